@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
@@ -43,6 +44,7 @@ func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 		Dial: p.Dial, Listen: p.Listen, Proxy: p.proxy(), Machine: p.environment(),
 		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
 	}
+	d.Collectors = source.For
 	if spoolBeside != "" {
 		d.Spool = spool.In(filepath.Dir(spoolBeside))
 	}

@@ -3,8 +3,10 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -25,6 +27,7 @@ type toolRun struct {
 
 // make makes the run, and reports it.
 func (t *toolRun) make(p *Process) error {
+	t.collect(p.getenv(collectVariable))
 	m, err := p.newMaking(t.compiled, "", p.view(false, t.noProgress))
 	if err != nil {
 		return err
@@ -42,6 +45,23 @@ func (t *toolRun) make(p *Process) error {
 		m.live.Sayf("pitot: %v", none)
 	}
 	return err
+}
+
+// collectVariable has the sources of telemetry, with commas between, for command lines of other
+// tools, which have no flag for them.
+const collectVariable = "PITOT_COLLECT"
+
+// collect takes the sources of a variable.
+func (t *toolRun) collect(sources string) {
+	if sources == "" {
+		return
+	}
+	t.spec.Telemetry.Sources = strings.Split(sources, ",")
+	if flags, ok := t.front.(asTool); ok {
+		named := maps.Clone(flags)
+		named["telemetry.sources"] = collectVariable
+		t.front = named
+	}
 }
 
 // asTool tells problems by the flags of another tool, which are here by the paths of what

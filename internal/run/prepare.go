@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -135,7 +136,7 @@ func Check(spec plan.Spec, kinds Kinds) plan.Problems {
 func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	form := spec.Check()
 	l, ofKinds := newLoad(spec, kinds)
-	return l, plan.Merge(form, ofKinds)
+	return l, plan.Merge(form, plan.Merge(ofKinds, source.Check(spec.Telemetry)))
 }
 
 // learn makes the secrets known that a Spec holds, and those given beside it.

@@ -38,7 +38,7 @@ func (x *execution) startSampling(ctx context.Context) {
 
 // sampledTarget is the target as telemetry needs it.
 func (x *execution) sampledTarget() collect.Target {
-	return collect.Target{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Secrets: x.target.secrets}
+	return collect.Target{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Proxy: x.target.proxy, HTTP2: x.spec.Target.HTTP2, Secrets: x.target.secrets}
 }
 
 // idling calls pause, in which devices have nothing to do.

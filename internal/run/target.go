@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ type target struct {
 	header    http.Header  // of questions to the server, the key among them
 	requests  http.Header  // of the requests
 	tls       *tls.Config
+	proxy     func(*url.URL) (*url.URL, error) // nil: none
 	secrets   *secret.Set
 }
 
@@ -130,6 +132,7 @@ func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	if spec.Target.Direct {
 		proxy = nil
 	}
+	t.proxy = proxy
 	c := spec.Client
 	t.transport = transport.New(transport.Config{
 		Clock: t.clock, Dial: s.Dial, TLS: config, Proxy: proxy, HTTP2: spec.Target.HTTP2, NetHTTP: c.Engine == "nethttp", NoReuse: c.NewConnections,

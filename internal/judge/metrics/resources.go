@@ -64,7 +64,7 @@ func (j *judgement) resources() {
 	}
 	if d := r.Devices; d != nil {
 		for _, held := range d.Throttled {
-			if held.Seconds > leastThrottled*j.s.Duration && resources.Serious(held.Reason) {
+			if held.Seconds > leastThrottled*j.s.Duration && telemetry.SeriousThrottling(held.Reason) {
 				j.doubtIf(true, "verdict.throttled", "device", held.Device, "reason", held.Reason, "time", held.Seconds)
 				break // the longest
 			}

@@ -375,14 +375,3 @@ func steepest(points []telemetry.Point) (v float64, ok bool) {
 	}
 	return v, ok
 }
-
-// Serious reports whether clocks that are held down for a reason make a device slower than it is
-// meant to be: heat, a power brake, trouble of the hardware. A limit of power that somebody has
-// set, and clocks that are low since there is nothing to do, are as it is meant to be.
-func Serious(reason string) bool {
-	switch reason {
-	case "power_cap", "idle", "clocks_setting", "sync_boost", "display_clocks":
-		return false
-	}
-	return true
-}

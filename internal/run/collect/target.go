@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/url"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
@@ -15,6 +16,8 @@ type Target struct {
 	Header   http.Header // of questions to it, the key among them
 	TLS      *tls.Config
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
-	Secrets  *secret.Set                                                          // hidden in what is said of sources
-	Embedded bool                                                                 // it is the engine of this process
+	Proxy    func(*url.URL) (*url.URL, error)                                     // nil: none
+	HTTP2    bool
+	Secrets  *secret.Set // hidden in what is said of sources
+	Embedded bool        // it is the engine of this process
 }

@@ -118,3 +118,7 @@ func Field(file, word string) (int64, bool) {
 	n, err := strconv.ParseInt(words[0], 10, 64)
 	return n, err == nil
 }
+
+// Text is the content of a file of the system, such as one in /proc, without surrounding space;
+// empty if it cannot be read.
+func Text(file string) string { return text(file) }

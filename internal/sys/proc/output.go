@@ -38,11 +38,17 @@ func Ask(ctx context.Context, q Question) (string, error) {
 	if ended := ctx.Err(); err != nil && ended != nil {
 		err = context.Cause(ctx)
 	}
-	if lines := strings.FieldsFunc(strings.TrimSpace(said.String()), func(r rune) bool { return r == '\n' }); err != nil && len(lines) > 0 {
-		last := lines[len(lines)-1]
-		err = fmt.Errorf("%w: %s", err, strings.ToValidUTF8(last[:min(len(last), lineBytes)], ""))
+	return out.String(), withLastLine(err, said)
+}
+
+// withLastLine adds the last line that a process wrote to stderr to the error that it ended with.
+func withLastLine(err error, said *bounded) error {
+	lines := strings.FieldsFunc(strings.TrimSpace(said.String()), func(r rune) bool { return r == '\n' })
+	if err == nil || len(lines) == 0 {
+		return err
 	}
-	return out.String(), err
+	last := lines[len(lines)-1]
+	return fmt.Errorf("%w: %s", err, strings.ToValidUTF8(last[:min(len(last), lineBytes)], ""))
 }
 
 // ExitCode is the exit code that an error of Ask tells of, -1 if it tells of none.

@@ -62,7 +62,7 @@ const (
 var reasons = []struct {
 	bit  uint64
 	name string
-}{{0x04, "sw_power_cap"}, {0x08, "hw_slowdown"}, {0x20, "sw_thermal"}, {0x40, "hw_thermal"}, {0x80, "hw_power_brake"}}
+}{{0x04, telemetry.ThrottledSWPower}, {0x08, telemetry.ThrottledHWSlowdown}, {0x20, telemetry.ThrottledSWThermal}, {0x40, telemetry.ThrottledHWThermal}, {0x80, telemetry.ThrottledPowerBrake}}
 
 // Blank values of DCGM: each and the few above it mean that there is none (DCGM_INT32_BLANK and
 // so on in dcgm_structs.h).

@@ -1,0 +1,91 @@
+package child
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
+)
+
+// plainly makes a program print numbers with points, instants in UTC, and each line at once.
+// All scripts are one line each, since they pass through the login shell of another host.
+const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNBUFFERED; `
+
+// Watched runs its arguments as a program, ends it when the input ends, and answers lines of
+// the input meanwhile, once it has said Ready:
+//
+//	clock N               Answer, clock, N, the seconds since 1970 by the clock of the host
+//	ask NAME COMMAND ...  Answer, NAME, the output of the command with ; in place of line ends
+//
+// A program that keeps its output until there is more of it is held to lines where stdbuf is.
+const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
+	`"$@" </dev/null 3<&- & program=$!; ` +
+	`{ echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
+	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
+	`ask) out=$($rest 2>/dev/null) && printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")" ;; ` +
+	`esac; done; kill -9 "$program"; } 2>/dev/null & watcher=$!; ` +
+	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; exit "$code"`
+
+// Asked runs a command when it is asked to, by a line with a number, and ends when the input
+// ends: Ready at first; then Begin and the number, the output of the command, End and the number.
+const Asked = plainly + `echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done`
+
+// First words of lines that the scripts print.
+const (
+	Ready  = "pitot-ready" // the connection is there
+	Answer = "pitot-answer"
+	Begin  = "pitot-begin"
+	End    = "pitot-end"
+)
+
+// Start starts a program under a script, on this machine or on another host.
+func Start(script, host string, args []string) (Process, error) {
+	s, err := proc.StartStream(On(host, append([]string{"/bin/sh", "-c", script, "sh"}, args...)))
+	if err != nil { // not a nil *proc.Stream in an interface
+		return nil, err
+	}
+	return s, nil
+}
+
+// Ask runs a short command, on this machine or on another host, and returns its output.
+func Ask(ctx context.Context, host string, args ...string) (string, error) {
+	return proc.Ask(ctx, proc.Question{Args: On(host, append([]string{"/bin/sh", "-c", plainly + `exec "$@"`, "sh"}, args...))})
+}
+
+// On is the command line that runs a command on a host, empty for this machine.
+func On(host string, args []string) []string {
+	if host == "" {
+		return args
+	}
+	return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2",
+		"-o", "ClearAllForwardings=yes", "--", host, shell.Join(args)}
+}
+
+// CheckHost refuses a host that ssh would not take as one.
+func CheckHost(host string) error {
+	_, name, hasUser := strings.Cut(host, "@")
+	switch {
+	case host == "" || hasUser && name == "":
+		return fmt.Errorf("no host after @: write HOST or USER@HOST")
+	case strings.HasPrefix(host, "-") || strings.HasPrefix(name, "-"):
+		return fmt.Errorf("host %q begins with a dash: write HOST or USER@HOST", host)
+	case strings.ContainsFunc(host, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return fmt.Errorf("host %q has a space or a control character: write HOST or USER@HOST", host)
+	}
+	return nil
+}
+
+// Name is program@host, or the program alone on this machine.
+func Name(program, host string) string {
+	if host == "" {
+		return program
+	}
+	return program + "@" + host
+}
+
+// AskLimit is how long a short command may take.
+const AskLimit = 5 * time.Second

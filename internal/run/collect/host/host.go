@@ -1,0 +1,176 @@
+// Package host samples the processors, memory, network and control groups of a Linux host: of
+// this machine, or of another one through ssh.
+//
+// Both are the same files of /proc and /sys. Here they are read; there a shell that stays
+// connected prints them when it is asked to, and what it printed is read by the same code. Each
+// sample of another host is an exchange of its own: its instant is the middle, and it is off by
+// at most half of the exchange, whatever the clock of the host says.
+//
+// The files are read here and not by prometheus/procfs, which reads files of a mounted /proc
+// only, and no text that came from elsewhere. A test holds one to the other.
+package host
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/collect/child"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
+)
+
+// Program is the name of these sources.
+const Program = "host"
+
+// Known reports whether this machine tells anything.
+func Known() bool { return machine.Text(stat) != "" }
+
+// Here samples this machine, and the control groups of this process.
+type Here struct{}
+
+// Describe is the source.
+func (Here) Describe() telemetry.Source { return telemetry.Source{Name: Program, Via: "/proc"} }
+
+// Collect reads files every period.
+func (Here) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+	if !Known() {
+		return errors.New("this system has no /proc/stat: hosts are sampled on Linux")
+	}
+	s := sampler{groups: groupsOf(machine.Text("/proc/self/cgroup"))}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		give(s.here(time.Now()))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// here is a sample of this machine.
+func (s *sampler) here(began time.Time) collect.Reading {
+	values := s.values(machine.Text, began)
+	took := time.Since(began)
+	for i := range values {
+		values[i].At = began.Add(took / 2)
+	}
+	return collect.Reading{Values: values, Clock: telemetry.Clock{Bound: took/2 + 1}, Busy: took}
+}
+
+// There samples another host, through one connection. Limits of control groups are those of a
+// container that ssh leads into; a host has none.
+type There struct {
+	Host  string
+	Start func() (child.Process, error) // nil: ssh
+	Feed  child.Feed                    // its waits; those that are 0 have defaults
+}
+
+// Describe is the source.
+func (t There) Describe() telemetry.Source {
+	return telemetry.Source{Name: child.Name(Program, t.Host), Via: "ssh " + t.Host + ": /proc", Host: t.Host}
+}
+
+// command prints files with their names before each line, but for the long lines of /proc/stat
+// that nothing is read of.
+func command() []string {
+	files := append(fixed(), outermost().files()...)
+	return append([]string{"grep", "-sHv", "-e", "^intr ", "-e", "^softirq "}, files...)
+}
+
+// Collect asks for a sample every period.
+func (t There) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+	x := exchanges{sampler: sampler{groups: outermost()}}
+	f := t.Feed
+	f.Name, f.Every, f.Start, f.Tries = child.Name(Program, t.Host), every, t.Start, max(3, f.Tries)
+	if f.Between == 0 {
+		f.Between = child.Patience(every)
+	}
+	if f.Start == nil {
+		f.Start = func() (child.Process, error) { return child.Start(child.Asked, t.Host, command()) }
+	}
+	return f.Follow(ctx, child.Handler{
+		Tick: x.ask,
+		Line: func(l child.Line) child.Verdict {
+			r, whole := x.take(l)
+			if whole {
+				give(r)
+			}
+			if len(r.Values) > 0 {
+				return child.Good
+			}
+			return child.Part
+		},
+		Trouble: func(m plan.Message) {
+			x.pending, x.files = "", nil
+			give(collect.Reading{Trouble: m})
+		},
+	})
+}
+
+// exchanges are questions to a host, one after the other, and what it answers.
+type exchanges struct {
+	sampler
+	n       int
+	pending string // the number of the question that is out; empty: none
+	sent    time.Time
+	files   map[string]*strings.Builder
+	size    int
+}
+
+// mostAnswer bounds an answer.
+const mostAnswer = 4 << 20
+
+// ask asks the next question, unless the host still owes an answer.
+func (x *exchanges) ask(send func(string) error) {
+	if x.pending != "" {
+		return
+	}
+	x.n++
+	x.pending, x.sent = strconv.Itoa(x.n), time.Now()
+	if send(x.pending) != nil {
+		x.pending = ""
+	}
+}
+
+// take takes a line of an answer; whole with its last one.
+func (x *exchanges) take(l child.Line) (r collect.Reading, whole bool) {
+	began := time.Now()
+	word, rest, _ := strings.Cut(l.Text, " ")
+	switch {
+	case word == child.Begin && rest == x.pending:
+		x.files, x.size = map[string]*strings.Builder{}, 0
+	case word == child.End && rest == x.pending && x.files != nil:
+		half := l.At.Sub(x.sent) / 2
+		if r.Values = x.values(x.read, x.sent.Add(half)); len(r.Values) == 0 {
+			r.Trouble = plan.Say(child.Unreadable, "program", Program, "line", "no "+stat)
+		}
+		r.Clock = telemetry.Clock{Bound: half + 1}
+		r.Busy = time.Since(began)
+		x.files, x.pending = nil, ""
+		return r, true
+	case x.files != nil && x.size < mostAnswer:
+		file, line, _ := strings.Cut(l.Text, ":")
+		text := x.files[file]
+		if text == nil {
+			text = &strings.Builder{}
+			x.files[file] = text
+		}
+		text.WriteString(line + "\n")
+		x.size += len(l.Text)
+	}
+	return collect.Reading{}, false
+}
+
+func (x *exchanges) read(file string) string {
+	if text := x.files[file]; text != nil {
+		return text.String()
+	}
+	return ""
+}

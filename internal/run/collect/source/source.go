@@ -1,0 +1,81 @@
+// Package source makes collectors of what a user names.
+//
+//	URL                       /metrics of a server or an exporter
+//	host[@HOST]               processors, memory and network
+//	nvidia-smi[@HOST]         devices, and likewise npu-smi and amd-smi
+//
+// A HOST is what ssh takes: HOST or USER@HOST. Here finds what this machine has by itself.
+package source
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/collect/child"
+	"github.com/pitot-bench/pitot/internal/run/collect/host"
+	"github.com/pitot-bench/pitot/internal/run/collect/smi"
+)
+
+// Parse makes the collector of a source. ofURL makes that of an http or https URL.
+func Parse(text string, ofURL func(url string) (collect.Collector, error)) (collect.Collector, error) {
+	if scheme, _, ok := strings.Cut(text, "://"); ok {
+		if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
+			return nil, fmt.Errorf("source %q: a URL begins with http:// or https://", text)
+		}
+		return ofURL(text)
+	}
+	program, name, remote := strings.Cut(text, "@")
+	if remote {
+		if err := child.CheckHost(name); err != nil {
+			return nil, fmt.Errorf("source %q: %w", text, err)
+		}
+	}
+	switch {
+	case program == host.Program && remote:
+		return host.There{Host: name}, nil
+	case program == host.Program:
+		return host.Here{}, nil
+	}
+	d, err := smi.New(program, name)
+	if err != nil {
+		return nil, fmt.Errorf("unknown source %q: write %s", text, Grammar())
+	}
+	return d, nil
+}
+
+// Grammar is what Parse takes, for messages and help.
+func Grammar() string {
+	forms := []string{"a URL"}
+	for _, program := range append([]string{host.Program}, smi.Programs()...) {
+		forms = append(forms, program+"[@HOST]")
+	}
+	return strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
+}
+
+// Here are collectors of this machine: of the host, if it is one that tells, and of each program
+// that is there and knows of devices. It takes 5 s at most; ctx can end it before.
+func Here(ctx context.Context) (found []collect.Collector) {
+	if host.Known() {
+		found = append(found, host.Here{})
+	}
+	programs := smi.Programs()
+	answers := make([]*smi.Devices, len(programs))
+	var asking sync.WaitGroup
+	for i, program := range programs {
+		asking.Go(func() {
+			if d, err := smi.New(program, ""); err == nil && d.Answers(ctx) {
+				answers[i] = d
+			}
+		})
+	}
+	asking.Wait()
+	for _, d := range answers {
+		if d != nil {
+			found = append(found, d)
+		}
+	}
+	return found
+}

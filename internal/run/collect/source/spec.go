@@ -1,0 +1,127 @@
+package source
+
+import (
+	"context"
+
+	"net"
+	"net/url"
+	"slices"
+
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/collect/host"
+	"github.com/pitot-bench/pitot/internal/run/collect/scrape"
+)
+
+// Auto is the source that stands for those that are found: the target's /metrics, this machine
+// and, if the target is on it, its devices. Those that do not answer are not mentioned.
+const Auto = "auto"
+
+// server is the name of the target's source.
+const server = "server"
+
+// Check reports what is wrong with the sources of a Spec.
+func Check(t plan.Telemetry) (p plan.Problems) {
+	for i, text := range t.Sources {
+		if text == plan.NoTelemetry || text == Auto || text == "" { // the last one is told by plan
+			continue
+		}
+		_, err := Parse(text, func(u string) (collect.Collector, error) { return scrape.New(scrape.Config{URL: u}) })
+		p.If(err != nil, plan.Item("telemetry.sources", i), nil, "%v", err)
+	}
+	return p
+}
+
+// For are the collectors of a run, by a Spec that Check has no problem with. They have different
+// names. It takes 5 s at most, where programs are asked whether there are devices.
+func For(ctx context.Context, t plan.Telemetry, target collect.Target) (all []collect.Collector) {
+	sources := t.Sources
+	if len(sources) == 0 {
+		sources = []string{Auto}
+	}
+	for _, text := range sources {
+		switch text {
+		case plan.NoTelemetry:
+		case Auto:
+			all = append(all, found(ctx, t, target)...)
+		default:
+			c, err := Parse(text, func(u string) (collect.Collector, error) { return ofURL(u, t, target) })
+			if err == nil {
+				all = append(all, c)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(c collect.Collector) bool { // a source that auto has found too
+		name := c.Describe().Name
+		was := seen[name]
+		seen[name] = true
+		return was
+	})
+}
+
+// found are the sources of Auto.
+func found(ctx context.Context, t plan.Telemetry, target collect.Target) (all []collect.Collector) {
+	if c, err := ofTarget(target.URL, t, target); err == nil {
+		all = append(all, collect.Optional{Collector: c})
+	}
+	here := []collect.Collector{}
+	switch {
+	case local(target.URL) && !target.Embedded:
+		here = Here(ctx)
+	case host.Known():
+		here = append(here, host.Here{})
+	}
+	for _, c := range here {
+		all = append(all, collect.Optional{Collector: c})
+	}
+	return all
+}
+
+// ofTarget scrapes a URL as the target is reached.
+func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
+	config := scrape.Config{
+		Name: server, URL: address, Header: target.Header, Secrets: target.Secrets, Keep: t.Keep,
+		Dial: target.Dial, Proxy: target.Proxy, HTTP2: target.HTTP2,
+	}
+	if address == target.URL {
+		config.URL = strings.TrimRight(address, "/") + "/metrics"
+	}
+	if target.TLS != nil {
+		config.TLS = target.TLS.Clone()
+	}
+	return scrape.New(config)
+}
+
+// ofURL is the target's /metrics, or another exporter, which is not told the target's key.
+func ofURL(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if of, err := url.Parse(target.URL); err == nil && of.Host == u.Host && of.Scheme == u.Scheme {
+		return ofTarget(address, t, target)
+	}
+	return scrape.New(scrape.Config{Name: nameOf(u), URL: address, Secrets: target.Secrets, Keep: t.Keep, Dial: target.Dial, Proxy: target.Proxy})
+}
+
+// nameOf is host:port, with the path where it is not the usual one.
+func nameOf(u *url.URL) string {
+	name := u.Host
+	if u.Path != "" && u.Path != "/" && u.Path != "/metrics" {
+		name += u.Path
+	}
+	return name
+}
+
+// local reports whether a URL is of this machine.
+func local(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
