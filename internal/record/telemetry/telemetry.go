@@ -97,8 +97,8 @@ type Value struct {
 
 // A Set is all that was sampled beside a run. The zero value is empty and ready to use.
 type Set struct {
-	Sources []Source
-	Series  []*Series // by Key.String
+	Sources []Source  `json:"sources,omitempty"`
+	Series  []*Series `json:"series,omitempty"` // by Key.String
 	byKey   map[string]*Series
 }
 
@@ -131,6 +131,32 @@ func (s *Set) Join(one *Series) {
 	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.Key.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
+}
+
+// Extend adds the points of a series that come after the last one of the series of that key.
+func (s *Set) Extend(by *Series) {
+	one := s.find(by.Key.String())
+	if one == nil {
+		s.Join(by)
+		return
+	}
+	more := by.Points
+	if n := len(one.Points); n > 0 {
+		at, _ := slices.BinarySearchFunc(more, one.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
+		more = more[at:]
+	}
+	one.Points = append(one.Points, more...)
+}
+
+// Points counts the points of all series.
+func (s *Set) Points() (n int) {
+	if s == nil {
+		return 0
+	}
+	for _, one := range s.Series {
+		n += len(one.Points)
+	}
+	return n
 }
 
 // find makes the index if there is none.
