@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -98,7 +97,7 @@ func encodeBlock(columns []Column) []byte {
 	for _, c := range columns {
 		raw = appendValues(raw, c.Points)
 	}
-	return packer().EncodeAll(raw, []byte{format})
+	return pack([]byte{format}, raw)
 }
 
 func ints[T any](all []T, of func(T) int64) []int64 {
@@ -179,9 +178,9 @@ func DecodeBlock(data []byte) ([]Column, error) {
 	if len(data) == 0 || data[0] != format {
 		return nil, errBlock
 	}
-	raw, err := unpacker().DecodeAll(data[1:], nil)
+	raw, err := unpack(data[1:])
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errBlock, err)
+		return nil, err
 	}
 	d := &decoder{rest: raw}
 	columns := d.block()

@@ -1,26 +1,57 @@
 package telemetry
 
 import (
+	"bytes"
+	"compress/flate"
 	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/klauspost/compress/zstd"
 )
 
-// The compressor and its counterpart, which many goroutines may use at once. No option of
-// theirs can be wrong.
+// Compressors and their counterparts keep large tables, and are used again.
 var (
-	packer = sync.OnceValue(func() *zstd.Encoder {
-		e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderCRC(true))
-		return e
-	})
-	unpacker = sync.OnceValue(func() *zstd.Decoder {
-		d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(blockBytes))
-		return d
-	})
+	packers = sync.Pool{New: func() any {
+		w, _ := flate.NewWriter(nil, flate.DefaultCompression) // a level that there is
+		return w
+	}}
+	unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 )
+
+// pack appends raw to b, compressed, with its checksum ahead.
+func pack(b, raw []byte) []byte {
+	out := bytes.NewBuffer(binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(raw)))
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(out)
+	_, _ = w.Write(raw) // a buffer takes all
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// unpack is what pack compressed, at most blockBytes of it.
+func unpack(b []byte) ([]byte, error) {
+	if len(b) < crc32.Size {
+		return nil, errBlock
+	}
+	r := unpackers.Get().(io.ReadCloser)
+	defer unpackers.Put(r)
+	in := bytes.NewReader(b[crc32.Size:])
+	if err := r.(flate.Resetter).Reset(in, nil); err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, blockBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errBlock, err)
+	case len(raw) > blockBytes, in.Len() > 0, crc32.ChecksumIEEE(raw) != binary.LittleEndian.Uint32(b):
+		return nil, errBlock
+	}
+	return raw, nil
+}
 
 // appendInts appends at least one whole number: the first, and how each differs from the one
 // before. The differences are counted in steps, the largest number that divides them all, and from

@@ -140,12 +140,16 @@ func (s *Set) Extend(by *Series) {
 		s.Join(by)
 		return
 	}
-	more := by.Points
-	if n := len(one.Points); n > 0 {
-		at, _ := slices.BinarySearchFunc(more, one.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
-		more = more[at:]
+	one.Append(by.Points)
+}
+
+// Append adds the points that come after the last one.
+func (s *Series) Append(points []Point) {
+	if n := len(s.Points); n > 0 {
+		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
+		points = points[at:]
 	}
-	one.Points = append(one.Points, more...)
+	s.Points = append(s.Points, points...)
 }
 
 // Points counts the points of all series.
