@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -150,6 +151,22 @@ func (s *Series) Append(points []Point) {
 		points = points[at:]
 	}
 	s.Points = append(s.Points, points...)
+}
+
+// Values are all points of the series of a set, series by series.
+func (s *Set) Values() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if s == nil {
+			return
+		}
+		for _, one := range s.Series {
+			for _, p := range one.Points {
+				if !yield(Value{one.Key, one.Unit, one.Kind, p}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Points counts the points of all series.
