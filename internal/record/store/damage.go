@@ -17,8 +17,10 @@ type Damage struct {
 	// First and Last are the indices of records that cannot be read; both are -1 if it is
 	// the run itself, or its telemetry.
 	First, Last int
-	Telemetry   string // the part of the telemetry: a source, and from when to when; empty: none of it
-	Why         error
+	// Telemetry is the part of the telemetry that cannot be read, such as a source with a span of
+	// time; empty of records and runs.
+	Telemetry string
+	Why       error
 }
 
 // Error names what is damaged.

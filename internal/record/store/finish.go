@@ -14,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Finish writes the remaining records and samples, and the finished run. It may be called again with a
-// run that more is known of. A run that cannot be stored is written to a file beside the
+// Finish writes the remaining records and samples, and the finished run. It may be called again
+// with a run that more is known of. A run that cannot be stored is written to a file beside the
 // store, or in the folder for temporary files, which Import takes back, and the error is a
 // *RescuedError.
 func (w *Writer) Finish(run trace.Run) error {
@@ -71,8 +71,8 @@ func (e *RescuedError) Error() string {
 // Unwrap returns the cause.
 func (e *RescuedError) Unwrap() error { return e.Why }
 
-// rescue writes the run with all its records and samples to a file, and the reason into the store, if
-// that is possible at least.
+// rescue writes the run with all its records and samples to a file, and the reason into the store,
+// if that is possible at least.
 func (w *Writer) rescue(run trace.Run, why error) error {
 	records, last := w.records(), w.rescued
 	name := "pitot-rescue-" + run.ID + ".json"

@@ -12,7 +12,8 @@ import (
 )
 
 // WriteJSON writes a run as it can be imported again: {"run": ..., "records": [...], "telemetry":
-// {"sources": [...], "series": [...]}}, one record or series per line; without telemetry if there is none.
+// {"sources": [...], "series": [...]}}, one record or series per line. A trace without telemetry
+// has no such member.
 func WriteJSON(w io.Writer, t *trace.Trace) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	return errors.Join(writeJSON(b, t), b.Flush())

@@ -35,9 +35,10 @@ type sampled struct{ idx, points int }
 
 // Sample takes what was sampled beside the run since the last call, with instants since the start
 // of the run, and all its sources as they are by now. Values no later than the last one of their
-// series are dropped, and so are those beyond telemetry.MostPoints, with a note of the run. It may
-// be called from any goroutine, until Finish is called for the last time, and never waits for the disk:
-// samples are committed every 2 s with the records, and rescued with them.
+// series are dropped, and so are those beyond telemetry.MostPoints, with a note of the run.
+//
+// It may be called from any goroutine, before Finish is called for the last time, and never waits for
+// the disk: samples are committed every 2 s, after the records, and rescued with them.
 func (w *Writer) Sample(sources []telemetry.Source, values []telemetry.Value) {
 	s := &w.samples
 	s.mu.Lock()
