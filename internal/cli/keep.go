@@ -40,6 +40,8 @@ func (k *keeper) Handle(e run.Event) (err error) {
 		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
 	case run.Recorded:
 		k.writer.Append(e.Record)
+	case run.Sampled:
+		k.writer.Sample(e.Sources, e.Values)
 	case run.Ended:
 		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:

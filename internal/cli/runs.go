@@ -8,8 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -52,38 +52,12 @@ func (a runArg) load(p *Process) (t *trace.Trace, err error) {
 	return p.tellDamage(t), err
 }
 
-// A runFilter selects runs of a list.
-type runFilter struct {
-	Kind    string `enum:"all,measured,simulated,imported" default:"all" placeholder:"KIND" help:"Only runs of this kind: measured, simulated or imported."`
-	Status  string `enum:"all,complete,interrupted,running,killed" default:"all" placeholder:"STATUS" help:"Only runs with this status: complete, interrupted, running or killed."`
-	Verdict string `enum:"all,valid,doubtful,invalid" default:"all" placeholder:"VERDICT" help:"Only runs with this verdict: valid, doubtful or invalid."`
-	Model   string `placeholder:"NAME" help:"Only runs of this model, or of those that match a pattern."`
-	Since   string `placeholder:"WHEN" help:"Only runs that began since a date (2026-01-31), or in this time until now (24h, 7d)."`
-}
-
-// selects reports whether the flags leave anything out.
-func (f runFilter) selects() bool {
-	return f != runFilter{Kind: "all", Status: "all", Verdict: "all"}
-}
-
-// filter is what the flags say; match is the argument, empty for all runs.
-func (f runFilter) filter(match string) (store.Filter, error) {
-	since, err := runs.Since(f.Since, time.Now())
-	if err != nil {
-		return store.Filter{}, usagef("--since %q: %w", f.Since, err)
-	}
-	but := func(name string) string { return strings.TrimPrefix(name, "all") }
-	return store.Filter{
-		Match: match, Kind: trace.RunKind(but(f.Kind)), Status: trace.Status(but(f.Status)), Validity: trace.Validity(but(f.Verdict)), Model: f.Model, Since: since,
-	}, nil
-}
-
 type runsListCmd struct {
 	Match  string   `arg:"" optional:"" placeholder:"PATTERN" help:"A name, the beginning of a name path, or a pattern such as 'nightly*'. Default: all runs."`
 	N      int      `short:"n" default:"20" placeholder:"N" help:"Number of runs to show, 0 for all (${default})."`
 	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
 	JSON   bool     `name:"json" help:"Print an array of objects, with all figures of each run."`
-	runFilter
+	flags.Filter
 	flags.Kept
 }
 
@@ -94,7 +68,7 @@ func (c runsListCmd) Run(p *Process) error {
 			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
 		}
 	}
-	filter, err := c.filter(c.Match)
+	filter, err := c.Select(c.Match)
 	if err != nil {
 		return err
 	}
@@ -118,7 +92,7 @@ func (c runsListCmd) Run(p *Process) error {
 		return err
 	case c.JSON:
 		return runs.Summary(p.Stdout, all, runs.JSON, english)
-	case total == 0 && c.Match == "" && !c.selects():
+	case total == 0 && c.Match == "" && !c.Selects():
 		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
 		return err
 	}
@@ -248,22 +222,27 @@ func (c runsReportCmd) checkDialect() error {
 }
 
 type runsExportCmd struct {
-	Runs    []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, last, or patterns such as 'nightly*', which take all runs that match. Default: last; with --summary all runs."`
-	Format  string   `short:"f" enum:",json,jsonl,csv,parquet" default:"" placeholder:"FORMAT" help:"json, jsonl, csv or parquet; several runs need csv or parquet. Default: as the name of --output ends, else json."`
-	Output  string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	Summary bool     `help:"Write a row for each run, with its figures, in any format."`
-	runFilter
+	Runs      []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, last, or patterns such as 'nightly*', which take all runs that match. Default: last; with --summary all runs."`
+	Format    string   `short:"f" enum:",json,jsonl,csv,parquet" default:"" placeholder:"FORMAT" help:"json, jsonl, csv or parquet; several runs need csv or parquet. Default: as the name of --output ends, else json."`
+	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Summary   bool     `xor:"what" help:"Write a row for each run, with its figures, in any format."`
+	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
+	OTLP      string   `name:"otlp" xor:"what" placeholder:"URL" help:"Send the samples, and the progress of the run, to an OpenTelemetry collector as OTLP metrics over HTTP."`
+	flags.Filter
 	flags.Kept
 }
 
 // Run exports.
 func (c runsExportCmd) Run(p *Process) error {
-	filter, err := c.filter("")
+	filter, err := c.Select("")
 	if err != nil {
 		return err
 	}
-	if c.selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
+	if c.Selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model and --since only apply to patterns, and to --summary of all runs")
+	}
+	if c.OTLP != "" {
+		return c.send(p, filter)
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return p.with(c.Store, func(s *store.Store) error {
@@ -290,13 +269,36 @@ func (c runsExportCmd) writer(p *Process, s *store.Store, filter store.Filter, f
 		c.Runs = []string{"last"}
 	}
 	list, err := found(s, c.Runs, filter)
-	if err == nil && len(list) > 1 && !c.Summary && !form.Holds() {
+	switch {
+	case c.Summary:
+		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+	case c.Telemetry:
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, p.traces(list, s.Telemetry), form) }, err
+	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	if c.Summary {
-		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+	return func(w io.Writer) error { return runs.Export(w, p.traces(list, s.Load), form) }, err
+}
+
+// send sends the samples of runs to a collector.
+func (c runsExportCmd) send(p *Process, filter store.Filter) error {
+	if c.Format != "" || c.Output != "" {
+		return usagef("--otlp sends to a collector; -f and -o only apply to files")
 	}
-	return func(w io.Writer) error { return runs.Export(w, p.traces(s, list), form) }, err
+	to, err := collector.New(p.console(), c.OTLP, collector.Network{Dial: p.Dial, Proxy: p.proxy()})
+	if err != nil {
+		return err
+	}
+	if len(c.Runs) == 0 {
+		c.Runs = []string{"last"}
+	}
+	return p.with(c.Store, func(s *store.Store) error {
+		list, err := found(s, c.Runs, filter)
+		if err != nil {
+			return err
+		}
+		return to.Send(s, p.traces(list, s.Telemetry))
+	})
 }
 
 // summarize writes a row for each run.
@@ -306,10 +308,10 @@ func (p *Process) summarize(w io.Writer, s *store.Store, list []store.Listing, f
 }
 
 // traces reads runs one after the other.
-func (p *Process) traces(s *store.Store, list []store.Listing) runs.Traces {
+func (p *Process) traces(list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
 	return func(yield func(*trace.Trace, error) bool) {
 		for _, l := range list {
-			t, err := s.Load(l.ID)
+			t, err := load(l.ID)
 			if err != nil && len(list) > 1 && p.passOver(err) {
 				continue
 			}

@@ -82,7 +82,7 @@ func (n *tally) keep(runs *store.Store, f File, found result.Found) error {
 	}
 	known, err := false, error(nil)
 	if runs != nil {
-		known, err = runs.Import(found.Run, found.Records)
+		known, err = take(runs, found)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
@@ -95,6 +95,15 @@ func (n *tally) keep(runs *store.Store, f File, found result.Found) error {
 	}
 	n.rows = append(n.rows, []string{found.Run.ID, word, what(found.Run), found.Run.Name, where})
 	return nil
+}
+
+// take stores what was found, unless it is known.
+func take(runs *store.Store, found result.Found) (known bool, err error) {
+	sampled, err := found.Telemetry()
+	if err != nil {
+		return false, err
+	}
+	return runs.Import(found.Run, found.Records, sampled)
 }
 
 func (n tally) words(dry bool) string {

@@ -45,7 +45,7 @@ func bigStore(b *testing.B) *Store {
 		if i == manyRuns/2 {
 			n = manyRecords
 		}
-		if _, err := s.Import(run, many(n)); err != nil {
+		if _, err := s.Import(run, many(n), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,9 +15,12 @@ import (
 type Damage struct {
 	Run string // "" for the database as a whole
 	// First and Last are the indices of records that cannot be read; both are -1 if it is
-	// the run itself.
+	// the run itself, or its telemetry.
 	First, Last int
-	Why         error
+	// Telemetry is the part of the telemetry that cannot be read, such as a source with a span of
+	// time; empty of records and runs.
+	Telemetry string
+	Why       error
 }
 
 // Error names what is damaged.
@@ -25,6 +28,8 @@ func (d *Damage) Error() string {
 	switch {
 	case d.Run == "":
 		return fmt.Sprintf("the database is damaged: %v", d.Why)
+	case d.Telemetry != "":
+		return fmt.Sprintf("telemetry of run %s is damaged: %s: %v", d.Run, d.Telemetry, d.Why)
 	case d.First < 0:
 		return fmt.Sprintf("run %s is damaged: %v", d.Run, d.Why)
 	case d.First == d.Last:
@@ -34,7 +39,7 @@ func (d *Damage) Error() string {
 }
 
 func damagedRun(id string, why error) error {
-	return fmt.Errorf("%w; `pitot runs repair` saves what can be read", &Damage{id, -1, -1, why})
+	return fmt.Errorf("%w; `pitot runs repair` saves what can be read", &Damage{Run: id, First: -1, Last: -1, Why: why})
 }
 
 // repairable says of damage to the database what can be done.
@@ -51,25 +56,34 @@ func (d *Damage) Unwrap() error { return d.Why }
 const (
 	// leftOut is noted of a run of which some records cannot be read.
 	leftOut plan.Code = "store.damaged"
+	// unsampled is noted of a run of which some telemetry cannot be read.
+	unsampled plan.Code = "store.telemetry-damaged" // run, parts, why
 	// rebuilt is noted of a run that was made of what a list has of it.
 	rebuilt plan.Code = "store.rebuilt"
 )
 
-// LeftOut returns the notes of a trace, which may be nil, on records that were left out.
+// LeftOut returns the notes of a trace, which may be nil, on records and telemetry that were left
+// out.
 func LeftOut(t *trace.Trace) []plan.Message {
 	if t == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut })
+	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut && n.Code != unsampled })
 }
 
-// noteOf says what was left out of a run.
-func noteOf(lost []*Damage) plan.Message {
+// notesOf say which records and which telemetry were left out of a run.
+func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
 	n := 0
-	for _, d := range lost {
+	for _, d := range records {
 		n += d.Last - d.First + 1
 	}
-	return plan.Say(leftOut, "run", lost[0].Run, "records", n, "why", lost[0].Why)
+	if n > 0 {
+		notes = append(notes, plan.Say(leftOut, "run", records[0].Run, "records", n, "why", records[0].Why))
+	}
+	if n := len(telemetry); n > 0 {
+		notes = append(notes, plan.Say(unsampled, "run", telemetry[0].Run, "parts", n, "why", telemetry[0].Why))
+	}
+	return notes
 }
 
 // damaged reports that a part of the database file cannot be read, as SQLite found.
@@ -90,7 +104,7 @@ func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err
 		if n := len(lost); n > 0 && lost[n-1].Last == next-1 {
 			lost[n-1].Last = next
 		} else {
-			lost = append(lost, &Damage{id, next, next, err})
+			lost = append(lost, &Damage{Run: id, First: next, Last: next, Why: err})
 		}
 		if next >= limit { // there is nothing behind it, as far as is known
 			return out, lost, nil
@@ -118,7 +132,7 @@ func (s *Store) readFrom(id string, next int, out *[]*trace.Record, lost *[]*Dam
 		if err == nil {
 			*out = append(*out, r)
 		} else {
-			*lost = append(*lost, &Damage{id, r.Index, r.Index, err})
+			*lost = append(*lost, &Damage{Run: id, First: r.Index, Last: r.Index, Why: err})
 		}
 		next = r.Index + 1
 	}

@@ -43,7 +43,7 @@ func TestExperiments(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "b" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if _, err := s.Import(trace.Run{ID: "r", Leg: &trace.Leg{Experiment: "a", Block: 1}}, nil); err != nil {
+	if _, err := s.Import(trace.Run{ID: "r", Leg: &trace.Leg{Experiment: "a", Block: 1}}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RemoveExperiment("a", true); err != nil {

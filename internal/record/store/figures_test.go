@@ -15,7 +15,7 @@ func finished(t *testing.T, s *Store) *trace.Trace {
 	t.Helper()
 	run := newRun("run-1", "", 1)
 	run.Status, run.End = trace.Complete, 1000
-	if _, err := s.Import(run, records(sample(0))); err != nil {
+	if _, err := s.Import(run, records(sample(0)), nil); err != nil {
 		t.Fatal(err)
 	}
 	return &trace.Trace{Run: run, Records: []*trace.Record{sample(0)}}

@@ -14,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Finish writes the remaining records and the finished run. It may be called again with a
-// run that more is known of. A run that cannot be stored is written to a file beside the
+// Finish writes the remaining records and samples, and the finished run. It may be called again
+// with a run that more is known of. A run that cannot be stored is written to a file beside the
 // store, or in the folder for temporary files, which Import takes back, and the error is a
 // *RescuedError.
 func (w *Writer) Finish(run trace.Run) error {
@@ -35,11 +35,15 @@ func (w *Writer) Finish(run trace.Run) error {
 
 // save writes what is not in the store.
 func (w *Writer) save(run trace.Run, wait time.Duration) error {
-	if err := w.flush(wait); err != nil {
+	if err := w.flush(wait, true); err != nil {
 		return err
 	}
-	run.Notes = slices.Concat(run.Notes, w.notes)
-	return cmp.Or(w.store.update(run, wait), w.store.mark.Check())
+	run.Notes = slices.Concat(run.Notes, w.notes, w.samples.notes())
+	if err := cmp.Or(w.store.update(run, wait), w.store.mark.Check()); err != nil {
+		return err
+	}
+	w.merge(wait)
+	return nil
 }
 
 // drop removes the file of a run that could be stored after all.
@@ -67,16 +71,16 @@ func (e *RescuedError) Error() string {
 // Unwrap returns the cause.
 func (e *RescuedError) Unwrap() error { return e.Why }
 
-// rescue writes the run and all its records to a file, and the reason into the store, if
-// that is possible at least.
+// rescue writes the run with all its records and samples to a file, and the reason into the store,
+// if that is possible at least.
 func (w *Writer) rescue(run trace.Run, why error) error {
 	records, last := w.records(), w.rescued
 	name := "pitot-rescue-" + run.ID + ".json"
 	var errs []error
 	for _, dir := range []string{filepath.Dir(w.store.file), files.Temp()} {
 		file := filepath.Join(dir, name)
-		t := &trace.Trace{Run: run, Records: records}
-		t.Run.Notes = append(slices.Concat(run.Notes, w.notes), plan.Say(rescued, "why", why, "file", file))
+		t := &trace.Trace{Run: run, Records: records, Telemetry: w.samples.telemetry()}
+		t.Run.Notes = append(slices.Concat(run.Notes, w.notes, w.samples.notes()), plan.Say(rescued, "why", why, "file", file))
 		err := files.WritePrivate(file, func(out io.Writer) error { return WriteJSON(out, t) })
 		if err != nil {
 			errs = append(errs, err)

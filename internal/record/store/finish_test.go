@@ -48,7 +48,7 @@ func begun(t *testing.T, s *Store) *Writer {
 	w.done.Wait()
 	w.Append(sample(0))
 	w.Append(sample(1))
-	if err := w.flush(brief); err != nil {
+	if err := w.flush(brief, false); err != nil {
 		t.Fatal(err)
 	}
 	w.Append(sample(2))
@@ -178,7 +178,7 @@ func TestAStoreThatIsLockedAtTheEnd(t *testing.T) {
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
-		if known, err := s.Import(got.Run, records(got.Records...)); err != nil || known {
+		if known, err := s.Import(got.Run, records(got.Records...), got.Telemetry); err != nil || known {
 			t.Errorf("known %v, %v", known, err)
 		}
 	})

@@ -40,7 +40,7 @@ func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 		for _, r := range records {
 			w.Append(r)
 		}
-		if err := w.flush(brief); err != nil {
+		if err := w.flush(brief, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,14 +7,15 @@ import (
 	"iter"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Import stores a finished run with its records; records may be nil. If a run with
+// Import stores a finished run with its records and its telemetry; both may be nil. If a run with
 // this id exists, it is left unchanged, and known is true, unless it is one whose process
 // did not end it. The run is marked as running until it is complete, so that an
 // interrupted import can be repeated.
-func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (known bool, err error) {
+func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], sampled *telemetry.Set) (known bool, err error) {
 	if known, err = s.knows(run); known || err != nil {
 		return known, err
 	}
@@ -26,6 +27,9 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (
 	}
 	w := Writer{store: s, id: run.ID}
 	if err = w.copy(records); err == nil {
+		err = s.keepTelemetry(run.ID, sampled)
+	}
+	if err == nil {
 		err = s.Update(run)
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func records(of ...*trace.Record) iter.Seq2[*trace.Record, error] {
 func TestImportOnce(t *testing.T) {
 	s := open(t)
 	for i, want := range []bool{false, true, true} {
-		if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known != want {
+		if known, err := s.Import(imported(), records(sample(0), sample(1)), nil); err != nil || known != want {
 			t.Fatalf("import %d: known %v, %v", i, known, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestImportOnce(t *testing.T) {
 
 func TestARunWithoutRecordsIsOlderThanAnyOther(t *testing.T) {
 	s := open(t)
-	if _, err := s.Import(imported(), nil); err != nil {
+	if _, err := s.Import(imported(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	w, err := s.Create(newRun("own", "", 9), Owner{})
@@ -70,7 +70,7 @@ func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 	broken := errors.New("line 7: no number")
 	_, err := s.Import(imported(), func(yield func(*trace.Record, error) bool) {
 		_ = yield(sample(0), nil) && yield(nil, broken)
-	})
+	}, nil)
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
@@ -96,17 +96,17 @@ func TestARunThatWasCutShortIsImportedAnew(t *testing.T) {
 		}
 		live := run
 		live.Status = trace.Running
-		if known, err := s.Import(live, records(sample(0))); err != nil || !known {
+		if known, err := s.Import(live, records(sample(0)), nil); err != nil || !known {
 			t.Fatalf("one that is under way: known %v, %v", known, err)
 		}
 		began := time.Now()
-		if known, err := s.Import(run, records(sample(0), sample(1))); err != nil || known || time.Since(began) < silence {
+		if known, err := s.Import(run, records(sample(0), sample(1)), nil); err != nil || known || time.Since(began) < silence {
 			t.Fatalf("one that may be dead: known %v after %v, %v", known, time.Since(began), err)
 		}
 		if err := s.Update(run); err != nil {
 			t.Fatal(err)
 		}
-		if known, err := s.Import(run, records(sample(0))); err != nil || !known {
+		if known, err := s.Import(run, records(sample(0)), nil); err != nil || !known {
 			t.Fatalf("one that is complete: known %v, %v", known, err)
 		}
 	})
@@ -121,7 +121,7 @@ func TestImportOfManyBatches(t *testing.T) {
 	for i := range 2*batch + 1 {
 		many = append(many, sample(i))
 	}
-	if _, err := s.Import(imported(), records(many...)); err != nil {
+	if _, err := s.Import(imported(), records(many...), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != len(many) || got.Records[batch].Index != batch {

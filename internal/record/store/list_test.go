@@ -15,7 +15,7 @@ func add(t *testing.T, s *Store, runs ...trace.Run) {
 	t.Helper()
 	for _, run := range runs {
 		run.Status = trace.Complete
-		if _, err := s.Import(run, nil); err != nil {
+		if _, err := s.Import(run, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestAListShowsHowManyRecordsThereAreSoFar(t *testing.T) {
 	bad.Class = trace.Reset
 	for _, r := range []*trace.Record{sample(0), bad} {
 		w.Append(r)
-		_ = w.flush(brief)
+		_ = w.flush(brief, false)
 	}
 	check(2, 1, trace.Running, "")
 	w.Append(sample(2))
@@ -144,7 +144,7 @@ func TestFailuresOfAnImportedRun(t *testing.T) {
 	bad := trace.NewRecord(1)
 	bad.Class = trace.HTTP
 	detailed.Origin = told.Origin
-	if _, err := s.Import(detailed, records(sample(0), bad)); err != nil {
+	if _, err := s.Import(detailed, records(sample(0), bad), nil); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]int{"imp-1": -1, "told": 2, "detailed": 1} {

@@ -25,7 +25,7 @@ func permissions(t *testing.T, file string) (all []fs.FileMode) {
 
 func TestAStoreIsPrivate(t *testing.T) {
 	s := open(t)
-	if _, err := s.Import(imported(), nil); err != nil {
+	if _, err := s.Import(imported(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -65,7 +65,7 @@ func readOnly(t *testing.T, s *Store, pragmas ...string) string {
 // so may the user who runs the tests.
 func TestAStoreOnAReadOnlyDiskIsRead(t *testing.T) {
 	s := open(t)
-	if _, err := s.Import(imported(), records(sample(0))); err != nil {
+	if _, err := s.Import(imported(), records(sample(0)), nil); err != nil {
 		t.Fatal(err)
 	}
 	file := readOnly(t, s)

@@ -17,6 +17,7 @@ import (
 // A Health is what a store has, and what of it cannot be read.
 type Health struct {
 	Runs, Records int
+	Samples       int // of the telemetry of all runs
 	Damage        []*Damage
 	Kept          string // the file with the damage, of a store that was repaired
 }
@@ -24,6 +25,9 @@ type Health struct {
 // String lists the damage.
 func (h Health) String() string {
 	text := fmt.Sprintf("%d runs, %d records", h.Runs, h.Records)
+	if h.Samples > 0 {
+		text += fmt.Sprintf(", %d samples", h.Samples)
+	}
 	for _, d := range h.Damage {
 		text += "\n" + d.Error()
 	}
@@ -52,14 +56,18 @@ func (s *Store) Check() (h Health, err error) {
 	for _, id := range s.ids() {
 		h.Runs++
 		if _, err := s.Run(id); err != nil {
-			h.Damage = append(h.Damage, &Damage{id, -1, -1, reason(err)})
+			h.Damage = append(h.Damage, &Damage{Run: id, First: -1, Last: -1, Why: reason(err)})
 		}
 		records, lost, err := s.readRecords(id)
 		if err != nil {
 			return h, err
 		}
-		h.Records += len(records)
-		h.Damage = append(h.Damage, lost...)
+		set, unread, err := s.readTelemetry(id)
+		if err != nil {
+			return h, err
+		}
+		h.Records, h.Samples = h.Records+len(records), h.Samples+set.Points()
+		h.Damage = slices.Concat(h.Damage, lost, unread)
 	}
 	return h, nil
 }
@@ -206,7 +214,7 @@ func (s *Store) copyRun(out *Store, id string) error {
 	err = out.insert(t.Run)
 	if err == nil {
 		w := Writer{store: out, id: id}
-		err = cmp.Or(w.write(t.Records, patient), out.Update(t.Run))
+		err = cmp.Or(w.write(t.Records, patient), out.keepTelemetry(id, t.Telemetry), out.Update(t.Run))
 	}
 	progress, _ := s.Snapshots(id, trace.Never, math.MaxInt) // as far as it can be read
 	return cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {
@@ -218,9 +226,14 @@ func (s *Store) copyRun(out *Store, id string) error {
 	}))
 }
 
-// rebuild makes a run whose body is damaged of what a list has of it and of its records.
+// rebuild makes a run whose body is damaged of what a list has of it, of its records and of its
+// telemetry.
 func (s *Store) rebuild(id string) (*trace.Trace, error) {
 	records, lost, err := s.readRecords(id)
+	if err != nil {
+		return nil, err
+	}
+	set, unread, err := s.readTelemetry(id)
 	if err != nil {
 		return nil, err
 	}
@@ -228,15 +241,13 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 	if listed, err := s.list("id = ?", id); err == nil && len(listed) == 1 {
 		l = listed[0]
 	}
-	t := &trace.Trace{Records: records, Run: trace.Run{
+	t := &trace.Trace{Records: records, Telemetry: set, Run: trace.Run{
 		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
 		Notes: []plan.Message{plan.Say(rebuilt)},
 	}}
 	for _, r := range records {
 		t.Run.End = max(t.Run.End, r.Done)
 	}
-	if lost != nil {
-		t.Run.Notes = append(t.Run.Notes, noteOf(lost))
-	}
+	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	return t, nil
 }

@@ -11,6 +11,7 @@
 //	run_body    the whole run as JSON, without its records
 //	record      the records, numbered in commit order
 //	snapshot    the progress of a run at each flush
+//	telemetry_  what was sampled beside a run: sources, series, and blocks of samples
 //	figure      computed figures of a run
 //	experiment  the state of an experiment, whose runs have its name
 //
@@ -18,8 +19,12 @@
 // file beside the store that Import takes back.
 //
 // A list reads only the table run, so it costs the same whatever the runs contain,
-// and a damaged run affects no other; Repair saves of a damaged store what can be read. The store derives nothing: figures are
-// computed elsewhere, stored here by definition and version, and dropped when the
+// and a damaged run affects no other; Repair saves of a damaged store what can be read.
+//
+// Samples are committed every two seconds, in small blocks that are merged at the end of the run.
+// Damaged blocks are left out, like damaged records.
+//
+// The store derives nothing: figures are computed elsewhere, stored here by definition and version, and dropped when the
 // run changes.
 package store
 
@@ -176,9 +181,15 @@ func live(tx *sql.Tx) error {
 	return err
 }
 
-// Load reads the run for a reference (see Find) and its records, in workload order.
-// Damaged records are left out, and a note of the run says so. A damaged run is a *Damage.
-func (s *Store) Load(ref string) (*trace.Trace, error) {
+// Load reads the run for a reference (see Find) with its records, in workload order, and its
+// telemetry. What is damaged of them is left out, and a note of the run says so. A damaged run is a
+// *Damage.
+func (s *Store) Load(ref string) (*trace.Trace, error) { return s.load(ref, true) }
+
+// Telemetry is Load without the records.
+func (s *Store) Telemetry(ref string) (*trace.Trace, error) { return s.load(ref, false) }
+
+func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 	l, err := s.Find(ref)
 	if err != nil {
 		return nil, err
@@ -187,17 +198,21 @@ func (s *Store) Load(ref string) (*trace.Trace, error) {
 	if t.Run, err = s.Run(l.ID); err != nil {
 		return nil, err
 	}
-	var lost []*Damage
-	if t.Records, lost, err = s.readRecords(l.ID); err != nil {
+	var lost, unread []*Damage
+	if records {
+		t.Records, lost, err = s.readRecords(l.ID)
+	}
+	if err == nil {
+		t.Telemetry, unread, err = s.readTelemetry(l.ID)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
 	}
-	if lost != nil {
-		t.Run.Notes = append(t.Run.Notes, noteOf(lost))
-	}
+	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	return t, nil
 }
 
-// Remove deletes a run and its records.
+// Remove deletes a run with its records and its telemetry.
 func (s *Store) Remove(id string) error {
 	return s.change(patient, func(tx *sql.Tx) error {
 		_, err := tx.Exec("DELETE FROM run WHERE id = ?", id)

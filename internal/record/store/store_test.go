@@ -94,7 +94,7 @@ func TestAKilledRunKeepsItsRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
-	w.flush(brief)
+	w.flush(brief, false)
 	got, err := s.Load("last")
 	if err != nil || len(got.Records) != 1 || got.Run.Status != trace.Running || got.Run.End != trace.Never {
 		t.Fatalf("%v: %+v", err, got)
@@ -105,7 +105,7 @@ func TestAKilledRunKeepsItsRecords(t *testing.T) {
 	if got, err = s.Load("last"); err != nil || got.Run.Status != Killed {
 		t.Errorf("%v: %+v", err, got.Run.Status)
 	}
-	w.flush(brief) // a slow process is not a dead one
+	w.flush(brief, false) // a slow process is not a dead one
 	if got, err = s.Load("last"); err != nil || got.Run.Status != trace.Running {
 		t.Errorf("%v: %+v", err, got.Run.Status)
 	}
@@ -122,7 +122,7 @@ func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
-	w.flush(brief)
+	w.flush(brief, false)
 	w.Append(sample(1))
 	if _, err := s.db.Exec("ALTER TABLE gone RENAME TO record"); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -17,9 +18,9 @@ const flushEvery = 250 * time.Millisecond
 // measurement never waits long for the store.
 const batch = 1000
 
-// A Writer stores the records of one run as they are completed. Append never waits
-// for the disk. Records that could not be written are written with the next flush, and
-// at the end to a file of their own.
+// A Writer stores the records of one run as they are completed, and what is sampled beside it.
+// Append and Sample never wait for the disk. What could not be written is written with the next
+// flush, and at the end to a file of its own.
 type Writer struct {
 	store *Store
 	id    string
@@ -28,6 +29,8 @@ type Writer struct {
 	all   []*trace.Record
 	end   func() // ends the loop
 	done  sync.WaitGroup
+
+	samples samples
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
 	stored  int            // records committed: those at the beginning of all
@@ -52,7 +55,7 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 		return nil, err
 	}
 	stop := make(chan struct{})
-	w := &Writer{store: s, id: run.ID, owner: owner, end: sync.OnceFunc(func() { close(stop) })}
+	w := &Writer{store: s, id: run.ID, owner: owner, end: sync.OnceFunc(func() { close(stop) }), samples: samples{rows: map[*telemetry.Series]sampled{}}}
 	w.done.Go(func() { w.loop(stop) })
 	return w, nil
 }
@@ -70,7 +73,7 @@ func (w *Writer) loop(stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			_ = w.flush(brief)
+			_ = w.flush(brief, false)
 		case <-stop:
 			return
 		}
@@ -84,11 +87,15 @@ func (w *Writer) records() []*trace.Record {
 	return w.all
 }
 
-// flush commits the records that are not, with a heartbeat and the progress of the run.
-func (w *Writer) flush(wait time.Duration) error {
+// flush commits the records that are not, with a heartbeat and the progress of the run, and the
+// samples if it is time for them or nothing follows.
+func (w *Writer) flush(wait time.Duration, last bool) error {
 	err := w.store.mark.Check()
 	if err == nil {
 		err = w.write(w.records()[w.stored:], wait)
+	}
+	if err == nil {
+		err = w.flushSamples(wait, last)
 	}
 	w.tell(err)
 	return err

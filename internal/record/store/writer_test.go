@@ -67,12 +67,12 @@ func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
 	}
 	w.Append(sample(0)) // an index in use
 	for range 2 {
-		if err := w.flush(brief); err == nil || w.stored != 2*batch {
+		if err := w.flush(brief, false); err == nil || w.stored != 2*batch {
 			t.Errorf("%d records stored, error %v", w.stored, err)
 		}
 	}
 	w.all = w.all[:2*batch+1]
-	if err := w.flush(brief); err != nil || w.stored != 2*batch+1 {
+	if err := w.flush(brief, false); err != nil || w.stored != 2*batch+1 {
 		t.Errorf("%d records stored, error %v", w.stored, err)
 	}
 	got, next, err := s.RecordsSince("run-1", 2*batch-1, 10)

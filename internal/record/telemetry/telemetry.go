@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -97,8 +98,8 @@ type Value struct {
 
 // A Set is all that was sampled beside a run. The zero value is empty and ready to use.
 type Set struct {
-	Sources []Source
-	Series  []*Series // by Key.String
+	Sources []Source  `json:"sources,omitempty"`
+	Series  []*Series `json:"series,omitempty"` // by Key.String
 	byKey   map[string]*Series
 }
 
@@ -140,6 +141,52 @@ func (s *Set) Join(one *Series) {
 	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.Key.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
+}
+
+// Extend adds the points of a series that come after the last one of the series of that key.
+func (s *Set) Extend(by *Series) {
+	one := s.find(by.Key.String())
+	if one == nil {
+		s.Join(by)
+		return
+	}
+	one.Append(by.Points)
+}
+
+// Append adds the points that come after the last one.
+func (s *Series) Append(points []Point) {
+	if n := len(s.Points); n > 0 {
+		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
+		points = points[at:]
+	}
+	s.Points = append(s.Points, points...)
+}
+
+// Values are all points of the series of a set, series by series.
+func (s *Set) Values() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if s == nil {
+			return
+		}
+		for _, one := range s.Series {
+			for _, p := range one.Points {
+				if !yield(Value{one.Key, one.Unit, one.Kind, p}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Points counts the points of all series.
+func (s *Set) Points() (n int) {
+	if s == nil {
+		return 0
+	}
+	for _, one := range s.Series {
+		n += len(one.Points)
+	}
+	return n
 }
 
 // find makes the index if there is none.

@@ -240,6 +240,21 @@ func TestOnlySysAndCLIUseTheOperatingSystem(t *testing.T) {
 	}
 }
 
+// inTests are modules whose packages only tests import, so that none is in the binary.
+var inTests = []string{"go.opentelemetry.io/", "pgregory.net/rapid", "github.com/google/go-cmp"}
+
+func TestModulesOfTestsAreNotInTheBinary(t *testing.T) {
+	for pkg, files := range readHouse(t).files {
+		for _, f := range files {
+			for _, other := range imported(f) {
+				if !within(pkg, "test") && slices.ContainsFunc(inTests, func(module string) bool { return strings.HasPrefix(other, module) }) {
+					t.Errorf("%s imports %s, which is for tests", pkg, other)
+				}
+			}
+		}
+	}
+}
+
 // banned are modules that were evaluated and rejected, and those that need cgo.
 var banned = map[string]string{
 	"github.com/mattn/go-sqlite3":                "needs cgo; modernc.org/sqlite does not",

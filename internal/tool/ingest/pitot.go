@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -25,13 +26,45 @@ func exports() result.Format {
 
 // readExport takes a run of Pitot's own.
 func readExport(r *result.Reading) {
-	from := r.Source.Size - r.Object.At.Offset
-	f, err := readPitot(result.Source{Name: r.Source.Name, Data: io.NewSectionReader(r.Source.Data, r.Object.At.Offset, from), Size: from})
+	f, err := readPitot(from(r.Source, r.Object))
 	if err != nil {
 		r.Problem(fmt.Errorf("it is an export of Pitot's: %w", err))
 		return
 	}
+	if o := r.Object.Object("telemetry"); o != nil {
+		f.Sampled = func() (*telemetry.Set, error) { return readTelemetry(from(r.Source, o)) }
+	}
 	r.Keep(f)
+}
+
+// from is a source from an object on.
+func from(s result.Source, o *result.Object) result.Source {
+	rest := s.Size - o.At.Offset
+	return result.Source{Name: s.Name, Data: io.NewSectionReader(s.Data, o.At.Offset, rest), Size: rest}
+}
+
+// readTelemetry reads the sources and, one by one, the series of an export.
+func readTelemetry(s result.Source) (*telemetry.Set, error) {
+	set := &telemetry.Set{}
+	err := member(s, "sources", func(d *json.Decoder) error { return d.Decode(&set.Sources) })
+	if err != nil {
+		return nil, err
+	}
+	points := 0
+	err = member(s, "series", func(d *json.Decoder) error {
+		return eachOf(d, func() error {
+			one := new(telemetry.Series)
+			if err := d.Decode(one); err != nil {
+				return err
+			}
+			if points += len(one.Points); points > telemetry.MostPoints {
+				return telemetry.ErrTooMany
+			}
+			set.Extend(one)
+			return nil
+		})
+	})
+	return set, err
 }
 
 // readPitot reads what `pitot runs export -f json` writes: a run as it was, with its
@@ -53,16 +86,32 @@ func readPitot(s result.Source) (result.Found, error) {
 
 // yieldRecords reads a list of records, until nobody wants another.
 func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) error {
-	if err := expect(d, json.Delim('[')); err != nil {
-		return err
-	}
-	for d.More() {
+	err := eachOf(d, func() error {
 		r := trace.NewRecord(0)
 		if err := d.Decode(r); err != nil {
 			return err
 		}
 		if !yield(r, nil) {
-			return nil
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+var errEnough = errors.New("nobody wants more")
+
+// eachOf calls read for each item of a list; read must read it.
+func eachOf(d *json.Decoder, read func() error) error {
+	if err := expect(d, json.Delim('[')); err != nil {
+		return err
+	}
+	for d.More() {
+		if err := read(); err != nil {
+			return err
 		}
 	}
 	return expect(d, json.Delim(']'))

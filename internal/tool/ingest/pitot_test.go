@@ -2,9 +2,16 @@ package ingest
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -42,6 +49,43 @@ func TestAnExportThatIsCutShort(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "records") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What was sampled beside a run comes back with it, and what is wrong there is said.
+func TestAnExportWithTelemetry(t *testing.T) {
+	set := &telemetry.Set{Sources: []telemetry.Source{{Name: "gpu", Via: "nvidia-smi", Reads: 2}}}
+	for i, v := range []float64{300.5, math.Inf(1)} {
+		set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0"}, telemetry.Point{At: time.Duration(i - 1), Value: v}))
+		set.Add(telemetry.Of("gpu", telemetry.DeviceEnergy, nil, telemetry.Point{At: time.Duration(i), Value: v}))
+	}
+	record := trace.NewRecord(0)
+	want := &trace.Trace{Run: trace.Run{ID: "abc", Kind: trace.Measured, End: 9}, Records: []*trace.Record{record}, Telemetry: set}
+	var b bytes.Buffer
+	if err := store.WriteJSON(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	found, problems := known.Read(source("a.json", b.String()))
+	if len(found) != 1 || problems != nil {
+		t.Fatalf("%+v, %v", found, problems)
+	}
+	for range 2 {
+		got, err := found[0].Trace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(telemetry.Set{})); d != "" {
+			t.Error(d)
+		}
+	}
+	for _, change := range [][2]string{{`[-1,0]`, `[-1]`}, {`[-1,0]`, `[0,0]`}, {`300.5`, `"much"`}, {`"sources": [`, `"sources": 5, "x": [`}} {
+		found, _ := known.Read(source("a.json", strings.Replace(b.String(), change[0], change[1], 1)))
+		if len(found) != 1 {
+			t.Fatal("not found")
+		}
+		if _, err := found[0].Trace(); err == nil || !strings.Contains(err.Error(), "read the telemetry of run abc: ") {
+			t.Errorf("%s: error %v", change, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -24,11 +25,28 @@ type Found struct {
 	// none. They are read from the source each time, one after the other, so that a
 	// file may be larger than memory. An error ends them.
 	Records iter.Seq2[*trace.Record, error]
+	// Sampled reads what was sampled beside the run; nil if the source has none.
+	Sampled func() (*telemetry.Set, error)
 }
 
-// Trace reads the records, all of them.
-func (f Found) Trace() (*trace.Trace, error) {
-	t := &trace.Trace{Run: f.Run}
+// Telemetry is what was sampled beside the run, nil if the source has none.
+func (f Found) Telemetry() (*telemetry.Set, error) {
+	if f.Sampled == nil {
+		return nil, nil
+	}
+	set, err := f.Sampled()
+	if err != nil {
+		return nil, fmt.Errorf("read the telemetry of run %s: %w", f.Run.ID, err)
+	}
+	return set, nil
+}
+
+// Trace reads all records and the telemetry.
+func (f Found) Trace() (t *trace.Trace, err error) {
+	t = &trace.Trace{Run: f.Run}
+	if t.Telemetry, err = f.Telemetry(); err != nil {
+		return nil, err
+	}
 	if f.Records == nil {
 		return t, nil
 	}

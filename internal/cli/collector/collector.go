@@ -1,0 +1,120 @@
+// Package collector is --otlp on a command line: a collector of OpenTelemetry, and what is sent to it.
+package collector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/otlp"
+	"github.com/pitot-bench/pitot/internal/show/runs"
+)
+
+// headers are variables with headers for a collector, as OpenTelemetry's own programs read them; the
+// first that is set counts.
+var headers = []string{"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
+
+// A Collector is what --otlp names.
+type Collector struct {
+	console *console.Console
+	url     *url.URL
+	options otlp.Options
+}
+
+// A Network is how a process reaches others; its parts may be nil.
+type Network struct {
+	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	Proxy func(*url.URL) (*url.URL, error)
+}
+
+// New checks --otlp and the headers in the environment, and makes secrets among them known.
+func New(con *console.Console, flag string, n Network) (*Collector, error) {
+	to, err := otlp.Endpoint(flag)
+	if err != nil {
+		return nil, console.Usagef("--otlp %q: %w", flag, err)
+	}
+	c := &Collector{con, to, otlp.Options{Dial: n.Dial, Proxy: n.Proxy}}
+	for _, name := range headers {
+		text := con.Getenv(name)
+		if text == "" || c.options.Header != nil {
+			continue
+		}
+		if c.options.Header, err = otlp.Headers(text); err != nil {
+			return nil, console.Usagef("%s: %w", name, err)
+		}
+	}
+	for name := range c.options.Header {
+		if secret.Header(name) {
+			con.Secrets.Add(secret.InHeader(c.options.Header.Get(name))...)
+		}
+	}
+	return c, nil
+}
+
+// Exporter sends values of a run that is under way.
+func (c *Collector) Exporter(run trace.Run) (*otlp.Exporter, error) {
+	return otlp.New(c.url, run, c.options)
+}
+
+// Send sends what was sampled beside runs, and their progress.
+func (c *Collector) Send(s *store.Store, all runs.Traces) error {
+	ctx, release := c.console.UntilInterrupt(context.Background())
+	defer release()
+	for t, err := range all {
+		if err == nil {
+			err = c.send(ctx, s, t)
+		}
+		if err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	return nil
+}
+
+func (c *Collector) send(ctx context.Context, s *store.Store, t *trace.Trace) error {
+	all, err := s.Snapshots(t.Run.ID, trace.Never, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	e, err := c.Exporter(t.Run)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	out, err := e.SendAll(ctx, func(yield func(telemetry.Value) bool) {
+		if progress(all, yield) {
+			t.Telemetry.Values()(yield)
+		}
+	})
+	if out.Sent > 0 || err == nil {
+		fmt.Fprintf(c.console.Stdout, "run %s: %s sent\n", t.Run.ID, console.Counted(out.Sent-out.Rejected, "sample"))
+	}
+	switch {
+	case out.Rejected > 0:
+		err = errors.Join(err, fmt.Errorf("collector %s rejected %s: %s", c.url.Redacted(), console.Counted(out.Rejected, "sample"), cmp.Or(out.Message, "no reason given")))
+	case out.Message != "":
+		fmt.Fprintf(c.console.Stderr, "pitot: collector %s: %s\n", c.url.Redacted(), out.Message)
+	}
+	return err
+}
+
+// progress yields the values of snapshots, series by series, and reports whether more are wanted.
+func progress(all []trace.Snapshot, yield func(telemetry.Value) bool) bool {
+	for i := range otlp.Progress(trace.Snapshot{}) {
+		for _, s := range all {
+			if !yield(otlp.Progress(s)[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
