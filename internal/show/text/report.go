@@ -68,9 +68,9 @@ func (r *report) head(s metrics.Summary) {
 		r.Field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
-	r.server(s.Server)
+	r.server(s)
 	r.cache(s)
-	r.telemetry(s)
+	r.machine(s)
 	r.Line()
 }
 
@@ -162,11 +162,18 @@ func (r *report) usage(h metrics.Health) []string {
 
 // server is what its own counters say that a client cannot see, as far as there
 // was any of it.
-func (r *report) server(s *metrics.Server) {
-	if s == nil {
-		return
-	}
+func (r *report) server(all metrics.Summary) {
 	var parts []string
+	if all.Server != nil {
+		parts = r.counters(all.Server)
+	}
+	if all.Resources != nil {
+		parts = append(parts, r.serverLoad(all.Resources.Server)...)
+	}
+	r.Field(r.Word("report.server"), parts...)
+}
+
+func (r *report) counters(s *metrics.Server) (parts []string) {
 	add := func(there bool, code plan.Code, args ...any) {
 		if there {
 			parts = append(parts, r.Word(code, args...))
@@ -179,7 +186,7 @@ func (r *report) server(s *metrics.Server) {
 	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
 	add(s.Computed > 0, "report.computed", "tokens", s.Computed)
 	add(s.PerDecode > 0, "report.per-decode", "tokens", s.PerDecode)
-	r.Field(r.Word("report.server"), parts...)
+	return parts
 }
 
 // cache is the declared state of the server's cache and the evidence of it.

@@ -6,24 +6,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// telemetry is what was sampled beside the run, as far as there is something to say.
-func (r *report) telemetry(s metrics.Summary) {
+// machine is what devices did and drew meanwhile, as far as that was sampled.
+func (r *report) machine(s metrics.Summary) {
 	used := s.Resources
 	if used == nil {
 		return
 	}
-	name := r.Word("report.telemetry")
-	for _, parts := range [][]string{r.serverLoad(used.Server), r.devices(used.Devices)} {
-		if len(parts) > 0 {
-			r.Field(name, parts...)
-			name = ""
-		}
-	}
+	r.Field(r.Word("report.device"), r.devices(used.Devices)...)
 	if e := used.Energy; e != nil && (e.Method.Known() || e.Method == resources.Gaps || e.Method == resources.Partial) {
 		r.Field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
 	}
 }
 
+// serverLoad is what the server reported of its load.
 func (r *report) serverLoad(s resources.Server) (parts []string) {
 	if s.KVUseMax != nil {
 		parts = append(parts, r.Word("report.kv-use", "share", *s.KVUseMax))
