@@ -73,7 +73,7 @@ func TestARunIsSentToACollector(t *testing.T) {
 			got = append(got, m.Name)
 		}
 	})
-	if d := cmp.Diff([]string{"run.released", "run.done", "run.failed", "run.in_flight", "run.output_tokens", "device.power"}, got); d != "" || code != exitOK || stdout != "run run-1: 6 samples sent\n" || stderr != "" {
+	if d := cmp.Diff([]string{"pitot.released", "pitot.done", "pitot.failed", "pitot.in_flight", "pitot.output_tokens", "device.power"}, got); d != "" || code != exitOK || stdout != "run run-1: 6 samples sent\n" || stderr != "" {
 		t.Errorf("code %d: %s%s%s", code, stdout, stderr, d)
 	}
 	partly, _ := proto.Marshal(&service.ExportMetricsServiceResponse{PartialSuccess: &service.ExportMetricsPartialSuccess{RejectedDataPoints: 2, ErrorMessage: "too old"}})

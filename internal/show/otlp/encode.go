@@ -28,11 +28,11 @@ func Progress(s trace.Snapshot) []telemetry.Value {
 		return telemetry.Value{Key: telemetry.Key{Source: Own, Name: name}, Unit: unit, Kind: kind, Point: telemetry.Point{At: time.Duration(s.At), Value: float64(v)}}
 	}
 	return []telemetry.Value{
-		value("run.released", "requests", telemetry.Counter, s.Released),
-		value("run.done", "requests", telemetry.Counter, s.Done),
-		value("run.failed", "requests", telemetry.Counter, s.Failed),
-		value("run.in_flight", "requests", telemetry.Gauge, s.InFlight()),
-		value("run.output_tokens", "tokens", telemetry.Counter, s.Tokens),
+		value("pitot.released", "requests", telemetry.Counter, s.Released),
+		value("pitot.done", "requests", telemetry.Counter, s.Done),
+		value("pitot.failed", "requests", telemetry.Counter, s.Failed),
+		value("pitot.in_flight", "requests", telemetry.Gauge, s.InFlight()),
+		value("pitot.output_tokens", "tokens", telemetry.Counter, s.Tokens),
 	}
 }
 

@@ -186,7 +186,7 @@ func checkSecond(t *testing.T, all []*metrics.Metric) {
 	for _, m := range all {
 		told = append(told, m.Name+" "+m.Unit)
 	}
-	if d := cmp.Diff([]string{"device.energy J", "device.power W", "server.kv_use 1", "own:x ", "run.released {requests}", "run.done {requests}", "run.failed {requests}", "run.in_flight {requests}", "run.output_tokens {tokens}"}, told); d != "" {
+	if d := cmp.Diff([]string{"device.energy J", "device.power W", "server.kv_use 1", "own:x ", "pitot.released {requests}", "pitot.done {requests}", "pitot.failed {requests}", "pitot.in_flight {requests}", "pitot.output_tokens {tokens}"}, told); d != "" {
 		t.Error(d)
 	}
 	if p := all[1].GetGauge().DataPoints[0]; !math.IsNaN(p.GetAsDouble()) {
