@@ -51,7 +51,7 @@ func (c Cmd) Run(con *console.Console) error {
 }
 
 func (c Cmd) find(ctx context.Context, secrets *secret.Set) (*environment.Environment, []plan.Message, error) {
-	s := inspect.Subject{URL: c.URL, Tree: c.Tree, Secrets: secrets}
+	s := inspect.Subject{URL: c.URL, Tree: c.Tree, Secrets: secrets, Asked: true}
 	if c.URL != "" && !strings.Contains(c.URL, "://") {
 		return nil, nil, console.Usagef("--url %q: must be a URL such as http://127.0.0.1:8000", c.URL)
 	}

@@ -22,7 +22,7 @@ func (q *inquiry) find(ctx context.Context) (pid int, found bool) {
 	case plan.ByPID:
 		pid, err := strconv.Atoi(q.Site.Name)
 		return pid, err == nil && proc.Birth(pid) != ""
-	case "", plan.Here:
+	case plan.Here:
 		if port == 0 {
 			return 0, false
 		}

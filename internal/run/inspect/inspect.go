@@ -45,6 +45,7 @@ type Subject struct {
 	URL     string    // of the target, for its port; may be empty
 	Tree    string    // a working tree at the site; empty: those that packages are installed from
 	Options []string  // further ones of the client of ssh or kubectl
+	Asked   bool      // by somebody, who is told what was not found
 	Secrets *secret.Set
 }
 
@@ -62,7 +63,7 @@ func Client(ctx context.Context) *environment.Environment {
 func Machine(ctx context.Context) *environment.Environment {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
-	q := &inquiry{asked: true, machine: probe.Local{}, out: new(environment.Environment)}
+	q := &inquiry{Subject: Subject{Asked: true}, machine: probe.Local{}, out: new(environment.Environment)}
 	a := q.ask(ctx, "", slices.Concat(environment.MachineAsks, environment.DriverAsks, environment.ToolkitAsks))
 	q.out.Machine = environment.ReadMachine(a)
 	q.out.ReadToolkits(a)
@@ -74,17 +75,20 @@ func Machine(ctx context.Context) *environment.Environment {
 // Server is the environment of what serves, with notes on what was asked for and not found.
 // nil: nothing is known.
 func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Message) {
-	if s.Site.Kind == plan.Nowhere || s.Site.IsZero() && !near(s.URL) {
+	elsewhere := s.Site.IsZero() && s.URL != "" && !near(s.URL)
+	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {
 		return nil, nil
 	}
-	limit := Limit
-	if s.Site.IsZero() {
-		limit = Brief
-	}
+	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
+	limit := LimitOf(s)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	q := &inquiry{Subject: s, asked: !s.Site.IsZero(), machine: machineAt(s), out: &environment.Environment{Site: s.Site.String()}}
-	q.run(ctx)
+	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String()}}
+	if elsewhere { // the tree that it was made from, which is here
+		q.trees(ctx, "", nil)
+	} else {
+		q.run(ctx)
+	}
 	if ctx.Err() != nil {
 		q.note(outOfTime, "limit", limit)
 	}
@@ -99,6 +103,14 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 		return nil, q.notes
 	}
 	return q.out, q.notes
+}
+
+// LimitOf is how long Server takes at most.
+func LimitOf(s Subject) time.Duration {
+	if s.Asked {
+		return Limit
+	}
+	return Brief
 }
 
 // near reports whether a URL is one of this machine's loopback.
@@ -150,7 +162,6 @@ func (s Subject) kubectl() []string {
 // An inquiry is the asking of one server.
 type inquiry struct {
 	Subject
-	asked   bool // by somebody, who is told what was not found
 	machine probe.Machine
 	failed  bool
 	out     *environment.Environment
@@ -159,7 +170,7 @@ type inquiry struct {
 
 // note is kept if somebody asked.
 func (q *inquiry) note(code plan.Code, args ...any) {
-	if q.asked {
+	if q.Asked {
 		q.notes = append(q.notes, plan.Say(code, args...))
 	}
 }
@@ -182,7 +193,7 @@ func (q *inquiry) ask(ctx context.Context, root string, asks []probe.Ask) probe.
 // devices asks the programs of vendors, last, since one may hang; not ahead of a run where
 // files tell enough, since they take the driver's time.
 func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
-	if len(a.All("nvidia-gpu")) == 0 || q.asked {
+	if len(a.All("nvidia-gpu")) == 0 || q.Asked {
 		a = append(a, q.ask(ctx, "", environment.DeviceAsks)...)
 	}
 	q.out.ReadDevices(a)
@@ -191,7 +202,7 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 // run is all of it.
 func (q *inquiry) run(ctx context.Context) {
 	pid, found := q.find(ctx)
-	if !found && !q.asked {
+	if !found && !q.Asked {
 		return
 	}
 	base := "/proc/" + strconv.Itoa(pid)
