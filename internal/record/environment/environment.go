@@ -133,7 +133,8 @@ func (e *Environment) Bound() {
 			}
 		},
 		func() { e.Packages = e.Packages[:matter(e.Packages)] },
-		func() { e.Devices = e.Devices[:min(len(e.Devices), 64)] },
+		func() { e.Devices, e.Trees = e.Devices[:min(len(e.Devices), 64)], e.Trees[:min(len(e.Trees), 8)] },
+		func() { e.Process.shorten() },
 		func() { e.Process, e.Packages, e.Model, e.Trees = nil, nil, nil, nil },
 	} {
 		if b, err := json.Marshal(e); err == nil && len(b) <= mostBytes {
@@ -141,6 +142,17 @@ func (e *Environment) Bound() {
 		}
 		drop()
 		e.Cut = true
+	}
+}
+
+// shorten leaves what every real command line has.
+func (p *Process) shorten() {
+	if p == nil {
+		return
+	}
+	p.Args = p.Args[:min(len(p.Args), 256)]
+	for i, arg := range p.Args {
+		p.Args[i] = clean(arg[:min(len(arg), 256)])
 	}
 }
 

@@ -32,8 +32,8 @@ const (
 	outOfTime   plan.Code = "environment.out-of-time"
 )
 
-// Limit is how long a server is asked that somebody asked for, and Brief one of which nobody
-// did, on this machine.
+// Limit is how long a server is asked whose place is known, and Brief one that was found on
+// this machine.
 const (
 	Limit = 10 * time.Second
 	Brief = 2 * time.Second
@@ -79,8 +79,8 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {
 		return nil, nil
 	}
-	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
 	limit := LimitOf(s)
+	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String()}}
@@ -107,7 +107,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 
 // LimitOf is how long Server takes at most.
 func LimitOf(s Subject) time.Duration {
-	if s.Asked {
+	if s.Asked || !s.Site.IsZero() {
 		return Limit
 	}
 	return Brief
