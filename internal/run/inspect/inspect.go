@@ -214,8 +214,12 @@ func (q *inquiry) run(ctx context.Context) {
 	defer q.devices(ctx, a)
 	q.container(ctx, environment.ContainerID(a.Text("cgroup")))
 	if !found {
-		if q.Site.Kind != plan.Here || q.URL != "" {
-			q.note(noProcess, "site", q.Site.String(), "port", portOf(q.URL))
+		port := portOf(q.URL)
+		if q.Site.Kind == plan.ByPID {
+			port = 0
+		}
+		if q.Site.Kind == plan.ByPID || port > 0 {
+			q.note(noProcess, "site", q.Site.String(), "port", port)
 		}
 		q.out.ReadToolkits(q.ask(ctx, "", environment.ToolkitAsks))
 		q.trees(ctx, "", nil)
