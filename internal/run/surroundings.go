@@ -33,7 +33,7 @@ func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
 	return func(ctx context.Context) {
 		select {
 		case s := <-found:
-			p.run.Env.Machine, p.run.Env.Serving = s.client, s.server
+			p.run.Env.Client, p.run.Env.Serving = s.client, s.server
 			p.keep(s.notes...)
 		case <-late:
 		case <-ctx.Done():

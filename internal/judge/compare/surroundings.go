@@ -21,7 +21,7 @@ type surrounding struct {
 // surroundings are those of the server, then those of a client on a machine of its own. Name,
 // system and processors of the client are settings of the run.
 func surroundings(run trace.Run) (all []surrounding) {
-	server, client := run.Env.Serving, run.Env.Machine
+	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
 		all = append(all, surrounding{"server." + f.Name, plan.Text(f.Value), f.Main})
 	}
@@ -42,7 +42,7 @@ func knows(run trace.Run, name string) bool {
 	side, name, _ := strings.Cut(name, ".")
 	e := run.Env.Serving
 	if side == "client" {
-		e = run.Env.Machine
+		e = run.Env.Client
 	}
 	if e == nil {
 		return false
@@ -51,10 +51,10 @@ func knows(run trace.Run, name string) bool {
 	switch kind {
 	case "arg", "command":
 		return e.Process != nil && len(e.Process.Args) > 0
-	case "env":
-		return e.Process != nil && len(e.Process.Env) > 0
+	case "env": // a note names a few of them
+		return e.Process != nil && e.Process.PID > 0 && len(e.Process.Env) > 0
 	case "package":
-		return len(e.Packages) > 0
+		return e.Python != "" && len(e.Packages) > 0
 	}
 	return false
 }

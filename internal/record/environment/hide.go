@@ -9,9 +9,9 @@ import (
 
 // Hide keeps what is no secret of a process: its arguments with secrets masked, and the
 // variables whose names do not say that they are one. known are secrets from elsewhere; nil:
-// none.
-func Hide(p *Process, known *secret.Set) {
-	own := new(secret.Set)
+// none. own are those that it found.
+func Hide(p *Process, known *secret.Set) (own *secret.Set) {
+	own = new(secret.Set)
 	own.Add(secret.InArgs(p.Args)...)
 	kept := map[string]string{}
 	for name, value := range p.Env {
@@ -31,6 +31,7 @@ func Hide(p *Process, known *secret.Set) {
 		p.Env[hide(name)] = hide(value)
 	}
 	p.Dir = hide(p.Dir)
+	return own
 }
 
 // private reports whether a variable is not kept. The broad rule of headers goes for its name,

@@ -16,7 +16,7 @@ const mostDiff = 512 << 10
 // Asks are what Settle reads of a working tree. git runs no program that the tree's
 // configuration names as its monitor, differ or converter, and takes no lock.
 func (t Tree) Asks() []probe.Ask {
-	git := []string{"git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", t.Path}
+	git := []string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", t.Path}
 	return []probe.Ask{
 		{Name: "head", Dir: path.Join(t.Path, ".git/HEAD"), Limit: 256},
 		{Name: "packed", Dir: path.Join(t.Path, ".git/packed-refs"), Limit: 256 << 10},

@@ -26,7 +26,7 @@ func (q *inquiry) find(ctx context.Context) (pid int, found bool) {
 		if port == 0 {
 			return 0, false
 		}
-		l, listens := proc.ListenerOn(port)
+		l, listens := proc.ListenerOn(ctx, port)
 		if listens && (l.PID == 0 || strings.Contains(l.Command, "docker-proxy")) && q.published(ctx, port) {
 			return q.inContainer(ctx, port)
 		}

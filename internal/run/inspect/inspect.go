@@ -275,13 +275,13 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 		}
 		q.trees(ctx, root, append(environment.ReadSources(b.All("source")), environment.Tree{Path: p.Dir}))
 	}
-	environment.Hide(p, q.Secrets)
+	own := environment.Hide(p, q.Secrets)
 	q.out.Process = p
-	q.hideRest()
+	if m := q.out.Model; m != nil {
+		m.Path = secret.Mask(m.Path)
+	}
+	*q.out = secret.Clean(own, secret.Clean(q.Secrets, *q.out)) // a folder may be named like a secret
 }
-
-// hideRest hides secrets that are known in what came of a process beside its arguments.
-func (q *inquiry) hideRest() { *q.out = secret.Clean(q.Secrets, *q.out) }
 
 func below(name string, kind probe.Kind, site probe.Ask, file string) probe.Ask {
 	a := probe.Ask{Name: name, Kind: kind, Dir: site.Dir, Glob: file, Match: "^(Name|Version):", Most: 2, Limit: 128 << 10}

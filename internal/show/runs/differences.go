@@ -45,7 +45,7 @@ func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *
 		has  func(trace.Run) bool
 	}{
 		{"differences.no-server", func(r trace.Run) bool { return r.Env.Serving != nil }},
-		{"differences.no-client", func(r trace.Run) bool { return r.Env.Machine != nil }},
+		{"differences.no-client", func(r trace.Run) bool { return r.Env.Client != nil }},
 	} {
 		var without []string
 		for _, r := range pair {

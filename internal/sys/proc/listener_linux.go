@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +10,8 @@ import (
 )
 
 // ListenerOn is the process that listens on a TCP port; false if there is none, or it is in
-// another network namespace.
-func ListenerOn(port int) (Listener, bool) {
+// another network namespace. When ctx ends, its process is not known.
+func ListenerOn(ctx context.Context, port int) (Listener, bool) {
 	var tables string
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		text, _ := os.ReadFile(table)
@@ -20,11 +21,17 @@ func ListenerOn(port int) (Listener, bool) {
 	if len(sockets) == 0 {
 		return Listener{}, false
 	}
-	links, _ := filepath.Glob("/proc/[0-9]*/fd/*") // those of other users cannot be read
-	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil && slices.Contains(sockets, to) {
-			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
-			return Listener{pid, commandOf(pid)}, true
+	folders, _ := filepath.Glob("/proc/[0-9]*/fd") // those of other users cannot be read
+	for _, folder := range folders {
+		if ctx.Err() != nil {
+			break
+		}
+		links, _ := filepath.Glob(folder + "/*")
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && slices.Contains(sockets, to) {
+				pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+				return Listener{pid, commandOf(pid)}, true
+			}
 		}
 	}
 	return Listener{}, true
