@@ -136,8 +136,8 @@ func checkIgnore(runs []*Run, ignore []string) error {
 	}
 	for _, r := range runs { // too many to be listed
 		for _, s := range surroundings(r.run) {
-			if slices.Contains(ignore, s.name) {
-				known = append(known, s.name)
+			if slices.Contains(ignore, canonical(s.name)) {
+				known = append(known, canonical(s.name))
 			}
 		}
 	}

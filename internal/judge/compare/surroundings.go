@@ -83,7 +83,7 @@ func differing(variants []*variant, o Options) (out []Residue, more int) {
 		for _, r := range v.runs {
 			of[r] = map[string]plan.Message{}
 			for _, s := range surroundings(r.run) {
-				if ofEachStart(s.name, r.run.Leg) || slices.Contains(o.Ignore, s.name) {
+				if ofEachStart(s.name, r.run.Leg) || slices.Contains(o.Ignore, canonical(s.name)) {
 					continue
 				}
 				of[r][s.name] = s.value

@@ -59,7 +59,7 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	if run.Origin == nil {
 		for _, f := range run.Env.Serving.Facts() {
 			if f.Main {
-				line("server "+f.Name, f.Value)
+				line("server "+plain.Line(f.Name), f.Value)
 			}
 		}
 	}
