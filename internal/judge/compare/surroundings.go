@@ -23,7 +23,7 @@ type surrounding struct {
 func surroundings(run trace.Run) (all []surrounding) {
 	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
-		all = append(all, surrounding{"server." + f.Name, plan.Text(f.Value), f.Main})
+		all = append(all, surrounding{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
 	}
 	if server != nil && client != nil && server.Machine.Host == client.Machine.Host {
 		return all
@@ -67,7 +67,7 @@ func ofEachStart(name string, l *trace.Leg) bool {
 		return true
 	}
 	anew := l != nil && l.ServerStart > 0
-	return anew && (fact == "arg.port" || fact == "host") || fact == "devices.uuid"
+	return anew && fact == "host" || fact == "devices.uuid"
 }
 
 // mostSurroundings is how many of the facts of the environment are listed that differ.

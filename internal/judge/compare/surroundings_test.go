@@ -75,8 +75,15 @@ func TestWhatDiffersInTheEnvironment(t *testing.T) {
 // What each start of a server has anew is no difference between variants.
 func TestWhatEachStartHasAnew(t *testing.T) {
 	at := &trace.Leg{Experiment: "x", Block: 1, ServerStart: 1}
-	if !ofEachStart("server.arg.port", at) || !ofEachStart("server.host", at) || ofEachStart("server.arg.port", nil) || ofEachStart("server.arg.tp", at) {
-		t.Error("ports and names of containers")
+	if !ofEachStart("server.host", at) || ofEachStart("server.host", nil) || ofEachStart("server.arg.tp", at) {
+		t.Error("names of containers")
+	}
+	started := trace.Run{Leg: at, Plan: trace.Plan{URL: "http://127.0.0.1:35921"}}
+	if got := started.AnyPort("--addr :35921 --seed 359210"); got != "--addr :${port} --seed 359210" {
+		t.Error(got)
+	}
+	if started.Leg = nil; started.AnyPort("35921") != "35921" {
+		t.Error("the port of a server that is up is its own")
 	}
 	if !ofEachStart("server.env.HOME", nil) || ofEachStart("server.env.NCCL_DEBUG", nil) {
 		t.Error("variables")

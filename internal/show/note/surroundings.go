@@ -74,7 +74,7 @@ func (w *writer) arguments(runs []labelled) {
 		if r.Env.Serving == nil || r.Env.Serving.Process == nil {
 			return ""
 		}
-		return secret.Mask(startOf(r.Env.Serving.Process))
+		return secret.Mask(r.AnyPort(startOf(r.Env.Serving.Process)))
 	})
 	for _, g := range groups {
 		title := w.Word("note.arguments")
