@@ -27,15 +27,25 @@ func (q *inquiry) find(ctx context.Context) (pid int, found bool) {
 			return 0, false
 		}
 		l, listens := proc.ListenerOn(ctx, port)
-		if listens && (l.PID == 0 || strings.Contains(l.Command, "docker-proxy")) && q.published(ctx, port) {
+		forwards := l.PID > 0 && slices.Contains(forwarders, program(l.Command))
+		if listens && (l.PID == 0 || forwards) && q.published(ctx, port) {
 			return q.inContainer(ctx, port)
 		}
-		return l.PID, listens && l.PID > 0
+		return l.PID, listens && l.PID > 0 && !forwards
 	case plan.OverSSH:
 		pid := q.listener(ctx, port)
 		return pid, pid > 0
 	}
 	return q.inContainer(ctx, port)
+}
+
+// forwarders are programs that listen here for a server elsewhere.
+var forwarders = []string{"docker-proxy", "rootlessport", "slirp4netns", "pasta", "gvproxy", "conmon", "ssh", "autossh", "kubectl", "socat"}
+
+// program is the name of the program of a command line.
+func program(command string) string {
+	name, _, _ := strings.Cut(command, " ")
+	return path.Base(name)
 }
 
 // inContainer is the process that serves in a container.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -225,6 +226,77 @@ esac
 			t.Errorf("nothing asked by %s", want)
 		}
 	}
+}
+
+// TestMain lets the test itself be a process that forwards a port as Docker's proxy does.
+func TestMain(m *testing.M) {
+	if os.Getenv("PITOT_TEST_FORWARDS") == "" {
+		os.Exit(m.Run())
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin) // which ends with the test
+}
+
+// A port that a container publishes leads to the container, not to what forwards it.
+func TestAPublishedPort(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are read on Linux alone")
+	}
+	clients(t, `case "$*" in
+  ps*) echo vllm-1 ;;
+  exec*) exec sh ;;
+  "image inspect"*) ;;
+  *) echo "vllm:0.11 sha256:`+strings.Repeat("1", 64)+`" ;;
+esac
+`, "docker")
+	address := forward(t, "/usr/bin/docker-proxy")
+	e, _ := Server(t.Context(), Subject{URL: "http://" + address})
+	if e == nil || e.Site != "docker:vllm-1" || e.Image.Name != "vllm:0.11" || !strings.HasPrefix(e.Image.Digest, "sha256:1111") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// What forwards a port to another machine is not the server.
+func TestAForwardedPort(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are read on Linux alone")
+	}
+	clients(t, "exit 1\n", "docker")
+	address := forward(t, "kubectl")
+	if e, notes := Server(t.Context(), Subject{URL: "http://" + address}); e != nil || notes != nil {
+		t.Errorf("%+v, %v", e, notes)
+	}
+	e, notes := Server(t.Context(), Subject{URL: "http://" + address, Asked: true})
+	if e == nil || e.Process != nil || len(notes) != 1 || notes[0].Code != noProcess {
+		t.Errorf("%+v, %v", e, notes)
+	}
+}
+
+// forward starts a process under a name that listens, and returns where.
+func forward(t *testing.T, name string) (address string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &exec.Cmd{Path: self, Args: []string{name, "-container-port", "30000"}, Env: append(os.Environ(), "PITOT_TEST_FORWARDS=1")}
+	stdin, errIn := proxy.StdinPipe()
+	stdout, errOut := proxy.StdoutPipe()
+	if err := errors.Join(errIn, errOut, proxy.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = proxy.Wait()
+	})
+	if _, err := fmt.Fscanln(stdout, &address); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 // What hangs, fails or is gone costs its limit and a note, if somebody asked.
