@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/run/inspect"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -180,11 +181,12 @@ func (b *batch) make(c *compiled) error {
 // A making is a run on its way from a Spec to the store, whatever command line it was.
 type making struct {
 	*compiled
-	p     *Process
-	keep  *keeper
-	live  *live.View
-	sinks []run.Sink // beside those two
-	leg   *trace.Leg // of an experiment
+	p       *Process
+	keep    *keeper
+	live    *live.View
+	sinks   []run.Sink      // beside those two
+	leg     *trace.Leg      // of an experiment
+	serving inspect.Subject // where its server is
 }
 
 func (p *Process) newMaking(c *compiled, storeFile string, l *live.View) (*making, error) {
@@ -212,7 +214,7 @@ func (m *making) make() (*run.Result, error) {
 // a channel that ends sending, which is asked for once the run is prepared.
 func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan struct{}) (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
-	deps.Notes, deps.Machine.Invocation, deps.Leg = m.notes, m.args, m.leg
+	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = m.notes, m.args, m.leg, m.serving
 	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
 	deps.Tell = func(e run.Event) {
 		for _, s := range sinks {

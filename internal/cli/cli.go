@@ -30,6 +30,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
+	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
@@ -162,6 +163,7 @@ type grammar struct {
 	SGLang     sglangCmd     `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
 	Python     pythonCmd     `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
 	Plan       planCmd       `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
+	Env        env.Cmd       `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
 	Doctor     doctor.Cmd    `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 

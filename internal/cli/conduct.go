@@ -101,7 +101,7 @@ func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experim
 		return nil, err
 	}
 	defer m.close()
-	m.leg = &leg
+	m.leg, m.serving = &leg, l.Serving
 	preparing, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go func() {

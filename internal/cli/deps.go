@@ -49,6 +49,7 @@ func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 		d.Spool = spool.In(filepath.Dir(spoolBeside))
 	}
 	if p.Alone {
+		d.Inspect = true
 		d.Quiet = func(procs, chunks int) func() int {
 			return machine.Quiet{Procs: procs, Heap: int64(chunks) * chunkBytes, Collect: p.getenv("GOGC") != ""}.Start().Stop
 		}

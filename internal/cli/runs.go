@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
+	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -27,6 +28,7 @@ import (
 type runsCmd struct {
 	List   runsListCmd   `cmd:"" help:"List the stored runs, newest first."`
 	Show   runsShowCmd   `cmd:"" help:"Show a run: its plan, its environment, and every record."`
+	Diff   env.Diff      `cmd:"" help:"Show what differs between two runs: plan and environment."`
 	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
 	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
 	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`

@@ -31,6 +31,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/run/inspect"
 )
 
 // Deps are what an experiment depends on.
@@ -82,6 +83,8 @@ type Load struct {
 	Workload string
 	Spec     plan.Spec
 	Made     any // what the front end knows of it besides
+	// Serving is where the server of a run is, of one that Pitot has started.
+	Serving inspect.Subject
 }
 
 // A Compiler makes a Load of a workload.

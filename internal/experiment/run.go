@@ -281,6 +281,9 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	if s.Server != nil {
 		load.Spec.Before.Ready = orSmall(load.Spec.Before.Ready)
 	}
+	if s.Server != nil && s.leg.Handle != nil {
+		load.Serving.Site, load.Serving.Options = s.leg.Handle.Site()
+	}
 	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
 	place := trace.Leg{
 		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,

@@ -102,7 +102,7 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 	if l.up[name] != nil {
 		l.t.Errorf("%s is started twice", name)
 	}
-	if err := o.Kept(server.Handle{}); err != nil {
+	if err := o.Kept(server.Handle{Runner: design.Docker, Container: name}); err != nil {
 		return nil, err
 	}
 	l.say("start %s", name)
@@ -117,6 +117,9 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
 	if asked := load.Spec.Before.Ready.Ask; len(l.up) > 0 && asked != plan.AskSmall {
 		l.t.Errorf("leg %d: a server that was started is asked for %q", leg.Position, asked)
+	}
+	if at := load.Serving.Site.Name; l.up[leg.Variant] != nil && at != leg.Variant {
+		l.t.Errorf("leg %d: the server is looked for in %q", leg.Position, at)
 	}
 	time.Sleep(5 * time.Second)
 	if l.after != nil {

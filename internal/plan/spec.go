@@ -55,6 +55,10 @@ type Target struct {
 	Insecure bool     `json:"insecure,omitempty"` // certificates are not verified
 	HTTP2    bool     `json:"http2,omitempty"`
 	Direct   bool     `json:"direct,omitempty"` // no proxy, whatever the environment says
+	// Site is where the process is whose environment is kept with the run; zero: on this
+	// machine, if the URL is one of it. Tree is a working tree there.
+	Site Site   `json:"site,omitzero"`
+	Tree string `json:"tree,omitempty"`
 	// Engine holds the settings of the engine if there is no URL, as decoded by
 	// package apiserver; nil: its defaults.
 	Engine json.RawMessage `json:"engine,omitempty"`

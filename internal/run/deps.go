@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/inspect"
 )
 
 // Kinds are the things that a Spec can name.
@@ -44,6 +45,10 @@ type Deps struct {
 	// Profile is what the engine of a simulation stands for, in place of what the Spec says
 	// of it; nil: nothing is replaced.
 	Profile *profile.Profile
+	// Inspect keeps the environment of client and server with the run. Serving is where a
+	// server is that was started for the run, if the Spec names no other place.
+	Inspect bool
+	Serving inspect.Subject
 	// Machine describes where the run takes place.
 	Machine trace.Environment
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the

@@ -190,6 +190,9 @@ func (p *Prepared) resolve(ctx context.Context) error {
 			return err
 		}
 	}
+	looking, done := context.WithCancel(ctx)
+	defer done()
+	inspected := p.inspect(looking)
 	var err error
 	if p.tokens, err = p.findTokens(ctx); err != nil {
 		return err
@@ -211,7 +214,9 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	if err := p.newClient(ctx); err != nil {
 		return err
 	}
-	p.warmUp, err = p.drawWarmUp(ctx, b)
+	if p.warmUp, err = p.drawWarmUp(ctx, b); err == nil {
+		inspected(ctx)
+	}
 	return err
 }
 

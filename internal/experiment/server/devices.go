@@ -138,7 +138,7 @@ func holderOf(port string) string {
 	if err != nil {
 		return ""
 	}
-	l, found := proc.ListenerOn(n)
+	l, found := proc.ListenerOn(context.Background(), n)
 	if !found || l.PID == 0 {
 		return ""
 	}

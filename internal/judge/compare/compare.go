@@ -132,6 +132,8 @@ func (t *table) fill() error {
 		return err
 	}
 	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
+	around, further := differing(t.variants, t.o)
+	t.out.Residue, t.out.Further = append(t.out.Residue, around...), further
 	for _, v := range t.variants {
 		out := Variant{Name: v.name, Simulated: v.runs[0].simulated()}
 		for _, r := range v.runs {

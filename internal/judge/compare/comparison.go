@@ -94,14 +94,16 @@ func (c Comparison) SameVariants() bool {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string         `json:"name"`             // headings or words that its runs share; may be empty
-	Settings []Setting      `json:"settings"`         // what tells it from other workloads
-	Variants []Variant      `json:"variants"`         // the baseline first
-	Layout   *Layout        `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
-	Residue  []Residue      `json:"residue,omitempty"`
-	Rows     []Row          `json:"rows"`
-	Claims   []ClaimCheck   `json:"claims,omitempty"`
-	Notes    []plan.Message `json:"notes,omitempty"` // what the data can carry
+	Name     string    `json:"name"`             // headings or words that its runs share; may be empty
+	Settings []Setting `json:"settings"`         // what tells it from other workloads
+	Variants []Variant `json:"variants"`         // the baseline first
+	Layout   *Layout   `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
+	Residue  []Residue `json:"residue,omitempty"`
+	// Further is how many facts of the environments differ beside those of Residue.
+	Further int            `json:"residue_further,omitempty"`
+	Rows    []Row          `json:"rows"`
+	Claims  []ClaimCheck   `json:"claims,omitempty"`
+	Notes   []plan.Message `json:"notes,omitempty"` // what the data can carry
 }
 
 // Changes are those of a workload, each with its row.

@@ -134,6 +134,13 @@ func checkIgnore(runs []*Run, ignore []string) error {
 			}
 		}
 	}
+	for _, r := range runs { // too many to be listed
+		for _, s := range surroundings(r.run) {
+			if slices.Contains(ignore, canonical(s.name)) {
+				known = append(known, canonical(s.name))
+			}
+		}
+	}
 	for i, name := range ignore {
 		p.If(!slices.Contains(known, name), plan.Item("ignore", i), name, "no run has a setting of that name; there are %s", strings.Join(known, ", "))
 	}
@@ -201,5 +208,5 @@ var unrelated = []string{
 	"name", "store", "report", "dialect", "quiet", "no-progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
 	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",
 	"version", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
-	"output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
+	"site", "tree", "output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
 }

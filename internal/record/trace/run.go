@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
@@ -169,6 +170,9 @@ type Environment struct {
 	Embedded     bool         `json:"embedded,omitempty"`     // the engine ran in this process
 	Profile      *Profile     `json:"profile,omitempty"`      // of that engine, or of a simulated one
 	Invocation   []string     `json:"invocation,omitempty"`   // the command line, secrets masked
+	// Client is the machine of the client in full, Serving what served; nil: not known.
+	Client  *environment.Environment `json:"client,omitempty"`
+	Serving *environment.Environment `json:"serving,omitempty"`
 	// SelfTest is the accuracy of the kernel's receive timestamps before the run.
 	SelfTest *SelfTest `json:"self_test,omitempty"`
 }

@@ -32,6 +32,9 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 	for _, r := range load.Residue {
 		s.Head = append(s.Head, w.line("label.differs", w.Residue(r)))
 	}
+	if load.Further > 0 {
+		s.Head = append(s.Head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
+	}
 	if !o.Bare {
 		if !saidFirst(load) {
 			s.Head = append(s.Head, w.results(load)...)

@@ -26,6 +26,11 @@ func (w *writer) environment() {
 	}{
 		{"note.source", w.source},
 		{"note.server", w.server},
+		{"note.image", func(r Run) []string { return imageOf(r.Env.Serving) }},
+		{"note.commit", func(r Run) []string { return commitsOf(r.Env.Serving) }},
+		{"note.packages", func(r Run) []string { return packagesOf(r.Env.Serving) }},
+		{"note.devices", func(r Run) []string { return devicesOf(r.Env.Serving) }},
+		{"note.weights", func(r Run) []string { return weightsOf(r.Env.Serving) }},
 		{"note.model", func(r Run) []string { return []string{r.Plan.Model} }},
 		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
 		{"note.client", w.client},
@@ -46,6 +51,7 @@ func (w *writer) environment() {
 		w.linef("| %s | %s |", w.Word("note.time"), when)
 	}
 	w.linef("")
+	w.arguments(runs)
 	w.around(runs)
 	w.sharedSettings(runs)
 }

@@ -56,6 +56,13 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
+	if run.Origin == nil {
+		for _, f := range run.Env.Serving.Facts() {
+			if f.Main {
+				line("server "+plain.Line(f.Name), f.Value)
+			}
+		}
+	}
 	if v := run.Verdict; v == nil {
 		line("verdict", "–")
 	} else {

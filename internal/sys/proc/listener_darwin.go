@@ -10,8 +10,8 @@ import (
 
 // ListenerOn is the process that listens on a TCP port; false if there is none, or it is
 // not known.
-func ListenerOn(port int) (Listener, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+func ListenerOn(ctx context.Context, port int) (Listener, bool) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	out, err := Ask(ctx, Question{Args: []string{"lsof", "-nP", fmt.Sprintf("-iTCP:%d", port), "-sTCP:LISTEN", "-Fp"}})
 	if err != nil {

@@ -206,14 +206,14 @@ func TestAsk(t *testing.T) {
 }
 
 func TestTheListenerOnAPort(t *testing.T) {
-	if _, found := ListenerOn(1); found {
+	if _, found := ListenerOn(t.Context(), 1); found {
 		t.Skip("something listens on port 1")
 	}
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells without a program of its own")
 	}
 	listener := listen(t)
-	got, found := ListenerOn(listener)
+	got, found := ListenerOn(t.Context(), listener)
 	self, _ := exec.LookPath(os.Args[0])
 	if !found || got.PID != os.Getpid() || !strings.Contains(got.Command, filepath.Base(self)) {
 		t.Errorf("%+v, %v", got, found)

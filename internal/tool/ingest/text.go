@@ -488,7 +488,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	maps.Copy(o.Setup, t.around.settings)
 	run := trace.Run{
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
-		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool)},
+		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
 	}
 	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)

@@ -57,6 +57,9 @@ func describe(found []result.Found, problems []result.Problem) string {
 		for _, a := range o.Around {
 			fmt.Fprintf(&b, "  around: %s\n", a)
 		}
+		for _, fact := range f.Run.Env.Serving.Facts() {
+			fmt.Fprintf(&b, "  serving %s: %s\n", fact.Name, fact.Value)
+		}
 		for _, v := range o.Figures {
 			fmt.Fprintf(&b, "  %s %.10g ±%g\n", v.Name, v.Value, v.Step)
 		}

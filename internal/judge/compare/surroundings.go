@@ -1,0 +1,207 @@
+package compare
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A surrounding is a fact of the environment of a run, under the name of its side: server.driver,
+// client.kernel.
+type surrounding struct {
+	name  string
+	value plan.Message
+	main  bool
+}
+
+// surroundings are those of the server, then those of a client on a machine of its own. Name,
+// system and processors of the client are settings of the run.
+func surroundings(run trace.Run) (all []surrounding) {
+	server, client := run.Env.Serving, run.Env.Client
+	for _, f := range server.Facts() {
+		all = append(all, surrounding{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
+	}
+	if server != nil && client != nil && server.Machine.Host == client.Machine.Host {
+		return all
+	}
+	for _, f := range client.Facts() {
+		if f.Name != "host" && f.Name != "processors" {
+			all = append(all, surrounding{"client." + f.Name, plan.Text(f.Value), false})
+		}
+	}
+	return all
+}
+
+// knows reports whether what a run does not have of the environment is not set there, as
+// opposed to not known.
+func knows(run trace.Run, name string) bool {
+	side, name, _ := strings.Cut(name, ".")
+	e := run.Env.Serving
+	if side == "client" {
+		e = run.Env.Client
+	}
+	if e == nil {
+		return false
+	}
+	kind, _, _ := strings.Cut(name, ".")
+	switch kind {
+	case "arg", "command":
+		return e.Process != nil && len(e.Process.Args) > 0
+	case "env": // a note names a few of them
+		return e.Process != nil && e.Process.PID > 0 && len(e.Process.Env) > 0
+	case "package":
+		return e.Python != "" && len(e.Packages) > 0
+	}
+	return false
+}
+
+// ofEachStart are facts that each start of a server has anew, and those that tell machines
+// apart and explain nothing.
+func ofEachStart(name string, l *trace.Leg) bool {
+	_, fact, _ := strings.Cut(name, ".")
+	if variable, ok := strings.CutPrefix(fact, "env."); ok && !environment.Tunes(variable) {
+		return true
+	}
+	anew := l != nil && l.ServerStart > 0
+	return anew && fact == "host" || fact == "devices.uuid"
+}
+
+// mostSurroundings is how many of the facts of the environment are listed that differ.
+const mostSurroundings = 12
+
+// differing lists the facts of the environment in which the runs of variants differ, the main
+// ones first, and counts those beyond mostSurroundings.
+func differing(variants []*variant, o Options) (out []Residue, more int) {
+	type place struct{ main, known bool }
+	places, names := map[string]place{}, []string(nil)
+	of := map[*Run]map[string]plan.Message{}
+	for _, v := range variants {
+		for _, r := range v.runs {
+			of[r] = map[string]plan.Message{}
+			for _, s := range surroundings(r.run) {
+				if ofEachStart(s.name, r.run.Leg) || slices.Contains(o.Ignore, canonical(s.name)) {
+					continue
+				}
+				of[r][s.name] = s.value
+				if !places[s.name].known {
+					names, places[s.name] = append(names, s.name), place{s.main, true}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return mainFirst(places[a].main, places[b].main) })
+	for _, name := range names {
+		all := make([][]plan.Message, len(variants))
+		for i, v := range variants {
+			for _, r := range v.runs {
+				if value, has := of[r][name]; has {
+					all[i] = append(all[i], value)
+				} else if knows(r.run, name) {
+					all[i] = append(all[i], unset)
+				}
+			}
+		}
+		switch {
+		case !differ(all, o.Paired):
+		case len(out) == mostSurroundings:
+			more++
+		default:
+			out = append(out, Residue{Setting: name, Values: shortest(all)})
+		}
+	}
+	return out, more
+}
+
+// mainFirst orders what matters ahead of the rest.
+func mainFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// A Difference is a setting or a fact in which two runs differ.
+type Difference struct {
+	Name string `json:"name"`
+	// Of is plan, server or client.
+	Of string `json:"of"`
+	// Main are those that explain most: model, image, commit, packages, driver, arguments.
+	Main bool `json:"main,omitempty"`
+	// Values are those of the two runs; a zero one is not known.
+	Values [2]plan.Message `json:"values"`
+}
+
+// Differences are all that differs between the plans and the environments of two runs, the
+// main ones first.
+func Differences(a, b trace.Run) []Difference {
+	var out []Difference
+	add := func(name, of string, main bool, one, two plan.Message) {
+		if one.Key() != two.Key() {
+			out = append(out, Difference{name, of, main, [2]plan.Message{one, two}})
+		}
+	}
+	left, right := told(a), told(b)
+	for _, name := range namesOf(left, right) {
+		add(name, "plan", name == "model" || name == "server", left.values[name], right.values[name])
+	}
+	with, without := surroundings(a), surroundings(b)
+	find := func(in []surrounding, run trace.Run, name string) plan.Message {
+		if i := slices.IndexFunc(in, func(s surrounding) bool { return s.name == name }); i >= 0 {
+			return in[i].value
+		}
+		if knows(run, name) {
+			return unset
+		}
+		return plan.Message{}
+	}
+	seen := map[string]bool{}
+	for _, s := range slices.Concat(with, without) {
+		if !seen[s.name] {
+			side, name, _ := strings.Cut(s.name, ".")
+			seen[s.name] = true
+			add(name, side, s.main, find(with, a, s.name), find(without, b, s.name))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Difference) int { return mainFirst(a.Main, b.Main) })
+	return out
+}
+
+// A sheet is the settings of a run by name.
+type sheet struct {
+	names  []string
+	values map[string]plan.Message
+}
+
+// told are the settings of a run: those of its load, then the others.
+func told(run trace.Run) sheet {
+	r := &Run{run: run}
+	s := sheet{values: maps.Clone(loadOf(r).values)}
+	for _, name := range loadSettings {
+		if _, known := s.values[name]; known {
+			s.names = append(s.names, name)
+		}
+	}
+	for _, f := range r.settings() {
+		s.names = append(s.names, f.Name)
+		s.values[f.Name] = f.Value
+	}
+	return s
+}
+
+// namesOf are those of both, in the order of the first.
+func namesOf(a, b sheet) []string {
+	names := slices.Clone(a.names)
+	for _, name := range b.names {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,219 @@
+package environment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Fact is one value of an environment.
+type Fact struct {
+	Name  string // image, package.torch, arg.max-num-seqs, env.CUDA_VISIBLE_DEVICES ...
+	Value string
+	// Main are the few that explain most: image, commit, model, driver, the engine's packages
+	// and its arguments.
+	Main bool
+}
+
+// Facts are all that is known, the main ones first. What differs from one start to the next
+// without meaning, such as the number of a process, is none.
+func (e *Environment) Facts() []Fact {
+	if e == nil {
+		return nil
+	}
+	var l facts
+	l.add(true, "image", e.Image.Name)
+	l.add(true, "image.digest", e.Image.Digest)
+	for _, t := range e.Trees {
+		l.add(true, strings.TrimSuffix("commit."+normal(t.Package), "."), t.String())
+	}
+	l.model(e.Model)
+	n := matter(e.Packages)
+	for _, p := range e.Packages[:n] {
+		l.add(true, "package."+normal(p.Name), p.Version)
+	}
+	l.add(true, "driver", e.Driver)
+	for _, t := range e.Toolkits {
+		l.add(true, t.Name, t.Version)
+	}
+	l.add(true, "devices", e.Products())
+	l.add(true, "firmware", each1(e.Devices, func(d Device) string { return d.Firmware }))
+	if e.Process != nil {
+		l.process(e.Process)
+	}
+	l.machine(e.Machine)
+	l.add(false, "devices.power-cap", each1(e.Devices, func(d Device) string { return d.PowerCap }))
+	l.add(false, "devices.uuid", each1(e.Devices, func(d Device) string { return d.UUID }))
+	l.add(false, "python", e.Python)
+	for _, p := range e.Packages[n:] {
+		l.add(false, "package."+normal(p.Name), p.Version)
+	}
+	slices.SortStableFunc(l, func(a, b Fact) int { return order(b.Main) - order(a.Main) })
+	return l
+}
+
+func order(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+type facts []Fact
+
+func (l *facts) add(main bool, name, value string) {
+	if value != "" {
+		*l = append(*l, Fact{name, value, main})
+	}
+}
+
+func (l *facts) model(m *Model) {
+	if m == nil {
+		return
+	}
+	l.add(true, "model.architecture", m.Architecture)
+	l.add(true, "model.dtype", m.DType)
+	l.add(true, "model.quantization", m.Quantization)
+	l.add(true, "model.index", short(m.Index))
+	l.add(true, "model.config", short(m.Config))
+	if m.Bytes > 0 {
+		l.add(true, "model.bytes", strconv.FormatInt(m.Bytes, 10))
+	}
+	l.add(false, "model.path", m.Path)
+	for _, name := range slices.Sorted(maps.Keys(m.Facts)) {
+		l.add(name == "revision", "model."+name, m.Facts[name])
+	}
+}
+
+func (l *facts) process(p *Process) {
+	flags, words := Flags(p.Args)
+	l.add(true, "command", words)
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		l.add(true, "arg."+name, flags[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		l.add(false, "env."+name, p.Env[name])
+	}
+}
+
+func (l *facts) machine(m Machine) {
+	l.add(false, "cpu", m.CPU)
+	if m.Threads > 0 {
+		l.add(false, "processors", m.Processors())
+	}
+	l.add(false, "governor", m.Governor)
+	l.add(false, "numa", strings.Join(m.NUMA, " "))
+	if m.Memory > 0 {
+		l.add(false, "memory", fmt.Sprintf("%d GiB", (m.Memory+1<<29)>>30))
+	}
+	if m.CPULimit > 0 {
+		l.add(false, "cpu-limit", fmt.Sprintf("%g", m.CPULimit))
+	}
+	if m.MemoryLimit > 0 {
+		l.add(false, "memory-limit", fmt.Sprintf("%d MiB", m.MemoryLimit>>20))
+	}
+	l.add(false, "kernel", m.Kernel)
+	l.add(false, "system", m.System)
+	l.add(false, "host", m.Host)
+}
+
+// Processors are their numbers: 2 sockets, 64 cores, 128 threads.
+func (m Machine) Processors() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		unit string
+	}{{m.Sockets, "socket"}, {m.Cores, "core"}, {m.Threads, "thread"}} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.unit)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.unit))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Products are the devices by name, with how many there are of each.
+func (e *Environment) Products() string {
+	return each1(e.Devices, func(d Device) string { return d.Product })
+}
+
+// each1 are the values of devices, each once, with how many have it.
+func each1(all []Device, of func(Device) string) string {
+	var names []string
+	by := map[string]int{}
+	for _, d := range all {
+		if v := of(d); v != "" {
+			if by[v]++; by[v] == 1 {
+				names = append(names, v)
+			}
+		}
+	}
+	for i, name := range names {
+		if by[name] > 1 {
+			names[i] = fmt.Sprintf("%d × %s", by[name], name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// String is a tree in one line: its commit, and the hash of its changes.
+func (t Tree) String() string {
+	switch {
+	case t.Commit == "":
+		return ""
+	case t.Dirty == nil || !*t.Dirty:
+		return t.Commit
+	}
+	return t.Commit + " +" + t.Diff
+}
+
+// short is the beginning of a hash.
+func short(hash string) string { return hash[:min(len(hash), 16)] }
+
+// Flags are the flags of a command line by name, without dashes; one without a value has true.
+// Words are what stands ahead of the first one: the program, without its folder, and what it
+// is told to do.
+func Flags(args []string) (flags map[string]string, words string) {
+	flags = map[string]string{}
+	last := ""
+	var ahead []string
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		dashes := len(name) - len(strings.TrimLeft(name, "-"))
+		_, err := strconv.ParseFloat(arg, 64)
+		module := arg == "-m" && i == 1
+		switch {
+		case dashes > 0 && len(name) > dashes && err != nil && !module:
+			last = strings.ReplaceAll(name[dashes:], "_", "-")
+			if flags[last] = "true"; joined {
+				flags[last], last = value, ""
+			}
+		case last == "":
+			if i < 2 {
+				arg = arg[strings.LastIndex(arg, "/")+1:]
+			}
+			ahead = append(ahead, arg)
+		case flags[last] == "true":
+			flags[last] = arg
+		default:
+			flags[last] += " " + arg
+		}
+	}
+	return flags, strings.Join(ahead, " ")
+}
+
+// Main are the packages that matter.
+func (e *Environment) Main() []Version { return e.Packages[:matter(e.Packages)] }
+
+// Tunes reports whether a variable is one that engines, their libraries and their drivers
+// read.
+func Tunes(name string) bool {
+	return slices.ContainsFunc([]string{
+		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH", "TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_",
+		"HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_", "KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_", "TOKENIZERS_",
+	}, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}

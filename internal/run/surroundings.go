@@ -1,0 +1,52 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/run/inspect"
+)
+
+// surroundings are both sides of a run.
+type surroundings struct {
+	client, server *environment.Environment
+	notes          []plan.Message
+}
+
+// inspect begins to look at both sides of the run, beside what else prepares it, and returns
+// what waits for the end of that: nothing of it goes on during the run.
+func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
+	if !p.Inspect || p.intake != nil {
+		return func(context.Context) {}
+	}
+	subject := p.subject()
+	found := make(chan surroundings, 1)
+	go func() {
+		var s surroundings
+		s.client = inspect.Client(ctx)
+		s.server, s.notes = inspect.Server(ctx, subject)
+		found <- s
+	}()
+	late := time.After(inspect.LimitOf(subject) + time.Second) // a file may be on a disk that hangs
+	return func(ctx context.Context) {
+		select {
+		case s := <-found:
+			p.run.Env.Client, p.run.Env.Serving = s.client, s.server
+			p.keep(s.notes...)
+		case <-late:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// subject is the server to look at: where the Spec says, or where it was started for the run.
+func (p *Prepared) subject() inspect.Subject {
+	s, t := p.Serving, p.spec.Target
+	if !t.Site.IsZero() || t.Tree != "" {
+		s = inspect.Subject{Site: t.Site, Tree: t.Tree, Asked: true}
+	}
+	s.URL, s.Secrets = t.URL, p.Secrets
+	return s
+}
