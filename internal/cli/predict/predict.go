@@ -178,7 +178,7 @@ func (p *problem) value(i int) string {
 func (p *problem) report() *predict.Report {
 	r := &predict.Report{Profile: p.base.Name, Title: p.base.Title, Calibrated: p.base.Calibration != nil}
 	if k := p.base.Calibration; k != nil {
-		r.Runs, r.Steps = k.Runs, k.Steps
+		r.Runs, r.Steps, r.Doubts = k.Runs, k.Steps, k.Doubts
 	}
 	for _, s := range p.fixed {
 		r.WhatIf = append(r.WhatIf, s.String())

@@ -108,6 +108,9 @@ func (p *page) scheduler(c *Calibration) {
 	if s.MaxPrompts > 0 {
 		p.line("  max_prompts: %d # in a step", s.MaxPrompts)
 	}
+	if s.EvenPrompts {
+		p.line("  even_prompts: true # they share its budget evenly")
+	}
 	if s.Async {
 		p.line("  async: true # a step is planned while the one before it runs")
 	}
@@ -183,6 +186,12 @@ func (p *page) calibration(c *Calibration) {
 	p.line("  missed: %.2f%%", 100*c.Miss)
 	p.line("  seen: {sequences: %d, context: %d, step_tokens: %d, prompt: %d, limit: %t, budget: %t, memory: %t}",
 		c.MostRunning, c.MostContext, c.Longest, c.Hi, c.MaxSequences > 0, c.BudgetSeen, c.Memory > 0)
+	if why := c.Doubts(); why != nil {
+		p.line("  doubts:")
+		for _, doubt := range why {
+			p.line("    - %q", doubt)
+		}
+	}
 	p.line("  drift: %.2f%%", 100*c.Drift)
 	p.line("  misfit: # root mean square of ln(simulated/measured) over the runs")
 	off := c.misfits()

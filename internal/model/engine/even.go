@@ -23,7 +23,7 @@ func (v *vllm) part(c *Core) int {
 			}
 		}
 	}
-	return equalPart(max(b.prompts, 1), rests)
+	return EqualPart(max(b.prompts, 1), rests)
 }
 
 // rest is how many tokens of s, which waits, have to be computed.
@@ -36,9 +36,9 @@ func (c *Core) rest(s *Seq) int {
 	return s.length - found
 }
 
-// equalPart is the largest part when budget is divided evenly among rests and none gets more
-// than it needs; 0 if all fit.
-func equalPart(budget int, rests []int) int {
+// EqualPart is the largest part when budget is divided evenly among rests and none gets more
+// than it needs, which sorts them; 0 if all fit.
+func EqualPart(budget int, rests []int) int {
 	slices.Sort(rests)
 	for i, rest := range rests {
 		part := (budget + len(rests) - i - 1) / (len(rests) - i)

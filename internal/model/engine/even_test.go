@@ -17,7 +17,7 @@ func TestEqualParts(t *testing.T) {
 		{10, []int{3, 2, 5}, 0},
 		{1, []int{9, 9}, 1}, // the second gets nothing
 	} {
-		if got := equalPart(c.budget, c.rests); got != c.want {
+		if got := EqualPart(c.budget, c.rests); got != c.want {
 			t.Errorf("%d among %v: %d, want %d", c.budget, c.rests, got, c.want)
 		}
 	}

@@ -16,6 +16,8 @@ type Report struct {
 	Calibrated bool `json:"calibrated"`
 	Runs       int  `json:"calibration_runs"`
 	Steps      int  `json:"calibration_steps"`
+	// Doubts are reasons that the profile has not to trust it.
+	Doubts []string `json:"doubts,omitempty"`
 	// WhatIf are the fields that are set to other values than the profile has. Nothing of
 	// that was validated.
 	WhatIf []string `json:"what_if,omitempty"`
