@@ -113,7 +113,7 @@ func (o *observer) heldAgainst(t *testing.T, found *calibrate.Calibration, loads
 		measured := o.run(t, p)
 		m := miss{load: l.name, inside: true}
 		truth := logs(measured)
-		known := told(p, measured, found.Engine)
+		known := o.told(p, measured, found.Engine)
 		for range draws {
 			c := found.Engine
 			c.Seed = o.dice.Uint64()
@@ -137,14 +137,16 @@ func (o *observer) heldAgainst(t *testing.T, found *calibrate.Calibration, loads
 
 // told is a plan without the tokens that the server said were cached, for an engine that has no
 // cache.
-func told(p sim.Plan, measured *trace.Trace, c engine.Config) sim.Plan {
+func (o *observer) told(p sim.Plan, measured *trace.Trace, c engine.Config) sim.Plan {
 	if c.KV.PrefixCache {
 		return p
 	}
 	p.Requests = slices.Clone(p.Requests)
 	for _, r := range measured.Records {
 		job := &p.Requests[r.Index].Job
-		job.Prompt, job.Cached = nil, r.Usage.Cached
+		if job.Prompt = nil; !o.silent {
+			job.Cached = r.Usage.Cached
+		}
 	}
 	return p
 }

@@ -133,12 +133,26 @@ func (p *page) scheduler(c *Calibration) {
 	default:
 		p.line("  token_budget: %d%s", s.TokenBudget, assumed)
 	}
-	if c.Engine.KV.Tokens > 0 {
-		p.line("")
-		p.line("kv:")
-		p.line("  tokens: %d", c.Engine.KV.Tokens)
+	p.memory(c)
+	p.line("")
+}
+
+func (p *page) memory(c *Calibration) {
+	k := c.Engine.KV
+	if k.Tokens == 0 {
+		return
 	}
 	p.line("")
+	p.line("kv:")
+	if c.Memory > 0 {
+		p.line("  tokens: %d", k.Tokens)
+	} else {
+		p.line("  tokens: %d # assumed: no limit was reached, so nothing is evicted", k.Tokens)
+	}
+	if k.PrefixCache {
+		p.line("  prefix_cache: true # %.1f %% of the prompt tokens were found in it", 100*c.Cached)
+		p.line("  block: %d # divides all that was found of prompts", k.Block)
+	}
 }
 
 func (p *page) cost(c *Calibration) {

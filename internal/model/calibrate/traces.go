@@ -21,6 +21,9 @@ type Calibration struct {
 	Runs   []Refit
 	Lo, Hi int     // prompt tokens of the requests, the shortest and the longest
 	Cached float64 // share of the prompt tokens that the server found in a cache
+	Block  int     // tokens of a block of that cache; 0: nothing was found in one
+	// Unplaced is the share that its counters have, where its answers do not say of which prompts.
+	Unplaced float64
 }
 
 // leastMisfit is the error of a prediction that is left when everything fits.
@@ -36,6 +39,10 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	var err error
 	if c.Found, err = steps.Fit(c.legs(traces), toldMemory(traces)); err != nil {
 		return nil, err
+	}
+	c.Block = block(traces, c.PrefillFirst)
+	if c.Block == 0 {
+		c.Unplaced = counted(traces)
 	}
 	c.Engine = c.engine()
 	reruns := make([]*rerun, len(traces))
@@ -95,6 +102,9 @@ func (c *Calibration) engine() engine.Config {
 		Frontend: engine.Frontend{
 			Request: engine.Seconds(f.Work.Seconds()), Delay: engine.Seconds((f.Delay - f.Work).Seconds()), Chunk: engine.Seconds(f.Chunk.Seconds()),
 		},
+	}
+	if c.Block > 0 {
+		out.KV = engine.KVCache{Tokens: cmp.Or(f.Memory, boundless), Block: c.Block, PrefixCache: true}
 	}
 	s := &out.Scheduler
 	if f.MaxSequences == 0 {
@@ -197,26 +207,6 @@ func (c *Calibration) Misfit() float64 {
 		sum += r.Error()
 	}
 	return sum / float64(max(1, len(c.Runs)))
-}
-
-// Beyond these shares an engine is not of the kind that was found, or did not keep its pace: of the
-// mean error over its runs, and of first tokens at another time than its schedule has them. Engines
-// that the schedule is right for have at most 7 % of those, and up to 20 % were seen where
-// predictions held nevertheless.
-const (
-	mostMisfit = 0.1
-	mostAstray = 0.3
-)
-
-// Doubts are reasons not to trust the calibration, even within what was seen; none is good.
-func (c *Calibration) Doubts() (why []string) {
-	if m := c.Misfit(); m > mostMisfit {
-		why = append(why, fmt.Sprintf("its own runs are off by %.0f %% on average, so this engine works in another way, or did not keep its pace", 100*m))
-	}
-	if astray := c.Early + c.Late; astray > mostAstray {
-		why = append(why, fmt.Sprintf("%.0f %% of the first tokens came at another time than its schedule has them, so requests are served in another order or way, and TTFT under load is not known", 100*astray))
-	}
-	return why
 }
 
 // misfits are by figure the root of the mean square of ln(simulated/measured) over the runs.

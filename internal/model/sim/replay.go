@@ -11,8 +11,8 @@ import (
 
 // Replay is the plan of a run that was made: its requests that succeeded, with the lengths
 // that they had, by its schedule and its gate. A later turn of a conversation waits for the
-// answer before it, as it did. What a cache saved of a prompt is left out of it, as the
-// records have no prompts to find there.
+// answer before it, as it did. What the server found of a prompt in a cache is in one here too: it
+// is held, but not computed. The records have no prompts, so that nothing else is found.
 func Replay(t *trace.Trace) Plan {
 	p := Plan{Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat"}
 	if spec := t.Run.Plan.Spec; spec != nil {
@@ -31,7 +31,7 @@ func Replay(t *trace.Trace) Plan {
 		prompt := max(1, cmp.Or(r.Credible().Prompt, r.PromptTokens))
 		one := Request{
 			ID: r.ID, PromptTokens: prompt, WantTokens: r.OutputTokens, Finish: "length", Tenant: r.Tenant, Session: r.Session, Number: r.Turn,
-			Job: engine.Job{PromptTokens: max(1, prompt-r.Credible().Cached), OutputTokens: max(1, r.OutputTokens)},
+			Job: engine.Job{PromptTokens: prompt, Cached: min(r.Credible().Cached, prompt-1), OutputTokens: max(1, r.OutputTokens)},
 		}
 		this, last := turn{r.Session, r.Turn}, turn{r.Session, r.Turn - 1}
 		if prior := before[last]; r.Session != "" && prior != nil {

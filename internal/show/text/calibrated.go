@@ -40,8 +40,8 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
 	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget; %.1f %% of first tokens came at another time than the schedule has them",
 		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over, 100*(c.Early+c.Late))
-	if c.Cached > 0.01 {
-		line("prefix cache     %.0f %% of the prompt tokens were found in it: they are not computed, in the simulations below neither", 100*c.Cached)
+	if c.Block > 0 {
+		line("prefix cache     %.1f %% of the prompt tokens were found in it, in blocks of %d; other loads have such a cache%s", 100*c.Cached, c.Block, map[bool]string{true: "", false: " from which nothing is evicted, as its size is not known"}[c.Memory > 0])
 	}
 	d.Line("")
 	d.Line("the same requests, simulated (misfit, not prediction)")
