@@ -149,7 +149,9 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		c, words, err := w.on(ctx, one)
 		if err == nil && i == 0 {
 			r.Load = words
-			traces, err = w.beside(c.Run)
+			if traces, err = w.beside(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache { // else it is a what-if
+				r.Cache, err = w.cached(ctx, one)
+			}
 		}
 		if err != nil {
 			return nil, err
