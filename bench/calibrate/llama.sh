@@ -65,6 +65,9 @@ echo "the server answers $bears requests/s"
 # of SHARE is that share of what the server bears.
 of() { "$python" -c "print(f'{$1 * $bears:.3g}')"; }
 
+# arriving SHARE are flags of arrivals at that share of what the server bears, for about 1.5 times SECONDS_EACH.
+arriving() { echo "--rate $(of "$1") -n $("$python" -c "print(max(10, int(1.5 * $each * $1 * $bears)))")"; }
+
 # calibration REPETITION LOAD runs load 1 to 6 of a calibration.
 calibration() {
 	local name=calibration-$1/$2 seed=$(($1 * 100 + $2))
@@ -73,7 +76,7 @@ calibration() {
 	2) run "$name" $seed "${usual[@]}" -c 3 --duration "${each}s" ;;
 	3) run "$name" $seed "${usual[@]}" -c "$slots" --duration "${each}s" ;;
 	4) run "$name" $seed "${usual[@]}" -c $((3 * slots)) --duration "${each}s" ;;
-	5) run "$name" $seed "${usual[@]}" --rate "$(of 0.25)" --duration "$((each * 3 / 2))s" ;;
+	5) run "$name" $seed "${usual[@]}" $(arriving 0.25) ;;
 	6) run "$name" $seed "${usual[@]}" --rate 1000 -n "$("$python" -c "print(max(24, int($each * $bears)))")" ;;
 	esac
 }
@@ -81,8 +84,8 @@ calibration() {
 # load NUMBER sets the flags of a held-out load.
 load() {
 	case $1 in
-	1) flags=("${usual[@]}" --rate "$(of 0.5)" --duration "$((each * 3 / 2))s") ;;
-	2) flags=("${usual[@]}" --rate "$(of 0.75)" --duration "$((each * 3 / 2))s") ;;
+	1) flags=("${usual[@]}" $(arriving 0.5)) ;;
+	2) flags=("${usual[@]}" $(arriving 0.75)) ;;
 	3) flags=("${usual[@]}" -c 2 --duration "${each}s") ;;
 	4) flags=("${usual[@]}" -c 6 --duration "${each}s") ;;
 	5) flags=(--input-len 'lognormal(140,0.5)' --output-len 'lognormal(32,0.5)' -c 5 --duration "${each}s") ;;

@@ -39,6 +39,7 @@ type Found struct {
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
 	Overtaken             float64 // share of requests with a first token after that of ManyLater that were sent later
+	ShortFirst            float64 // share of pairs of requests sent together in which the shorter one had its first token first
 	Late, Early, Over     float64 // shares of first tokens and of prompt tokens that the schedule does not explain
 	Off, OffPrefill       float64 // median relative error of the duration of a step, without and with prompts
 }
@@ -139,7 +140,7 @@ func alone(logs []*steplog) bool {
 
 // look finds what can be seen without a schedule.
 func (f *Found) look(logs []*steplog) error {
-	f.Overtaken = overtaken(logs)
+	f.Overtaken, f.ShortFirst = overtaken(logs), shortFirst(logs)
 	alone, apart := 0, 0
 	for _, l := range logs {
 		f.Steps += len(l.steps)

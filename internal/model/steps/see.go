@@ -207,32 +207,3 @@ func (l *steplog) judge() {
 		}
 	}
 }
-
-// ManyLater is the number of requests that must overtake another one to count in Found.Overtaken: a
-// few may on their way to the engine, or where prompts share a step.
-const ManyLater = 16
-
-// overtaken is the share of requests before which many that were sent later had their first token.
-func overtaken(logs []*steplog) float64 {
-	n, all := 0, 0
-	for _, l := range logs {
-		order := make([]int, len(l.Streams))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
-		all += len(order)
-		for i, one := range order {
-			later := 0
-			for _, other := range order[i+1:] {
-				if l.first[other] < l.first[one] {
-					later++
-				}
-			}
-			if later >= ManyLater {
-				n++
-			}
-		}
-	}
-	return float64(n) / float64(max(1, all))
-}
