@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/cli/cases"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -19,13 +20,17 @@ const cacheTokens = 1 << 24
 
 // cached says how much of the prompts a prefix cache would hold, if the profile has none: its
 // calibration found nothing in one, so that it is not known whether the server has one.
-func (d *drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
-	if p.Calibration == nil || p.Engine.KV.PrefixCache || d.spec.Requests > kept {
+func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
+	if p.Calibration == nil || p.Engine.KV.PrefixCache {
 		return "", nil
 	}
 	with := *p
 	with.Engine.KV = engine.KVCache{Tokens: cacheTokens, PrefixCache: true}
-	load, err := d.draw(ctx, &with, 0)
+	c, requests, err := d.Case(ctx, &with)
+	if err != nil || requests > cases.Kept {
+		return "", err
+	}
+	load, err := c.Load(ctx, 0)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +39,7 @@ func (d *drawn) cached(ctx context.Context, p *profile.Profile) (string, error) 
 		return "", err
 	}
 	load.Stop = func() bool { return ctx.Err() != nil }
-	l := sim.Run(model, load.Plan).Load
+	l := sim.Run(model, load).Load
 	if share := float64(l.PrefixHit) / float64(max(1, l.PrefixQueried)); share > leastShared {
 		return fmt.Sprintf("%.0f %% of the prompt tokens repeat earlier prompts; all are computed, as the profile has no kv.prefix_cache: the runs of its calibration found nothing in one", 100*share), nil
 	}
