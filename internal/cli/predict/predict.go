@@ -149,7 +149,9 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		c, words, err := w.on(ctx, one)
 		if err == nil && i == 0 {
 			r.Load = words
-			traces, err = w.beside(c.Run)
+			if traces, err = w.beside(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache { // else it is a what-if
+				r.Cache, err = w.cached(ctx, one)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -178,7 +180,7 @@ func (p *problem) value(i int) string {
 func (p *problem) report() *predict.Report {
 	r := &predict.Report{Profile: p.base.Name, Title: p.base.Title, Calibrated: p.base.Calibration != nil}
 	if k := p.base.Calibration; k != nil {
-		r.Runs, r.Steps = k.Runs, k.Steps
+		r.Runs, r.Steps, r.Doubts = k.Runs, k.Steps, k.Doubts
 	}
 	for _, s := range p.fixed {
 		r.WhatIf = append(r.WhatIf, s.String())

@@ -30,6 +30,8 @@ type workload interface {
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
 	// beside are runs of this load that were measured.
 	beside(run trace.Run) ([]*trace.Trace, error)
+	// cached says what is not known of a cache of prompts; empty if it does not matter.
+	cached(ctx context.Context, p *profile.Profile) (string, error)
 }
 
 // workload is what the command line names.

@@ -37,6 +37,10 @@ type habits struct {
 	shared    bool                // those that decode count among them
 	prompts   int                 // in a step at most
 	even      bool                // a chunk is divided among the prompts, not given in order
+	within    float64             // s that a step with prompts should take at most: its chunk is what fits; 0: chunk
+	shortest  bool                // prompts go in order of what is left of them, not of arrival
+	gather    time.Duration       // requests become known together, at multiples of it
+	window    int                 // tokens that a token attends to at most; 0: all before it
 	ahead     bool                // a step is planned while the one before it runs
 	caching   bool                // there is a prefix cache
 	noise     float64             // relative standard deviation of a step
@@ -70,7 +74,11 @@ func newAlien(h habits, seed uint64) *Alien {
 func (a *Alien) Add(now time.Duration, j engine.Job) {
 	j.PromptTokens, j.OutputTokens = max(1, j.PromptTokens), max(1, j.OutputTokens)
 	a.thread = max(a.thread, now) + a.request + time.Duration(j.PromptTokens)*a.promptToken
-	a.coming = append(a.coming, &job{Job: j, ready: a.thread})
+	ready := a.thread
+	if a.gather > 0 {
+		ready = (ready + a.gather - 1) / a.gather * a.gather
+	}
+	a.coming = append(a.coming, &job{Job: j, ready: ready})
 }
 
 // Cancel removes a request, and what is left to send of its answer. The present step takes no

@@ -123,7 +123,7 @@ func TestOnlyTheSeedAndTheCallsMatter(t *testing.T) {
 }
 
 func TestCapacities(t *testing.T) {
-	want := map[string]float64{"padded": 50, "lagged": 37, "experts": 25}
+	want := map[string]float64{"padded": 50, "lagged": 37, "experts": 25, "timed": 36}
 	for _, alien := range Named {
 		dice := rand.New(rand.NewPCG(11, 12))
 		plan := sim.Plan{Schedule: arrival.Burst(), Concurrency: 300, Stream: true}

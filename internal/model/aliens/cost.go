@@ -33,6 +33,15 @@ func Experts(seed uint64) *Alien {
 	}, seed)
 }
 
+// Timed gives each step as many tokens of prompts as keep it short, those of the shortest prompt
+// first, and looks for requests only now and then. Its model attends to a window of tokens.
+func Timed(seed uint64) *Alien {
+	return newAlien(habits{
+		law: timedLaw, sequences: 110, chunk: 2048, prompts: 8, within: 0.021, shortest: true, gather: 12 * time.Millisecond, window: 384,
+		noise: 0.03, stall: 0.012, drift: 0.03, request: 500 * time.Microsecond, token: 30 * time.Microsecond,
+	}, seed)
+}
+
 // Named are the aliens with their names, to be made with a seed.
 var Named = []struct {
 	Name string
@@ -41,6 +50,7 @@ var Named = []struct {
 	{"padded", func(seed uint64) engine.Model { return Padded(seed) }},
 	{"lagged", func(seed uint64) engine.Model { return Lagged(seed) }},
 	{"experts", func(seed uint64) engine.Model { return Experts(seed) }},
+	{"timed", func(seed uint64) engine.Model { return Timed(seed) }},
 }
 
 // padded is the size of the graph for n sequences: 1, 2, 4, then multiples of 8.
@@ -83,6 +93,16 @@ func expertsLaw(b batch) float64 {
 	memory := 3e-3 + 15e-3*(1-unread)
 	computing := 24e-6 * float64(b.decodes+b.prompt)
 	return math.Hypot(memory, computing) + 30e-9*float64(b.context) + 0.7e-9*b.pairs
+}
+
+// timedLaw has kernels for 32 sequences each. Prompts are computed before those that decode, with
+// a start of their own.
+func timedLaw(b batch) float64 {
+	t := 5.6e-3 + 1.1e-3*float64(tiled(b.decodes, 32)/32) + 24e-6*float64(b.decodes) + 85e-9*float64(b.context)
+	if b.prompt > 0 {
+		t += 1.9e-3 + 21e-6*float64(b.prompt) + 1.4e-9*b.pairs
+	}
+	return t
 }
 
 // The period of the drift, and stalls.

@@ -1,17 +1,22 @@
-// Package aliens has three simulated engines that are unlike package engine, for tests of what
+// Package aliens has four simulated engines that are unlike package engine, for tests of what
 // claims to find an engine from the outside: calibration, prediction, the search for a capacity.
 // It shares nothing with package engine but the interface Model, and no command uses it.
 //
-//	            Padded                       Lagged                     Experts
-//	decoding    batch padded to the size     grows with the root of     grows until every expert
-//	            of a captured graph          the batch                  of the model is read
-//	prompts     512 tokens beside decoding,  1024 beside decoding,      768 shared with decoding,
-//	            at most 4, in order          at most 2, in order        at most 4, in equal parts
-//	mixed step  no graph; the longer of memory and computing, in tiles  both, rounded
-//	admission   128 sequences                96, and prompt and answer  72 sequences; a prefix
-//	                                         reserved in 90 000 tokens  cache
-//	scheduling  after each step              one step ahead             after each step
-//	capacity    about 50 requests/s          about 37                   about 25
+//	            Padded                 Lagged                  Experts                  Timed
+//	decoding    batch padded to the    grows with the root     grows until every        kernels of 32
+//	            size of a captured     of the batch            expert of the model      sequences; attends
+//	            graph                                          is read                  to 384 tokens
+//	prompts     512 tokens beside      1024 beside decoding,   768 shared with          what keeps a step
+//	            decoding, at most 4,   at most 2, in order     decoding, at most 4,     within 21 ms, 8 at
+//	            in order                                       in equal parts           most, shortest first
+//	mixed step  no graph; the longer   both, rounded           the root of the squares  added up
+//	            of memory and
+//	            computing, in tiles
+//	admission   128 sequences          96, and prompt and      72; a prefix cache       110, every 12 ms
+//	                                   answer reserved in
+//	                                   90 000 tokens
+//	scheduling  after each step        one step ahead          after each step          after each step
+//	capacity    about 50 requests/s    about 37                about 25                 about 36
 //
 // The capacity is that for prompts of 400 and answers of 120 tokens on average. All have one
 // thread that takes requests in and gives tokens out in turn, skewed noise of steps, stalls and a

@@ -92,7 +92,7 @@ func TestAtMostSoManyPromptsAStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		alien *Alien
 		want  []int
-	}{"padded": {Padded(1), []int{1, 4, 4, 1}}, "lagged": {Lagged(1), []int{1, 2, 2, 2, 2, 1}}, "experts": {Experts(1), []int{1, 4, 4, 1}}} {
+	}{"padded": {Padded(1), []int{1, 4, 4, 1}}, "lagged": {Lagged(1), []int{1, 2, 2, 2, 2, 1}}, "experts": {Experts(1), []int{1, 4, 4, 1}}, "timed": {Timed(1), []int{8, 2}}} {
 		a := quiet(c.alien)
 		a.ahead = false // or the second step is empty-handed
 		if n := firsts(play(a, together(slices.Repeat([][2]int{{20, 30}}, 10)...), false)); !slices.Equal(n, c.want) {
@@ -238,7 +238,7 @@ func TestPrefixesAreFound(t *testing.T) {
 
 func TestNoiseStallsAndDrift(t *testing.T) {
 	const steps = 20_000
-	for name, a := range map[string]*Alien{"padded": Padded(1), "lagged": Lagged(1), "experts": Experts(1)} {
+	for name, a := range map[string]*Alien{"padded": Padded(1), "lagged": Lagged(1), "experts": Experts(1), "timed": Timed(1)} {
 		b := batch{decodes: 10, context: 5000}
 		law := a.law(b)
 		stalls, sum, cube := 0, 0.0, 0.0
@@ -266,5 +266,58 @@ func TestNoiseStallsAndDrift(t *testing.T) {
 		if math.Abs(low-0.97) > 1e-3 || math.Abs(high-1.03) > 1e-3 || a.duration(b, 0) != a.duration(b, driftOver) {
 			t.Errorf("%s: the pace is from %v to %v", name, low, high)
 		}
+	}
+}
+
+func TestPromptsKeepAStepShort(t *testing.T) {
+	a := Timed(1)
+	for _, decodes := range []int{0, 1, 40, 100} {
+		b := batch{decodes: decodes, context: 300 * decodes}
+		b.prompt = a.budget(b)
+		fits := timedLaw(b)
+		b.prompt += leastChunk
+		if b.prompt == 2*leastChunk || fits > a.within || timedLaw(b) <= a.within {
+			t.Errorf("beside %d, %d tokens take %v s", decodes, b.prompt-leastChunk, fits)
+		}
+	}
+	if n := a.budget(batch{decodes: 110, context: 200_000}); n != leastChunk {
+		t.Errorf("%d tokens where no step is short", n)
+	}
+}
+
+func TestTheShortestPromptGoesFirst(t *testing.T) {
+	calls := together([2]int{4, 300}, [2]int{3000, 2}, [2]int{200, 2}, [2]int{2000, 2}, [2]int{100, 2})
+	out := play(quiet(Timed(1)), calls, false)
+	last := time.Duration(0)
+	for _, id := range []uint64{5, 3, 4, 2} {
+		first := times(out, id)[0]
+		if first < last || id != 3 && first == last { // the two short ones fit into one step
+			t.Errorf("job %d has its first token at %v, after one at %v", id, first, last)
+		}
+		last = first
+	}
+}
+
+func TestRequestsAreGathered(t *testing.T) {
+	var calls []call
+	for i, at := range []time.Duration{1 * ms, 7 * ms, 13 * ms} {
+		calls = append(calls, call{at: at, job: engine.Job{ID: uint64(i + 1), PromptTokens: 10, OutputTokens: 1}})
+	}
+	var starts []time.Duration
+	for _, e := range play(quiet(Timed(1)), calls, false) {
+		starts = append(starts, e.Start)
+	}
+	if !slices.Equal(starts, []time.Duration{12 * ms, 12 * ms, 24 * ms}) {
+		t.Errorf("requests start at %v", starts)
+	}
+}
+
+func TestOnlyAWindowIsAttendedTo(t *testing.T) {
+	gap := func(prompt int) time.Duration {
+		at := times(play(quiet(Timed(1)), together([2]int{prompt, 30}), false), 1)
+		return at[20] - at[19]
+	}
+	if short, window, long := gap(100), gap(384), gap(2000); short >= window || window != long {
+		t.Errorf("steps take %v after 100 tokens, %v after 384, %v after 2000", short, window, long)
 	}
 }

@@ -25,15 +25,12 @@ func (a *Alien) plan(known time.Duration) (b batch, ok bool) {
 	for _, j := range a.running {
 		if j.decodes() {
 			b.decodes++
-			b.context += j.PromptTokens + j.sent
+			b.context += a.attended(j.PromptTokens + j.sent)
 		} else {
 			prompts = append(prompts, j)
 		}
 	}
-	budget := a.chunk
-	if a.shared {
-		budget -= b.decodes
-	}
+	budget := a.budget(b)
 	if budget > 0 {
 		prompts = append(prompts, a.admit(a.prompts-len(prompts))...)
 		a.divide(budget, prompts, &b)
@@ -41,8 +38,40 @@ func (a *Alien) plan(known time.Duration) (b batch, ok bool) {
 	return b, b.decodes+b.prompt > 0
 }
 
+// attended is how many of n tokens another one attends to.
+func (a *Alien) attended(n int) int {
+	if a.window > 0 {
+		return min(n, a.window)
+	}
+	return n
+}
+
+// leastChunk is how many tokens of prompts a step has though they take too long, and the unit in
+// which more are added.
+const leastChunk = 64
+
+// budget is how many tokens of prompts go with those that decode.
+func (a *Alien) budget(b batch) int {
+	if a.within > 0 {
+		b.prompt = leastChunk
+		for b.prompt < a.chunk {
+			if b.prompt += leastChunk; a.law(b) > a.within {
+				return b.prompt - leastChunk
+			}
+		}
+		return b.prompt
+	}
+	if a.shared {
+		return a.chunk - b.decodes
+	}
+	return a.chunk
+}
+
 // admit gives the first of those that wait a place, n at most.
 func (a *Alien) admit(n int) (admitted []*job) {
+	if a.shortest {
+		slices.SortStableFunc(a.waiting, func(i, j *job) int { return cmp.Compare(i.PromptTokens, j.PromptTokens) })
+	}
 	for len(a.waiting) > 0 && len(admitted) < n && len(a.running)+len(a.leaving) < a.sequences {
 		j := a.waiting[0]
 		alone := len(a.running)+len(a.leaving) == 0 // or it would wait forever
@@ -75,7 +104,7 @@ func (a *Alien) reserved() (n int) {
 // divide gives each prompt its part of a step: as much as there is, in order, or equal parts, of
 // which what the short ones leave goes to the long ones.
 func (a *Alien) divide(budget int, prompts []*job, b *batch) {
-	if a.even {
+	if a.even || a.shortest {
 		slices.SortStableFunc(prompts, func(i, j *job) int { return cmp.Compare(i.PromptTokens-i.done, j.PromptTokens-j.done) })
 	}
 	for i, j := range prompts {

@@ -108,6 +108,9 @@ func (p *page) scheduler(c *Calibration) {
 	if s.MaxPrompts > 0 {
 		p.line("  max_prompts: %d # in a step", s.MaxPrompts)
 	}
+	if s.EvenPrompts {
+		p.line("  even_prompts: true # they share its budget evenly")
+	}
 	if s.Async {
 		p.line("  async: true # a step is planned while the one before it runs")
 	}
@@ -130,12 +133,26 @@ func (p *page) scheduler(c *Calibration) {
 	default:
 		p.line("  token_budget: %d%s", s.TokenBudget, assumed)
 	}
-	if c.Engine.KV.Tokens > 0 {
-		p.line("")
-		p.line("kv:")
-		p.line("  tokens: %d", c.Engine.KV.Tokens)
+	p.memory(c)
+	p.line("")
+}
+
+func (p *page) memory(c *Calibration) {
+	k := c.Engine.KV
+	if k.Tokens == 0 {
+		return
 	}
 	p.line("")
+	p.line("kv:")
+	if c.Memory > 0 {
+		p.line("  tokens: %d", k.Tokens)
+	} else {
+		p.line("  tokens: %d # assumed: no limit was reached, so nothing is evicted", k.Tokens)
+	}
+	if k.PrefixCache {
+		p.line("  prefix_cache: true # %.1f %% of the prompt tokens were found in it", 100*c.Cached)
+		p.line("  block: %d # divides all that was found of prompts", k.Block)
+	}
 }
 
 func (p *page) cost(c *Calibration) {
@@ -183,6 +200,12 @@ func (p *page) calibration(c *Calibration) {
 	p.line("  missed: %.2f%%", 100*c.Miss)
 	p.line("  seen: {sequences: %d, context: %d, step_tokens: %d, prompt: %d, limit: %t, budget: %t, memory: %t}",
 		c.MostRunning, c.MostContext, c.Longest, c.Hi, c.MaxSequences > 0, c.BudgetSeen, c.Memory > 0)
+	if why := c.Doubts(); why != nil {
+		p.line("  doubts:")
+		for _, doubt := range why {
+			p.line("    - %q", doubt)
+		}
+	}
 	p.line("  drift: %.2f%%", 100*c.Drift)
 	p.line("  misfit: # root mean square of ln(simulated/measured) over the runs")
 	off := c.misfits()

@@ -21,6 +21,9 @@ type Calibration struct {
 	Runs   []Refit
 	Lo, Hi int     // prompt tokens of the requests, the shortest and the longest
 	Cached float64 // share of the prompt tokens that the server found in a cache
+	Block  int     // tokens of a block of that cache; 0: nothing was found in one
+	// Unplaced is the share that its counters have, where its answers do not say of which prompts.
+	Unplaced float64
 }
 
 // leastMisfit is the error of a prediction that is left when everything fits.
@@ -36,6 +39,10 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	var err error
 	if c.Found, err = steps.Fit(c.legs(traces), toldMemory(traces)); err != nil {
 		return nil, err
+	}
+	c.Block = block(traces, c.PrefillFirst)
+	if c.Block == 0 {
+		c.Unplaced = counted(traces)
 	}
 	c.Engine = c.engine()
 	reruns := make([]*rerun, len(traces))
@@ -72,7 +79,7 @@ func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
 	legs, tokens := make([]steps.Leg, len(traces)), 0
 	for i, t := range traces {
 		legs[i] = steps.Leg{Limit: t.Run.Plan.Concurrency}
-		for _, r := range t.Records {
+		for _, r := range slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) }) {
 			if s := stream(r); len(s.At) > 0 {
 				legs[i].Streams = append(legs[i].Streams, s)
 				tokens += s.Prompt
@@ -89,12 +96,15 @@ func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
 func (c *Calibration) engine() engine.Config {
 	f := c.Found
 	out := engine.Config{
-		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, MaxPrompts: f.MaxPrompts, Async: f.Async},
+		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, MaxPrompts: f.MaxPrompts, EvenPrompts: f.Even, Async: f.Async},
 		KV:        engine.KVCache{Tokens: f.Memory},
 		Cost:      f.Cost,
 		Frontend: engine.Frontend{
 			Request: engine.Seconds(f.Work.Seconds()), Delay: engine.Seconds((f.Delay - f.Work).Seconds()), Chunk: engine.Seconds(f.Chunk.Seconds()),
 		},
+	}
+	if c.Block > 0 {
+		out.KV = engine.KVCache{Tokens: cmp.Or(f.Memory, boundless), Block: c.Block, PrefixCache: true}
 	}
 	s := &out.Scheduler
 	if f.MaxSequences == 0 {

@@ -21,7 +21,7 @@ import (
 type truth struct {
 	name   string
 	start  func(seed uint64) (engine.Model, error)
-	shares bool // 60 % of the prompts begin with the same 256 tokens, which are cached
+	shares bool // prompts begin with the same tokens, which are cached
 }
 
 // ours are engines of our own family; their values appear nowhere else.
@@ -82,10 +82,13 @@ type observer struct {
 	truth
 	dice     *rand.Rand
 	capacity map[mix]float64 // requests/s, as far as it was asked for
+	common   int             // tokens that prompts begin with, where the truth caches them,
+	sharing  float64         // of this share of the prompts
+	silent   bool            // the truth does not tell what it found
 }
 
 func newObserver(own truth, seed uint64) *observer {
-	return &observer{own, rand.New(rand.NewPCG(seed, 4711)), map[mix]float64{}}
+	return &observer{own, rand.New(rand.NewPCG(seed, 4711)), map[mix]float64{}, 256, 0.6, false}
 }
 
 // most is the capacity for a mix: how fast requests end while 300 are in flight.
@@ -151,8 +154,8 @@ func (o *observer) arrivals(rate float64, bursty bool, over time.Duration) (due 
 func (o *observer) prompt(n int) []int32 {
 	ids := make([]int32, n)
 	common := 0
-	if o.dice.Float64() < 0.6 {
-		common = 256
+	if o.dice.Float64() < o.sharing {
+		common = o.common
 	}
 	for i := range ids {
 		if ids[i] = int32(i); i >= common {

@@ -35,6 +35,11 @@ type Scheduler struct {
 	// MaxPrompts is the number of prompts in a step at most, whole or in part (SGLang's
 	// --prefill-max-requests); 0: any number.
 	MaxPrompts int `yaml:"max_prompts"`
+	// EvenPrompts divides the tokens that a step has for prompts into equal parts, one for each
+	// prompt that it may have: running ones and, as far as places and MaxPrompts go, waiting
+	// ones. What a short prompt leaves of its part goes to the longer ones. Otherwise each
+	// takes as much as it can, in their order (vllm).
+	EvenPrompts bool `yaml:"even_prompts"`
 	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
 	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
 	Chunk         int    `yaml:"chunk"`

@@ -21,6 +21,7 @@ type Core struct {
 	drafts  int // draft tokens of a decoding sequence
 	accept  float64
 	chunk   int  // maximum tokens of one prompt in a step, 0 = no limit
+	part    int  // the same in the step being planned, where prompts share it evenly
 	encoder int  // image tokens of a step
 	block   int  // tokens per block of kv
 	context int  // maximum tokens of a sequence that go through the model, including drafts
@@ -282,6 +283,9 @@ func (c *Core) wants(s *Seq, budget int) int {
 	n := min(s.length-s.computed, budget)
 	if c.chunk > 0 {
 		n = min(n, c.chunk)
+	}
+	if c.part > 0 {
+		n = min(n, c.part)
 	}
 	return c.encodable(s, n)
 }

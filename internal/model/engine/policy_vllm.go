@@ -26,7 +26,8 @@ func (s Scheduler) policy() Policy {
 // a free slot for its LoRA adapter, or that came too late for the plan, is skipped.
 // (vLLM 0.30, v1/core/sched/scheduler.py)
 //
-// With a prefill budget, which vLLM does not have, prompts have tokens of their own.
+// With a prefill budget, which vLLM does not have, prompts have tokens of their own. With
+// even prompts no prompt has more than its part of them.
 type vllm struct{ Scheduler }
 
 // A budget is the tokens left of a step.
@@ -71,6 +72,9 @@ func (b *budget) decode(c *Core, i int) (next int) {
 
 // Plan fills the step.
 func (v *vllm) Plan(c *Core) {
+	if v.EvenPrompts {
+		c.part = v.part(c)
+	}
 	left, preempted := v.run(c)
 	for preempted && len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
 		left, preempted = v.run(c) // an empty step takes no time

@@ -58,6 +58,7 @@ func drawScheduler(t *rapid.T, context int, policies ...string) Scheduler {
 	switch s.Policy {
 	case "vllm":
 		s.Order = rapid.SampledFrom([]string{"fcfs", "priority"}).Draw(t, "order")
+		s.EvenPrompts = !s.WholePrompts && rapid.Bool().Draw(t, "even")
 	case "sglang":
 		s.Order = rapid.SampledFrom([]string{"fcfs", "longest-prefix"}).Draw(t, "order")
 		s.Mixed = rapid.Bool().Draw(t, "mixed")

@@ -80,6 +80,8 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix only applies to the policy sglang")
 	v.If(s.PrefillBudget > 0 && !vllm, path+".prefill_budget", nil, "only applies to the policy vllm")
 	v.If(s.MaxPrompts > 0 && s.Policy == "static", path+".max_prompts", nil, "only applies to the policies vllm and sglang")
+	v.If(s.EvenPrompts && !vllm, path+".even_prompts", nil, "only applies to the policy vllm")
+	v.If(s.EvenPrompts && s.WholePrompts, path+".even_prompts", nil, "cuts prompts, but whole_prompts forbids that")
 	v.If(s.Async && s.Policy == "static", path+".async", nil, "only applies to the policies vllm and sglang")
 	v.If(s.Mixed && !sglang, path+".mixed", nil, "only applies to the policy sglang")
 	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "only applies to the policy sglang")

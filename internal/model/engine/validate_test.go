@@ -50,6 +50,8 @@ func TestValidate(t *testing.T) {
 		"never slow":      {Config{Cost: Costs{JitterQuantiles: []float64{1, 1}, SlowSteps: &SlowSteps{}}}, nil},
 		"sglang":          {Config{Scheduler: Scheduler{Policy: "sglang", PrefillBudget: 1, Async: true}}, []string{"scheduler.prefill_budget"}},
 		"static":          {Config{Scheduler: Scheduler{Policy: "static", Async: true}}, []string{"scheduler.async"}},
+		"even static":     {Config{Scheduler: Scheduler{Policy: "static", EvenPrompts: true}}, []string{"scheduler.even_prompts"}},
+		"even whole":      {Config{Scheduler: Scheduler{WholePrompts: true, EvenPrompts: true, TokenBudget: 1 << 20}}, []string{"scheduler.even_prompts"}},
 		"whole beside":    {Config{Scheduler: Scheduler{WholePrompts: true, PrefillBudget: 99}, MaxModelLen: 100}, []string{"scheduler.prefill_budget"}},
 		"link": {
 			Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},

@@ -16,6 +16,10 @@ type Report struct {
 	Calibrated bool `json:"calibrated"`
 	Runs       int  `json:"calibration_runs"`
 	Steps      int  `json:"calibration_steps"`
+	// Cache is what is not known of a cache of prompts; empty if it does not matter.
+	Cache string `json:"cache,omitempty"`
+	// Doubts are reasons that the profile has not to trust it.
+	Doubts []string `json:"doubts,omitempty"`
 	// WhatIf are the fields that are set to other values than the profile has. Nothing of
 	// that was validated.
 	WhatIf []string `json:"what_if,omitempty"`

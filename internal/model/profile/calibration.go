@@ -18,6 +18,8 @@ type Calibration struct {
 	Steps  int             `yaml:"steps"`  // of the engine that were seen
 	Missed engine.Relative `yaml:"missed"` // share of the steps that could not be told apart
 	Seen   Seen            `yaml:"seen"`
+	// Doubts are reasons not to trust it, even within what was seen.
+	Doubts []string `yaml:"doubts"`
 	// Drift is the standard deviation of the pace of the server, over 4 s each, beyond what
 	// steps vary by themselves.
 	Drift engine.Relative `yaml:"drift"`

@@ -11,8 +11,8 @@ import (
 
 // Replay is the plan of a run that was made: its requests that succeeded, with the lengths
 // that they had, by its schedule and its gate. A later turn of a conversation waits for the
-// answer before it, as it did. What a cache saved of a prompt is not computed again, and is
-// context as it was: the records have no prompts to find in a cache.
+// answer before it, as it did. What the server found of a prompt in a cache is in one here too: it
+// is held, but not computed. The records have no prompts, so that nothing else is found.
 func Replay(t *trace.Trace) Plan {
 	p := Plan{Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat"}
 	if spec := t.Run.Plan.Spec; spec != nil {

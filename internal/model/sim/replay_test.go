@@ -49,7 +49,7 @@ func TestReplayIsTheRunAgain(t *testing.T) {
 	}
 }
 
-// What failed, and what a cache saved, is not computed again.
+// What failed is not sent again, and what a cache saved is not computed.
 func TestReplayLeavesOut(t *testing.T) {
 	failed := &trace.Record{Index: 0, Class: trace.HTTP, PromptTokens: 5}
 	cached := &trace.Record{Index: 1, Status: 200, PromptTokens: 100, OutputTokens: 3, Due: -1, Usage: trace.Usage{Prompt: 100, Completion: 3, Cached: 64, CachedTold: true}}

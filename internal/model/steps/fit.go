@@ -24,6 +24,7 @@ type Found struct {
 	BudgetSeen   bool // prompts waited for it; else it is assumed
 	Longest      int  // prompt tokens of the longest step
 	MaxPrompts   int  // in a step; 0: no limit
+	Even         bool // those of a step share its budget evenly
 	MaxSequences int  // 0: not reached
 	Memory       int  // tokens that the cache holds; 0: not reached
 	MostRunning  int  // streams at once
@@ -37,6 +38,8 @@ type Found struct {
 
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
+	Overtaken             float64 // share of requests with a first token after that of ManyLater that were sent later
+	ShortFirst            float64 // share of pairs of requests sent together in which the shorter one had its first token first
 	Late, Early, Over     float64 // shares of first tokens and of prompt tokens that the schedule does not explain
 	Off, OffPrefill       float64 // median relative error of the duration of a step, without and with prompts
 }
@@ -81,14 +84,15 @@ func Fit(legs []Leg, told int) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Memory, f.MaxPrompts = int(best.memory), best.prompts
+	f.Memory, f.MaxPrompts, f.Even = int(best.memory), best.prompts, best.even
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
 	return f, f.take(logs, best)
 }
 
-// search finds the schedule that explains most. A limit of prompts in a step, and of memory if
-// the server did not tell it, is believed if much less is left unexplained with it.
+// search finds the schedule that explains most. A limit of prompts in a step, equal parts for those,
+// and a limit of memory if the server did not tell it are believed if much less is left
+// unexplained with them.
 func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err error) {
 	search := newSearcher(logs)
 	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
@@ -103,6 +107,9 @@ func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err e
 	with := like
 	if with.prompts = prompts(logs); with.prompts > 0 {
 		limited(with)
+		if with.even = !f.PrefillFirst; with.even {
+			limited(with)
+		}
 	}
 	with = like
 	if with.memory = memory(logs, f.MostRunning); told == 0 && with.memory > 0 {
@@ -133,6 +140,7 @@ func alone(logs []*steplog) bool {
 
 // look finds what can be seen without a schedule.
 func (f *Found) look(logs []*steplog) error {
+	f.Overtaken, f.ShortFirst = overtaken(logs), shortFirst(logs)
 	alone, apart := 0, 0
 	for _, l := range logs {
 		f.Steps += len(l.steps)

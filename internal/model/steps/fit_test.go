@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/model/steps"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A client makes legs against an engine, and sees its tokens 60 µs late on average.
@@ -58,7 +59,9 @@ func (c *client) leg(n, limit int, rate float64, prompt, output float64) steps.L
 		c.t.Fatal(err)
 	}
 	leg := steps.Leg{Limit: limit}
-	for _, r := range sim.Run(model, plan).Records {
+	records := sim.Run(model, plan).Records
+	slices.SortFunc(records, func(a, b *trace.Record) int { return a.Index - b.Index })
+	for _, r := range records {
 		if !r.OK() {
 			continue
 		}
@@ -145,6 +148,14 @@ var family = map[string]struct {
 		},
 		want: steps.Found{MaxPrompts: 2, Budget: 1024, BudgetSeen: true},
 	},
+	"equal parts": {
+		engine: engine.Config{
+			Scheduler: engine.Scheduler{TokenBudget: 768, MaxSequences: 80, MaxPrompts: 4, EvenPrompts: true},
+			Cost:      engine.Costs{Step: 0.0105, Sequence: 47e-6, ContextToken: 33e-9, Prefill: 0.0021, PrefillToken: 26e-6, PrefillPair: 2e-9, Jitter: 0.03},
+			Frontend:  engine.Frontend{Request: 0.0006, Delay: 0.0008, Chunk: 14e-6},
+		},
+		want: steps.Found{MaxPrompts: 4, Even: true, Budget: 768, BudgetSeen: true, MaxSequences: 80},
+	},
 	"async": {
 		engine: engine.Config{
 			Scheduler: engine.Scheduler{TokenBudget: 1024, MaxSequences: 96, Async: true},
@@ -173,7 +184,7 @@ func TestCostsAreFound(t *testing.T) {
 			}
 			costsMatch(t, f, c.engine.Cost)
 			w := c.want
-			if f.PrefillFirst != w.PrefillFirst || f.Beside != w.Beside || f.Async != w.Async || f.MaxPrompts != w.MaxPrompts || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
+			if f.PrefillFirst != w.PrefillFirst || f.Beside != w.Beside || f.Async != w.Async || f.MaxPrompts != w.MaxPrompts || f.Even != w.Even || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
 				t.Errorf("found %+v, not %+v", *f, w)
 			}
 			if off := math.Abs(float64(f.Memory - w.Memory)); off > 0.02*float64(w.Memory) {

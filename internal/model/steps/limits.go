@@ -9,24 +9,60 @@ import (
 // atLimit is the number of steps at a limit that make it one.
 const atLimit = 15
 
+// A plateau is so many steps near the highest number of streams, and that share of all since the
+// first of them, while others wait. Meanwhile so many streams begin that their number would
+// have wandered off, if memory, or the budget of prompts, were what holds it.
+const (
+	plateauSteps = 15
+	plateauShare = 0.8
+	plateauWidth = 0.03 // of the highest number, for prompts that are not complete and have no token to show
+	plateauBegun = 0.25 // of the highest number
+)
+
 // sequences is the largest number of streams that ran at once, if that many did so often while
-// others waited, and the client was not what held it; else 0.
+// others waited, or nearly that many nearly always, and the client was not what held it; else 0.
 func sequences(logs []*steplog, most int) int {
-	n := 0
+	n, flat := 0, false
 	for _, l := range logs {
-		if l.Limit > 0 && l.Limit <= most {
+		if l.Limit == 0 || l.Limit > most {
+			n += l.crowded(most)
+			flat = flat || l.flat(most)
+		}
+	}
+	if n >= atLimit || flat {
+		return most
+	}
+	return 0
+}
+
+// crowded counts steps with so many streams while others wait.
+func (l *steplog) crowded(most int) (n int) {
+	for k := range l.steps {
+		if l.steps[k].waiting > 0 && l.steps[k].running() == most {
+			n++
+		}
+	}
+	return n
+}
+
+// flat reports whether there is a plateau below so many streams.
+func (l *steplog) flat(most int) bool {
+	low := most - max(1, int(plateauWidth*float64(most)))
+	near, since, begun := 0, 0, 0
+	for k := range l.steps {
+		s := &l.steps[k]
+		if s.waiting == 0 {
 			continue
 		}
-		for k := range l.steps {
-			if l.steps[k].waiting > 0 && l.steps[k].running() == most {
-				n++
-			}
+		if s.running() >= low {
+			near++
+		}
+		if near > 0 {
+			since++
+			begun += len(s.firsts)
 		}
 	}
-	if n < atLimit {
-		return 0
-	}
-	return most
+	return near >= plateauSteps && float64(near) >= plateauShare*float64(since) && float64(begun) >= plateauBegun*float64(most)
 }
 
 // mostPrompts is the largest number of first tokens in a step that counts as a limit of prompts.

@@ -9,14 +9,19 @@ import (
 )
 
 // regress finds the costs of rows by least squares of relative errors, none below 0, in
-// which what lies far off counts little. Its weights are those of the last round.
-func regress(rows []row, f *form, rounds int) (c coefficients, weights []float64) {
+// which what lies far off counts little, in rounds from costs that are near, if any are known.
+// Its weights are those of the last round.
+func regress(rows []row, f *form, near *coefficients, rounds int) (c coefficients, weights []float64) {
 	weights = make([]float64, len(rows))
 	for i := range rows {
 		weights[i] = 1 / rows[i].y
 	}
 	pace := paceOf(rows)
-	c = sum(rows, f, weights).smooth(f, pace).solve()
+	if near != nil {
+		c = *near
+	} else {
+		c = sum(rows, f, weights).smooth(f, pace).solve()
+	}
 	for range rounds {
 		off := offs(rows, f, &c)
 		sigma := spreads(rows, off)

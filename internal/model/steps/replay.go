@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
 // A schedule is what prompts wait for, as a replay assumes it.
@@ -13,6 +15,7 @@ type schedule struct {
 	async   bool          // a step is planned while the one before it runs
 	budget  int           // tokens of a step
 	prompts int           // in a step at most; 0: any number
+	even    bool          // those of a step share its budget evenly; else each takes what it can, in order
 	most    int           // streams that run at once at most; 0: any number
 	memory  float64       // tokens behind them, together, at most; 0: any number
 	work    time.Duration // on each request, one after the other, before the engine knows it
@@ -69,9 +72,7 @@ func (l *steplog) replay(s schedule) *replayed {
 		order[i], r.done[i] = i, l.Streams[i].Cached
 		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // of those sent together the first one served came first
-		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return l.before(s, a, b) })
 	r.arrive(order)
 	next := 0
 	for k := range l.steps {
@@ -91,6 +92,16 @@ func (l *steplog) replay(s schedule) *replayed {
 		r.fill(k, left)
 	}
 	return out
+}
+
+// before compares streams by when they were sent. Of those sent together the first one served came
+// first, unless short prompts overtake long ones.
+func (l *steplog) before(s schedule, a, b int) int {
+	sent := cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent)
+	if s.even {
+		return sent
+	}
+	return cmp.Or(sent, cmp.Compare(l.first[a], l.first[b]))
 }
 
 // arrive finds when the engine knows of each stream, in the order in which they were sent.
@@ -155,7 +166,10 @@ func (r *replayer) finish(k int, planned time.Duration) (left int) {
 // fill gives the rest of a step's budget to prompts that are not complete.
 func (r *replayer) fill(k, left int) {
 	s := &r.steps[k]
-	prompts := len(s.firsts)
+	prompts, most := len(s.firsts), max(left, 1)
+	if r.even {
+		most = cmp.Or(r.evenPart(k, left), most)
+	}
 	for _, i := range r.known {
 		if r.first(i) <= k {
 			continue
@@ -165,12 +179,12 @@ func (r *replayer) fill(k, left int) {
 		}
 		prompts++
 		rest := r.Streams[i].Prompt - r.done[i]
-		part := min(rest-1, left)
-		if rest <= left && !r.soon[i] && !r.near(s) {
+		part := min(rest-1, left, most)
+		if rest <= min(left, most) && !r.soon[i] && !r.near(s) {
 			r.soon[i] = true
 			r.out.early++
 		}
-		if left -= rest; part <= 0 {
+		if left -= min(rest, most); part <= 0 {
 			continue
 		}
 		if r.done[i] == r.Streams[i].Cached {
@@ -180,6 +194,30 @@ func (r *replayer) fill(k, left int) {
 		r.part += float64(part)
 		r.compute(k, i, part)
 	}
+}
+
+// evenPart is how many tokens of one prompt a step has at most, if those that are not complete share
+// left evenly; 0: no limit.
+func (r *replayer) evenPart(k, left int) int {
+	s := &r.steps[k]
+	places := len(r.known)
+	if r.most > 0 {
+		places = r.most - s.active - len(s.firsts) - r.partial
+	}
+	var rests []int
+	for _, i := range r.known {
+		fresh := r.done[i] == r.Streams[i].Cached
+		switch {
+		case r.first(i) <= k:
+			continue
+		case r.prompts > 0 && len(s.firsts)+len(rests) >= r.prompts || fresh && places <= 0:
+			return engine.EqualPart(left, rests)
+		case fresh:
+			places--
+		}
+		rests = append(rests, r.Streams[i].Prompt-r.done[i])
+	}
+	return engine.EqualPart(left, rests)
 }
 
 // first is the step of the first token of a stream.

@@ -19,8 +19,9 @@ type try struct {
 	score             float64 // of what is left unexplained
 }
 
-// attempt replays all legs by a schedule, and finds costs of a form in some rounds; 0: none.
-func attempt(logs []*steplog, s schedule, f form, rounds int) *try {
+// attempt replays all legs by a schedule, and finds costs of a form in some rounds from costs near
+// them, if any are known; 0: none.
+func attempt(logs []*steplog, s schedule, f form, near *coefficients, rounds int) *try {
 	t := &try{schedule: s, form: f}
 	streams, tokens, block := 0, 0, 0
 	for _, l := range logs {
@@ -41,7 +42,7 @@ func attempt(logs []*steplog, s schedule, f form, rounds int) *try {
 	if len(t.rows) == 0 || rounds == 0 {
 		return t
 	}
-	t.c, t.weights = regress(t.rows, &t.form, rounds)
+	t.c, t.weights = regress(t.rows, &t.form, near, rounds)
 	sum, n := 0.0, 0
 	for i := range t.rows {
 		if r := &t.rows[i]; r.asked {
@@ -49,7 +50,7 @@ func attempt(logs []*steplog, s schedule, f form, rounds int) *try {
 			n++
 		}
 	}
-	t.score = sum / float64(max(1, n)) * (1 + 10*max(0, t.over-0.005)) * (1 + 5*t.late)
+	t.score = sum / float64(max(1, n)) * (1 + 10*max(0, t.over-0.005)) * (1 + 5*t.late) * (1 + 2*t.early)
 	return t
 }
 
@@ -89,7 +90,8 @@ type searcher struct {
 	// weights of the logs when delays are looked for: in a closed loop requests come right
 	// after a step, and many delays explain them.
 	weights []float64
-	form    form // of costs, with which schedules are compared
+	form    form          // of costs, with which schedules are compared
+	near    *coefficients // of that form; from there a few rounds of a regression are enough
 }
 
 func newSearcher(logs []*steplog) *searcher {
@@ -145,7 +147,7 @@ func (s *searcher) delayed(w schedule, delays []time.Duration) schedule {
 
 // try finds the costs under a schedule whose delay is not known.
 func (s *searcher) try(w schedule, delays []time.Duration, rounds int) *try {
-	return attempt(s.logs, s.delayed(w, delays), s.form, rounds)
+	return attempt(s.logs, s.delayed(w, delays), s.form, s.near, rounds)
 }
 
 // schedules are the kinds of schedules to choose from, the simplest first.
@@ -170,10 +172,10 @@ const usual = 2048
 // bent takes the form of costs that fits best under a usual schedule.
 func (s *searcher) bent(w schedule) {
 	w.budget = usual
-	s.form = form{}
-	if t := s.try(w, delays, 4); len(t.rows) >= leastRows {
+	s.form, s.near = form{}, nil
+	if t := s.try(w, delays, 12); len(t.rows) >= leastRows {
 		t.bend()
-		s.form = t.form
+		s.form, s.near = t.form, &t.c
 	}
 }
 
@@ -203,13 +205,13 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 	for _, factor := range []float64{0.625, 0.75, 0.875, 1.25, 1.5, 1.75} {
 		w := around
 		w.budget = int(float64(w.budget) * factor)
-		if t := attempt(s.logs, w, s.form, 4); t.score < better*best.score {
+		if t := attempt(s.logs, w, s.form, s.near, 4); t.score < better*best.score {
 			best = t
 		}
 	}
 	twice := best.schedule
 	twice.budget *= 2
-	budget = attempt(s.logs, twice, s.form, 0).early-best.early > leastEarly
+	budget = attempt(s.logs, twice, s.form, nil, 0).early-best.early > leastEarly
 	whole := (best.work + best.delay).Seconds()
 	var finer []time.Duration
 	for i := range 19 {
@@ -217,7 +219,7 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 	}
 	best = s.try(best.schedule, finer, 12)
 	best.form = form{}
-	best.c, best.weights = regress(best.rows, &best.form, 12)
+	best.c, best.weights = regress(best.rows, &best.form, nil, 12)
 	best.bend()
 	return best, budget, nil
 }
@@ -245,7 +247,7 @@ func (t *try) bend() {
 		}
 		with := *t
 		*table.of(&with.form) = table.knots
-		with.c, with.weights = regress(t.rows, &with.form, 12)
+		with.c, with.weights = regress(t.rows, &with.form, nil, 12)
 		price := 2 * float64(len(table.knots)) * math.Log(float64(len(t.rows)))
 		if lost := with.lost(sigma); lost < least-price {
 			*t, least = with, lost

@@ -16,8 +16,8 @@ type Stream struct {
 
 // A Leg is a run of one load.
 type Leg struct {
-	Streams []Stream
-	Limit   int // requests that the client has in flight at most; 0: it sends them by schedule
+	Streams []Stream // in the order in which they were sent
+	Limit   int      // requests that the client has in flight at most; 0: it sends them by schedule
 }
 
 // A step as its tokens show it.

@@ -33,15 +33,15 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	line("policy           %s", policyOf(c))
 	line("%-16s %s", budgetOf(c), limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d tokens of prompts", c.Longest)))
 	if c.MaxPrompts > 0 {
-		line("max_prompts      %d in a step", c.MaxPrompts)
+		line("max_prompts      %d in a step%s", c.MaxPrompts, map[bool]string{true: ", which share its budget evenly", false: ""}[c.Even])
 	}
 	line("max_sequences    %s", limitOf(c.MaxSequences > 0, c.MaxSequences, fmt.Sprintf("not reached: %d ran at once", c.MostRunning)))
 	line("kv.tokens        %s", limitOf(c.Memory > 0, c.Memory, fmt.Sprintf("not reached: %d were held", c.MostContext)))
 	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
-	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget",
-		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over)
-	if c.Cached > 0.01 {
-		line("prefix cache     %.0f %% of the prompt tokens were found in it: they are not computed, in the simulations below neither", 100*c.Cached)
+	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget; %.1f %% of first tokens came at another time than the schedule has them",
+		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over, 100*(c.Early+c.Late))
+	if c.Block > 0 {
+		line("prefix cache     %.1f %% of the prompt tokens were found in it, in blocks of %d; other loads have such a cache%s", 100*c.Cached, c.Block, map[bool]string{true: "", false: " from which nothing is evicted, as its size is not known"}[c.Memory > 0])
 	}
 	d.Line("")
 	d.Line("the same requests, simulated (misfit, not prediction)")
@@ -116,8 +116,8 @@ func limitOf(seen bool, n int, otherwise string) string {
 func trust(c *calibrate.Calibration) string {
 	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once and %d tokens of context; not beyond",
 		c.Lo, c.Hi, c.MostRunning, c.MostContext)
-	if m := c.Misfit(); m > 0.1 {
-		s = fmt.Sprintf("do not trust it: its own runs are off by %.0f %% on average, so this engine works in another way, or did not keep its pace", 100*m)
+	if why := c.Doubts(); why != nil {
+		s = "do not trust it: " + strings.Join(why, "; ")
 	}
 	if len(c.Runs) == 1 {
 		s += "; it is one load only: costs that go up and down together in it are not told apart"

@@ -19,6 +19,12 @@ func Predicted(w io.Writer, r *predict.Report) error {
 	if len(r.WhatIf) > 0 {
 		d.Field("what if", strings.Join(r.WhatIf, ", "), "not validated: nobody measured it")
 	}
+	if r.Cache != "" {
+		d.Field("cache", r.Cache)
+	}
+	for _, doubt := range r.Doubts {
+		d.Field("doubt", "do not trust this profile: "+doubt)
+	}
 	if r.Field == "" {
 		one(&d, r, r.Rows[0])
 	} else {

@@ -1,0 +1,56 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/cli/cases"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// leastShared is the share of prompt tokens in a cache that matters.
+const leastShared = 0.01
+
+// cacheTokens are more than any load has: nothing is evicted.
+const cacheTokens = 1 << 24
+
+// cached says how much of the prompts a prefix cache would hold, if the profile has none: its
+// calibration found nothing in one, so that it is not known whether the server has one.
+func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
+	if p.Calibration == nil || p.Engine.KV.PrefixCache {
+		return "", nil
+	}
+	with := *p
+	with.Engine.KV = engine.KVCache{Tokens: cacheTokens, PrefixCache: true}
+	c, requests, err := d.Case(ctx, &with)
+	if err != nil || requests > cases.Kept {
+		return "", err
+	}
+	load, err := c.Load(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	model, err := engine.New(with.Engine)
+	if err != nil {
+		return "", err
+	}
+	load.Stop = func() bool { return ctx.Err() != nil }
+	l := sim.Run(model, load).Load
+	if share := float64(l.PrefixHit) / float64(max(1, l.PrefixQueried)); share > leastShared {
+		return fmt.Sprintf("%.0f %% of the prompt tokens repeat earlier prompts; all are computed, as the profile has no kv.prefix_cache: the runs of its calibration found nothing in one", 100*share), nil
+	}
+	return "", nil
+}
+
+// cached says that the run does not tell what its server found, if the profile has a cache.
+func (r replay) cached(_ context.Context, p *profile.Profile) (string, error) {
+	told := slices.ContainsFunc(r.of.Records, func(one *trace.Record) bool { return one.Credible().Cached > 0 })
+	if told || !p.Engine.KV.PrefixCache {
+		return "", nil
+	}
+	return "the run does not say that any tokens of its prompts were in the cache that the profile has; all are computed", nil
+}
