@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -174,9 +175,9 @@ func (x *conductor) log(l *experiment.Leg) string {
 // unfinished says how to go on with an experiment that did not end.
 func (x *conductor) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
-		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shellWord(x.journal.Name))
+		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
-	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s", x.journal.Name, shellWord(x.journal.Name), x.storeFlag())
+	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag())
 	x.view.Sayf("%s", again)
 	var lost *experiment.LostError
 	switch {
@@ -192,7 +193,7 @@ func (x *conductor) storeFlag() string {
 	if x.Store == "" {
 		return ""
 	}
-	return " --store " + shellWord(x.Store)
+	return " --store " + shell.Quote(x.Store)
 }
 
 // report writes what came of the experiment, and the lab note.
@@ -202,7 +203,7 @@ func (x *conductor) report(out *experiment.Outcome) error {
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},
 	}
-	errs = append(errs, note.Run(x.p), x.write(out.Comparison, x.Lang))
+	errs = append(errs, note.Run(x.p), x.Write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 

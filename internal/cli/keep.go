@@ -3,8 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -63,22 +63,14 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 func (k *keeper) where(id string, err error) string {
 	where := ""
 	if k.file != "" {
-		where = " --store " + shellWord(k.file)
+		where = " --store " + shell.Quote(k.file)
 	}
 	var rescued *store.RescuedError
 	switch {
 	case errors.As(err, &rescued):
-		return fmt.Sprintf("to store run %s: pitot import %s%s", id, shellWord(rescued.File), where)
+		return fmt.Sprintf("to store run %s: pitot import %s%s", id, shell.Quote(rescued.File), where)
 	case err != nil:
 		return ""
 	}
 	return fmt.Sprintf("run %s is kept: pitot runs report %s%s", id, id, where)
-}
-
-// shellWord is text as a word of a shell's command line.
-func shellWord(text string) string {
-	if strings.ContainsAny(text, " \t\n'\"\\$&;|<>()*?[]{}~#`!") {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
@@ -59,7 +60,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), file+" was removed; all of it is in "+rescued) {
 		t.Errorf("error %v", err)
 	}
-	if got, want := k.where(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shellWord(rescued)) {
+	if got, want := k.where(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
 		t.Errorf("%s", got)
 	}
 	k.close()

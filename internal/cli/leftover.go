@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -60,13 +61,13 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 
 // exists is the error for a new experiment with the name of another one.
 func exists(name string) error {
-	return usagef("experiment %s is in the store; go on with `pitot experiment resume %s`, or give this one another --name", name, shellWord(name))
+	return usagef("experiment %s is in the store; go on with `pitot experiment resume %s`, or give this one another --name", name, shell.Quote(name))
 }
 
 // underWay is the error for an experiment that a process carries out.
 func underWay(j *experiment.Journal) error {
 	if j.Owner.Host != proc.Host() {
-		return usagef("experiment %s is under way in process %d of %s; if that has ended, `pitot experiment resume %s --yes` goes on with it here", plain.Line(j.Name), j.Owner.PID, j.Owner.Host, shellWord(j.Name))
+		return usagef("experiment %s is under way in process %d of %s; if that has ended, `pitot experiment resume %s --yes` goes on with it here", plain.Line(j.Name), j.Owner.PID, j.Owner.Host, shell.Quote(j.Name))
 	}
 	return usagef("experiment %s is under way in process %d", plain.Line(j.Name), j.Owner.PID)
 }
@@ -135,7 +136,7 @@ func (p *Process) tellLeft(j *experiment.Journal, lang *words.Language) error {
 			return err
 		}
 		if there {
-			fmt.Fprintln(p.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shellWord(j.Name)+" --yes"))
+			fmt.Fprintln(p.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shell.Quote(j.Name)+" --yes"))
 		}
 	}
 	return nil
@@ -153,7 +154,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 	elsewhere := j.Owner.Host != proc.Host()
 	switch {
 	case j.Status == experiment.Done:
-		err = usagef("experiment %s is complete; see `pitot compare %s`", j.Name, shellWord(j.Name))
+		err = usagef("experiment %s is complete; see `pitot compare %s`", j.Name, shell.Quote(j.Name))
 	case j.Status == experiment.Running && (!elsewhere || !c.Yes):
 		err = underWay(j)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -211,7 +212,7 @@ func (k *picker) experiment(name string) (picks []pick, err error) {
 		}
 	}
 	if picks == nil {
-		return nil, usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shellWord(name))
+		return nil, usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shell.Quote(name))
 	}
 	k.journals = append(k.journals, j)
 	return picks, nil
