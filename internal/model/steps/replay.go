@@ -1,10 +1,6 @@
 package steps
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // A schedule is what prompts wait for, as a replay assumes it.
 type schedule struct {
@@ -59,22 +55,23 @@ type replayer struct {
 }
 
 // replay runs the schedule: prompts whose first token came in a step were completed in it, and
-// what is left of the budget goes to the others in their order.
-func (l *steplog) replay(s schedule) *replayed {
+// what is left of the budget goes to the others in their order. It stops early once more than
+// most first tokens were late or early.
+func (l *steplog) replay(s schedule, most float64) *replayed {
 	n := len(l.steps)
 	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
 	r := replayer{schedule: s, steplog: l, out: out, done: make([]int, len(l.Streams)), soon: make([]bool, len(l.Streams))}
-	order := make([]int, len(l.Streams))
-	for i := range order {
-		order[i], r.done[i] = i, l.Streams[i].Cached
+	for i := range l.Streams {
+		r.done[i] = l.Streams[i].Cached
 		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // of those sent together the first one served came first
-		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
-	})
+	order := l.order
 	r.arrive(order)
 	next := 0
 	for k := range l.steps {
+		if float64(out.late+out.early) > most {
+			break
+		}
 		if l.steps[k].decodes > 0 {
 			r.held = l.steps[k].held()
 		}
