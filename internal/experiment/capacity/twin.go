@@ -18,8 +18,10 @@ import (
 // limit come in clusters, so bad and m are means over limits from the limit itself down to where
 // a fifth of the requests are beyond: those are more, and the server is slower there by nearly as
 // much. The scatter of bad − m over parts of the legs is the error of u: where the twin is a bad
-// one it is large. Then, over long runs of the twin with other requests, the capacity is the load at which it
-// counts as many as the objective allows beyond e^−u times the limit.
+// one it is large.
+//
+// Then, over long runs of the twin with other requests, the capacity is the load at which it counts
+// as many as the objective allows beyond e^−u times the limit.
 type match struct {
 	Twin
 	replays map[int][]Outcome   // by the number of the leg
