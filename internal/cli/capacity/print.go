@@ -112,6 +112,9 @@ func (a *answer) sentences() (out []string) {
 		say("capacity: about %s, between %s and %s", a.load(a.Load), a.load(a.Passes), a.load(a.Fails))
 		say("%s binds; the time was over at ±%.1f %%, and ±%.0f %% was asked for, %s", a.Binding, 100*a.Precision, 100*a.set.Precision, a.basis())
 	}
+	if a.End == capacity.Found && a.aboveMet() {
+		say("the runs at %s met the objectives as counted: misses come in clusters, and the model expects more of them", a.load(a.Fails))
+	}
 	if reason := a.Above.Reason; reason != "" {
 		say("at %s it is not the latencies that fail: %s", a.load(a.Fails), reason)
 	}
@@ -120,6 +123,16 @@ func (a *answer) sentences() (out []string) {
 		say("doubt: run %d at %s clearly failed, and run %d at %s clearly passed: the server was not the same throughout", p[0], a.load(low.Load), p[1], a.load(high.Load))
 	}
 	return out
+}
+
+// aboveMet reports whether the requests at the upper side met all objectives.
+func (a *answer) aboveMet() bool {
+	for i, o := range a.set.Objectives {
+		if a.Above.Attained[i] < o.Goal() {
+			return false
+		}
+	}
+	return a.Above.Legs > 0 && a.Above.Reason == ""
 }
 
 // sayNothing says by how much the lightest load fails.

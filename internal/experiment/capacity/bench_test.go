@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/model/aliens"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -23,18 +25,50 @@ import (
 
 var (
 	trials = flag.Int("trials", 0, "searches by each method on each server; 0: none")
-	only   = flag.String("only", "", "search on this server alone: own family or alien")
+	only   = flag.String("only", "", "search on these servers alone, of own family, padded, lagged and experts")
+	by     = flag.String("methods", "bisection,counting,own,profile", "methods to search by")
 	from   = flag.Uint64("from", 1, "seed of the first search")
-	truths = flag.Float64("truth", 4000, "seconds of virtual time at each load that the truth is found from")
+	truths = flag.Float64("truth", 0, "find objectives and capacities again, from so many seconds of virtual time at each load; 0: take those that are known")
 )
 
 // A server is one whose capacity is known.
 type server struct {
 	name  string
 	model func(seed uint64) engine.Model
+	slo   string  // of known
+	known float64 // capacity in requests per second, from 20 000 s at each of seven loads; 0: it is not known
 
 	objectives []objective.Objective
 	truth      float64
+}
+
+// servers are those of the table.
+func servers() []*server {
+	all := []*server{{name: "own family", model: modelOf(ownFamily), slo: "ttft.p99=144.4ms,tpot.p99=17.4ms", known: 19.14}}
+	for _, a := range aliens.Named {
+		s := &server{name: a.Name, model: a.New}
+		switch a.Name {
+		case "padded":
+			s.slo, s.known = "ttft.p99=196.9ms,tpot.p99=15.1ms", 28.94
+		case "lagged":
+			s.slo, s.known = "ttft.p99=211.8ms,tpot.p99=20.6ms", 26.31
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// know sets the objectives and the capacity.
+func (s *server) know(t *testing.T) {
+	if *truths > 0 || s.known == 0 {
+		s.tighten(t)
+		return
+	}
+	limits, err := objective.Parse(s.slo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.objectives, s.truth = limits, s.known
 }
 
 // ownFamily is an engine that a profile can be: it has the scheduler and the costs of ours.
@@ -64,6 +98,7 @@ func lognormal(d *rand.Rand, mean, cv float64) int {
 func requests(l capacity.Leg) sim.Plan {
 	d := rand.New(rand.NewPCG(l.Seed, 7))
 	p := sim.Plan{Stream: true, Schedule: arrival.Burst(), Until: l.Length()}
+	p.Requests = make([]sim.Request, 0, int(l.Length().Seconds()*l.Load*1.2)+40)
 	add := func() {
 		j := engine.Job{PromptTokens: lognormal(d, 400, 0.8), OutputTokens: lognormal(d, 120, 0.7)}
 		p.Requests = append(p.Requests, sim.Request{PromptTokens: j.PromptTokens, WantTokens: j.OutputTokens, Job: j, Finish: "length"})
@@ -133,7 +168,7 @@ func (w twin) Replay(_ context.Context, l capacity.Leg, draw uint64) (capacity.O
 
 // tighten sets the objectives: limits on the 99th percentiles of TTFT and TPOT, 2 and 1.45
 // times what they are at 0.3 of the throughput capacity.
-func (s *server) tighten() {
+func (s *server) tighten(t *testing.T) {
 	flood := play(s.model(1), capacity.Leg{Load: 300, By: capacity.Rate, Count: 40 * time.Second, Seed: 3})
 	bears := float64(len(flood.Records)) / flood.Run.End.Seconds()
 	calm := play(s.model(2), capacity.Leg{Load: 0.3 * bears, By: capacity.Rate, Count: 2000 * time.Second, Seed: 4})
@@ -144,59 +179,92 @@ func (s *server) tighten() {
 		s.objectives = append(s.objectives, objective.Objective{Metric: name, P: 99, Limit: limit.Round(100 * time.Microsecond)})
 	}
 	slices.SortFunc(s.objectives, func(a, b objective.Objective) int { return len(a.Name()) - len(b.Name()) })
-	s.truth = s.find(bears)
+	s.find(t, bears)
 }
 
-// find is the capacity by long runs: a line through the logits of what is beyond a limit, at
-// loads around it, by the objective that binds.
-func (s *server) find(bears float64) float64 {
-	share := func(load, secs float64, seed uint64) []float64 {
-		out := make([]float64, len(s.objectives))
-		n := make([]float64, len(s.objectives))
-		for part := range max(1, int(secs/500)) {
-			l := capacity.Leg{Load: load, By: capacity.Rate, Seed: seed + uint64(part), Ramp: 20 * time.Second, Count: 500 * time.Second, Rest: 10 * time.Second}
-			o := capacity.Observe(play(s.model(seed+uint64(part)), l), l, s.objectives)
-			for i := range out {
-				t := o.Tail(i)
-				out[i] += (1 - o.Attained(i)) * float64(t.N)
-				n[i] += float64(t.N)
-			}
+// A long is what is beyond the limits in long runs at one load, by part and objective.
+type long struct {
+	load     float64
+	bad, all [][]float64
+}
+
+const partLength = 500 * time.Second
+
+func (s *server) long(load float64, parts int, seed uint64) long {
+	r := long{load: load}
+	for part := range uint64(parts) {
+		l := capacity.Leg{Load: load, By: capacity.Rate, Seed: seed + part, Ramp: 20 * time.Second, Count: partLength, Rest: 10 * time.Second}
+		o := capacity.Observe(play(s.model(seed+part), l), l, s.objectives)
+		bad, all := make([]float64, len(s.objectives)), make([]float64, len(s.objectives))
+		for i := range bad {
+			all[i] = float64(o.Tail(i).N)
+			bad[i] = (1 - o.Attained(i)) * all[i]
 		}
-		for i := range out {
-			out[i] = (out[i] + 0.5) / (n[i] + 1)
-		}
-		return out
+		r.bad, r.all = append(r.bad, bad), append(r.all, all)
 	}
-	lo, hi := 0.1*bears, bears
-	for range 6 {
-		mid := math.Sqrt(lo * hi)
-		if slices.Max(share(mid, 500, 50)) > 0.01 {
-			hi = mid
-		} else {
-			lo = mid
+	return r
+}
+
+// share is what is beyond the limit of an objective without one part; -1: with all.
+func (l *long) share(objective, without int) float64 {
+	bad, all := 0.5, 1.
+	for part := range l.bad {
+		if part != without {
+			bad, all = bad+l.bad[part][objective], all+l.all[part][objective]
 		}
 	}
-	about := math.Sqrt(lo * hi)
+	return bad / all
+}
+
+// meets is the capacity by long runs: a line through the logits of what is beyond a limit, by
+// the objective that binds.
+func meets(runs []long, objectives, without int) float64 {
 	least := math.Inf(1)
-	for i := range s.objectives {
-		var x, y []float64
-		for k := -3; k <= 3; k++ {
-			load := about * math.Exp(0.03*float64(k))
-			p := share(load, *truths, uint64(1000*(k+5)))[i]
-			x, y = append(x, math.Log(load)), append(y, math.Log(p/(1-p)))
+	for i := range objectives {
+		mx, my, sxx, sxy, n := 0., 0., 0., 0., float64(len(runs))
+		point := func(r *long) (x, y float64) {
+			p := r.share(i, without)
+			return math.Log(r.load), math.Log(p / (1 - p))
 		}
-		mx, my, sxx, sxy := 0., 0., 0., 0.
-		for k := range x {
-			mx, my = mx+x[k]/float64(len(x)), my+y[k]/float64(len(x))
+		for k := range runs {
+			x, y := point(&runs[k])
+			mx, my = mx+x/n, my+y/n
 		}
-		for k := range x {
-			sxx, sxy = sxx+(x[k]-mx)*(x[k]-mx), sxy+(x[k]-mx)*(y[k]-my)
+		for k := range runs {
+			x, y := point(&runs[k])
+			sxx, sxy = sxx+(x-mx)*(x-mx), sxy+(x-mx)*(y-my)
 		}
 		if slope := sxy / sxx; slope > 1 {
 			least = min(least, math.Exp(mx+(math.Log(0.01/0.99)-my)/slope))
 		}
 	}
 	return least
+}
+
+// find is the capacity by long runs at loads around it, with its error by the jackknife over
+// their parts.
+func (s *server) find(t *testing.T, bears float64) {
+	lo, hi := 0.1*bears, bears
+	for range 6 {
+		mid := math.Sqrt(lo * hi)
+		r := s.long(mid, 1, 50)
+		if beyond := max(r.share(0, -1), r.share(1, -1)); beyond > 0.01 {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	var runs []long
+	for k := -3; k <= 3; k++ {
+		runs = append(runs, s.long(math.Sqrt(lo*hi)*math.Exp(0.03*float64(k)), max(2, int(*truths/partLength.Seconds())), uint64(1000*(k+5))))
+	}
+	s.truth = meets(runs, len(s.objectives), -1)
+	n, sum := len(runs[0].bad), 0.
+	for part := range n {
+		off := meets(runs, len(s.objectives), part)/s.truth - 1
+		sum += off * off
+	}
+	t.Logf("%s: %v, capacity %.3f/s with a standard error of %.2f %%", s.name, s.objectives, s.truth, 100*math.Sqrt(sum*float64(n-1)/float64(n)))
 }
 
 // An answer is what a method said, in what time.
@@ -296,6 +364,9 @@ func (s *server) profile(t *testing.T, seed uint64) (capacity.Twin, time.Duratio
 
 // row is a line of the table.
 func (s *server) row(t *testing.T, name string, all []answer) {
+	if len(all) == 0 {
+		return
+	}
 	var took []float64
 	in5, in10, high, passed := 0, 0, 0, 0
 	bias, rms := 0., 0.
@@ -318,53 +389,94 @@ func (s *server) row(t *testing.T, name string, all []answer) {
 		}
 	}
 	sort.Float64s(took)
-	share := func(n int) float64 { return 100 * float64(n) / float64(len(all)) }
-	t.Logf("| %s | %s | %.0f | %.0f | %.0f | %.0f | %+.1f | %.1f | %.0f | %.0f |", s.name, name, took[len(took)/2], took[len(took)*9/10],
-		share(in5), share(in10), 100*bias, 100*math.Sqrt(rms), share(high), share(passed))
+	t.Logf("%s: | %s | %.0f s | %.0f s | %d of %d | %d | %+.1f %% | %.1f %% | %d | %d |", s.name, name, took[len(took)/2], took[len(took)*9/10],
+		in5, len(all), in10, 100*bias, 100*math.Sqrt(rms), high, passed)
 }
 
-// TestCapacityFound makes the table of docs/capacity.md:
+// A method searches a server.
+type method struct {
+	name, title string
+	search      func(s *server, t *testing.T, seed uint64) answer
+}
+
+var methods = []method{
+	{"bisection", "doubling and bisection, runs of 30 s", func(s *server, _ *testing.T, seed uint64) answer { return s.doubling(seed) }},
+	{"counting", "counting alone (`--no-model`)", func(s *server, t *testing.T, seed uint64) answer { return s.search(t, seed, nil, false) }},
+	{"own", "with a model of its own runs", func(s *server, t *testing.T, seed uint64) answer { return s.search(t, seed, nil, true) }},
+	{"profile", "with a calibrated profile", func(s *server, t *testing.T, seed uint64) answer {
+		w, spent := s.profile(t, seed)
+		a := s.search(t, seed, w, false)
+		a.spent += spent
+		return a
+	}},
+}
+
+// TestCapacityFound makes the tables of docs/capacity.md, after each ten searches:
 //
-//	go test ./internal/experiment/capacity -run TestCapacityFound -v -timeout 2h -trials 100 -truth 20000
+//	go test ./internal/experiment/capacity -run TestCapacityFound -v -timeout 2h -trials 100 -from 1001 -only 'own family,padded'
 func TestCapacityFound(t *testing.T) {
 	if *trials == 0 {
-		t.Skip("-trials N makes the table: an hour for a hundred")
+		t.Skip("-trials N makes the table")
 	}
-	for _, s := range []*server{{name: "own family", model: modelOf(ownFamily)}, {name: "alien", model: newAlien}} {
-		if *only != "" && s.name != *only {
+	var all []*server
+	for _, s := range servers() {
+		if *only == "" || slices.Contains(strings.Split(*only, ","), s.name) {
+			s.know(t)
+			all = append(all, s)
+		}
+	}
+	rows := map[*server]map[string][]answer{}
+	for n := range *trials {
+		if late(t) {
+			break
+		}
+		for _, s := range all {
+			s.searches(t, *from+uint64(n), rows)
+		}
+		if n%10 != 9 && n != *trials-1 {
 			continue
 		}
-		s.tighten()
-		t.Logf("%s: %v, capacity %.2f/s", s.name, s.objectives, s.truth)
-		var rows [4][]answer
-		for seed := *from; seed < *from+uint64(*trials); seed++ {
-			rows[0] = append(rows[0], s.doubling(seed))
-			rows[1] = append(rows[1], s.search(t, seed, nil, false))
-			rows[2] = append(rows[2], s.search(t, seed, nil, true))
-			w, spent := s.profile(t, seed)
-			a := s.search(t, seed, w, false)
-			a.spent += spent
-			rows[3] = append(rows[3], a)
-		}
-		for i, name := range []string{"doubling, bisection, 30 s", "curve", "model of its own legs", "calibrated profile"} {
-			s.row(t, name, rows[i])
+		for _, s := range all {
+			for _, m := range methods {
+				s.row(t, m.title, rows[s][m.name])
+			}
 		}
 	}
 }
 
-// A search that counts alone comes near a capacity that is known from 20 000 s at each load, and
-// names no load as passing that is far above it.
-func TestASearchComesNear(t *testing.T) {
-	limits, err := objective.Parse("ttft.p99=144.4ms,tpot.p99=17.4ms")
-	if err != nil {
-		t.Fatal(err)
+// searches makes one search by each method.
+func (s *server) searches(t *testing.T, seed uint64, rows map[*server]map[string][]answer) {
+	if rows[s] == nil {
+		rows[s] = map[string][]answer{}
 	}
-	s := &server{name: "own family", model: modelOf(ownFamily), objectives: limits, truth: 19.14}
-	for seed := uint64(1); seed <= 2; seed++ {
-		a := s.search(t, seed, nil, false)
-		t.Logf("%.2f/s, %.2f/s passes, %v of measuring", a.load, a.passes, a.spent)
-		if off := math.Abs(a.load/s.truth - 1); off > 0.12 || a.passes > 1.05*s.truth || a.passes <= 0 {
-			t.Errorf("seed %d: capacity %.2f/s, and %.2f/s passes; the truth is %v/s", seed, a.load, a.passes, s.truth)
+	for _, m := range methods {
+		if slices.Contains(strings.Split(*by, ","), m.name) {
+			rows[s][m.name] = append(rows[s][m.name], m.search(s, t, seed))
+		}
+	}
+}
+
+// late reports whether no time is left for another search.
+func late(t *testing.T) bool {
+	end, ok := t.Deadline()
+	return ok && time.Until(end) < time.Minute
+}
+
+// Searches come near capacities that are known from 20 000 s at each load, and name no load as
+// passing that is far above: by counts alone on an engine of our kind, with a model on another kind.
+func TestASearchComesNear(t *testing.T) {
+	own, alien := servers()[0], servers()[1]
+	for _, c := range []struct {
+		*server
+		method
+		seed   uint64
+		within float64
+	}{{own, methods[1], 1, 0.12}, {own, methods[1], 2, 0.12}, {alien, methods[3], 1, 0.06}} {
+		c.know(t)
+		a := c.method.search(c.server, t, c.seed)
+		t.Logf("%s, %s: %.2f/s, %.2f/s passes, %v of measuring", c.server.name, c.title, a.load, a.passes, a.spent)
+		if off := math.Abs(a.load/c.truth - 1); off > c.within || a.passes > 1.05*c.truth || a.passes <= 0 {
+			t.Errorf("%s, %s, seed %d: capacity %.2f/s, and %.2f/s passes; the truth is %v/s", c.server.name, c.title, c.seed, a.load, a.passes, c.truth)
 		}
 	}
 }

@@ -123,10 +123,9 @@ func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 		if l.Count > 0 {
 			block = int(blocks * int64(at-from) / int64(l.Count))
 		}
+		own := latenciesOf(r, answered, t.Run.Plan.Stream)
 		for i, goal := range objectives {
-			for _, v := range values(goal.Metric, r, answered, t.Run.Plan.Stream) {
-				o.Tails[i][block].add(v / goal.Limit.Seconds())
-			}
+			o.Tails[i][block].addRequest(goal, r, own)
 		}
 	}
 	if n := len(took); n > 0 {
@@ -146,30 +145,42 @@ func came(r *trace.Record, by By) trace.Instant {
 	return max(r.Due, 0)
 }
 
-// values are those of a latency in a request, in seconds. What was not answered is beyond every
-// limit.
-func values(metric string, r *trace.Record, answered, stream bool) []float64 {
+// latencies are those that a request has one of, in seconds; NaN: it has none.
+type latencies struct{ ttft, tpot, e2el float64 }
+
+// latenciesOf are those of a request. What was not answered is beyond every limit.
+func latenciesOf(r *trace.Record, answered, stream bool) (l latencies) {
 	if !answered {
-		n := 1
-		if metric == "itl" {
-			n = max(1, r.WantTokens-1)
-		}
-		return slices.Repeat([]float64{math.Inf(1)}, n)
+		return latencies{math.Inf(1), math.Inf(1), math.Inf(1)}
 	}
-	ttft, tpot, e2el := metrics.OwnLatencies(r, stream)
-	v := ttft
-	switch metric {
+	l.ttft, l.tpot, l.e2el = metrics.OwnLatencies(r, stream)
+	return l
+}
+
+// addRequest counts the values that a request has of the metric of an objective.
+func (t *Tail) addRequest(goal objective.Objective, r *trace.Record, own latencies) {
+	limit := goal.Limit.Seconds()
+	v := own.ttft
+	switch goal.Metric {
 	case "itl":
-		return metrics.OwnGaps(r)
+		if math.IsInf(own.e2el, 1) { // not answered
+			for range max(1, r.WantTokens-1) {
+				t.add(own.e2el)
+			}
+			return
+		}
+		for _, gap := range metrics.OwnGaps(r) {
+			t.add(gap / limit)
+		}
+		return
 	case "tpot":
-		v = tpot
+		v = own.tpot
 	case "e2el":
-		v = e2el
+		v = own.e2el
 	}
-	if math.IsNaN(v) {
-		return nil
+	if !math.IsNaN(v) {
+		t.add(v / limit)
 	}
-	return []float64{v}
 }
 
 // A queue grows where, over what is counted, the requests in flight double, by as many as chance

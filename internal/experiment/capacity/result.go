@@ -73,18 +73,9 @@ func (x *search) worst() int {
 
 // sideOf pools the legs of a side.
 func (x *search) sideOf(why Why, load float64) Side {
-	const most = 0.1
 	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
 	tails := make([]Tail, len(x.Objectives))
-	for i := range x.legs {
-		l := &x.legs[i]
-		beyond := math.Log(l.Load / load)
-		if why == Passes {
-			beyond = -beyond
-		}
-		if l.By != x.By || beyond < -1e-6 || beyond > most || l.Why != Passes && l.Why != Fails {
-			continue
-		}
+	for _, l := range x.legsOf(why, load) {
 		s.Legs++
 		s.Requests += l.Requests
 		if reason := l.Reason(); reason != "" {
@@ -100,6 +91,21 @@ func (x *search) sideOf(why Why, load float64) Side {
 		}
 	}
 	return s
+}
+
+// legsOf are the legs of a side.
+func (x *search) legsOf(why Why, load float64) (out []Made) {
+	const most = 0.1
+	for _, l := range x.legs {
+		beyond := math.Log(l.Load / load)
+		if why == Passes {
+			beyond = -beyond
+		}
+		if l.By == x.By && beyond >= -1e-6 && beyond <= most && (l.Why == Passes || l.Why == Fails) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // met reports whether a side meets all objectives, as it was counted.

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -270,7 +269,7 @@ func (x *search) side() (load float64, why Why, end End) {
 		within = true // there is no load between
 	}
 	switch passed, failed := x.met(below), !x.met(above); {
-	case below.Legs > 0 && above.Legs > 0 && within && passed && failed:
+	case below.Legs > 0 && above.Legs > 0 && within && passed && (failed || e.twin && above.Legs >= believed):
 		return 0, "", Found
 	case above.Legs > 0 && within && below.Legs > 0 && passed != failed: // that side again
 		if failed {
@@ -282,6 +281,10 @@ func (x *search) side() (load float64, why Why, end End) {
 	}
 	return hi, Fails, ""
 }
+
+// believed is after how many legs above the capacity a twin is believed that has them fail, though
+// by luck they met the objectives: what is beyond the limits comes in clusters.
+const believed = 2
 
 // sureAt is the one-sided 95 % bound in standard deviations, the larger the less is known of them.
 func sureAt(df float64) float64 {
@@ -372,171 +375,4 @@ func (x *search) touched(i int, o objective.Objective) bool {
 		t := l.Tail(i)
 		return l.By == x.By && (l.Reason() != "" || float64(t.Above[centre]) > allowed(o)*float64(t.N)/2)
 	})
-}
-
-// learnTwin takes the twin that was given, or makes one once a leg comes near the limits. One
-// that was made of light loads is made again once there are legs at both sides.
-func (x *search) learnTwin(ctx context.Context) error {
-	if x.Twin != nil {
-		if x.match == nil {
-			x.meet(x.Twin)
-		}
-		return nil
-	}
-	_, down, top := x.bracket()
-	near := x.count(Passes) + x.count(Fails)
-	switch {
-	case x.Learn == nil || len(x.legs) < 3:
-		return nil
-	case x.learned == 0 && down == 0 && (top == nil || x.stride(top) > 2):
-		return nil
-	case x.learned == 1 && near < 2, x.learned == 2 && near < 5, x.learned > 2:
-		return nil
-	}
-	x.learned++
-	if twin, err := x.Learn(ctx, x.legs); err == nil {
-		x.meet(twin)
-	}
-	return ctx.Err() // an engine that cannot be found is no mistake: the curve goes on
-}
-
-// meet holds a twin against the legs from now on.
-func (x *search) meet(t Twin) {
-	m := &match{Twin: t, replays: map[int][]Outcome{}, all: map[float64]longRun{}, seed: x.Seed, by: x.By}
-	if x.match != nil {
-		m.seen, m.last = x.match.seen, x.match.last
-	}
-	x.match = m
-}
-
-// contradicted reports whether what was counted near an estimate says that it is wrong: several
-// legs above it meet the objectives together, or several below it do not.
-func (x *search) contradicted(e estimate) bool {
-	const least = 3
-	load := math.Exp(e.log)
-	above, below := x.sideOf(Fails, load*1.01), x.sideOf(Passes, load*0.99)
-	most := 0.0
-	for i, o := range x.Objectives {
-		most = max(most, (1-above.Attained[i])/allowed(o))
-	}
-	if above.Legs >= least && above.Reason == "" && most < 0.75 {
-		return true
-	}
-	most = 0
-	for i, o := range x.Objectives {
-		most = max(most, (1-below.Attained[i])/allowed(o))
-	}
-	return below.Legs >= least && most > 1.4
-}
-
-// byTwin takes what the twin says where it knows more than the curve.
-func (x *search) byTwin(ctx context.Context) error {
-	about := x.about()
-	if !x.match.seen { // its capacity by itself
-		var err error
-		if about, err = x.twinAlone(ctx); err != nil {
-			return err
-		}
-		x.match.seen = true
-	} else if !math.IsNaN(x.match.last) {
-		about = x.match.last
-	}
-	for _, l := range x.legs {
-		if l.By != x.By || math.Abs(math.Log(l.Load)-about) > farthest {
-			continue
-		}
-		if err := x.match.replay(ctx, l); err != nil {
-			return err
-		}
-	}
-	curves := x.best
-	for range 3 {
-		if math.IsNaN(about) {
-			return nil
-		}
-		if err := x.match.runLong(ctx, about, x.match.count(x.longRuns())); err != nil {
-			return err
-		}
-		x.best = make([]estimate, len(curves))
-		for i, o := range x.Objectives {
-			x.best[i] = x.better(curves[i], x.match.estimate(x.legs, i, allowed(o), about))
-		}
-		next := x.about()
-		if e, _ := x.binding(); e.twin && x.contradicted(e) {
-			x.distrust(curves)
-			return nil
-		}
-		x.match.last = next
-		if math.Abs(next-about) < 0.01 {
-			return nil
-		}
-		about = next
-	}
-	return nil
-}
-
-// distrust takes the curves in place of the twin, and where they know nothing yet the next
-// load above all that was met.
-func (x *search) distrust(curves []estimate) {
-	x.best = curves
-	if up, down, _ := x.bracket(); math.IsNaN(x.about()) && down == 0 {
-		x.best[0] = estimate{log: math.Log(up * (1 + 2*x.Precision)), sd: 0.3}
-	}
-}
-
-// better is the estimate that is the more certain one.
-func (x *search) better(a, b estimate) estimate {
-	if b.sd*sureAt(b.df) < a.sd*sureAt(a.df) {
-		return b
-	}
-	return a
-}
-
-// longRuns is how long a part of the twin's long runs is, in virtual time.
-func (x *search) longRuns() time.Duration {
-	perSecond := x.unit()
-	if about := x.about(); !math.IsNaN(about) {
-		perSecond = math.Exp(about)
-	}
-	if x.By == Concurrency {
-		perSecond /= max(x.legs[0].E2EL, 1e-3)
-	}
-	return min(max(seconds(longRequests/perSecond), longLeast), longMost)
-}
-
-// twinAlone is the capacity of the twin, roughly, before any leg came near it.
-func (x *search) twinAlone(ctx context.Context) (float64, error) {
-	fails := func(load float64) (bool, error) {
-		l := Leg{Load: load, By: x.By, Seed: x.Seed + 9_000_000, Ramp: 10 * time.Second, Count: x.longRuns() / 4, Rest: 5 * time.Second}
-		o, err := x.match.Replay(ctx, l, 1)
-		v, _ := o.Judge(x.Objectives)
-		return v != Met, err
-	}
-	lo, hi := 0., cmp.Or(x.unit(), 1)
-	for hi < heaviest*x.unit() {
-		bad, err := fails(hi)
-		if err != nil {
-			return 0, err
-		}
-		if bad {
-			break
-		}
-		lo, hi = hi, 2*hi
-	}
-	if lo == 0 {
-		lo = hi / 8
-	}
-	for range 5 {
-		mid := math.Sqrt(lo * hi)
-		bad, err := fails(mid)
-		if err != nil {
-			return 0, err
-		}
-		if bad {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return math.Log(lo*hi) / 2, nil
 }

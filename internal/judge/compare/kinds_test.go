@@ -27,8 +27,13 @@ func TestKindsApart(t *testing.T) {
 		a, b    trace.RunKind
 		refused bool
 	}{
-		{trace.Measured, trace.Simulated, true}, {trace.Simulated, trace.Measured, true}, {trace.Imported, trace.Simulated, true},
-		{trace.Simulated, trace.Simulated, false}, {trace.Measured, trace.Measured, false}, {trace.Imported, trace.Measured, false}, {"", trace.Measured, false},
+		{trace.Measured, trace.Simulated, true},
+		{trace.Simulated, trace.Measured, true},
+		{trace.Imported, trace.Simulated, true},
+		{trace.Simulated, trace.Simulated, false},
+		{trace.Measured, trace.Measured, false},
+		{trace.Imported, trace.Measured, false},
+		{"", trace.Measured, false},
 	} {
 		runs := append(ofKind(c.a, "a", "x", 1, 1.1), ofKind(c.b, "b", "y", 2, 2.1)...)
 		_, err := Compare(runs, Options{})
@@ -69,8 +74,10 @@ func TestPredictedGates(t *testing.T) {
 		base, other trace.RunKind
 		want        [2]bool
 	}{
-		{trace.Measured, trace.Simulated, [2]bool{true, true}}, {trace.Simulated, trace.Measured, [2]bool{true, false}},
-		{trace.Simulated, trace.Simulated, [2]bool{}}, {trace.Measured, trace.Measured, [2]bool{}},
+		{trace.Measured, trace.Simulated, [2]bool{true, true}},
+		{trace.Simulated, trace.Measured, [2]bool{true, false}},
+		{trace.Simulated, trace.Simulated, [2]bool{}},
+		{trace.Measured, trace.Measured, [2]bool{}},
 	} {
 		runs := append(ofKind(c.base, "base", "x", 1, 1.01, 1.02), ofKind(c.other, "new", "y", 1.1, 1.11, 1.12)...)
 		made, err := Compare(runs, Options{Predicted: true, Gates: gates})

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// served is a leg of requests sent so far apart, prompts of 100 and 900 tokens in turn, whose first
+// served is a leg of 100 requests sent so far apart, prompts of 100 and 900 tokens in turn, whose first
 // tokens come in the order that rank gives.
-func served(n int, apart time.Duration, rank func(i int) int) *steplog {
+func served(apart time.Duration, rank func(i int) int) *steplog {
 	l := &steplog{}
-	for i := range n {
+	for i := range 100 {
 		l.Streams = append(l.Streams, Stream{Sent: time.Duration(i) * apart, Prompt: 100 + 800*(i%2)})
 		l.first = append(l.first, rank(i))
 	}
@@ -24,10 +24,10 @@ func TestTheOrderOfRequests(t *testing.T) {
 		overtaken float64 // at least; 0: none
 		short     float64
 	}{
-		"in order, together": {served(100, time.Microsecond, inOrder), 0, 0.5},
-		"in order, apart":    {served(100, time.Second, inOrder), 0, 0.5}, // no pairs, so nothing is known
-		"short, together":    {served(100, time.Microsecond, byLength), 0, 1},
-		"short, apart":       {served(100, time.Second, byLength), 0.3, 0.5},
+		"in order, together": {served(time.Microsecond, inOrder), 0, 0.5},
+		"in order, apart":    {served(time.Second, inOrder), 0, 0.5}, // no pairs, so nothing is known
+		"short, together":    {served(time.Microsecond, byLength), 0, 1},
+		"short, apart":       {served(time.Second, byLength), 0.3, 0.5},
 	} {
 		logs := []*steplog{c.leg}
 		over, short := overtaken(logs), shortFirst(logs)

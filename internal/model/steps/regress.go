@@ -67,7 +67,8 @@ func robust(off, sigma float64) float64 {
 	return 1
 }
 
-// Normal equations are what least squares need of rows.
+// Normal equations are what least squares need of rows. Of gram, which is symmetric, the lower
+// triangle counts.
 type normal struct {
 	gram  [columns][columns]float64
 	right [columns]float64
@@ -85,9 +86,9 @@ func (n *normal) add(f *form, r *row, weight float64) {
 		}
 	}
 	w := weight * weight
-	for _, j := range some {
+	for a, j := range some {
 		n.right[j] += w * x[j] * r.y
-		for _, k := range some {
+		for _, k := range some[:a+1] {
 			n.gram[j][k] += w * x[j] * x[k]
 		}
 	}
@@ -97,7 +98,7 @@ func (n *normal) add(f *form, r *row, weight float64) {
 func (n *normal) plus(other *normal, times float64) {
 	for j := range n.gram {
 		n.right[j] += times * other.right[j]
-		for k := range n.gram[j] {
+		for k := range n.gram[j][:j+1] {
 			n.gram[j][k] += times * other.gram[j][k]
 		}
 	}
@@ -137,7 +138,6 @@ func (n *normal) smooth(f *form, pace float64) *normal {
 			x, y := math.Sqrt(b/a), -math.Sqrt(a/b)
 			n.gram[t.at+j][t.at+j] += weight * x * x
 			n.gram[t.at+j+1][t.at+j+1] += weight * y * y
-			n.gram[t.at+j][t.at+j+1] += weight * x * y
 			n.gram[t.at+j+1][t.at+j] += weight * x * y
 			from = t.knots[j]
 		}

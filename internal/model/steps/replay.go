@@ -2,7 +2,6 @@ package steps
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -62,20 +61,26 @@ type replayer struct {
 }
 
 // replay runs the schedule: prompts whose first token came in a step were completed in it, and
-// what is left of the budget goes to the others in their order.
-func (l *steplog) replay(s schedule) *replayed {
+// what is left of the budget goes to the others in their order. It stops early once more than
+// most first tokens were late or early.
+func (l *steplog) replay(s schedule, most float64) *replayed {
 	n := len(l.steps)
 	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
 	r := replayer{schedule: s, steplog: l, out: out, done: make([]int, len(l.Streams)), soon: make([]bool, len(l.Streams))}
-	order := make([]int, len(l.Streams))
-	for i := range order {
-		order[i], r.done[i] = i, l.Streams[i].Cached
+	for i := range l.Streams {
+		r.done[i] = l.Streams[i].Cached
 		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return l.before(s, a, b) })
+	order := l.order
+	if s.even { // short prompts overtake long ones, so that the first one served need not have come first
+		order = l.inOrder()
+	}
 	r.arrive(order)
 	next := 0
 	for k := range l.steps {
+		if float64(out.late+out.early) > most {
+			break
+		}
 		if l.steps[k].decodes > 0 {
 			r.held = l.steps[k].held()
 		}
@@ -92,16 +97,6 @@ func (l *steplog) replay(s schedule) *replayed {
 		r.fill(k, left)
 	}
 	return out
-}
-
-// before compares streams by when they were sent. Of those sent together the first one served came
-// first, unless short prompts overtake long ones.
-func (l *steplog) before(s schedule, a, b int) int {
-	sent := cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent)
-	if s.even {
-		return sent
-	}
-	return cmp.Or(sent, cmp.Compare(l.first[a], l.first[b]))
 }
 
 // arrive finds when the engine knows of each stream, in the order in which they were sent.

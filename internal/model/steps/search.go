@@ -25,7 +25,7 @@ func attempt(logs []*steplog, s schedule, f form, near *coefficients, rounds int
 	t := &try{schedule: s, form: f}
 	streams, tokens, block := 0, 0, 0
 	for _, l := range logs {
-		r := l.replay(s)
+		r := l.replay(s, math.Inf(1))
 		t.rows = append(t.rows, l.rows(s, r, block)...)
 		block += blocksOf(l)
 		streams += len(l.Streams)
@@ -104,11 +104,14 @@ func newSearcher(logs []*steplog) *searcher {
 	return s
 }
 
-// unexplained is how many first tokens came too late or too early for a schedule.
-func (s *searcher) unexplained(w schedule) (n float64) {
+// unexplained is how many first tokens came too late or too early for a schedule; counting
+// stops beyond most.
+func (s *searcher) unexplained(w schedule, most float64) (n float64) {
 	for i, l := range s.logs {
-		r := l.replay(w)
-		n += s.weights[i] * float64(r.late+r.early)
+		r := l.replay(w, (most-n)/s.weights[i])
+		if n += s.weights[i] * float64(r.late+r.early); n > most {
+			break
+		}
 	}
 	return n
 }
@@ -118,7 +121,7 @@ func (s *searcher) unexplained(w schedule) (n float64) {
 func (s *searcher) best(all iter.Seq[schedule]) (best schedule) {
 	least := math.Inf(1)
 	for w := range all {
-		if n := s.unexplained(w); n < better*least {
+		if n := s.unexplained(w, better*least); n < better*least {
 			best, least = w, n
 		}
 	}

@@ -42,6 +42,7 @@ type steplog struct {
 	Leg
 	steps  []step
 	first  []int // by stream: the step of its first token
+	order  []int // streams as they were sent; of those sent together the first one served came first
 	miss   float64
 	beside int // steps with first tokens, while more than two others were under way
 	alone  int // of those with no token of another one
@@ -157,6 +158,13 @@ func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *stepl
 		}
 		s.decodes++
 		s.context += float64(leg.Streams[t.stream].Prompt + int(t.ordinal))
+	})
+	l.order = make([]int, len(leg.Streams))
+	for i := range l.order {
+		l.order[i] = i
+	}
+	slices.SortStableFunc(l.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
 	})
 	l.count(last)
 	l.judge()
