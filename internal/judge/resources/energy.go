@@ -62,6 +62,9 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 	var counted, sampled, unknown, gaps int
 	rest, rested := 0.0, true
 	for _, d := range devices {
+		if d.metered(devices) {
+			continue
+		}
 		joules, covered, how := d.energy(w)
 		e.Covered = min(e.Covered, covered)
 		e.Joules += joules
@@ -105,8 +108,20 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 
 // A device is one device of one source.
 type device struct {
-	label  string
+	label  string                         // the source and the device
+	card   string                         // likewise, but without the part of a device behind the dot
 	series map[string][]*telemetry.Series // by name
+}
+
+// reports reports whether a device tells its energy or its power.
+func (d *device) reports() bool {
+	return len(d.one(telemetry.DeviceEnergy))+len(d.one(telemetry.DevicePower)) > 0
+}
+
+// metered reports whether another part of the same card tells what the whole card draws: a
+// card of two dies has one sensor, and so has a device that is divided.
+func (d *device) metered(all []*device) bool {
+	return !d.reports() && slices.ContainsFunc(all, func(o *device) bool { return o.card == d.card && o.reports() })
 }
 
 // one is the first series of a name.
@@ -163,8 +178,10 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 }
 
 // integral is the area under points in a window, and for how much of it samples are at most
-// 3 s apart.
+// 3 s apart. Likewise, the first and the last one hold for at most 3 s to the edges of the window: a
+// run ends between two samples.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
+	points = held(points, w)
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		from, to := max(a.At, w.From), min(b.At, w.To)
@@ -180,8 +197,30 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 	return area, known
 }
 
-// mean is the mean power of a device in a window of at least 5 s, if all of it is known.
+// held are points with those that the first and the last one are at the edges of a window.
+func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
+	if len(points) == 0 {
+		return nil
+	}
+	all, first, last := slices.Clone(points), points[0], points[len(points)-1]
+	if early := first.At - w.From; early > 0 && early <= widestGap {
+		all = slices.Insert(all, 0, telemetry.Point{At: w.From, Value: first.Value})
+	}
+	if late := w.To - last.At; late > 0 && late <= widestGap {
+		all = append(all, telemetry.Point{At: w.To, Value: last.Value})
+	}
+	return all
+}
+
+// mean is the mean power of a device from its first sample in a window to the end of that, if
+// it is at least 5 s and all known: a program that samples takes a moment to start.
 func (d *device) mean(w telemetry.Window) (watts float64, ok bool) {
+	for _, name := range []string{telemetry.DeviceEnergy, telemetry.DevicePower} {
+		if points := d.one(name); len(points) > 0 {
+			w.From = max(w.From, points[0].At)
+			break
+		}
+	}
 	if w.Length() < leastIdle {
 		return 0, false
 	}

@@ -18,6 +18,16 @@ func (r *report) machine(s metrics.Summary) {
 	}
 }
 
+// troubles are the notes on sources of telemetry.
+func (r *report) troubles(s metrics.Summary) {
+	if s.Resources == nil {
+		return
+	}
+	for _, t := range s.Resources.Troubles {
+		r.noteIf(true, "report.source-trouble", "source", t.Source, "what", t.What)
+	}
+}
+
 // serverLoad is what the server reported of its load.
 func (r *report) serverLoad(s resources.Server) (parts []string) {
 	if s.KVUseMax != nil {
