@@ -25,7 +25,9 @@ func fakeDevices(t *testing.T, program string, f devices.Fake) func(context.Cont
 	}
 	d.Start = func(args []string) (child.Process, error) { return f.Start(args), nil }
 	d.Ask = func(_ context.Context, args ...string) (string, error) { return f.Ask(args...) }
-	return func(context.Context, plan.Telemetry, collect.Target) []collect.Collector { return []collect.Collector{d} }
+	return func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+		return []collect.Collector{d}
+	}
 }
 
 // work is 90 W for 11 s, in which nothing is sent, and then the power of phases of prefill and decode.

@@ -13,7 +13,7 @@ func (r *report) machine(s metrics.Summary) {
 		return
 	}
 	r.Field(r.Word("report.device"), r.devices(used.Devices)...)
-	if e := used.Energy; e != nil && (e.Method.Known() || e.Method == resources.Gaps || e.Method == resources.Partial) {
+	if e := used.Energy; e != nil && e.Method != resources.Unknown {
 		r.Field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
 	}
 }
