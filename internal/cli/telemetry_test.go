@@ -94,7 +94,9 @@ func metricsOf(t *testing.T, v *virtual, page http.HandlerFunc) (stop func()) {
 
 // A server whose /metrics is no good costs a line of the report, and the run nothing.
 func TestMetricsThatAreNoGood(t *testing.T) {
-	print := func(text string) func(io.Writer, int) { return func(w io.Writer, _ int) { _, _ = io.WriteString(w, text) } }
+	print := func(text string) func(io.Writer, int) {
+		return func(w io.Writer, _ int) { _, _ = io.WriteString(w, text) }
+	}
 	running := "vllm:num_requests_running 1\n"
 	for name, x := range map[string]struct {
 		page func(w io.Writer, n int) // nil: it hangs
@@ -111,7 +113,9 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 		"html":       {print("<!DOCTYPE html>\n<html><body>Log in</body></html>\n"), []string{`^note: telemetry from server: the answer is a page of HTML, not metrics$`}},
 		"nan":        {print(running + "vllm:num_requests_waiting NaN\n"), []string{`^note: telemetry from server: vllm:num_requests_waiting is NaN or infinite: unknown for as long as it is$`}},
 		"duplicates": {print(running + running), []string{`^note: telemetry from server: vllm:num_requests_running appears more than once with the same labels: the first value counts$`}},
-		"restart": {func(w io.Writer, n int) { fmt.Fprintf(w, "vllm:generation_tokens_total %d\nvllm:num_preemptions_total %d\n", n%5, n%5) }, []string{
+		"restart": {func(w io.Writer, n int) {
+			fmt.Fprintf(w, "vllm:generation_tokens_total %d\nvllm:num_preemptions_total %d\n", n%5, n%5)
+		}, []string{
 			`^note: telemetry from server: counter server.\w+ fell: the process began anew$`, `^client +DOUBTFUL.*a counter of the server fell during the run, as after a restart`,
 		}},
 		"preempted": {func(w io.Writer, n int) { fmt.Fprintf(w, "vllm:num_preemptions_total %d\n", 2*n) }, []string{
