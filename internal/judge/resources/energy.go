@@ -54,6 +54,7 @@ const (
 	widestGap   = 3 * time.Second
 	leastCover  = 0.99
 	leastIdle   = 5 * time.Second
+	atEdge      = 3 * time.Second / 2
 )
 
 // energy is that of all devices in a window, less what they draw when idle.
@@ -178,8 +179,7 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 }
 
 // integral is the area under points in a window, and for how much of it samples are at most
-// 3 s apart. Likewise, the first and the last one hold for at most 3 s to the edges of the window: a
-// run ends between two samples.
+// 3 s apart.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
 	points = held(points, w)
 	for i := 1; i < len(points); i++ {
@@ -197,17 +197,27 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 	return area, known
 }
 
-// held are points with those that the first and the last one are at the edges of a window.
+// held are the points in a window and one at each of its edges. Power jumps where a load begins
+// or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
+// further away, at most 3 s, holds if there is none beyond.
 func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
-	if len(points) == 0 {
-		return nil
+	order := func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) }
+	from, _ := slices.BinarySearchFunc(points, w.From+1, order) // one at the start is of what was before
+	to, _ := slices.BinarySearchFunc(points, w.To+1, order)
+	if from >= to {
+		return points
 	}
-	all, first, last := slices.Clone(points), points[0], points[len(points)-1]
-	if early := first.At - w.From; early > 0 && early <= widestGap {
+	all := slices.Clone(points[from:to])
+	first, last := all[0], all[len(all)-1]
+	if early := first.At - w.From; early <= atEdge || from == 0 && early <= widestGap {
 		all = slices.Insert(all, 0, telemetry.Point{At: w.From, Value: first.Value})
+	} else if from > 0 {
+		all = slices.Insert(all, 0, points[from-1])
 	}
-	if late := w.To - last.At; late > 0 && late <= widestGap {
+	if late := w.To - last.At; late <= atEdge || to == len(points) && late <= widestGap {
 		all = append(all, telemetry.Point{At: w.To, Value: last.Value})
+	} else if to < len(points) {
+		all = append(all, points[to])
 	}
 	return all
 }

@@ -103,6 +103,11 @@ func TestIdleIsTakenOff(t *testing.T) {
 			t.Errorf("3 s and 4 s of idling are too few: %+v", e)
 		}
 	}
+	// The power jumps between two samples: none of the load is idling, and none of idling is load.
+	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, power, nil})
+	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+		t.Errorf("%+v", e)
+	}
 	// The program that samples began 2 s into the pause.
 	if e := Of(set, window(0, 40*sec), window(-12*sec, -1*sec), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 0.1 {
 		t.Errorf("%+v", e)
