@@ -153,8 +153,17 @@ func (d *device) energy(w telemetry.Window) (joules, covered float64, how Method
 
 // counted is by how much an energy counter grew in a window: between the values that lie on
 // the line through the samples at each edge. ok is false where a sample lies more than 3 s from an
-// edge on its outer side, and none beyond it, or where the counter fell.
+// edge on its outer side, and none beyond it, or where the counter fell. As with power, samples
+// beyond an edge do not count where there is one close to it inside.
 func counted(points []telemetry.Point, w telemetry.Window) (joules float64, ok bool) {
+	if from, to := within(points, w); to-from > 1 {
+		if w.To-points[to-1].At <= atEdge {
+			points = points[:to]
+		}
+		if points[from].At-w.From <= atEdge {
+			points = points[from:]
+		}
+	}
 	from, ok1 := valueAt(points, w.From)
 	to, ok2 := valueAt(points, w.To)
 	inside := slices.DeleteFunc(slices.Clone(points), func(p telemetry.Point) bool { return p.At <= w.From || p.At >= w.To })
@@ -201,9 +210,7 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 // or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
 // further away, at most 3 s, holds if there is none beyond.
 func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
-	order := func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) }
-	from, _ := slices.BinarySearchFunc(points, w.From+1, order) // one at the start is of what was before
-	to, _ := slices.BinarySearchFunc(points, w.To+1, order)
+	from, to := within(points, w)
 	if from >= to {
 		return points
 	}
@@ -220,6 +227,14 @@ func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
 		all = append(all, points[to])
 	}
 	return all
+}
+
+// within are the bounds of the points in a window; one at its start is of what was before.
+func within(points []telemetry.Point, w telemetry.Window) (from, to int) {
+	order := func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) }
+	from, _ = slices.BinarySearchFunc(points, w.From+1, order)
+	to, _ = slices.BinarySearchFunc(points, w.To+1, order)
+	return from, to
 }
 
 // mean is the mean power of a device from its first sample in a window to the end of that, if

@@ -108,6 +108,12 @@ func TestIdleIsTakenOff(t *testing.T) {
 	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
 		t.Errorf("%+v", e)
 	}
+	counter := func(s float64) float64 { return 1e6 + 500*max(s, 0) + 200*min(s, 0) }
+	set = sampled(nil, course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, counter, nil})
+	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Method != Counters || e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+		t.Errorf("%+v", e)
+	}
+	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, 250 * time.Millisecond, -10 * sec, 50 * sec, power, nil})
 	// The program that samples began 2 s into the pause.
 	if e := Of(set, window(0, 40*sec), window(-12*sec, -1*sec), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 0.1 {
 		t.Errorf("%+v", e)
