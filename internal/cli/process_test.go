@@ -189,7 +189,7 @@ func TestSpeculativeDecodingCounters(t *testing.T) {
 		fmt.Fprintln(w, "broken_total NaN")
 	}))
 	defer server.Close()
-	p, stdout, stderr := process(t, nil, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
+	p, stdout, stderr := process(t, map[string]string{"PITOT_COLLECT": "none"}, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
 	if code := Run(p); code != exitOK {
 		t.Fatal(code, stderr)
 	}

@@ -21,12 +21,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/test/devices"
 )
 
 // noRest is what the race detector wants to hear, lest each process sleep a second at its end.
 const noRest = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	devices.Main()
 	if err := os.Setenv("GORACE", noRest); err != nil {
 		log.Fatal(err)
 	}

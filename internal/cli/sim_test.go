@@ -142,7 +142,7 @@ func quotedFields(args string) (out []string) {
 func simEqualsBench(t *testing.T, flags []string) {
 	var measured *trace.Trace
 	synctest.Test(t, func(t *testing.T) {
-		measured = lastOf(t, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0"}, flags...)...)
+		measured = lastOf(t, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0", "--collect", "none"}, flags...)...)
 	})
 	simulated := lastOf(t, append([]string{"sim"}, flags...)...)
 	if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {

@@ -125,7 +125,7 @@ func TestARunIsSampled(t *testing.T) {
 		// Both report the devices of this machine, so one of them counts. 400 W, 80 W when idle.
 		e := r.Summary.Resources.Energy
 		net, ok := e.Net()
-		if e.Method != resources.Sampled || e.Devices != 1 || !ok || math.Abs(net/(320*e.Window)-1) > 0.01 || math.Abs(e.PerToken*640-e.Joules) > 1e-6 {
+		if e.Method != resources.Sampled || e.Devices != 1 || !ok || math.Abs(net/(320*e.Window)-1) > 0.005 || math.Abs(e.PerToken*640-e.Joules) > 1e-6 {
 			t.Errorf("%+v, net %v", e, net)
 		}
 		if d := r.Summary.Resources.Devices; d.Power == nil || math.Abs(*d.Power-400) > 5 {

@@ -136,6 +136,7 @@ type Order struct {
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
 	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
 	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`
+	Settle         time.Duration `path:"before.settle" placeholder:"TIME" help:"Pause before the run, after warm-up and cache; 10s of it measure what devices draw when idle. Default: none."`
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 

@@ -54,6 +54,7 @@ const (
 	widestGap   = 3 * time.Second
 	leastCover  = 0.99
 	leastIdle   = 5 * time.Second
+	atEdge      = 3 * time.Second / 2
 )
 
 // energy is that of all devices in a window, less what they draw when idle.
@@ -62,6 +63,9 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 	var counted, sampled, unknown, gaps int
 	rest, rested := 0.0, true
 	for _, d := range devices {
+		if d.metered(devices) {
+			continue
+		}
 		joules, covered, how := d.energy(w)
 		e.Covered = min(e.Covered, covered)
 		e.Joules += joules
@@ -105,8 +109,20 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 
 // A device is one device of one source.
 type device struct {
-	label  string
+	label  string                         // the source and the device
+	card   string                         // likewise, but without the part of a device behind the dot
 	series map[string][]*telemetry.Series // by name
+}
+
+// reports reports whether a device tells its energy or its power.
+func (d *device) reports() bool {
+	return len(d.one(telemetry.DeviceEnergy))+len(d.one(telemetry.DevicePower)) > 0
+}
+
+// metered reports whether another part of the same card tells what the whole card draws: a
+// card of two dies has one sensor, and so has a device that is divided.
+func (d *device) metered(all []*device) bool {
+	return !d.reports() && slices.ContainsFunc(all, func(o *device) bool { return o.card == d.card && o.reports() })
 }
 
 // one is the first series of a name.
@@ -137,8 +153,17 @@ func (d *device) energy(w telemetry.Window) (joules, covered float64, how Method
 
 // counted is by how much an energy counter grew in a window: between the values that lie on
 // the line through the samples at each edge. ok is false where a sample lies more than 3 s from an
-// edge on its outer side, and none beyond it, or where the counter fell.
+// edge on its outer side, and none beyond it, or where the counter fell. As with power, samples
+// beyond an edge do not count where there is one close to it inside.
 func counted(points []telemetry.Point, w telemetry.Window) (joules float64, ok bool) {
+	if from, to := within(points, w); to-from > 1 {
+		if w.To-points[to-1].At <= atEdge {
+			points = points[:to]
+		}
+		if points[from].At-w.From <= atEdge {
+			points = points[from:]
+		}
+	}
 	from, ok1 := valueAt(points, w.From)
 	to, ok2 := valueAt(points, w.To)
 	inside := slices.DeleteFunc(slices.Clone(points), func(p telemetry.Point) bool { return p.At <= w.From || p.At >= w.To })
@@ -165,6 +190,7 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 // integral is the area under points in a window, and for how much of it samples are at most
 // 3 s apart.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
+	points = held(points, w)
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		from, to := max(a.At, w.From), min(b.At, w.To)
@@ -180,8 +206,46 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 	return area, known
 }
 
-// mean is the mean power of a device in a window of at least 5 s, if all of it is known.
+// held are the points in a window and one at each of its edges. Power jumps where a load begins
+// or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
+// further away, at most 3 s, holds if there is none beyond.
+func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
+	from, to := within(points, w)
+	if from >= to {
+		return points
+	}
+	all := slices.Clone(points[from:to])
+	first, last := all[0], all[len(all)-1]
+	if early := first.At - w.From; early <= atEdge || from == 0 && early <= widestGap {
+		all = slices.Insert(all, 0, telemetry.Point{At: w.From, Value: first.Value})
+	} else if from > 0 {
+		all = slices.Insert(all, 0, points[from-1])
+	}
+	if late := w.To - last.At; late <= atEdge || to == len(points) && late <= widestGap {
+		all = append(all, telemetry.Point{At: w.To, Value: last.Value})
+	} else if to < len(points) {
+		all = append(all, points[to])
+	}
+	return all
+}
+
+// within are the bounds of the points in a window; one at its start is of what was before.
+func within(points []telemetry.Point, w telemetry.Window) (from, to int) {
+	order := func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) }
+	from, _ = slices.BinarySearchFunc(points, w.From+1, order)
+	to, _ = slices.BinarySearchFunc(points, w.To+1, order)
+	return from, to
+}
+
+// mean is the mean power of a device from its first sample in a window to the end of that, if
+// it is at least 5 s and all known: a program that samples takes a moment to start.
 func (d *device) mean(w telemetry.Window) (watts float64, ok bool) {
+	for _, name := range []string{telemetry.DeviceEnergy, telemetry.DevicePower} {
+		if points := d.one(name); len(points) > 0 {
+			w.From = max(w.From, points[0].At)
+			break
+		}
+	}
 	if w.Length() < leastIdle {
 		return 0, false
 	}

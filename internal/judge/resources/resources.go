@@ -5,8 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
@@ -19,6 +21,14 @@ type Resources struct {
 	Devices *Devices `json:"devices,omitempty"` // nil without any
 	Hosts   []Host   `json:"hosts,omitempty"`
 	Energy  *Energy  `json:"energy,omitempty"` // nil without devices
+
+	Troubles []Trouble `json:"troubles,omitempty"`
+}
+
+// A Trouble is what went wrong with a source.
+type Trouble struct {
+	Source string       `json:"source"`
+	What   plan.Message `json:"what"`
 }
 
 // Server is what servers said of themselves; of several the sum, or the largest of a share.
@@ -75,6 +85,9 @@ func Of(set *telemetry.Set, w, idle telemetry.Window, tokens, requests int) *Res
 	for _, s := range set.Sources {
 		if s.Reads > 0 {
 			r.Sources = append(r.Sources, s.Name)
+		}
+		for _, n := range s.Notes {
+			r.Troubles = append(r.Troubles, Trouble{s.Name, n})
 		}
 	}
 	if all := devices(set); len(all) > 0 {
@@ -207,7 +220,8 @@ func devices(set *telemetry.Set) (all []*device) {
 		}
 		label := s.Labels["device"]
 		if mine[label] == nil {
-			mine[label] = &device{label: s.Source + " " + label, series: map[string][]*telemetry.Series{}}
+			card, _, _ := strings.Cut(label, ".")
+			mine[label] = &device{label: s.Source + " " + label, card: s.Source + " " + card, series: map[string][]*telemetry.Series{}}
 		}
 		mine[label].series[s.Name] = append(mine[label].series[s.Name], s)
 	}

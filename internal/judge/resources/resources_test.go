@@ -69,6 +69,7 @@ func TestEnergyOfAKnownPower(t *testing.T) {
 	}{
 		"power":        {course{"gpu", telemetry.DevicePower, "0", nil, sec, -10 * sec, 100 * sec, swinging, nil}, Sampled},
 		"slow power":   {course{"gpu", telemetry.DevicePower, "0", nil, 2900 * time.Millisecond, -10 * sec, 100 * sec, swinging, nil}, Sampled},
+		"no more":      {course{"gpu", telemetry.DevicePower, "0", nil, sec, 4 * sec, 95 * sec, swinging, nil}, Sampled},
 		"counter":      {course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
 		"slow counter": {course{"gpu", telemetry.DeviceEnergy, "0", nil, 5 * sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
 	} {
@@ -97,8 +98,25 @@ func TestIdleIsTakenOff(t *testing.T) {
 	if !ok || math.Abs(net-300*40) > 1 || math.Abs(e.Joules-500*40) > 1 || e.PerToken != 0 {
 		t.Errorf("%+v, net %v", e, net)
 	}
-	if e := Of(set, window(0, 40*sec), window(-4*sec, -1*sec), 0, 0).Energy; e.Idle != nil {
-		t.Errorf("3 s of idling are too few: %+v", e)
+	for _, idle := range []telemetry.Window{window(-4*sec, -1*sec), window(-14*sec, -6*sec)} {
+		if e := Of(set, window(0, 40*sec), idle, 0, 0).Energy; e.Idle != nil {
+			t.Errorf("3 s and 4 s of idling are too few: %+v", e)
+		}
+	}
+	// The power jumps between two samples: none of the load is idling, and none of idling is load.
+	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, power, nil})
+	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+		t.Errorf("%+v", e)
+	}
+	counter := func(s float64) float64 { return 1e6 + 500*max(s, 0) + 200*min(s, 0) }
+	set = sampled(nil, course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, counter, nil})
+	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Method != Counters || e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+		t.Errorf("%+v", e)
+	}
+	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, 250 * time.Millisecond, -10 * sec, 50 * sec, power, nil})
+	// The program that samples began 2 s into the pause.
+	if e := Of(set, window(0, 40*sec), window(-12*sec, -1*sec), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 0.1 {
+		t.Errorf("%+v", e)
 	}
 }
 
@@ -124,6 +142,12 @@ func TestWhenThereIsNoEnergy(t *testing.T) {
 		if e := Of(c.set, window(0, c.to), none, 10, 10).Energy; e.Method != c.how || e.Joules != 0 || e.PerToken != 0 {
 			t.Errorf("%s: %+v", name, e)
 		}
+	}
+	// The second die of a card has no sensor of its own.
+	die := busy
+	die.device = "0.1"
+	if e := Of(sampled(nil, power("0.0", nil), die), window(0, 100*sec), none, 10, 10).Energy; e.Method != Sampled || e.Devices != 1 || math.Abs(e.Joules-10000) > 1e-6 || e.Covered != 1 {
+		t.Errorf("%+v", e)
 	}
 	// A gap of 4 s in 500 is bridged by the mean.
 	long := course{"gpu", telemetry.DevicePower, "0", nil, sec, 0, 500 * sec, steady(100), gap(50, 54)}

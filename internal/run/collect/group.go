@@ -18,8 +18,8 @@ type Collector interface {
 	Collect(ctx context.Context, every time.Duration, give func(Reading)) error
 }
 
-// Optional is a collector of what may not be there: a source that never gave a reading is not
-// mentioned.
+// Optional is a collector of what may not be there: a source that never gave a value is not
+// mentioned, unless it is there and something is wrong with it.
 type Optional struct{ Collector }
 
 // A Reading is what a source said at once.
@@ -28,6 +28,7 @@ type Reading struct {
 	Clock   telemetry.Clock // of these values
 	Busy    time.Duration   // that the reading cost this process
 	Trouble plan.Message    // why it has not all that it should; zero: it has
+	Absent  bool            // the trouble is that there is no such source
 }
 
 // A Value is one quantity of a reading. Units and kinds of telemetry.Names may be left out.
@@ -69,13 +70,13 @@ type Group struct {
 
 // A member is a collector and what it has given. The mutex of the group guards it.
 type member struct {
-	source   telemetry.Source
-	optional bool
-	set      telemetry.Set // instants since the epoch of the group
-	fresh    []telemetry.Value
-	points   int
-	full     bool
-	over     bool // its goroutine has returned
+	source telemetry.Source
+	known  bool          // it is no Optional, or is there
+	set    telemetry.Set // instants since the epoch of the group
+	fresh  []telemetry.Value
+	points int
+	full   bool
+	over   bool // its goroutine has returned
 }
 
 // Start starts a goroutine for each collector. The names of their sources differ.
@@ -84,7 +85,8 @@ func Start(ctx context.Context, every time.Duration, collectors []Collector) *Gr
 	ctx, g.stop = context.WithCancel(ctx)
 	for _, c := range collectors {
 		m := &member{source: c.Describe()}
-		_, m.optional = c.(Optional)
+		_, optional := c.(Optional)
+		m.known = !optional
 		m.source.Every = every
 		g.members = append(g.members, m)
 		g.done.Go(func() { g.collect(ctx, c, m, every) })
@@ -98,6 +100,7 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 	defer g.mu.Unlock()
 	m.over = true
 	if err != nil && ctx.Err() == nil {
+		m.known = true
 		m.note(plan.Say(Ended, "why", err))
 	}
 }
@@ -110,6 +113,7 @@ func (g *Group) take(m *member, r Reading) {
 		return
 	}
 	m.source.Busy += r.Busy
+	m.known = m.known || len(r.Values) > 0 || !r.Trouble.IsZero() && !r.Absent
 	if m.source.Clock.Own = r.Clock.Own; r.Clock.Bound != 0 {
 		m.source.Clock.Offset = r.Clock.Offset
 		m.source.Clock.Bound = max(m.source.Clock.Bound, r.Clock.Bound)
@@ -172,7 +176,7 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	defer g.mu.Unlock()
 	shift := zero.Sub(g.epoch)
 	for _, m := range g.members {
-		if m.optional && m.source.Reads == 0 {
+		if !m.known {
 			continue
 		}
 		sources = append(sources, m.source)
@@ -208,7 +212,7 @@ func (g *Group) End(zero time.Time) *telemetry.Set {
 	g.ended = true
 	out, shift := &telemetry.Set{}, zero.Sub(g.epoch)
 	for _, m := range g.members {
-		if m.optional && m.source.Reads == 0 {
+		if !m.known {
 			continue
 		}
 		if !m.over {

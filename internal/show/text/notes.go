@@ -59,6 +59,7 @@ func (r *report) notes(s metrics.Summary) {
 	for _, n := range s.Run.Notes {
 		r.note(n)
 	}
+	r.troubles(s)
 	if p := s.Run.Env.Profile; p != nil {
 		illustrative := p.Error.Code == trace.Illustrative
 		r.noteIf(illustrative, "report.illustrative", "profile", p.Name)

@@ -13,8 +13,18 @@ func (r *report) machine(s metrics.Summary) {
 		return
 	}
 	r.Field(r.Word("report.device"), r.devices(used.Devices)...)
-	if e := used.Energy; e != nil && (e.Method.Known() || e.Method == resources.Gaps || e.Method == resources.Partial) {
+	if e := used.Energy; e != nil && e.Method != resources.Unknown {
 		r.Field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
+	}
+}
+
+// troubles are the notes on sources of telemetry.
+func (r *report) troubles(s metrics.Summary) {
+	if s.Resources == nil {
+		return
+	}
+	for _, t := range s.Resources.Troubles {
+		r.noteIf(true, "report.source-trouble", "source", t.Source, "what", t.What)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	_ "github.com/pitot-bench/pitot/internal/cli" // a changed program invalidates cached results
+	"github.com/pitot-bench/pitot/internal/test/devices"
 	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
@@ -17,6 +18,7 @@ var installed = flag.String("servers", "", "folder of bench/servers/install.sh")
 var pitot, scripts string
 
 func TestMain(m *testing.M) {
+	devices.Main()
 	flag.Parse()
 	if *installed == "" {
 		os.Exit(m.Run()) // which skips

@@ -57,6 +57,15 @@ func (p phase) late() bool {
 	return slices.Contains([]string{"last", "last-answer", "counters"}, p.name)
 }
 
+// flags are what a run needs to come to a phase: its counters are read twice, if nothing else asks
+// for them.
+func (p phase) flags() []string {
+	if p.name == "counters" {
+		return []string{"--collect", "none"}
+	}
+	return nil
+}
+
 func play(t testing.TB, at phase) *stage {
 	t.Helper()
 	g := &stage{reached: make(chan struct{}), release: make(chan struct{}), seen: map[string]int{}, at: at}
@@ -188,7 +197,7 @@ func TestCrash(t *testing.T) {
 
 func crash(t *testing.T, at phase, n int) {
 	p, g := newPlace(t), play(t, at)
-	r := p.start(t, child{args: g.bench(n)})
+	r := p.start(t, child{args: g.bench(n, at.flags()...)})
 	if !g.wait(r) {
 		t.Fatalf("the phase has not come: %s", r.err)
 	}
@@ -218,6 +227,36 @@ func crash(t *testing.T, at phase, n int) {
 		faults = append(faults, "the next run: "+fault)
 	}
 	report(t, t.Name(), o, faults)
+}
+
+// A process that is killed leaves the samples that were committed, and they are exported.
+func TestCrashKeepsSamples(t *testing.T) {
+	t.Parallel()
+	const every = 100 * time.Millisecond
+	p, g := newPlace(t), play(t, phase{"samples", "/metrics", int(4 * time.Second / every), false})
+	r := p.start(t, child{args: g.bench(400, "--rate", "20", "--collect-every", every.String())})
+	if !g.wait(r) {
+		t.Fatalf("the phase has not come: %s", r.err)
+	}
+	if !stop(t, r) {
+		t.Fatal("it has ended")
+	}
+	const points = "SELECT sum(points) FROM telemetry_block"
+	committed := rows(t, p.store, points)
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	o := r.wait()
+	faults := intact(t, p.store)
+	// A commit every two seconds, of a counter of the server and all of the host.
+	if now := rows(t, p.store, points); now < committed || committed < 10 {
+		faults = append(faults, fmt.Sprintf("%d samples after the crash, %d were committed", now, committed))
+	}
+	out := p.run(t, "runs", "export", "--telemetry", "-f", "csv")
+	if n := strings.Count(out.out, "\n") - 1; n != committed || !strings.Contains(out.out, ",server,server.output_tokens,") {
+		faults = append(faults, fmt.Sprintf("%d samples exported, %d were committed", n, committed))
+	}
+	report(t, t.Name(), o, append(faults, p.run(t, "runs", "report").faults([]int{0, 1, 3})...))
 }
 
 // stop stops a process, and returns when it stands still.
@@ -268,7 +307,7 @@ func signalled(t *testing.T, at phase, n int, way string, signals []syscall.Sign
 		t.Skip("the signal is ignored here, as under nohup, and so by every child")
 	}
 	p, g := newPlace(t), play(t, at)
-	r := p.start(t, child{args: g.bench(n, "--timeout", "3s"), wall: 3*time.Second + 2*time.Second + overrun})
+	r := p.start(t, child{args: g.bench(n, append(at.flags(), "--timeout", "3s")...), wall: 3*time.Second + 2*time.Second + overrun})
 	if !g.wait(r) {
 		t.Fatalf("the phase has not come: %s", r.err)
 	}

@@ -35,6 +35,9 @@ const (
 	Stale      plan.Code = "telemetry.sample-too-old" // series, age in seconds
 )
 
+// absent are the troubles of a server that has no /metrics.
+var absent = map[plan.Code]bool{NoAnswer: true, Status: true, Elsewhere: true}
+
 // Config says what is scraped, and how it is reached.
 type Config struct {
 	Name    string      // of the source, unique in a run
@@ -184,7 +187,7 @@ func (s *session) round(ctx context.Context) bool {
 		return false
 	}
 	if !trouble.IsZero() {
-		s.give(collect.Reading{Trouble: trouble, Clock: telemetry.Clock{Own: s.own}})
+		s.give(collect.Reading{Trouble: trouble, Absent: absent[trouble.Code], Clock: telemetry.Clock{Own: s.own}})
 		return false
 	}
 	parsing := time.Now()
@@ -230,7 +233,7 @@ func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
 		r.Values, r.stamped = append(r.Values, v.Value), append(r.stamped, !v.stamp.IsZero())
 	}
 	r.Trouble = s.choose(doubts).Map(s.x.cfg.Secrets.Hide)
-	r.Busy = time.Since(parsing)
+	r.Busy, r.Absent = time.Since(parsing), len(found) == 0
 	if s.own = s.own || learned; !s.own {
 		s.give(r.Reading)
 		return

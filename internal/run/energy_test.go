@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/collect/child"
+	"github.com/pitot-bench/pitot/internal/run/collect/smi"
+	"github.com/pitot-bench/pitot/internal/test/devices"
+)
+
+// fakeDevices samples through a program that runs within this process.
+func fakeDevices(t *testing.T, program string, f devices.Fake) func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+	t.Helper()
+	d, err := smi.New(program, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Start = func(args []string) (child.Process, error) { return f.Start(args), nil }
+	d.Ask = func(_ context.Context, args ...string) (string, error) { return f.Ask(args...) }
+	return func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+		return []collect.Collector{d}
+	}
+}
+
+// work is 90 W for 11 s, in which nothing is sent, and then the power of phases of prefill and decode.
+func work(from time.Time) devices.Curve {
+	c := devices.Curve{From: from, Corners: []devices.Corner{{At: 0, W: 90}, {At: 11 * time.Second, W: 90}}}
+	for s := 12.0; s < 120; s += 7 {
+		at := func(more float64) time.Duration { return time.Duration((s + more) * float64(time.Second)) }
+		c.Corners = append(c.Corners, devices.Corner{At: at(0), W: 380}, devices.Corner{At: at(2.5), W: 650}, devices.Corner{At: at(6), W: 410})
+	}
+	return c
+}
+
+// metered makes a run of 40 s, sampled once a second through a program of a maker.
+func meteredRun(t *testing.T, program string, f devices.Fake) *Result {
+	t.Helper()
+	w := newWorld()
+	w.Collectors = fakeDevices(t, program, f)
+	s := spec(t, metered)
+	s.Telemetry.Every = 0
+	p, err := Prepare(t.Context(), s, w.Deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	r, err := p.Execute(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The energy of a fake device of known power is right to 0.5 %, whichever program tells it, also
+// above idle; the program takes a moment to start, and the card of two dies counts once.
+func TestEnergyOfARun(t *testing.T) {
+	for _, x := range []struct {
+		program         string
+		devices, meters int
+	}{{"nvidia-smi", 2, 2}, {"npu-smi", 2, 1}, {"amd-smi", 1, 1}} {
+		t.Run(x.program, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := devices.Fake{Devices: x.devices, Power: work(time.Now()), Busy: 93, Delay: 800 * time.Millisecond}
+				r := meteredRun(t, x.program, f)
+				used := r.Summary.Resources
+				e, began := used.Energy, r.Trace.Run.Started
+				truth := float64(x.meters) * f.Power.Joules(began, began.Add(time.Duration(e.Window*float64(time.Second))))
+				if e.Method != resources.Sampled || e.Devices != x.meters || math.Abs(e.Joules/truth-1) > 0.005 {
+					t.Errorf("%+v, truth %v J", e, truth)
+				}
+				net, ok := e.Net()
+				if want := truth - 90*float64(x.meters)*e.Window; !ok || math.Abs(net/want-1) > 0.005 {
+					t.Errorf("%v J above idle, want %v: %+v", net, want, e)
+				}
+				if perToken := e.Joules / float64(r.Summary.Tokens.Output); e.Window < 30 || math.Abs(e.PerToken/perToken-1) > 1e-9 {
+					t.Errorf("%+v", e)
+				}
+				if d := used.Devices; d.Count != x.devices || d.Utilization == nil || math.Abs(*d.Utilization-0.93) > 1e-9 || len(used.Troubles) != 0 {
+					t.Errorf("%+v %+v", d, used.Troubles)
+				}
+			})
+		})
+	}
+}
+
+// Clocks that are held down, and another process on the device, are doubts of the run.
+func TestDevicesThatDisturb(t *testing.T) {
+	doubts := func(t *testing.T, f devices.Fake) (codes map[plan.Code]plan.Message) {
+		t.Helper()
+		codes = map[plan.Code]plan.Message{}
+		synctest.Test(t, func(t *testing.T) {
+			f.Power = work(time.Now())
+			r := meteredRun(t, "nvidia-smi", f)
+			for _, why := range r.Summary.Health.Verdict.Reasons {
+				codes[why.Code] = why
+			}
+			if v := r.Summary.Health.Verdict.Validity; len(codes) > 0 && v == trace.Valid {
+				t.Errorf("%s, for %v", v, codes)
+			}
+		})
+		return codes
+	}
+	if got := doubts(t, devices.Fake{Others: 1}); len(got) != 0 {
+		t.Error("one process, sw_power_cap:", got)
+	}
+	if got := doubts(t, devices.Fake{Old: true}); got["verdict.throttled"].Args["reason"] == nil { // a driver of the form that reports thermal slowdown
+		t.Error("held down:", got)
+	}
+	if got := doubts(t, devices.Fake{Others: 3}); got["verdict.device-shared"].Args["processes"] != 3.0 {
+		t.Error("three processes:", got)
+	}
+}
