@@ -183,7 +183,7 @@ func (r *Run) settings() (out []Setting) {
 			name := canonical(key)
 			name = cmp.Or(alias[name], name)
 			has := slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
-			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) && !identity.MatchString(name) {
+			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) && !strings.HasPrefix(name, "telemetry.") && !identity.MatchString(name) {
 				add(name, plan.Text(cmp.Or(told[key], `""`)))
 			}
 		}
@@ -203,7 +203,8 @@ var alias = map[string]string{
 var identity = regexp.MustCompile(`(^|\.)((run|request|benchmark|experiment|session|job|task|trial|report|result)-)?(id|ids|uuid|id-prefix)$`)
 
 // unrelated are settings of command lines and result files that say where results
-// go and how they are shown, or when a run was: they change nothing.
+// go and how they are shown, or when a run was: they change nothing. Nor does what is sampled
+// beside a run.
 var unrelated = []string{
 	"name", "store", "report", "dialect", "quiet", "no-progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
 	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",

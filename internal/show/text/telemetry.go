@@ -4,6 +4,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
 // machine is what devices did and drew meanwhile, as far as that was sampled.
@@ -53,17 +54,25 @@ func (r *report) devices(d *resources.Devices) (parts []string) {
 	if d.Temperature != nil {
 		parts = append(parts, r.Word("report.hottest", "temperature", *d.Temperature))
 	}
-	for i, held := range d.Throttled {
-		if i == mostThrottled {
-			break
+	return append(parts, r.throttled(d.Throttled)...)
+}
+
+// throttled are the device that was held down longest for a serious reason, and the longest time at
+// a power limit, where full load is all the time.
+func (r *report) throttled(all []resources.Throttled) (parts []string) {
+	serious, limited := false, false
+	for _, held := range all { // the longest first
+		switch grave := telemetry.SeriousThrottling(held.Reason); {
+		case grave && !serious:
+			parts = append([]string{r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason)}, parts...)
+			serious = true
+		case !grave && !limited:
+			parts = append(parts, r.Word("report.power-limited", "time", held.Seconds))
+			limited = true
 		}
-		parts = append(parts, r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason))
 	}
 	return parts
 }
-
-// mostThrottled are the devices whose throttling is shown.
-const mostThrottled = 2
 
 func (r *report) energy(e resources.Energy, tokens int) (parts []string) {
 	how := plan.Say(plan.Code("energy-method."+string(e.Method)), "missing", 1-e.Covered)
