@@ -25,7 +25,7 @@ build: ## bin/pitot, static
 # and share nothing run without it.
 CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
-UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestIntervalsOfHeldOutLoads
+UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestIntervalsOfHeldOutLoads
 WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 
 test: ## all tests

@@ -123,7 +123,7 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 func TestTheQueueOfTheEngineIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "3600", "--rate", "1", "--arrival", "constant", "--output-len", "1",
-			"--engine-ttft", "1500ms", "--engine-slots", "1", "--warmup", "0", "--ready-timeout", "0", "--input-len", "4", "--tokenizer", "none")
+			"--engine-ttft", "1500ms", "--engine-slots", "1", "--warmup", "0", "--ready-timeout", "0", "--input-len", "4", "--tokenizer", "none", "--collect", "none")
 		if code := Run(v.Process); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}

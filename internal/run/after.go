@@ -74,6 +74,9 @@ func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Cal
 		if err == nil {
 			continue
 		}
+		if start && ctx.Err() != nil {
+			return // it may have started: it is stopped
+		}
 		x.profiling = x.profiling && w.Name != ""
 		code := profilerOn
 		if start {
