@@ -205,9 +205,9 @@ func (m *making) close() { m.keep.close() }
 // errInterrupted; during the run it ends sending, and a second one ends what is in
 // flight.
 func (m *making) make() (*run.Result, error) {
-	s := m.p.watchSignals()
-	defer s.release()
-	return m.makeUntil(s.ctx, s.preparing, s.executing)
+	s := m.p.console().WatchSignals()
+	defer s.Release()
+	return m.makeUntil(s.Run, s.Preparing, s.Executing)
 }
 
 // makeUntil is make with other ends than signals: of the execution, of what precedes it, and
@@ -269,47 +269,4 @@ func (m *making) end(r *run.Result, err, reported error, requireValid bool) erro
 		ended = errInterrupted
 	}
 	return errors.Join(reported, err, ended, required(requireValid, r.Summary.Health))
-}
-
-// signals are the interrupts of a run: while it is prepared one ends it; then the first
-// stops it, and the second cancels what is in flight.
-type signals struct {
-	ctx       context.Context // of the execution
-	preparing context.Context
-	begin     chan chan struct{} // hands over the channel to close
-	release   func()
-}
-
-func (p *Process) watchSignals() *signals {
-	ctx, cancel := context.WithCancel(context.Background())
-	preparing, interrupt := context.WithCancelCause(ctx)
-	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: cancel}
-	go func() {
-		var stop chan struct{}
-		for stop == nil {
-			select {
-			case <-p.Signals:
-				interrupt(errInterrupted)
-			case stop = <-s.begin:
-			case <-ctx.Done():
-				return
-			}
-		}
-		for _, next := range []func(){func() { close(stop) }, cancel} {
-			select {
-			case <-p.Signals:
-				next()
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return s
-}
-
-// executing says that the run is prepared; what it returns is closed to stop it.
-func (s *signals) executing() <-chan struct{} {
-	stop := make(chan struct{})
-	s.begin <- stop
-	return stop
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/outputs"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -25,7 +26,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	outputs
+	outputs.Files
 	variants
 
 	advice []string // what comparison is worth making, after an A/A experiment
@@ -54,7 +55,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
-	if err := c.check(); err != nil {
+	if err := c.CheckFiles(); err != nil {
 		return err
 	}
 	result, err := c.compare(p, o, nil)
@@ -72,7 +73,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, c.outputs.write(result, c.Lang), verdictOf(result.Gates))
+	return errors.Join(err, c.WriteFiles(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is

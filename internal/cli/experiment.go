@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/outputs"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -36,7 +37,7 @@ type conduct struct {
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
-	outputs
+	outputs.Files
 	flags.Kept
 }
 
@@ -95,7 +96,7 @@ func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) err
 func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Problems) error) error {
 	experiment.Learn(p.secrets, e)
 	made, err := p.prepared(e, explain)
-	if err := errors.Join(err, c.check()); err != nil {
+	if err := errors.Join(err, c.CheckFiles()); err != nil {
 		return err
 	}
 	s, err := p.openStore(c.Store)
@@ -182,7 +183,7 @@ type experimentResumeCmd struct {
 
 // Run goes on with it.
 func (c *experimentResumeCmd) Run(p *Process) error {
-	if err := c.check(); err != nil {
+	if err := c.CheckFiles(); err != nil {
 		return err
 	}
 	s, err := p.openStore(c.Store)

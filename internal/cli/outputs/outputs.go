@@ -1,4 +1,5 @@
-package cli
+// Package outputs has the files that continuous integration reads a comparison from.
+package outputs
 
 import (
 	"bytes"
@@ -7,22 +8,23 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// outputs are the files that continuous integration reads a comparison from.
-type outputs struct {
+// Files are their flags, and what writes them.
+type Files struct {
 	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
 }
 
-// check makes sure, before anything is measured, that the files can be written.
-func (o outputs) check() error {
+// CheckFiles makes sure, before anything is measured, that the files can be written.
+func (o Files) CheckFiles() error {
 	if o.Summary != "" && o.JUnit != "" && filepath.Clean(o.Summary) == filepath.Clean(o.JUnit) {
-		return usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
+		return console.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
 	}
 	var errs []error
 	if o.Summary != "" {
@@ -34,13 +36,13 @@ func (o outputs) check() error {
 	return errors.Join(errs...)
 }
 
-// write writes what is asked for: the XML in place of a file that is there, the summary
+// WriteFiles writes what is asked for: the XML in place of a file that is there, the summary
 // behind what stands in its file.
-func (o outputs) write(c compare.Comparison, lang string) error {
+func (o Files) WriteFiles(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	var errs []error
 	if o.JUnit != "" {
-		errs = append(errs, writeFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))
+		errs = append(errs, console.WriteFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))
 	}
 	if o.Summary != "" {
 		var b bytes.Buffer
