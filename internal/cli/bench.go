@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/exposed"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
@@ -33,15 +34,32 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
+	var told []listener
+	if c.OTLP != "" {
+		to, err := collector.New(p.console(), c.OTLP)
+		if err != nil {
+			return err
+		}
+		sent := to.Live()
+		defer sent.Close()
+		told = append(told, func(v *live.View) run.Sink {
+			sent.Say = func(line string) { v.Console.Say("pitot: " + line) }
+			return sent
+		})
+	}
 	if c.MetricsAddr == "" {
-		return p.makeAndReport(k, c, &c.Results)
+		return p.makeAndReport(k, c, &c.Results, told...)
 	}
 	x, err := exposed.Listen(c.MetricsAddr, p.Listen)
 	if err != nil {
 		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
 	}
-	return errors.Join(p.makeAndReport(k, c, &c.Results, x), x.Close())
+	told = append(told, func(*live.View) run.Sink { return x })
+	return errors.Join(p.makeAndReport(k, c, &c.Results, told...), x.Close())
 }
+
+// A listener makes a sink for runs that are told in a view.
+type listener func(*live.View) run.Sink
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
 // server and the wait.
@@ -109,9 +127,9 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports. sinks
-// receive what happens, besides the store and the progress line.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, sinks ...run.Sink) error {
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
+// told receive what happens, besides the store and the progress line.
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
@@ -121,7 +139,10 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, si
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits, sinks: sinks}
+	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	for _, of := range told {
+		b.sinks = append(b.sinks, of(b.view))
+	}
 	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
 	for i := 0; i < len(specs) && err == nil; i++ {
 		one := *c

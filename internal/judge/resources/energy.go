@@ -105,6 +105,7 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 
 // A device is one device of one source.
 type device struct {
+	source string
 	label  string
 	series map[string][]*telemetry.Series // by name
 }

@@ -207,7 +207,7 @@ func devices(set *telemetry.Set) (all []*device) {
 		}
 		label := s.Labels["device"]
 		if mine[label] == nil {
-			mine[label] = &device{label: s.Source + " " + label, series: map[string][]*telemetry.Series{}}
+			mine[label] = &device{source: s.Source, label: s.Source + " " + label, series: map[string][]*telemetry.Series{}}
 		}
 		mine[label].series[s.Name] = append(mine[label].series[s.Name], s)
 	}
