@@ -107,19 +107,22 @@ func Main() {
 		errs.Interrupted()
 	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
-	os.Exit(Run(&Process{
-		Args:     os.Args[1:],
-		Env:      os.LookupEnv,
-		Stdin:    atTerminal(os.Stdin),
-		Stdout:   out,
-		Stderr:   errs,
-		Width:    machine.TerminalWidth(os.Stderr),
-		Screen:   machine.TerminalWidth(os.Stdout),
-		Terminal: terminal(),
-		Signals:  signals,
-		Alone:    true,
-		Listen:   net.Listen,
-	}))
+	p := &Process{
+		Args:    os.Args[1:],
+		Env:     os.LookupEnv,
+		Stdin:   atTerminal(os.Stdin),
+		Stdout:  out,
+		Stderr:  errs,
+		Width:   machine.TerminalWidth(os.Stderr),
+		Screen:  machine.TerminalWidth(os.Stdout),
+		Signals: signals,
+		Alone:   true,
+		Listen:  net.Listen,
+	}
+	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
+		p.Terminal = t
+	}
+	os.Exit(Run(p))
 }
 
 // atTerminal is a file that somebody types into, nil if nobody does.
@@ -128,14 +131,6 @@ func atTerminal(f *os.File) io.Reader {
 		return nil
 	}
 	return f
-}
-
-// terminal is the one that standard output is, nil if it is none.
-func terminal() console.Terminal {
-	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
-		return t
-	}
-	return nil
 }
 
 // heed is how soon a command must take a signal.

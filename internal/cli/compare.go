@@ -55,7 +55,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
-	if err := c.CheckFiles(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	result, err := c.compare(p, o, nil)
@@ -73,7 +73,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, c.WriteFiles(result, c.Lang), verdictOf(result.Gates))
+	return errors.Join(err, c.Files.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is

@@ -202,7 +202,7 @@ func (x *conductor) report(out *experiment.Outcome) error {
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},
 	}
-	errs = append(errs, note.Run(x.p), x.WriteFiles(out.Comparison, x.Lang))
+	errs = append(errs, note.Run(x.p), x.Write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 

@@ -43,7 +43,10 @@ var (
 func usagef(format string, a ...any) error { return console.Usagef(format, a...) }
 
 func (p *Process) getenv(name string) string {
-	v, _ := p.Env(name)
+	v, ok := p.Env(name)
+	if !ok {
+		return ""
+	}
 	return v
 }
 

@@ -96,7 +96,7 @@ func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) err
 func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Problems) error) error {
 	experiment.Learn(p.secrets, e)
 	made, err := p.prepared(e, explain)
-	if err := errors.Join(err, c.CheckFiles()); err != nil {
+	if err := errors.Join(err, c.Check()); err != nil {
 		return err
 	}
 	s, err := p.openStore(c.Store)
@@ -183,7 +183,7 @@ type experimentResumeCmd struct {
 
 // Run goes on with it.
 func (c *experimentResumeCmd) Run(p *Process) error {
-	if err := c.CheckFiles(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	s, err := p.openStore(c.Store)

@@ -49,7 +49,10 @@ var English = words.In(words.Default)
 
 // Getenv is the value of a variable, empty when it is not set.
 func (c *Console) Getenv(name string) string {
-	v, _ := c.Env(name)
+	v, ok := c.Env(name)
+	if !ok {
+		return ""
+	}
 	return v
 }
 

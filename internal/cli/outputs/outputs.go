@@ -1,4 +1,6 @@
-// Package outputs has the files that continuous integration reads a comparison from.
+// Package outputs is the files that continuous integration reads a comparison from: a summary in
+// Markdown, and JUnit XML. Flags name them, and that they can be written is known before anything
+// is measured.
 package outputs
 
 import (
@@ -15,14 +17,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Files are their flags, and what writes them.
+// Files are flags of the files.
 type Files struct {
 	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
 }
 
-// CheckFiles makes sure, before anything is measured, that the files can be written.
-func (o Files) CheckFiles() error {
+// Check makes sure, before anything is measured, that the files can be written.
+func (o Files) Check() error {
 	if o.Summary != "" && o.JUnit != "" && filepath.Clean(o.Summary) == filepath.Clean(o.JUnit) {
 		return console.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
 	}
@@ -36,9 +38,9 @@ func (o Files) CheckFiles() error {
 	return errors.Join(errs...)
 }
 
-// WriteFiles writes what is asked for: the XML in place of a file that is there, the summary
+// Write writes what is asked for: the XML in place of a file that is there, the summary
 // behind what stands in its file.
-func (o Files) WriteFiles(c compare.Comparison, lang string) error {
+func (o Files) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	var errs []error
 	if o.JUnit != "" {

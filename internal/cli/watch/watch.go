@@ -66,8 +66,11 @@ func (c Cmd) compile(con *console.Console, k *kong.Context) (plan.Spec, collect.
 	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
 		return plan.Spec{}, collect.Target{}, console.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
 	}
-	if c.For < 0 || c.Number < 0 {
-		return plan.Spec{}, collect.Target{}, console.Usagef("--for and -n must be positive; leave them out to watch until q is typed")
+	if c.For < 0 {
+		return plan.Spec{}, collect.Target{}, console.Usagef("--for %v: must be positive; leave it out to watch until q is typed", c.For)
+	}
+	if c.Number < 0 {
+		return plan.Spec{}, collect.Target{}, console.Usagef("-n %d: must be positive; leave it out to watch until q is typed", c.Number)
 	}
 	front, err := pitot.Watched(k, c.URL, func(s plan.Spec) plan.Problems {
 		return plan.Merge(s.CheckSampled(), source.Check(s.Telemetry))

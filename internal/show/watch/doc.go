@@ -90,7 +90,7 @@ type state struct {
 // JSON is the newest values in one line, without its end. Units are in the names: _s per second, _w
 // watts, _hz hertz, _c degrees Celsius, _b bytes; shares are from 0 to 1.
 func JSON(v View, l *words.Language) ([]byte, error) {
-	s := sample{Time: v.Time, Live: v.now(), Sources: []state{}}
+	s := sample{Time: v.Time.Truncate(time.Millisecond), Live: v.now(), Sources: []state{}}
 	for _, from := range v.Sources {
 		said := []string{}
 		for _, n := range notes(from.Source) {
