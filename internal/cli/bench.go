@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/exposed"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
@@ -33,15 +34,32 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
+	var told []listener
+	if c.OTLP != "" {
+		to, err := collector.New(p.console(), c.OTLP)
+		if err != nil {
+			return err
+		}
+		sent := to.Live()
+		defer sent.Close()
+		told = append(told, func(v *live.View) run.Sink {
+			sent.Say = func(line string) { v.Console.Say("pitot: " + line) }
+			return sent
+		})
+	}
 	if c.MetricsAddr == "" {
-		return p.makeAndReport(k, c, &c.Results)
+		return p.makeAndReport(k, c, &c.Results, told...)
 	}
 	x, err := exposed.Listen(c.MetricsAddr, p.Listen)
 	if err != nil {
 		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
 	}
-	return errors.Join(p.makeAndReport(k, c, &c.Results, x), x.Close())
+	told = append(told, func(*live.View) run.Sink { return x })
+	return errors.Join(p.makeAndReport(k, c, &c.Results, told...), x.Close())
 }
+
+// A listener makes a sink for runs that are told in a view.
+type listener func(*live.View) run.Sink
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
 // server and the wait.
@@ -109,9 +127,9 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports. sinks
-// receive what happens, besides the store and the progress line.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, sinks ...run.Sink) error {
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
+// told receive what happens, besides the store and the progress line.
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
@@ -121,7 +139,10 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, si
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits, sinks: sinks}
+	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	for _, of := range told {
+		b.sinks = append(b.sinks, of(b.view))
+	}
 	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
 	for i := 0; i < len(specs) && err == nil; i++ {
 		one := *c
@@ -205,9 +226,9 @@ func (m *making) close() { m.keep.close() }
 // errInterrupted; during the run it ends sending, and a second one ends what is in
 // flight.
 func (m *making) make() (*run.Result, error) {
-	s := m.p.watchSignals()
-	defer s.release()
-	return m.makeUntil(s.ctx, s.preparing, s.executing)
+	s := m.p.console().WatchSignals()
+	defer s.Release()
+	return m.makeUntil(s.Run, s.Preparing, s.Executing)
 }
 
 // makeUntil is make with other ends than signals: of the execution, of what precedes it, and
@@ -269,47 +290,4 @@ func (m *making) end(r *run.Result, err, reported error, requireValid bool) erro
 		ended = errInterrupted
 	}
 	return errors.Join(reported, err, ended, required(requireValid, r.Summary.Health))
-}
-
-// signals are the interrupts of a run: while it is prepared one ends it; then the first
-// stops it, and the second cancels what is in flight.
-type signals struct {
-	ctx       context.Context // of the execution
-	preparing context.Context
-	begin     chan chan struct{} // hands over the channel to close
-	release   func()
-}
-
-func (p *Process) watchSignals() *signals {
-	ctx, cancel := context.WithCancel(context.Background())
-	preparing, interrupt := context.WithCancelCause(ctx)
-	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: cancel}
-	go func() {
-		var stop chan struct{}
-		for stop == nil {
-			select {
-			case <-p.Signals:
-				interrupt(errInterrupted)
-			case stop = <-s.begin:
-			case <-ctx.Done():
-				return
-			}
-		}
-		for _, next := range []func(){func() { close(stop) }, cancel} {
-			select {
-			case <-p.Signals:
-				next()
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return s
-}
-
-// executing says that the run is prepared; what it returns is closed to stop it.
-func (s *signals) executing() <-chan struct{} {
-	stop := make(chan struct{})
-	s.begin <- stop
-	return stop
 }

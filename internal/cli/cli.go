@@ -29,6 +29,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/help"
@@ -39,6 +40,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
+	"github.com/pitot-bench/pitot/internal/cli/watch"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -48,14 +50,15 @@ import (
 
 // A Process is what a command sees of the operating system.
 type Process struct {
-	Args    []string // without the program's name
-	Env     func(name string) (value string, ok bool)
-	Stdin   io.Reader // of a terminal, nil if it is none
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
-	Screen  func() int       // columns of the terminal that Stdout is, nil if it is none
-	Signals <-chan os.Signal // interrupts and requests to end
+	Args     []string // without the program's name
+	Env      func(name string) (value string, ok bool)
+	Stdin    io.Reader // of a terminal, nil if it is none
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Width    func() int       // columns of the terminal that Stderr is, nil if it is none
+	Screen   func() int       // columns of the terminal that Stdout is, nil if it is none
+	Terminal console.Terminal // the one that Stdout is, to draw on; nil if it is none
+	Signals  <-chan os.Signal // interrupts and requests to end
 	// Alone means that nothing else goes on in the operating system's process, so
 	// that a run may have the runtime to itself.
 	Alone bool
@@ -104,7 +107,7 @@ func Main() {
 		errs.Interrupted()
 	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
-	os.Exit(Run(&Process{
+	p := &Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
 		Stdin:   atTerminal(os.Stdin),
@@ -115,7 +118,11 @@ func Main() {
 		Signals: signals,
 		Alone:   true,
 		Listen:  net.Listen,
-	}))
+	}
+	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
+		p.Terminal = t
+	}
+	os.Exit(Run(p))
 }
 
 // atTerminal is a file that somebody types into, nil if nobody does.
@@ -145,6 +152,7 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 // grammar is the command line.
 type grammar struct {
 	Bench      benchCmd      `cmd:"" help:"Measure an endpoint, or the embedded engine."`
+	Watch      watch.Cmd     `cmd:"" help:"Show live what a server, its devices and its host do, without sending any load."`
 	Serve      serve.Cmd     `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`

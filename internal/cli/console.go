@@ -14,7 +14,7 @@ import (
 func (p *Process) console() *console.Console {
 	return &console.Console{
 		Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Signals: p.Signals, Listen: p.Listen,
-		Screen: p.Screen, Secrets: p.secrets, Alone: p.Alone, Version: Version(),
+		Dial: p.Dial, Proxy: p.proxy(), Screen: p.Screen, Terminal: p.Terminal, Secrets: p.secrets, Alone: p.Alone, Version: Version(),
 	}
 }
 
@@ -42,7 +42,13 @@ var (
 
 func usagef(format string, a ...any) error { return console.Usagef(format, a...) }
 
-func (p *Process) getenv(name string) string { return p.console().Getenv(name) }
+func (p *Process) getenv(name string) string {
+	v, ok := p.Env(name)
+	if !ok {
+		return ""
+	}
+	return v
+}
 
 func (p *Process) colors() bool { return p.console().Colors() }
 

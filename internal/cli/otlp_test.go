@@ -3,23 +3,31 @@ package cli
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	service "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
 // exportTo runs `pitot runs export` against a collector, with headers for it, and returns what is
@@ -86,5 +94,155 @@ func TestARunIsSentToACollector(t *testing.T) {
 	})
 	if code != exitFailed || stdout != "" || stderr != "pitot: collector URL/v1/metrics: 401 Unauthorized: no such key: ***\n" {
 		t.Errorf("code %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// otlpPoint is one data point that a collector got.
+type otlpPoint struct {
+	name, source string
+	at           time.Duration
+	value        float64
+}
+
+// collecting is a collector in memory, which keeps what it gets.
+func collecting(t *testing.T, l net.Listener, answer http.HandlerFunc) (got func() []otlpPoint, end func()) {
+	var mu sync.Mutex
+	var all []otlpPoint
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		body, _ := io.ReadAll(z)
+		request := new(service.ExportMetricsServiceRequest)
+		if err := proto.Unmarshal(body, request); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		for _, m := range request.ResourceMetrics[0].ScopeMetrics[0].Metrics {
+			for _, p := range append(m.GetGauge().GetDataPoints(), m.GetSum().GetDataPoints()...) {
+				source := ""
+				for _, a := range p.Attributes {
+					if a.Key == "pitot.source" {
+						source = a.Value.GetStringValue()
+					}
+				}
+				all = append(all, otlpPoint{m.Name, source, time.Duration(p.TimeUnixNano), p.GetAsDouble()})
+			}
+		}
+		mu.Unlock()
+		if answer != nil {
+			answer(w, r)
+		}
+	})}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	got = func() []otlpPoint {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+	return got, func() {
+		_ = server.Close()
+		<-done
+	}
+}
+
+// startMemEngine starts an engine in memory that answers 6 tokens in 100 ms.
+func startMemEngine(t *testing.T) (l *memnet.Listener, stop func()) {
+	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = memnet.Listen()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, l, nil) }()
+	return l, func() {
+		cancel()
+		<-done
+	}
+}
+
+// sentLive makes a run of 5 s whose collector is at to, and returns what it took.
+func sentLive(t *testing.T, to *memnet.Listener, more ...string) (v *virtual, code int, took time.Duration) {
+	v = newVirtual(t, append([]string{"bench", "-q", "--url", "http://engine:80", "--collect", "http://engine:80", "-n", "50", "-c", "1", "--output-len", "6", "--otlp", "http://collector:4318", "--warmup", "0", "--ready-timeout", "0"}, more...)...)
+	engine, stop := startMemEngine(t)
+	defer stop()
+	v.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.HasPrefix(address, "collector:") {
+			return to.Dial(ctx, network, address)
+		}
+		return engine.Dial(ctx, network, address)
+	}
+	began := time.Now()
+	code = Run(v.Process)
+	return v, code, time.Since(began)
+}
+
+// While a run goes on its collector gets the samples and the progress, and at its end the rest: all
+// that the store has.
+func TestARunIsSentWhileItGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := memnet.Listen()
+		got, end := collecting(t, to, nil)
+		defer end()
+		midway := 0
+		time.AfterFunc(3500*time.Millisecond, func() { midway = len(got()) })
+		v, code, _ := sentLive(t, to)
+		if code != exitOK || v.stderr.String() != "" {
+			t.Fatalf("code %d: %s", code, v.stderr.String())
+		}
+		kept, sampled, last := v.last(t), 0, otlpPoint{}
+		for _, p := range got() {
+			if p.source == "server" {
+				sampled++
+			}
+			if p.name == "pitot.done" && p.at >= last.at {
+				last = p
+			}
+		}
+		if n := kept.Telemetry.Points(); n == 0 || sampled != n || last.value != 50 || midway == 0 || midway >= len(got()) {
+			t.Errorf("%d samples sent of %d, %v done; %d points midway of %d", sampled, n, last.value, midway, len(got()))
+		}
+	})
+}
+
+// A collector that hangs, that refuses or that is not there holds up nothing that is measured, and is
+// one line, and one that tells what it lacks; the run is whole and succeeds.
+func TestACollectorNeverFailsARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		said   string
+		within time.Duration
+	}{
+		"refuses": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no room", http.StatusBadRequest) }, "400 Bad Request: no room", 6 * time.Second},
+		"hangs":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "context deadline exceeded", 17 * time.Second},
+		"gone":    {nil, "connection refused", 6 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				to := memnet.Listen()
+				if c.answer != nil {
+					_, end := collecting(t, to, c.answer)
+					defer end()
+				} else if err := to.Close(); err != nil {
+					t.Fatal(err)
+				}
+				v, code, took := sentLive(t, to)
+				said := strings.Split(strings.TrimSpace(v.stderr.String()), "\n")
+				if code != exitOK || len(said) != 2 || !strings.HasPrefix(said[0], "pitot: collector http://collector:4318/v1/metrics: ") || !strings.Contains(said[0], c.said) {
+					t.Errorf("code %d: %q", code, said)
+				}
+				run := v.last(t)
+				if !strings.Contains(said[len(said)-1], " samples not sent; `pitot runs export "+run.Run.ID+" --otlp http://collector:4318/v1/metrics` sends all that was kept") {
+					t.Errorf("%q", said)
+				}
+				if len(run.Records) != 50 || run.Run.End > trace.Instant(5100*time.Millisecond) || took > c.within {
+					t.Errorf("%d requests in %v, all in %v", len(run.Records), run.Run.End, took)
+				}
+			})
+		})
 	}
 }

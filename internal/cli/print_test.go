@@ -151,6 +151,7 @@ var printers = map[string][]string{
 	"plan":              {"plan measured", "plan -- bench --name EVIL", "plan EVIL", "plan -- EVIL"},
 	"profiles show":     {"profiles show bad.yaml", "profiles show EVIL"},
 	"profiles list":     {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
+	"watch":  {"watch URL --for 2s", "watch URL --for 2s -f json", "watch EVIL", "watch URL --collect EVIL", "watch --collect host@EVIL", "watch URL --collect http://EVIL/x --for 2s", "watch URL/EVIL --for 2s"},
 	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL"},
 }
 

@@ -38,9 +38,9 @@ func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error
 		return m.make()
 	}
 	m.sinks = append(m.sinks, o.Watch)
-	s := r.p.watchSignals()
-	defer s.release()
-	return m.makeUntil(s.ctx, s.preparing, func() <-chan struct{} { return either(s.ctx, s.executing(), o.Enough) })
+	s := r.p.console().WatchSignals()
+	defer s.Release()
+	return m.makeUntil(s.Run, s.Preparing, func() <-chan struct{} { return either(s.Run, s.Executing(), o.Enough) })
 }
 
 // either is closed with the first of two channels.

@@ -287,7 +287,7 @@ func (c runsExportCmd) send(p *Process, filter store.Filter) error {
 	if c.Format != "" || c.Output != "" {
 		return usagef("--otlp sends to a collector; -f and -o only apply to files")
 	}
-	to, err := collector.New(p.console(), c.OTLP, collector.Network{Dial: p.Dial, Proxy: p.proxy()})
+	to, err := collector.New(p.console(), c.OTLP)
 	if err != nil {
 		return err
 	}

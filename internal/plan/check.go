@@ -67,6 +67,10 @@ func (t *Telemetry) check() (p Problems) {
 	return p
 }
 
+// CheckSampled reports what is wrong with the parts of a Spec that say what telemetry samples, and
+// how it is reached.
+func (s *Spec) CheckSampled() Problems { return append(s.Target.check(), s.Telemetry.check()...) }
+
 func (t *Target) check() (p Problems) {
 	if t.URL != "" {
 		p = append(p, CheckURL("target.url", t.URL)...)

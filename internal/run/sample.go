@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
@@ -38,7 +39,24 @@ func (x *execution) startSampling(ctx context.Context) {
 
 // sampledTarget is the target as telemetry needs it.
 func (x *execution) sampledTarget() collect.Target {
-	return collect.Target{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Proxy: x.target.proxy, HTTP2: x.spec.Target.HTTP2, Secrets: x.target.secrets}
+	t := x.target.sampled(&x.spec, *x.Deps)
+	t.Embedded = x.run.Env.Embedded
+	return t
+}
+
+func (t *target) sampled(spec *plan.Spec, d Deps) collect.Target {
+	return collect.Target{URL: t.base, Header: t.header, TLS: t.tls, Dial: d.Dial, Proxy: t.proxy, HTTP2: spec.Target.HTTP2, Secrets: t.secrets}
+}
+
+// Reach is the target of a Spec as telemetry reaches it, without a run. No connection is made.
+// Of d only Env, Read, Given, Secrets, Dial and Proxy are used; secrets become known to Secrets.
+func Reach(spec *plan.Spec, d Deps) (collect.Target, error) {
+	t, err := newTarget(spec, spec.Target.URL, &secrets{&d})
+	if err != nil {
+		return collect.Target{}, err
+	}
+	defer t.close()
+	return t.sampled(spec, d), nil
 }
 
 // idling calls pause, in which devices have nothing to do.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/url"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
@@ -30,19 +29,13 @@ type Collector struct {
 	options otlp.Options
 }
 
-// A Network is how a process reaches others; its parts may be nil.
-type Network struct {
-	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
-	Proxy func(*url.URL) (*url.URL, error)
-}
-
 // New checks --otlp and the headers in the environment, and makes secrets among them known.
-func New(con *console.Console, flag string, n Network) (*Collector, error) {
+func New(con *console.Console, flag string) (*Collector, error) {
 	to, err := otlp.Endpoint(flag)
 	if err != nil {
 		return nil, console.Usagef("--otlp %q: %w", flag, err)
 	}
-	c := &Collector{con, to, otlp.Options{Dial: n.Dial, Proxy: n.Proxy}}
+	c := &Collector{con, to, otlp.Options{Dial: con.Dial, Proxy: con.Proxy}}
 	for _, name := range headers {
 		text := con.Getenv(name)
 		if text == "" || c.options.Header != nil {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/url"
 	"os"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -23,11 +24,24 @@ type Console struct {
 	Env            func(name string) (value string, ok bool)
 	Signals        <-chan os.Signal // interrupts and requests to end
 	Listen         func(network, address string) (net.Listener, error)
-	Screen         func() int  // columns of the terminal that Stdout is, nil if it is none
-	Secrets        *secret.Set // that are known
+	Dial           func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
+	Proxy          func(*url.URL) (*url.URL, error)                                     // nil: none
+	Screen         func() int                                                           // columns of the terminal that Stdout is, nil if it is none
+	Terminal       Terminal                                                             // the same to draw on; nil if it is none
+	Secrets        *secret.Set                                                          // that are known
 	// Alone means that nothing else goes on in the operating system's process.
 	Alone   bool
 	Version string // of the program
+}
+
+// A Terminal is drawn on by who moves its cursor himself. What is written goes past what makes
+// Stdout harmless.
+type Terminal interface {
+	io.Writer
+	Size() (columns, rows int)
+	// Keys begins to read what is typed, key by key, without showing it; restore leaves the
+	// terminal as it was. Interrupts are keys too. Where nobody types, there are no keys.
+	Keys() (keys <-chan byte, restore func(), err error)
 }
 
 // English is the language of what has no flag for another one.

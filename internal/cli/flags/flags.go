@@ -44,13 +44,8 @@ type Target struct {
 	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
 	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
 	Ask
-	Endpoint       string        `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
-	APIKeyEnv      string        `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
-	APIKeyFile     string        `path:"target.key.file" name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
-	Header         []string      `path:"target.headers" placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
-	CA             string        `path:"target.ca" name:"ca" placeholder:"FILE" help:"PEM file of certificate authorities to trust in addition to the system's."`
-	Insecure       bool          `path:"target.insecure" help:"Do not verify the server's certificate."`
-	HTTP2          bool          `path:"target.http2" name:"http2" help:"Use HTTP/2, with prior knowledge if there is no TLS."`
+	Endpoint string `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
+	Reach
 	Client         string        `path:"client.engine" placeholder:"ENGINE" help:"HTTP client: h1, Pitot's own HTTP/1.1, or nethttp, Go's. Default: h1; nethttp for HTTP/2 and proxies."`
 	Procs          int           `path:"client.procs" placeholder:"N" help:"Processors for the client to use. Default: all of this process, at most 8."`
 	NewConnections bool          `path:"client.new_connections" help:"Open a new connection for every request."`
@@ -63,6 +58,16 @@ type Target struct {
 	ServerTree     string        `path:"target.tree" placeholder:"DIR" help:"Working tree of git there whose commit is kept. Default: those that the server's packages are installed from, and its working directory."`
 	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
+}
+
+// Reach say how a server is reached, for requests and for all else that it is asked.
+type Reach struct {
+	APIKeyEnv  string   `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
+	APIKeyFile string   `path:"target.key.file" name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
+	Header     []string `path:"target.headers" placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
+	CA         string   `path:"target.ca" name:"ca" placeholder:"FILE" help:"PEM file of certificate authorities to trust in addition to the system's."`
+	Insecure   bool     `path:"target.insecure" help:"Do not verify the server's certificate."`
+	HTTP2      bool     `path:"target.http2" name:"http2" help:"Use HTTP/2, with prior knowledge if there is no TLS."`
 }
 
 // Ask say how to ask for answers.
@@ -145,6 +150,7 @@ type Beside struct {
 	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
 	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
 	MetricsAddr  string        `placeholder:"ADDR" help:"Address, such as 127.0.0.1:9464, on which Prometheus can scrape the figures of the run while it goes on."`
+	OTLP         string        `name:"otlp" placeholder:"URL" help:"OpenTelemetry collector, such as http://127.0.0.1:4318, that gets the samples and the progress of the run while it goes on, as OTLP metrics over HTTP."`
 	CollectKeep  []string      `path:"telemetry.keep" sep:"none" placeholder:"PATTERN" help:"Series to keep under their own names, such as vllm:*, besides those that Pitot has a name for. May be repeated."`
 }
 

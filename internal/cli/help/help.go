@@ -19,6 +19,7 @@ Examples:
   pitot bench --url http://127.0.0.1:8000 -c 16 --duration 1m
   pitot vllm bench serve --model NAME --num-prompts 100
   pitot sglang bench_serving --num-prompts 100     the lines that you have, and Pitot's verdict
+  pitot watch http://127.0.0.1:8000                what a server does now, without any load
   pitot serve --profile small-chat                 a server to try clients against
   pitot runs list                                  what was measured so far
   pitot compare before after                       better, worse, the same, or undecided

@@ -109,6 +109,7 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 
 // A device is one device of one source.
 type device struct {
+	source string
 	label  string                         // the source and the device
 	card   string                         // likewise, but without the part of a device behind the dot
 	series map[string][]*telemetry.Series // by name

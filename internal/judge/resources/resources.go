@@ -221,7 +221,7 @@ func devices(set *telemetry.Set) (all []*device) {
 		label := s.Labels["device"]
 		if mine[label] == nil {
 			card, _, _ := strings.Cut(label, ".")
-			mine[label] = &device{label: s.Source + " " + label, card: s.Source + " " + card, series: map[string][]*telemetry.Series{}}
+			mine[label] = &device{source: s.Source, label: s.Source + " " + label, card: s.Source + " " + card, series: map[string][]*telemetry.Series{}}
 		}
 		mine[label].series[s.Name] = append(mine[label].series[s.Name], s)
 	}

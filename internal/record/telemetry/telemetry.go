@@ -162,6 +162,19 @@ func (s *Series) Append(points []Point) {
 	s.Points = append(s.Points, points...)
 }
 
+// Trim drops the points before an instant, but for the last one of each series, and returns how
+// many it dropped.
+func (s *Set) Trim(before time.Duration) (dropped int) {
+	for _, one := range s.Series {
+		at, _ := slices.BinarySearchFunc(one.Points, before, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
+		if at = min(at, len(one.Points)-1); at > 0 {
+			one.Points = slices.Delete(one.Points, 0, at)
+			dropped += at
+		}
+	}
+	return dropped
+}
+
 // Values are all points of the series of a set, series by series.
 func (s *Set) Values() iter.Seq[Value] {
 	return func(yield func(Value) bool) {

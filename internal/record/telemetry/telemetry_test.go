@@ -59,3 +59,24 @@ func TestNamesAreUnique(t *testing.T) {
 		seen[n.Name] = true
 	}
 }
+
+// What is before an instant goes, but for the last point of a series, which a counter goes on from.
+func TestTrim(t *testing.T) {
+	var s Set
+	for i := range 5 {
+		s.Add(Of("server", ServerRunning, nil, at(i, 7)))
+	}
+	s.Add(Of("server", ServerWaiting, nil, at(0, 3)))
+	if n := s.Trim(3 * time.Second); n != 3 {
+		t.Errorf("%d points dropped", n)
+	}
+	if d := cmp.Diff([]Point{at(3, 7), at(4, 7)}, s.Named(ServerRunning)[0].Points); d != "" {
+		t.Error(d)
+	}
+	if n := s.Trim(time.Hour); n != 1 || s.Points() != 2 {
+		t.Errorf("%d points dropped, %d are left", n, s.Points())
+	}
+	if new(Set).Trim(time.Hour) != 0 {
+		t.Error("of nothing")
+	}
+}

@@ -189,6 +189,16 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	return sources, values
 }
 
+// Forget drops what was read before an instant, but for the last point of each series, so that
+// sampling can go on for as long as somebody watches. End no longer returns it.
+func (g *Group) Forget(before time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.members {
+		m.points -= m.set.Trim(before.Sub(g.epoch))
+	}
+}
+
 // patience is how long a collector may take to end.
 const patience = 2 * time.Second
 

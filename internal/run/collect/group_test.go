@@ -107,3 +107,24 @@ func TestTroubleIsANote(t *testing.T) {
 		}
 	})
 }
+
+// What is forgotten makes room: a source can be watched for as long as somebody likes. Fresh values
+// are not lost by it.
+func TestForgottenPointsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := Start(t.Context(), time.Second, []Collector{fake{"server", counting}})
+		g.members[0].points = mostPoints - 5
+		fresh := 0
+		for range 20 {
+			time.Sleep(time.Second)
+			g.Forget(time.Now().Add(-2500 * time.Millisecond))
+			_, values := g.Fresh(time.Now())
+			fresh += len(values)
+		}
+		time.Sleep(500 * time.Millisecond)
+		set := g.End(time.Now())
+		if fresh < 20 || len(set.Sources[0].Notes) != 0 || len(set.Series[0].Points) > 5 {
+			t.Errorf("%d fresh values, %d points, %v", fresh, len(set.Series[0].Points), set.Sources[0].Notes)
+		}
+	})
+}

@@ -97,6 +97,24 @@ func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 	return c, s, c.Explain(c.problems)
 }
 
+// Watched makes the parts of a Spec that say what is sampled and how the server is reached, of
+// what a command line gives; url is its argument, empty without one. check says what is wrong with
+// them.
+func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (*Compiled, error) {
+	c := newCompiled(k)
+	c.take(givenFlags(k))
+	if url != "" {
+		c.assign("target.url", quote(url), origin{name: "URL"})
+	}
+	c.defaultKey()
+	c.Given = c.given
+	problems := plan.Merge(c.problems, plan.Decode(c.root, &c.Spec))
+	if problems == nil {
+		problems = check(c.Spec)
+	}
+	return c, c.Explain(problems)
+}
+
 // take sets what flags on the command line give.
 func (c *compiler) take(onLine []*kong.Flag) {
 	for _, f := range onLine {

@@ -125,15 +125,20 @@ func (c *compiler) defaults() {
 	if simulated := c.get("target.simulated"); simulated != nil {
 		return
 	}
-	if c.get("target.key") == nil {
-		c.set("target.key.env", quote(defaultKey))
-		c.set("target.key.optional", scalar("true"))
-	}
+	c.defaultKey()
 	c.unless("client.timeout", "1h")
 	c.unless("before.warm_up.requests", "2")
 	c.unless("before.warm_up.from", plan.WarmOther)
 	c.unless("before.ready.timeout", defaultReady)
 	c.unless("before.ready.ask", plan.AskSmall)
+}
+
+// defaultKey is where the key comes from, unless that is given.
+func (c *compiler) defaultKey() {
+	if c.get("target.key") == nil {
+		c.set("target.key.env", quote(defaultKey))
+		c.set("target.key.optional", scalar("true"))
+	}
 }
 
 // dropIdle takes out of the tree what a file gives and the rest puts out of force: one file

@@ -69,7 +69,7 @@ func found(ctx context.Context, t plan.Telemetry, target collect.Target) (all []
 	}
 	here := []collect.Collector{}
 	switch {
-	case local(target.URL) && !target.Embedded:
+	case Local(target.URL) && !target.Embedded:
 		here = Here(ctx)
 	case host.Known():
 		here = append(here, host.Here{})
@@ -116,8 +116,8 @@ func nameOf(u *url.URL) string {
 	return name
 }
 
-// local reports whether a URL is of this machine.
-func local(address string) bool {
+// Local reports whether a URL is of this machine.
+func Local(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return false

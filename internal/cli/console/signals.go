@@ -1,0 +1,47 @@
+package console
+
+import "context"
+
+// Signals are the interrupts of a run: while it is prepared one ends it; then the first
+// stops it, and the second cancels what is in flight.
+type Signals struct {
+	Run       context.Context // its execution
+	Preparing context.Context
+	Release   func()
+	begin     chan chan struct{} // hands over the channel to close
+}
+
+// WatchSignals begins to listen.
+func (c *Console) WatchSignals() *Signals {
+	ctx, cancel := context.WithCancel(context.Background())
+	preparing, interrupt := context.WithCancelCause(ctx)
+	s := &Signals{Run: ctx, Preparing: preparing, begin: make(chan chan struct{}), Release: cancel}
+	go func() {
+		var stop chan struct{}
+		for stop == nil {
+			select {
+			case <-c.Signals:
+				interrupt(ErrInterrupted)
+			case stop = <-s.begin:
+			case <-ctx.Done():
+				return
+			}
+		}
+		for _, next := range []func(){func() { close(stop) }, cancel} {
+			select {
+			case <-c.Signals:
+				next()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// Executing says that the run is prepared; what it returns is closed to stop it.
+func (s *Signals) Executing() <-chan struct{} {
+	stop := make(chan struct{})
+	s.begin <- stop
+	return stop
+}

@@ -1,0 +1,133 @@
+// Package watch is `pitot watch`: what a server, its devices and its host do, live in the
+// terminal, without any load.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/run/collect/source"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
+)
+
+// Cmd is `pitot watch`.
+type Cmd struct {
+	URL     string        `arg:"" optional:"" placeholder:"URL" help:"Server to watch, such as http://127.0.0.1:8000, by its /metrics; a URL that ends in metrics is read as it is."`
+	Collect []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What else to watch, as for bench: the URL of an exporter; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none. May be repeated. Default: this machine and its devices, if the server is on it."`
+	Every   time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
+	For     time.Duration `placeholder:"TIME" help:"End after this time. Default: at q or an interrupt."`
+	Number  int           `name:"number" short:"n" placeholder:"N" help:"End after this many lines."`
+	Format  string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text, which is a screen on a terminal and lines elsewhere, or json: the newest values in a line per period (${default})."`
+	Lang    string        `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
+
+	flags.Reach
+}
+
+// Run watches until it is told to end.
+func (c Cmd) Run(con *console.Console, k *kong.Context) error {
+	spec, target, err := c.compile(con, k)
+	if err != nil {
+		return err
+	}
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	w := c.watching(con, spec)
+	shown, restore, err := c.shown(con, w)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	collectors := source.For(ctx, spec.Telemetry, target)
+	if ctx.Err() != nil {
+		return nil
+	}
+	err = w.watch(ctx, collectors, shown)
+	restore()
+	return err
+}
+
+// compile makes of the command line what is sampled, and how the server is reached.
+func (c Cmd) compile(con *console.Console, k *kong.Context) (plan.Spec, collect.Target, error) {
+	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
+		return plan.Spec{}, collect.Target{}, console.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
+	}
+	if c.For < 0 {
+		return plan.Spec{}, collect.Target{}, console.Usagef("--for %v: must be positive; leave it out to watch until q is typed", c.For)
+	}
+	if c.Number < 0 {
+		return plan.Spec{}, collect.Target{}, console.Usagef("-n %d: must be positive; leave it out to watch until q is typed", c.Number)
+	}
+	front, err := pitot.Watched(k, c.URL, func(s plan.Spec) plan.Problems {
+		return plan.Merge(s.CheckSampled(), source.Check(s.Telemetry))
+	})
+	if err != nil {
+		return plan.Spec{}, collect.Target{}, console.Usage(err)
+	}
+	spec := front.Spec
+	spec.Telemetry.Sources = c.sources(&spec.Target)
+	spec.Telemetry.Every = cmp.Or(spec.Telemetry.Every, plan.Duration(time.Second))
+	target, err := run.Reach(&spec, run.Deps{
+		Env: con.Env, Read: files.ReadSmall, Given: front.Given, Secrets: con.Secrets, Dial: con.Dial, Proxy: con.Proxy,
+	})
+	return spec, target, console.InWords(front, err)
+}
+
+// sources are the server and what else is to be watched. A URL that names a page itself is a
+// source as it is, and its folder the target.
+func (c Cmd) sources(t *plan.Target) (all []string) {
+	if t.URL != "" {
+		all = append(all, t.URL)
+		if u, err := url.Parse(t.URL); err == nil && strings.HasSuffix(u.Path, "metrics") {
+			u.Path = strings.TrimSuffix(path.Dir(u.Path), "/")
+			t.URL = u.String()
+		}
+		if len(c.Collect) == 0 && source.Local(t.URL) {
+			all = append(all, source.Auto)
+		}
+	}
+	return append(all, slices.DeleteFunc(slices.Clone(c.Collect), func(s string) bool { return s == plan.NoTelemetry })...)
+}
+
+func (c Cmd) watching(con *console.Console, spec plan.Spec) *watching {
+	target := strings.Join(append([]string{"pitot watch"}, spec.Telemetry.Sources...), " ")
+	if spec.Telemetry.Sources[len(spec.Telemetry.Sources)-1] == source.Auto {
+		target = "pitot watch " + spec.Telemetry.Sources[0]
+	}
+	return &watching{
+		every: spec.Telemetry.Every.Std(), limit: c.For, most: c.Number, target: con.Secrets.Hide(target),
+		secrets: con.Secrets, begun: time.Now(), lang: words.In(c.Lang),
+	}
+}
+
+// shown is where it is shown: a screen on a terminal, else lines. restore, which may be called
+// again, leaves the terminal as it was.
+func (c Cmd) shown(con *console.Console, w *watching) (s shower, restore func(), err error) {
+	nothing := func() {}
+	switch {
+	case c.Format == "json":
+		return &lines{con.Stdout, jsonOf(w.lang)}, nothing, nil
+	case con.Terminal == nil || con.Getenv("TERM") == "dumb":
+		return &lines{con.Stdout, lineOf(w.lang)}, nothing, nil
+	}
+	screen := &screen{Terminal: con.Terminal, colors: con.Colors(), lang: w.lang, hide: con.Secrets.Hide}
+	if err := screen.open(); err != nil {
+		return nil, nil, fmt.Errorf("take over the terminal: %w", err)
+	}
+	w.keys = screen.keys
+	return screen, screen.close, nil
+}

@@ -1,0 +1,189 @@
+package resources
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+)
+
+// Live is what servers, devices and hosts say at an instant: their newest samples, and by how much
+// counters grew of late. What is not known is nil.
+type Live struct {
+	At      time.Duration `json:"-"`
+	Servers []LiveServer  `json:"servers"`
+	Devices []LiveDevice  `json:"devices"`
+	Hosts   []LiveHost    `json:"hosts"`
+}
+
+// A LiveServer is one source of server quantities: its replicas and workers together, of KV use
+// the largest.
+type LiveServer struct {
+	Source      string   `json:"source"`
+	Running     *float64 `json:"running"`
+	Waiting     *float64 `json:"waiting"`
+	KVUse       *float64 `json:"kv_use"`          // share
+	CacheHits   *float64 `json:"cache_hits"`      // share of the prompt tokens that were looked up
+	Preemptions *float64 `json:"preemptions"`     // over Spans.Count
+	Prompt      *float64 `json:"prompt_tokens_s"` // prompt tokens per second
+	Output      *float64 `json:"output_tokens_s"` // output tokens per second
+	StepTokens  *float64 `json:"tokens_per_step"` // of prompts and outputs
+	Accepted    *float64 `json:"accepted_drafts"` // share of the drafted tokens
+}
+
+// A LiveDevice is one device, in SI units.
+type LiveDevice struct {
+	Device      string   `json:"device"` // source and index
+	Utilization *float64 `json:"utilization"`
+	Power       *float64 `json:"power_w"`
+	Clock       *float64 `json:"clock_hz"`
+	Temperature *float64 `json:"temperature_c"`
+	MemoryUsed  *float64 `json:"memory_used_b"`
+	MemoryTotal *float64 `json:"memory_total_b"`
+	Throttled   []string `json:"throttled"` // reasons; empty: none; nil: not known
+}
+
+// A LiveHost is one machine. Pressures are shares of the time in which some task waited.
+type LiveHost struct {
+	Source         string   `json:"source"`
+	CPU            *float64 `json:"cpu"`  // processors in use
+	CPUs           *float64 `json:"cpus"` // processors that it has
+	MemoryUsed     *float64 `json:"memory_used_b"`
+	MemoryTotal    *float64 `json:"memory_total_b"`
+	CPUPressure    *float64 `json:"cpu_pressure"`
+	MemoryPressure *float64 `json:"memory_pressure"`
+	IOPressure     *float64 `json:"io_pressure"`
+}
+
+// Spans are how far back Live looks.
+type Spans struct {
+	Fresh time.Duration // for a value: an older one is not known any more
+	Own   time.Duration // the same of sources that stamp their samples themselves, which come later
+	Rate  time.Duration // for what happens per second, and for shares of it
+	Count time.Duration // for what is counted
+}
+
+// LiveAt is what a set says at an instant.
+func LiveAt(set *telemetry.Set, at time.Duration, back Spans) Live {
+	l := Live{At: at, Servers: []LiveServer{}, Devices: []LiveDevice{}, Hosts: []LiveHost{}}
+	for _, source := range set.Sources {
+		n := of(source, at, back)
+		if s, ok := n.server(set, source.Name); ok {
+			l.Servers = append(l.Servers, s)
+		}
+		if h, ok := n.host(set, source.Name); ok {
+			l.Hosts = append(l.Hosts, h)
+		}
+	}
+	for _, d := range devices(set) {
+		source, _ := set.Source(d.source)
+		l.Devices = append(l.Devices, of(source, at, back).device(d))
+	}
+	return l
+}
+
+// now is an instant, and how far to look back from it.
+type now struct {
+	at   time.Duration
+	back Spans
+}
+
+func of(source telemetry.Source, at time.Duration, back Spans) now {
+	if source.Clock.Own {
+		back.Fresh = back.Own
+	}
+	return now{at, back}
+}
+
+func (n now) since(d time.Duration) telemetry.Window {
+	return telemetry.Window{From: n.at - d, To: n.at}
+}
+
+// named are the series of a source by name.
+type named map[string][]*telemetry.Series
+
+func ofSource(set *telemetry.Set, source, area string) named {
+	all := named{}
+	for _, s := range set.Series {
+		if s.Source == source && len(s.Name) > len(area) && s.Name[:len(area)] == area {
+			all[s.Name] = append(all[s.Name], s)
+		}
+	}
+	return all
+}
+
+func (n now) server(set *telemetry.Set, source string) (LiveServer, bool) {
+	in := ofSource(set, source, "server.")
+	value := func(name string) *float64 { return sumOf(in[name], n.since(n.back.Fresh), newest) }
+	grown := func(name string) *float64 { return sumOf(in[name], n.since(n.back.Rate), growth) }
+	perSecond := func(name string) *float64 { return sumOf(in[name], n.since(n.back.Rate), rate) }
+	s := LiveServer{
+		Source: source, Running: value(telemetry.ServerRunning), Waiting: value(telemetry.ServerWaiting),
+		KVUse:       greatest(in[telemetry.ServerKVUse], n.since(n.back.Fresh), newest),
+		CacheHits:   share(grown(telemetry.ServerCacheHits), grown(telemetry.ServerCacheQueries)),
+		Preemptions: sumOf(in[telemetry.ServerPreemptions], n.since(n.back.Count), growth),
+		Prompt:      perSecond(telemetry.ServerPromptTokens), Output: perSecond(telemetry.ServerOutputTokens),
+		StepTokens: share(total(grown(telemetry.ServerStepPrefill), grown(telemetry.ServerStepDecode)), grown(telemetry.ServerSteps)),
+		Accepted:   share(grown(telemetry.ServerAccepted), grown(telemetry.ServerDraftTokens)),
+	}
+	if s.CacheHits == nil && in[telemetry.ServerCacheHits] == nil {
+		s.CacheHits = greatest(in[telemetry.ServerCacheHitRate], n.since(n.back.Fresh), newest)
+	}
+	return s, len(in) > 0
+}
+
+func (n now) device(d *device) LiveDevice {
+	value := func(name string) *float64 { return greatest(d.series[name], n.since(n.back.Fresh), newest) }
+	l := LiveDevice{
+		Device: d.label, Utilization: value(telemetry.DeviceUtilization), Power: value(telemetry.DevicePower),
+		Clock: value(telemetry.DeviceClock), Temperature: value(telemetry.DeviceTemperature),
+		MemoryUsed: value(telemetry.DeviceMemoryUsed), MemoryTotal: value(telemetry.DeviceMemoryTotal),
+	}
+	for _, s := range d.series[telemetry.DeviceThrottled] {
+		held := greatest([]*telemetry.Series{s}, n.since(n.back.Fresh), newest)
+		if held != nil && l.Throttled == nil {
+			l.Throttled = []string{}
+		}
+		if held != nil && *held > 0 {
+			l.Throttled = append(l.Throttled, s.Labels["reason"])
+		}
+	}
+	slices.Sort(l.Throttled)
+	return l
+}
+
+func (n now) host(set *telemetry.Set, source string) (LiveHost, bool) {
+	in := ofSource(set, source, "host.")
+	value := func(name string) *float64 { return greatest(in[name], n.since(n.back.Fresh), newest) }
+	pressure := func(resource string) *float64 {
+		of := slices.DeleteFunc(slices.Clone(in[telemetry.HostPressure]), func(s *telemetry.Series) bool { return s.Labels["resource"] != resource })
+		return sumOf(of, n.since(n.back.Rate), rate)
+	}
+	h := LiveHost{
+		Source: source, CPU: sumOf(in[telemetry.HostCPUTime], n.since(n.back.Rate), rate),
+		CPUs:       sumOf(in[telemetry.HostCPUTime], n.since(n.back.Rate), one),
+		MemoryUsed: value(telemetry.HostMemoryUsed), MemoryTotal: value(telemetry.HostMemoryTotal),
+		CPUPressure: pressure("cpu"), MemoryPressure: pressure("memory"), IOPressure: pressure("io"),
+	}
+	return h, len(in) > 0
+}
+
+// newest is the last point.
+func newest(points []telemetry.Point) (v float64, ok bool) {
+	if len(points) == 0 {
+		return 0, false
+	}
+	return points[len(points)-1].Value, true
+}
+
+// one counts a series.
+func one(points []telemetry.Point) (v float64, ok bool) { return 1, len(points) > 0 }
+
+// total is the sum of two, nil if one is not known.
+func total(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	v := *a + *b
+	return &v
+}
