@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -145,7 +146,9 @@ func collecting(t *testing.T, l net.Listener, answer http.HandlerFunc) (got func
 	}
 	return got, func() {
 		_ = server.Close()
-		<-done
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	}
 }
 
@@ -161,7 +164,9 @@ func startMemEngine(t *testing.T) (l *memnet.Listener, stop func()) {
 	go func() { done <- server.Serve(ctx, l, nil) }()
 	return l, func() {
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
