@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,8 +194,8 @@ func TestARunIsSentWhileItGoesOn(t *testing.T) {
 		to := memnet.Listen()
 		got, end := collecting(t, to, nil)
 		defer end()
-		midway := 0
-		time.AfterFunc(3500*time.Millisecond, func() { midway = len(got()) })
+		var midway atomic.Int64
+		time.AfterFunc(3500*time.Millisecond, func() { midway.Store(int64(len(got()))) })
 		v, code, _ := sentLive(t, to)
 		if code != exitOK || v.stderr.String() != "" {
 			t.Fatalf("code %d: %s", code, v.stderr.String())
@@ -208,8 +209,8 @@ func TestARunIsSentWhileItGoesOn(t *testing.T) {
 				last = p
 			}
 		}
-		if n := kept.Telemetry.Points(); n == 0 || sampled != n || last.value != 50 || midway == 0 || midway >= len(got()) {
-			t.Errorf("%d samples sent of %d, %v done; %d points midway of %d", sampled, n, last.value, midway, len(got()))
+		if n := kept.Telemetry.Points(); n == 0 || sampled != n || last.value != 50 || midway.Load() == 0 || int(midway.Load()) >= len(got()) {
+			t.Errorf("%d samples sent of %d, %v done; %d points midway of %d", sampled, n, last.value, midway.Load(), len(got()))
 		}
 	})
 }

@@ -113,7 +113,9 @@ func TestTroubleIsANote(t *testing.T) {
 func TestForgottenPointsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := Start(t.Context(), time.Second, []Collector{fake{"server", counting}})
+		g.mu.Lock()
 		g.members[0].points = mostPoints - 5
+		g.mu.Unlock()
 		fresh := 0
 		for range 20 {
 			time.Sleep(time.Second)
