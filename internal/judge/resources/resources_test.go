@@ -221,3 +221,15 @@ func TestServersAndHosts(t *testing.T) {
 		t.Error("of nothing")
 	}
 }
+
+// Processes are asked for seldom: what was seen 8 s before a short run is so in it.
+func TestProcessesSeenBeforeTheRun(t *testing.T) {
+	set := sampled(nil, course{"gpu", telemetry.DeviceProcesses, "0", nil, 10 * sec, -8 * sec, -8 * sec, steady(3), nil})
+	if d := Of(set, window(0, 2*sec), none, 0, 0).Devices; d.Processes == nil || *d.Processes != 3 {
+		t.Errorf("%+v", d)
+	}
+	old := sampled(nil, course{"gpu", telemetry.DeviceProcesses, "0", nil, 10 * sec, -20 * sec, -20 * sec, steady(3), nil})
+	if d := Of(old, window(0, 2*sec), none, 0, 0).Devices; d.Processes != nil {
+		t.Errorf("%+v", d)
+	}
+}
