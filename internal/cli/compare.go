@@ -73,7 +73,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, c.Files.Write(result, c.Lang), verdictOf(result.Gates))
+	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is

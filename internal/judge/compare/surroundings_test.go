@@ -24,12 +24,12 @@ func served(change func(*environment.Environment)) *environment.Environment {
 }
 
 // residueOf are lines of what differs between runs with these servers.
-func residueOf(t *testing.T, o Options, leg *trace.Leg, servers ...*environment.Environment) (lines []string, further int) {
+func residueOf(t *testing.T, o Options, servers ...*environment.Environment) (lines []string, further int) {
 	t.Helper()
 	var runs []Run
 	for i, e := range servers {
 		name := fmt.Sprint("v", i)
-		runs = append(runs, planned(name, name, func(r *trace.Run) { r.Env.Serving, r.Leg = e, leg }))
+		runs = append(runs, planned(name, name, func(r *trace.Run) { r.Env.Serving = e }))
 	}
 	_, c := layout(t, o, runs...)
 	for _, r := range c.Workloads[0].Residue {
@@ -50,15 +50,15 @@ func TestWhatDiffersInTheEnvironment(t *testing.T) {
 		"server.package.torch: 2.8 | 2.9", "server.driver: 550 | 560", "server.arg.port: 1 | 2", "server.arg.tp: not set | 4",
 		"server.env.VLLM_USE_V1: 0 | 1", "server.kernel: Linux 6 | Linux 7", "server.package.zlib: 1 | 2",
 	}
-	got, further := residueOf(t, Options{}, nil, a, b)
+	got, further := residueOf(t, Options{}, a, b)
 	if diff := cmp.Diff(want, got); diff != "" || further != 0 {
 		t.Errorf("%d further, %s", further, diff)
 	}
-	got, _ = residueOf(t, Options{Ignore: []string{"server.env.VLLM_USE_V1", "server.package.torch"}}, nil, a, b)
+	got, _ = residueOf(t, Options{Ignore: []string{"server.env.VLLM_USE_V1", "server.package.torch"}}, a, b)
 	if slices.Contains(got, want[0]) || slices.Contains(got, want[4]) || len(got) != 5 {
 		t.Error(got)
 	}
-	if got, _ := residueOf(t, Options{}, nil, a, a, nil); got != nil {
+	if got, _ := residueOf(t, Options{}, a, a, nil); got != nil {
 		t.Errorf("not known of one: %q", got)
 	}
 	many := served(func(e *environment.Environment) {
@@ -67,7 +67,7 @@ func TestWhatDiffersInTheEnvironment(t *testing.T) {
 			e.Packages = append(e.Packages, environment.Version{Name: fmt.Sprint("p", i), Version: "1"})
 		}
 	})
-	if got, further := residueOf(t, Options{}, nil, a, many); len(got) != mostSurroundings || got[0] != "server.driver: 550 | 560" || further != 41-mostSurroundings {
+	if got, further := residueOf(t, Options{}, a, many); len(got) != mostSurroundings || got[0] != "server.driver: 550 | 560" || further != 41-mostSurroundings {
 		t.Errorf("%d further, %q", further, got)
 	}
 }

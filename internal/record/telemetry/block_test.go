@@ -218,12 +218,14 @@ func walks() []walk {
 		{"device busy", func(r *rand.Rand, v float64) float64 {
 			return float64(int(between(v*100+float64(r.IntN(9)-4), 0, 100))) / 100
 		}},
-		{"device memory", func(r *rand.Rand, v float64) float64 { return 75e9 + 1<<20*float64(r.IntN(100)/98) }},
+		{"device memory", func(r *rand.Rand, _ float64) float64 { return 75e9 + 1<<20*float64(r.IntN(100)/98) }},
 		{"power", func(r *rand.Rand, v float64) float64 { return round(between(v+r.NormFloat64()*12, 70, 700), 100) }},
 		{"energy", func(r *rand.Rand, v float64) float64 { return round(v+450+r.NormFloat64()*12, 1000) }},
-		{"temperature", func(r *rand.Rand, v float64) float64 { return between(v+float64(r.IntN(12)/11-r.IntN(12)/11), 30, 90) }},
-		{"clock", func(r *rand.Rand, v float64) float64 { return 1e6 * (1980 - 15*float64(r.IntN(10)/8)) }},
-		{"throttled", func(r *rand.Rand, v float64) float64 { return float64(r.IntN(200) / 199) }},
+		{"temperature", func(r *rand.Rand, v float64) float64 {
+			return between(v+[]float64{-1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}[r.IntN(12)], 30, 90)
+		}},
+		{"clock", func(r *rand.Rand, _ float64) float64 { return 1e6 * (1980 - 15*float64(r.IntN(10)/8)) }},
+		{"throttled", func(r *rand.Rand, _ float64) float64 { return float64(r.IntN(200) / 199) }},
 		{"switches", func(r *rand.Rand, v float64) float64 { return v + float64(20000+r.IntN(4000)) }},
 		{"received", func(r *rand.Rand, v float64) float64 { return v + float64(300000+r.IntN(100000)) }},
 	}

@@ -110,7 +110,7 @@ func (s *Set) Empty() bool { return s == nil || len(s.Sources) == 0 && len(s.Ser
 // one of its series is dropped: a source that stamps its samples itself repeats one until it has
 // the next.
 func (s *Set) Add(v Value) bool {
-	one := s.find(v.Key.String())
+	one := s.find(v.String())
 	if one == nil {
 		one = &Series{Key: v.Key, Unit: v.Unit, Kind: v.Kind}
 		s.Join(one)
@@ -136,16 +136,16 @@ func (s *Set) Last(k Key) (Point, bool) {
 
 // Join adds a series that is not in the set.
 func (s *Set) Join(one *Series) {
-	name := one.Key.String()
+	name := one.String()
 	s.find(name)
-	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.Key.String(), name) })
+	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
 }
 
 // Extend adds the points of a series that come after the last one of the series of that key.
 func (s *Set) Extend(by *Series) {
-	one := s.find(by.Key.String())
+	one := s.find(by.String())
 	if one == nil {
 		s.Join(by)
 		return
@@ -207,7 +207,7 @@ func (s *Set) find(name string) *Series {
 	if s.byKey == nil {
 		s.byKey = map[string]*Series{}
 		for _, one := range s.Series {
-			s.byKey[one.Key.String()] = one
+			s.byKey[one.String()] = one
 		}
 	}
 	return s.byKey[name]

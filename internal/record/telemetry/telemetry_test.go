@@ -23,7 +23,7 @@ func TestASetGrowsBySeries(t *testing.T) {
 	}
 	var names []string
 	for _, one := range s.Series {
-		names = append(names, one.Key.String())
+		names = append(names, one.String())
 	}
 	if d := cmp.Diff([]string{`gpu/device.power{device="0"}`, `gpu/device.power{device="1"}`}, names); d != "" {
 		t.Error(d)

@@ -53,8 +53,12 @@ type counter struct {
 func newEncoder(run trace.Run) *encoder {
 	resource := []byte{}
 	for _, a := range [][2]string{
-		{"service.name", "pitot"}, {"service.version", run.Env.Pitot}, {"service.instance.id", run.ID},
-		{"pitot.run.id", run.ID}, {"pitot.run.name", run.Name}, {"pitot.model", run.Plan.Model},
+		{"service.name", "pitot"},
+		{"service.version", run.Env.Pitot},
+		{"service.instance.id", run.ID},
+		{"pitot.run.id", run.ID},
+		{"pitot.run.name", run.Name},
+		{"pitot.model", run.Plan.Model},
 	} {
 		if a[1] != "" {
 			resource = appendMessage(resource, 1, keyValue(a[0], a[1]))
@@ -149,7 +153,7 @@ func (e *encoder) point(v telemetry.Value) (b []byte) {
 
 // start is since when the value of a counter adds up.
 func (e *encoder) start(v telemetry.Value) time.Duration {
-	key := v.Key.String()
+	key := v.String()
 	c := e.counters[key]
 	switch {
 	case c == nil:

@@ -173,9 +173,14 @@ func (d *drawing) devices(v View) {
 	}
 	word := d.Lang.Word
 	t := table{columns: []column{
-		{title: word("watch.device"), left: true}, {title: word("watch.busy"), keep: 9}, {title: word("watch.power"), keep: 8},
-		{title: word("watch.clock"), keep: 4}, {title: word("watch.temperature"), keep: 5}, {title: word("watch.memory"), keep: 6},
-		{title: word("watch.throttled"), left: true, keep: 7}, {title: "", left: true, keep: 1},
+		{title: word("watch.device"), left: true},
+		{title: word("watch.busy"), keep: 9},
+		{title: word("watch.power"), keep: 8},
+		{title: word("watch.clock"), keep: 4},
+		{title: word("watch.temperature"), keep: 5},
+		{title: word("watch.memory"), keep: 6},
+		{title: word("watch.throttled"), left: true, keep: 7},
+		{title: "", left: true, keep: 1},
 	}}
 	for i, dev := range now {
 		var course []*float64
@@ -186,8 +191,14 @@ func (d *drawing) devices(v View) {
 			}
 		}
 		t.rows = append(t.rows, []cell{
-			{dev.Device, ""}, {percent(dev.Utilization), ""}, {watts(dev.Power), ""}, {mega(dev.Clock), ""}, {celsius(dev.Temperature), ""},
-			{memory(dev.MemoryUsed, dev.MemoryTotal), ""}, d.throttled(dev.Throttled), {spark(course, deviceCourse, 1), plain.Green},
+			{dev.Device, ""},
+			{percent(dev.Utilization), ""},
+			{watts(dev.Power), ""},
+			{mega(dev.Clock), ""},
+			{celsius(dev.Temperature), ""},
+			{memory(dev.MemoryUsed, dev.MemoryTotal), ""},
+			d.throttled(dev.Throttled),
+			{spark(course, deviceCourse, 1), plain.Green},
 		})
 	}
 	d.section()

@@ -12,7 +12,6 @@ package probe
 
 import (
 	"context"
-	"strings"
 )
 
 // A Kind is what is read of the files of an Ask.
@@ -90,11 +89,3 @@ func (a Ask) limit() int {
 }
 
 func (a Ask) most() int { return max(1, a.Most) }
-
-// path is Dir with Glob.
-func (a Ask) path() string {
-	if a.Glob == "" {
-		return a.Dir
-	}
-	return strings.TrimSuffix(a.Dir, "/") + "/" + a.Glob
-}

@@ -133,8 +133,12 @@ func TestNoLinkLeadsOutOfATree(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := Local{}.Ask(t.Context(), dir, []Ask{
-		{Name: "out", Dir: "/out"}, {Name: "up", Dir: "/up"}, {Name: "up", Dir: "/../../../../../../etc/hostname"}, {Name: "loop", Dir: "/loop"},
-		{Name: "link", Kind: Link, Dir: "/out"}, {Name: "glob", Kind: Size, Dir: "/", Glob: "e*/host*"},
+		{Name: "out", Dir: "/out"},
+		{Name: "up", Dir: "/up"},
+		{Name: "up", Dir: "/../../../../../../etc/hostname"},
+		{Name: "loop", Dir: "/loop"},
+		{Name: "link", Kind: Link, Dir: "/out"},
+		{Name: "glob", Kind: Size, Dir: "/", Glob: "e*/host*"},
 	})
 	want := []string{`out /out "inside"`, `up /up "inside"`, `up /etc/hostname "inside"`, `link /out "/etc/hostname"`, `glob  "6 /etc/hostname"`}
 	if diff := cmp.Diff(want, normal(got)); diff != "" {

@@ -118,12 +118,12 @@ func (f Fake) program(args []string) (once string, sample func(now time.Time, n 
 		return "\tTotal Count                    : 1\n\n\tNPU ID                         : 0\n\tChip Count                     : " + strconv.Itoa(f.Devices) + "\n", nil, 0
 	case line == "npu-smi info":
 		return f.npuTable(), nil, 0
-	case strings.HasPrefix(line, "npu-smi info watch") && !(f.Old && strings.Contains(line, "ptambnu")):
+	case strings.HasPrefix(line, "npu-smi info watch") && (!f.Old || !strings.Contains(line, "ptambnu")):
 		s, _ := strconv.Atoi(flag("-d"))
 		return "", f.npu, time.Duration(s) * time.Second
 	case line == "amd-smi list":
 		return f.each("GPU: %d\n    BDF: 0000:01:00.0\n    UUID: 00ff74a1-0000-1000-80cf-000000000000\n"), nil, 0
-	case strings.HasPrefix(line, "amd-smi monitor") && !(f.Old && strings.Contains(line, "--violation")):
+	case strings.HasPrefix(line, "amd-smi monitor") && (!f.Old || !strings.Contains(line, "--violation")):
 		s, _ := strconv.Atoi(flag("--watch"))
 		return "", f.amd, time.Duration(s) * time.Second
 	}
@@ -148,8 +148,10 @@ func (f Fake) each(format string) (all string) {
 
 // help is the list of fields, in the form of the real one.
 func (f Fake) help() string {
-	names := []string{"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", `clocks.current.sm" or "clocks.sm`,
-		`clocks.current.memory" or "clocks.mem`, "power.draw", "power.limit", "temperature.gpu"}
+	names := []string{
+		"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", `clocks.current.sm" or "clocks.sm`,
+		`clocks.current.memory" or "clocks.mem`, "power.draw", "power.limit", "temperature.gpu",
+	}
 	if f.Old {
 		names = append(names, "clocks_throttle_reasons.active")
 	} else {

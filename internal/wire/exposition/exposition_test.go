@@ -177,7 +177,7 @@ func FuzzParse(f *testing.F) {
 // What the reference library writes in either format is read as the same samples.
 func FuzzFormats(f *testing.F) {
 	f.Add("a", "b", "c \"\\\n# {}", 1.5, int64(1700000000001), true)
-	f.Add("x_total", "le", "", -0.0, int64(-1), false)
+	f.Add("x_total", "le", "", math.Copysign(0, -1), int64(-1), false)
 	f.Fuzz(func(t *testing.T, name, label, value string, v float64, ms int64, counter bool) {
 		family := &dto.MetricFamily{Name: &name}
 		m := &dto.Metric{Label: []*dto.LabelPair{{Name: &label, Value: &value}}}

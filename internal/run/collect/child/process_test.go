@@ -162,7 +162,7 @@ func TestHowItEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.End()
+	defer func() { _ = p.End() }()
 	if line, _, err := p.Line(); err != nil || string(line) != Ready {
 		t.Errorf("%q, %v", line, err)
 	}

@@ -61,8 +61,10 @@ func On(host string, args []string) []string {
 	if host == "" {
 		return args
 	}
-	return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2",
-		"-o", "ClearAllForwardings=yes", "--", host, shell.Join(args)}
+	return []string{
+		"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2",
+		"-o", "ClearAllForwardings=yes", "--", host, shell.Join(args),
+	}
 }
 
 // CheckHost refuses a host that ssh would not take as one.

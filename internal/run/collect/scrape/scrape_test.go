@@ -168,12 +168,14 @@ func TestTroubleIsALine(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			says("a 1\n")(w, nil)
 		}, NoAnswer, 0},
-		"HTML":        {says("<html><body>no</body></html>\n"), "telemetry.page-html", 0},
-		"NaN":         {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), NotANumber, 3},
-		"duplicates":  {says("vllm:num_requests_running 1\nvllm:num_requests_running 2\n"), "telemetry.page-duplicate", 3},
-		"503":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, Status, 0},
-		"elsewhere":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other/metrics", 302) }, Elsewhere, 0},
-		"in a circle": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/metrics", 302) }, Elsewhere, 0},
+		"HTML":       {says("<html><body>no</body></html>\n"), "telemetry.page-html", 0},
+		"NaN":        {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), NotANumber, 3},
+		"duplicates": {says("vllm:num_requests_running 1\nvllm:num_requests_running 2\n"), "telemetry.page-duplicate", 3},
+		"503":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, Status, 0},
+		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other/metrics", http.StatusFound)
+		}, Elsewhere, 0},
+		"in a circle": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/metrics", http.StatusFound) }, Elsewhere, 0},
 		"unknown":     {says("something 1\n"), Nothing, 0},
 		"no date": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Date"] = nil

@@ -29,17 +29,26 @@ var nvidia = kind{
 }
 
 func queryGPU(fields []string, every time.Duration) []string {
-	return []string{"nvidia-smi", "--query-gpu=" + strings.Join(fields, ","), "--format=csv,noheader,nounits",
-		"--loop-ms=" + strconv.FormatInt(max(1, every.Milliseconds()), 10)}
+	return []string{
+		"nvidia-smi", "--query-gpu=" + strings.Join(fields, ","), "--format=csv,noheader,nounits",
+		"--loop-ms=" + strconv.FormatInt(max(1, every.Milliseconds()), 10),
+	}
 }
 
 // wanted are fields of nvidia-smi --help-query-gpu, each with the names that it has had, of
 // which the first one that the driver knows is asked for.
 var wanted = [][]string{
-	{"timestamp"}, {"index"}, {"uuid"}, {"utilization.gpu"}, {"memory.used"}, {"memory.total"},
-	{"clocks.sm", "clocks.current.sm"}, {"clocks.mem", "clocks.current.memory"},
+	{"timestamp"},
+	{"index"},
+	{"uuid"},
+	{"utilization.gpu"},
+	{"memory.used"},
+	{"memory.total"},
+	{"clocks.sm", "clocks.current.sm"},
+	{"clocks.mem", "clocks.current.memory"},
 	{"power.draw.instant", "power.draw"}, // power.draw is an average of the last second since Ampere
-	{"power.limit", "enforced.power.limit"}, {"temperature.gpu"},
+	{"power.limit", "enforced.power.limit"},
+	{"temperature.gpu"},
 	{"clocks_event_reasons.active", "clocks_throttle_reasons.active"},
 }
 

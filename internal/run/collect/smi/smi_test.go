@@ -204,8 +204,10 @@ func TestSlowThenHanging(t *testing.T) {
 		host := []string{"", "gpu1"}[i%2]
 		t.Run(child.Name(program, host), func(t *testing.T) {
 			starts := filepath.Join(t.TempDir(), "starts")
-			devices.Install(t, devices.Fake{Delay: 150 * time.Millisecond, Period: 20 * time.Millisecond, Samples: 3, Then: devices.Hang, Starts: starts,
-				Power: devices.Curve{Corners: []devices.Corner{{W: 321}}}})
+			devices.Install(t, devices.Fake{
+				Delay: 150 * time.Millisecond, Period: 20 * time.Millisecond, Samples: 3, Then: devices.Hang, Starts: starts,
+				Power: devices.Curve{Corners: []devices.Corner{{W: 321}}},
+			})
 			d, err := New(program, host)
 			if err != nil {
 				t.Fatal(err)
@@ -242,7 +244,7 @@ func BenchmarkLine(b *testing.B) {
 	f := devices.Fake{Devices: 8}
 	forms := nvidia.forms(time.Second, func(args ...string) string { out, _ := f.Ask(args...); return out })
 	p := f.Start(forms[0].args)
-	defer p.End()
+	defer func() { _ = p.End() }()
 	var lines []child.Line
 	for len(lines) < 8 {
 		line, _, err := p.Line()

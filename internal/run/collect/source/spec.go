@@ -2,11 +2,9 @@ package source
 
 import (
 	"context"
-
 	"net"
 	"net/url"
 	"slices"
-
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
