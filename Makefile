@@ -15,10 +15,23 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 # All that is built here is static, and so built once.
 export CGO_ENABLED := 0
 
-.PHONY: build test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build page test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
-build: ## bin/pitot, static
+build: page ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
+
+# The page is built where there is a Node that can; elsewhere the binary has a placeholder.
+NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || a == 20 && b >= 19) console.log("yes")' 2>/dev/null)
+PAGE := internal/show/web/dist/index.html
+
+page: $(if $(NODE),$(PAGE)) ## the page that pitot ui serves, from web/
+
+$(PAGE): web/node_modules/.package-lock.json web/package.json web/index.html web/vite.config.ts $(shell find web/src -type f)
+	cd web && npm run --silent build
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	touch $@
 
 # What starts goroutines, or guards what several of them use, is tested under the race
 # detector, which makes tests several times slower: those of these packages that are long

@@ -40,6 +40,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/cli/watch"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -165,6 +166,7 @@ type grammar struct {
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
 	Compare    compareCmd    `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
 	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
+	UI         ui.Cmd        `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
 	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
 	Conform    conform.Cmd   `cmd:"" help:"Measure the error of a client's figures."`
 	VLLM       vllmCmd       `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`

@@ -128,6 +128,18 @@ func (l *Language) Knows(code plan.Code) bool {
 	return ok
 }
 
+// Under returns the texts as they stand in the catalogue, by their codes without the prefix
+// that selects them.
+func (l *Language) Under(prefix string) map[string]string {
+	all := map[string]string{}
+	for code, text := range l.texts {
+		if name, ok := strings.CutPrefix(string(code), prefix); ok {
+			all[name] = text
+		}
+	}
+	return all
+}
+
 // SayAll says all messages, joined as a list of a kind.
 func (l *Language) SayAll(kind string, all []plan.Message) string {
 	texts := make([]string, len(all))

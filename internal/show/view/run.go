@@ -1,0 +1,86 @@
+package view
+
+// A Run is a run without its requests.
+type Run struct {
+	Row      Row       `json:"row"`
+	Verdict  Verdict   `json:"verdict"`
+	Seconds  *float64  `json:"seconds"` // the benchmark duration; null while it is not known
+	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as an imported run's tool told them
+	Requests Requests  `json:"requests"`
+	Failures []Failure `json:"failures"`
+	Notes    []string  `json:"notes"`
+	// Plan and Environment are groups of settings and facts in words.
+	Plan        []Group   `json:"plan"`
+	Environment []Group   `json:"environment"`
+	Spec        string    `json:"spec"`     // the plan as a settings file; empty: of imported runs
+	Commands    []Command `json:"commands"` // that make the run again
+	Reports     []Report  `json:"reports"`
+	// Predicted says, of a simulated run, what it was simulated with; empty: of others.
+	Predicted string `json:"predicted"`
+}
+
+// A Verdict says how far figures can be trusted.
+type Verdict struct {
+	Validity string   `json:"validity"` // as in Row
+	Headline string   `json:"headline"`
+	Reasons  []string `json:"reasons"`
+}
+
+// A Figure is one number of a run.
+type Figure struct {
+	Name       string   `json:"name"`  // ttft.p99
+	Group      string   `json:"group"` // of figures that stand in one row: ttft; empty: stands by itself
+	Title      string   `json:"title"`
+	Unit       string   `json:"unit"`  // as it is displayed
+	Text       string   `json:"text"`  // the value as it is displayed, without its unit
+	Value      *float64 `json:"value"` // SI
+	Definition string   `json:"definition"`
+	// Doubt says why the figure is less sure than it looks, such as a sample that is too small;
+	// empty: nothing does.
+	Doubt string `json:"doubt"`
+	// Low and High are what it lies within, where it is only known so.
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"`
+}
+
+// Requests counts the requests of a run.
+type Requests struct {
+	Planned int `json:"planned"`
+	Sent    int `json:"sent"`
+	OK      int `json:"ok"`
+	Failed  int `json:"failed"`
+}
+
+// A Failure is one way in which requests failed.
+type Failure struct {
+	Class   string `json:"class"`
+	Title   string `json:"title"`
+	Status  int    `json:"status"` // HTTP status of class http
+	Count   int    `json:"count"`
+	Example string `json:"example"` // what the server, or the client, said of the first of them
+}
+
+// A Group is settings or facts under a title.
+type Group struct {
+	Title  string  `json:"title"`
+	Fields []Field `json:"fields"`
+}
+
+// A Field is a setting or a fact.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A Command is a command line, for a shell.
+type Command struct {
+	Dialect string `json:"dialect"`
+	Line    string `json:"line"`
+	Note    string `json:"note"` // why it is not the same run; empty: it is
+}
+
+// A Report is the run in the form of a tool, as text of fixed width.
+type Report struct {
+	Dialect string `json:"dialect"`
+	Text    string `json:"text"`
+}

@@ -1,0 +1,68 @@
+// Where answers come from: the server beside the page, or, in a report that is one file, a
+// script element of the document with the answers by their paths.
+
+const element = document.getElementById('answers')
+const kept: Record<string, unknown> | null = element ? (JSON.parse(element.textContent ?? '{}') as Record<string, unknown>) : null
+
+/** Whether the page is a report that is one file. */
+export const report = kept !== null
+
+/** An answer that was refused, in the words of the server. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** The answer to a path such as `runs/ID`, with the parameters that are given. */
+export async function ask<T>(path: string, parameters: Record<string, string | number | string[]> = {}, signal?: AbortSignal): Promise<T> {
+  if (kept) {
+    if (path in kept) return kept[path] as T
+    throw new Refusal(404, path)
+  }
+  const response = await fetch(address(path, parameters), signal ? { signal } : {})
+  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
+  return (await response.json()) as T
+}
+
+/** The bytes of an answer that is not JSON. */
+export async function askBytes(path: string, parameters: Record<string, string | number | string[]> = {}, signal?: AbortSignal): Promise<ArrayBuffer> {
+  if (kept) {
+    const encoded = kept[path]
+    if (typeof encoded !== 'string') throw new Refusal(404, path)
+    return inflate(encoded)
+  }
+  const response = await fetch(address(path, parameters), signal ? { signal } : {})
+  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
+  return response.arrayBuffer()
+}
+
+/** Send a change to the server: the only way in which the page changes anything. */
+export async function change(path: string, body: unknown): Promise<void> {
+  const response = await fetch(address(path, {}), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
+}
+
+/** The address of an answer, for links and event sources. */
+export function address(path: string, parameters: Record<string, string | number | string[]>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of Array.isArray(value) ? value : [String(value)]) query.append(name, one)
+  }
+  const text = query.toString()
+  return 'api/' + path + (text ? '?' + text : '')
+}
+
+// inflate reads what a report keeps of bytes: raw DEFLATE in base64.
+async function inflate(encoded: string): Promise<ArrayBuffer> {
+  const bytes = Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0))
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  return new Response(stream).arrayBuffer()
+}

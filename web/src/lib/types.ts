@@ -1,0 +1,224 @@
+// Written by internal/show/view (UPDATE=1 go test ./internal/show/view). Do not edit.
+
+export interface Hello {
+  version: string;
+  store: string;
+  write: boolean;
+  language: string;
+  languages: string[];
+  words: Record<string, string>;
+}
+
+export interface Row {
+  id: string;
+  name: string;
+  kind: string;
+  status: string;
+  validity: string;
+  started: string;
+  model: string;
+  url: string;
+  dialect: string;
+  load: string;
+  requests: number;
+  records: number;
+  failed: number;
+  concurrency: number;
+  rate: number;
+  experiment: string;
+  variant: string;
+  tags: string[];
+  remark: string;
+  figures: Record<string, number>;
+}
+
+export interface Runs {
+  total: number;
+  stored: number;
+  offset: number;
+  rows: Row[];
+  models: string[];
+  tags: string[];
+  experiments: string[];
+}
+
+export interface Sparkline {
+  id: string;
+  values: number[];
+}
+
+export interface Verdict {
+  validity: string;
+  headline: string;
+  reasons: string[];
+}
+
+export interface Figure {
+  name: string;
+  group: string;
+  title: string;
+  unit: string;
+  text: string;
+  value: number | null;
+  definition: string;
+  doubt: string;
+  low: number | null;
+  high: number | null;
+}
+
+export interface Requests {
+  planned: number;
+  sent: number;
+  ok: number;
+  failed: number;
+}
+
+export interface Failure {
+  class: string;
+  title: string;
+  status: number;
+  count: number;
+  example: string;
+}
+
+export interface Field {
+  name: string;
+  value: string;
+}
+
+export interface Group {
+  title: string;
+  fields: Field[];
+}
+
+export interface Command {
+  dialect: string;
+  line: string;
+  note: string;
+}
+
+export interface Report {
+  dialect: string;
+  text: string;
+}
+
+export interface Run {
+  row: Row;
+  verdict: Verdict;
+  seconds: number | null;
+  figures: Figure[];
+  requests: Requests;
+  failures: Failure[];
+  notes: string[];
+  plan: Group[];
+  environment: Group[];
+  spec: string;
+  commands: Command[];
+  reports: Report[];
+  predicted: string;
+}
+
+export interface Series {
+  name: string;
+  title: string;
+  unit: string;
+  values: (number | null)[];
+}
+
+export interface Line {
+  name: string;
+  x: number[];
+  y: (number | null)[];
+}
+
+export interface Strip {
+  title: string;
+  unit: string;
+  steps: boolean;
+  top: number;
+  lines: Line[];
+}
+
+export interface Distribution {
+  name: string;
+  title: string;
+  n: number;
+  share: number[];
+  value: number[];
+  approximate: boolean;
+}
+
+export interface Heat {
+  name: string;
+  title: string;
+  step: number;
+  edges: number[];
+  cells: number[];
+}
+
+export interface Course {
+  read: number;
+  records: number;
+  running: boolean;
+  seconds: number;
+  undated: boolean;
+  step: number;
+  series: Series[];
+  strips: Strip[];
+  stalls: [number, number][];
+  failed: number[];
+  distributions: Distribution[];
+  heat: Heat[];
+}
+
+export interface RowsHeader {
+  n: number;
+  every: number;
+  unit: number;
+  next: number;
+  columns: string[];
+  classes: string[];
+}
+
+export interface Moment {
+  name: string;
+  title: string;
+  at: number;
+}
+
+export interface Chunk {
+  at: number;
+  slack: number;
+  tokens: number;
+  kind: string;
+}
+
+export interface Request {
+  index: number;
+  id: string;
+  tenant: string;
+  session: string;
+  turn: number;
+  prompt_tokens: number;
+  want_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  finish_reason: string;
+  status: number;
+  class: string;
+  failure: string;
+  error: string;
+  text: string;
+  stamps: string;
+  instants: Moment[];
+  ttft: number | null;
+  tpot: number | null;
+  e2el: number | null;
+  chunks: Chunk[];
+  all: number;
+}
+
+export interface Records {
+  total: number;
+  rows: Request[];
+}
