@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
@@ -48,19 +49,14 @@ func (c noteCmd) Run(p *Process) error {
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n := note.Note{Title: c.Title, Date: time.Now().Format(time.DateOnly), Pitot: Version(), Lang: words.In(c.Lang), Folder: folder}
-	var errs []error
-	n.Comparison, err = c.compare(p, o, func(t *trace.Trace) {
-		var table strings.Builder
-		errs = append(errs, writeTable(&table, t, c.Table, n.Lang))
-		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
-	})
-	if err := errors.Join(append(errs, err)...); err != nil {
+	n, err := c.note(p, o, c.Table, words.In(c.Lang))
+	if err != nil {
 		return err
 	}
 	if n.Experiment, err = c.experimentOf(p, n); err != nil {
 		return err
 	}
+	n.Title, n.Date, n.Pitot, n.Folder = c.Title, time.Now().Format(time.DateOnly), Version(), folder
 	n.Title = cmp.Or(n.Title, strings.Join(labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {
@@ -75,6 +71,19 @@ func (c noteCmd) Run(p *Process) error {
 	}
 	fmt.Fprintln(p.Stdout)
 	return nil
+}
+
+// note compares the variants, and keeps of each run what a note shows: its table by the rules of
+// a tool.
+func (v variants) note(p *Process, o compare.Options, tool string, l *words.Language) (n note.Note, err error) {
+	n.Lang = l
+	var errs []error
+	n.Comparison, err = v.compare(p, o, func(t *trace.Trace) {
+		var table strings.Builder
+		errs = append(errs, writeTable(&table, t, tool, l))
+		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
+	})
+	return n, errors.Join(append(errs, err)...)
 }
 
 // writeTable writes the result table of a run in a note, by the rules of a tool; that of

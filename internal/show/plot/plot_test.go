@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -346,5 +348,30 @@ func TestATrackKeepsItsPeaks(t *testing.T) {
 	thin := k.thinned()
 	if len(thin.X) > mostTrack || slices.Max(thin.Y) != 9 || !slices.IsSorted(thin.X) {
 		t.Errorf("%d points, at most %v", len(thin.X), slices.Max(thin.Y))
+	}
+}
+
+// A PNG is the same picture in dots.
+func TestPNG(t *testing.T) {
+	for name, draw := range figures(t) {
+		var b bytes.Buffer
+		if err := draw(PNG{&b}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		img, err := png.Decode(&b)
+		if err != nil || img.Bounds().Dx() != 1654 && img.Bounds().Dx() != 1653 {
+			t.Errorf("%s: %v, %v", name, err, img)
+			continue
+		}
+		colours := map[color.Color]bool{}
+		for x := range img.Bounds().Dx() {
+			for y := 0; y < img.Bounds().Dy(); y += 7 {
+				colours[img.At(x, y)] = true
+			}
+		}
+		if len(colours) < 4 {
+			t.Errorf("%s has %d colours", name, len(colours))
+		}
 	}
 }
