@@ -1,0 +1,109 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/program"
+)
+
+// A world is the program, and a store that it has filled.
+type world struct {
+	binary, folder string
+	env            []string
+}
+
+var shared struct {
+	sync.Once
+	world
+	err error
+}
+
+// stored is a store with a run of each kind.
+func stored(t *testing.T) *world {
+	t.Helper()
+	shared.Do(func() {
+		var folder string
+		if folder, shared.err = os.MkdirTemp("", "pitot-e2e"); shared.err != nil {
+			return
+		}
+		shared.world = world{folder: folder, env: append(os.Environ(), "PITOT_STORE="+filepath.Join(folder, "runs.db"))}
+		if shared.binary, shared.err = program.Build(folder); shared.err != nil {
+			return
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return &shared.world
+}
+
+// TestMain removes the store.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.folder != "" {
+		_ = os.RemoveAll(shared.folder)
+	}
+	os.Exit(code)
+}
+
+// pitot runs a command line to its end.
+func (w *world) pitot(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(w.binary, args...)
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.env, w.folder, &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("pitot %s: %v\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	return out.String()
+}
+
+// ui starts pitot ui, which ends with the test, and returns its address.
+func (w *world) ui(t *testing.T, args ...string) string {
+	t.Helper()
+	address, _ := w.start(t, regexp.MustCompile(`https?://\S+`), append([]string{"ui", "--listen", "127.0.0.1:0"}, args...)...)
+	return address
+}
+
+// start starts a command that ends with the test, and waits for what it says on stderr.
+func (w *world) start(t *testing.T, said *regexp.Regexp, args ...string) (match string, cmd *exec.Cmd) {
+	t.Helper()
+	cmd = exec.Command(w.binary, args...)
+	cmd.Env, cmd.Dir = w.env, w.folder
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(errs)
+	var all []string
+	for lines.Scan() {
+		all = append(all, lines.Text())
+		if m := said.FindString(lines.Text()); m != "" {
+			go func() { // so that the command is not held up
+				for lines.Scan() {
+				}
+			}()
+			return m, cmd
+		}
+	}
+	t.Fatalf("pitot %s said:\n%s", strings.Join(args, " "), strings.Join(all, "\n"))
+	return "", nil
+}
