@@ -67,6 +67,9 @@ demo: build ## the main job against the embedded engine
 	bin/pitot bench --store bin/demo.db --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
 	rm -rf bin/demo-ab bin/demo-ab.db
 	bin/pitot ab --quiet --store bin/demo-ab.db --folder bin/demo-ab --name demo --seed 3 --before profile:small-chat --after profile:small-chat,slower=3% -- sim -n 300 --rate 20
+	@echo
+	@echo 'To look at these runs in a browser:  bin/pitot ui --store bin/demo.db'
+	@echo 'and at the experiment:               bin/pitot ui --store bin/demo-ab.db'
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...
@@ -80,7 +83,7 @@ bench-peers: ## accuracy and cost beside other tools, installed from PyPI
 fuzz: ## every fuzz target, FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
 
-dist: ## static archives with checksums in dist/
+dist: page ## static archives with checksums in dist/
 	scripts/dist.sh '$(VERSION)' '$(LDFLAGS)'
 
 # The version is in the name, so that another one is another file.
