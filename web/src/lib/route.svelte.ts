@@ -43,6 +43,6 @@ export function go(address: string, replace = false): void {
     location.hash = address
     return
   }
-  history.replaceState(null, '', address)
+  history.replaceState(history.state, '', address)
   route.value = read()
 }
