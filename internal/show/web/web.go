@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -39,6 +40,9 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+
+	once sync.Once
+	read *digests
 }
 
 // Handler returns the page and its answers.
@@ -47,6 +51,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /", page())
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.runRoutes(mux)
 	return mux
 }
 
@@ -85,8 +90,12 @@ func answer(find func(asked) (any, error)) http.Handler {
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoExperiment) {
+	var bad badQuestion
+	switch {
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment):
 		code = http.StatusNotFound
+	case errors.As(err, &bad):
+		code = http.StatusBadRequest
 	}
 	http.Error(w, err.Error(), code)
 }

@@ -97,11 +97,6 @@ export interface Command {
   note: string;
 }
 
-export interface Report {
-  dialect: string;
-  text: string;
-}
-
 export interface Run {
   row: Row;
   verdict: Verdict;
@@ -114,8 +109,16 @@ export interface Run {
   environment: Group[];
   spec: string;
   commands: Command[];
-  reports: Report[];
   predicted: string;
+}
+
+export interface Report {
+  dialect: string;
+  text: string;
+}
+
+export interface Reports {
+  reports: Report[];
 }
 
 export interface Series {
