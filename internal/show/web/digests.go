@@ -55,9 +55,73 @@ type followed struct {
 // A progress is how far the digest of a run has come.
 type progress struct {
 	Read    int
-	Records int  // that are stored
-	Running bool // there may be more
-	Whole   bool // all that is stored has been read
+	Records int   // that are stored
+	Running bool  // there may be more
+	Whole   bool  // all that is stored has been read
+	Err     error // why it is read no further, as of a run that was removed
+}
+
+// follow tells how far the digest of a run has come: at first, and when it has grown, as often as
+// the channel is read. It is closed when ctx ends, after an error, and when a run that has ended
+// was read to its end.
+func (s *Server) follow(ctx context.Context, id string) (<-chan progress, error) {
+	l, err := s.Runs.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	d := s.stored()
+	f, err := d.of(l)
+	if err != nil {
+		return nil, err
+	}
+	if !f.watch(1) && l.Status == trace.Running { // it may have ended before it knew
+		err = d.resume(f, l)
+	}
+	to := make(chan progress)
+	go func() { // ends with ctx, which is that of a question
+		defer close(to)
+		defer f.watch(-1)
+		f.report(ctx, to)
+	}()
+	return to, err
+}
+
+// watch changes how many follow, and reports whether the run is being read.
+func (f *followed) watch(by int) (reading bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watchers += by
+	f.asked = time.Now()
+	return f.stop != nil
+}
+
+// report sends the progress whenever there is more.
+func (f *followed) report(ctx context.Context, to chan<- progress) {
+	for last, first := (progress{}), true; ; first = false {
+		p, grown, reading := f.look()
+		if first || p != last {
+			select {
+			case to <- p:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if last = p; !reading {
+			return
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look is the progress, what says that it has changed, and whether it will.
+func (f *followed) look() (p progress, grown <-chan struct{}, reading bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.progress(), f.grown, f.stop != nil
 }
 
 // close ends all goroutines.
@@ -250,17 +314,15 @@ func (f *followed) await(ctx context.Context) {
 	}
 }
 
-// progress is how far the digest has come.
+// progress is how far the digest has come; f is locked.
 func (f *followed) progress() progress {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.running, Whole: f.whole}
+	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.running, Whole: f.whole, Err: f.err}
 }
 
 // ask answers a question from the digest.
 func (f *followed) ask(question func(*digest.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	question(f.digest, progress{Read: f.digest.Requests(), Records: f.records, Running: f.running, Whole: f.whole})
+	question(f.digest, f.progress())
 	return f.err
 }
