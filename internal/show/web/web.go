@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -41,6 +42,9 @@ type Server struct {
 	Write   bool // tags and remarks may be written
 
 	loads loadNames
+
+	once sync.Once
+	read *digests
 }
 
 // Handler returns the page and its answers.
@@ -49,6 +53,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /", page())
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.runRoutes(mux)
 	return mux
 }
 
@@ -103,9 +108,9 @@ func mistakef(format string, a ...any) error { return mistake{fmt.Errorf(format,
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
 	switch {
-	case errors.As(err, new(mistake)):
+	case errors.As(err, new(mistake)), errors.As(err, new(badQuestion)):
 		code = http.StatusBadRequest
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoExperiment):
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment):
 		code = http.StatusNotFound
 	}
 	http.Error(w, err.Error(), code)
