@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -21,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
@@ -114,7 +114,7 @@ func (p *Process) withFigures(s *store.Store, list []store.Listing) (all []runs.
 }
 
 func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
-	all, known, err := s.Figures(id, ownFigures, metrics.Version)
+	all, known, err := s.Figures(id, metrics.Pitot, metrics.Version)
 	if err == nil && !known {
 		var t *trace.Trace
 		if t, err = s.Load(id); err == nil {
@@ -124,21 +124,13 @@ func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
 	return all, err
 }
 
-// ownFigures are kept under this name: by Pitot's definitions, or of a run without records
-// as its tool told them.
-const ownFigures = "pitot"
-
 // keepFigures computes the figures of a run and keeps them.
 func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
-	tool := ownFigures
-	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
-		tool = o.Tool
-	}
-	all := rules().Figures(t, tool, "")
+	all := known.Figures(t)
 	if t.Run.Status == trace.Running {
 		return all, nil
 	}
-	return all, runs.KeepFigures(t, ownFigures, metrics.Version, all)
+	return all, runs.KeepFigures(t, metrics.Pitot, metrics.Version, all)
 }
 
 type runsShowCmd struct {

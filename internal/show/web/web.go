@@ -12,15 +12,16 @@ package web
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -34,25 +35,56 @@ func Built() bool {
 	return err == nil
 }
 
-// A Server answers the questions of the page.
+// A Server answers the questions of the page. Its fields are not changed once it answers.
 type Server struct {
 	Runs    *store.Store
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	// StoreFlag is the store as a command line has to name it; empty: the default one.
+	StoreFlag string
+	// Figures computes those of a run that has none stored; nil: they are not computed.
+	Figures func(*trace.Trace) []trace.Figure
 
-	once sync.Once
-	read *digests
+	once    sync.Once // makes what follows
+	live    hub
+	reckon  reckoner
+	loads   loadNames
+	lines   sparklines
+	exports chan struct{}
+	read    digests
+	whole   sync.Mutex // of questions that take all records of a run
 }
 
-// Handler returns the page and its answers.
+// Handler returns the page and its answers to whoever asks; a Guard decides who may.
 func (s *Server) Handler() http.Handler {
+	s.once.Do(func() {
+		s.exports = make(chan struct{}, manyExports)
+		s.live.runs, s.live.streams = s.Runs, map[*stream]bool{}
+		s.read.store = s.Runs
+		s.reckon.runs, s.reckon.compute, s.reckon.changed = s.Runs, s.Figures, s.live.touch
+	})
 	mux := http.NewServeMux()
 	mux.Handle("GET /", page())
+	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
 	s.runRoutes(mux)
+	mux.Handle("GET /api/sparks", answer(s.sparks))
+	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
+	mux.Handle("GET /api/runs/{id}/export", http.HandlerFunc(s.export))
+	mux.Handle("POST /api/runs/{id}/labels", change(s, s.label))
 	return mux
+}
+
+// Close waits for what goes on beside answers, once nobody asks any more.
+func (s *Server) Close() {
+	s.reckon.close()
+	s.read.close()
+}
+
+func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
+	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
 }
 
 // page serves what is embedded.
@@ -64,7 +96,19 @@ func page() http.Handler {
 	if !Built() {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "placeholder.html") })
 	}
-	return http.FileServerFS(files)
+	serve := http.FileServerFS(files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cache := "no-cache"
+		if strings.HasPrefix(r.URL.Path, "/assets/") { // named after their content
+			cache = "private, max-age=31536000, immutable"
+		}
+		if strings.HasSuffix(r.URL.Path, "/") && r.URL.Path != "/" { // no lists of files
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", cache)
+		serve.ServeHTTP(w, r)
+	})
 }
 
 // An asked is a question of the page.
@@ -73,48 +117,45 @@ type asked struct {
 	lang *words.Language
 }
 
+// values are the parameters of the question.
+func (q asked) values() url.Values { return q.URL.Query() }
+
 // answer makes a handler of a function whose result is sent as JSON.
 func answer(find func(asked) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found, err := find(asked{r, words.In(r.URL.Query().Get("lang"))})
+		var body []byte
+		if err == nil {
+			body, err = view.JSON(found)
+		}
 		if err != nil {
 			refuse(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(found) // whoever asked may be gone
+		_, _ = w.Write(append(body, '\n')) // whoever asked may be gone
 	})
 }
 
+// mistakef is an error of whoever asked.
+func mistakef(format string, a ...any) error { return refusalf(http.StatusBadRequest, format, a...) }
+
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
-	code := http.StatusInternalServerError
-	var bad badQuestion
-	switch {
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment):
+	code := status(err)
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) {
 		code = http.StatusNotFound
-	case errors.As(err, &bad):
-		code = http.StatusBadRequest
 	}
-	http.Error(w, err.Error(), code)
+	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)
 }
 
 func (s *Server) hello(q asked) (any, error) {
+	if _, err := s.Runs.Refresh(); err != nil {
+		return nil, err
+	}
 	return view.Hello{
 		Version: s.Version, Store: filepath.Base(s.File), Write: s.Write,
 		Language: q.lang.Name, Languages: words.Names(), Words: q.lang.Under("page."),
 	}, nil
-}
-
-func (s *Server) list(q asked) (any, error) {
-	all, err := s.Runs.List(store.Filter{Limit: 200})
-	if err != nil {
-		return nil, err
-	}
-	found := view.Runs{Total: len(all)}
-	for _, l := range slices.All(all) {
-		found.Rows = append(found.Rows, view.NewRow(l, q.lang))
-	}
-	return found, nil
 }
