@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -21,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
@@ -126,11 +126,7 @@ func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
 
 // keepFigures computes the figures of a run and keeps them.
 func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
-	tool := metrics.Pitot
-	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
-		tool = o.Tool
-	}
-	all := rules().Figures(t, tool, "")
+	all := known.Figures(t)
 	if t.Run.Status == trace.Running {
 		return all, nil
 	}

@@ -31,12 +31,9 @@ const smallRun = 20_000
 
 // stored are the digests, made with the first question.
 func (s *Server) stored() *digests {
-	s.once.Do(func() { s.read = &digests{store: s.Runs} })
+	s.reading.Do(func() { s.read = &digests{store: s.Runs} })
 	return s.read
 }
-
-// Close ends what the server does beside answering.
-func (s *Server) Close() { s.stored().close() }
 
 func (s *Server) run(q asked) (any, error) {
 	l, err := s.Runs.Find(q.PathValue("id"))

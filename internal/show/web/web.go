@@ -13,14 +13,15 @@ package web
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -34,27 +35,54 @@ func Built() bool {
 	return err == nil
 }
 
-// A Server answers the questions of the page.
+// A Server answers the questions of the page. Its fields are not changed once it answers.
 type Server struct {
 	Runs    *store.Store
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	// Figures computes those of a run that has none stored; nil: they are not computed.
+	Figures func(*trace.Trace) []trace.Figure
 
-	loads loadNames
+	once    sync.Once // makes what follows
+	live    hub
+	reckon  reckoner
+	loads   loadNames
+	lines   sparklines
+	exports chan struct{}
 
-	once sync.Once
-	read *digests
+	reading sync.Once
+	read    *digests
 }
 
-// Handler returns the page and its answers.
+// Handler returns the page and its answers to whoever asks; a Guard decides who may.
 func (s *Server) Handler() http.Handler {
+	s.once.Do(func() {
+		s.exports = make(chan struct{}, manyExports)
+		s.live.runs, s.live.streams = s.Runs, map[*stream]bool{}
+		s.reckon.runs, s.reckon.compute, s.reckon.changed = s.Runs, s.Figures, s.live.touch
+	})
 	mux := http.NewServeMux()
 	mux.Handle("GET /", page())
+	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
 	s.runRoutes(mux)
+	mux.Handle("GET /api/sparks", answer(s.sparks))
+	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
+	mux.Handle("GET /api/runs/{id}/export", http.HandlerFunc(s.export))
+	mux.Handle("POST /api/runs/{id}/labels", change(s, s.label))
 	return mux
+}
+
+// Close waits for what goes on beside answers, once nobody asks any more.
+func (s *Server) Close() {
+	s.reckon.close()
+	s.stored().close()
+}
+
+func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
+	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
 }
 
 // page serves what is embedded.
@@ -66,7 +94,19 @@ func page() http.Handler {
 	if !Built() {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "placeholder.html") })
 	}
-	return http.FileServerFS(files)
+	serve := http.FileServerFS(files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cache := "no-cache"
+		if strings.HasPrefix(r.URL.Path, "/assets/") { // named after their content
+			cache = "private, max-age=31536000, immutable"
+		}
+		if strings.HasSuffix(r.URL.Path, "/") && r.URL.Path != "/" { // no lists of files
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", cache)
+		serve.ServeHTTP(w, r)
+	})
 }
 
 // An asked is a question of the page.
@@ -96,27 +136,25 @@ func answer(find func(asked) (any, error)) http.Handler {
 	})
 }
 
-// A mistake is an error of whoever asked.
-type mistake struct{ error }
-
-func (m mistake) Unwrap() error { return m.error }
-
-// mistakef is a mistake of fmt.Errorf.
-func mistakef(format string, a ...any) error { return mistake{fmt.Errorf(format, a...)} }
+// mistakef is an error of whoever asked.
+func mistakef(format string, a ...any) error { return refusalf(http.StatusBadRequest, format, a...) }
 
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
-	code := http.StatusInternalServerError
+	code := status(err)
 	switch {
-	case errors.As(err, new(mistake)), errors.As(err, new(badQuestion)):
+	case errors.As(err, new(badQuestion)):
 		code = http.StatusBadRequest
 	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment):
 		code = http.StatusNotFound
 	}
-	http.Error(w, err.Error(), code)
+	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)
 }
 
 func (s *Server) hello(q asked) (any, error) {
+	if _, err := s.Runs.Refresh(); err != nil {
+		return nil, err
+	}
 	return view.Hello{
 		Version: s.Version, Store: filepath.Base(s.File), Write: s.Write,
 		Language: q.lang.Name, Languages: words.Names(), Words: q.lang.Under("page."),
