@@ -164,3 +164,6 @@ func rounded(v float64) float64 {
 	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
 }
+
+// milli is an instant in seconds to the millisecond.
+func milli(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/digest"
 )
@@ -20,6 +22,8 @@ const (
 	patience  = 300 * time.Millisecond // that a question waits for a digest to be whole
 	mostKept  = 16                     // digests
 	mostHeld  = 2_000_000              // requests of all digests
+
+	mostSnapshots = 1 << 20
 )
 
 // digests are those of runs that somebody looks at, the one that was asked for last at the end. Each
@@ -41,15 +45,19 @@ type followed struct {
 
 	mu       sync.Mutex // guards all below
 	digest   *digest.Digest
-	running  bool
-	whole    bool // all that is stored has been read
-	next     int  // number of the last record
-	records  int  // that are stored
+	status   trace.Status // when it was last looked at; empty: not yet
+	whole    bool         // all that is stored has been read
+	records  int          // that are stored
 	err      error
 	stop     context.CancelFunc // of its goroutine; nil: there is none
 	asked    time.Time
 	watchers int
 	grown    chan struct{} // closed when there is more
+
+	// Of the goroutine.
+	next    int            // number of the last record
+	blocks  int            // number of the last block of samples
+	sampled *telemetry.Set // while there may be more
 }
 
 // A progress is how far the digest of a run has come.
@@ -121,7 +129,7 @@ func (f *followed) report(ctx context.Context, to chan<- progress) {
 func (f *followed) look() (p progress, grown <-chan struct{}, reading bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.progress(), f.grown, f.stop != nil
+	return f.now(), f.grown, f.stop != nil
 }
 
 // close ends all goroutines.
@@ -156,7 +164,7 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &followed{id: l.ID, store: d.store, digest: digest.New(run), running: true, grown: make(chan struct{})}
+	f := &followed{id: l.ID, store: d.store, digest: digest.New(run), grown: make(chan struct{})}
 	d.kept = append(d.kept, f)
 	d.forget()
 	return f, d.resume(f, l)
@@ -181,7 +189,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 	defer f.mu.Unlock()
 	f.asked = time.Now()
 	f.records = l.Records
-	if f.stop != nil || f.whole && !f.running && l.Status != trace.Running {
+	if f.stop != nil || f.whole && f.status == l.Status && l.Status != trace.Running && f.records == l.Records {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -255,28 +263,94 @@ func (f *followed) tell() {
 
 // step reads a batch, and reports whether there may be more of them.
 func (f *followed) step() (more bool, err error) {
-	run, err := f.store.Run(f.id) // before its records: they are complete then, if it has ended
+	was := f.progress()
+	l, err := f.store.Find(f.id) // before its records: they are complete then, if it has ended
 	if err != nil {
 		return false, err
 	}
-	records, next, err := f.store.RecordsSince(f.id, f.next, batch)
+	if l.Status != f.lastStatus() {
+		if err := f.update(l); err != nil {
+			return false, err
+		}
+	}
+	f.next, more, err = f.store.Scan(f.id, f.next, batch, func(r *trace.Record) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.digest.Add(r)
+	})
+	if err == nil && !more && l.Status != trace.Complete {
+		err = f.beside()
+	}
 	if err != nil {
 		return false, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.next = next
-	for _, r := range records {
-		f.digest.Add(r)
-	}
-	more = len(records) == batch
-	f.digest.Rename(run)
-	f.running, f.whole = run.Status == trace.Running, !more
-	f.records = max(f.records, f.digest.Requests())
-	if len(records) > 0 || f.whole {
+	f.whole, f.records = !more, max(l.Records, f.digest.Requests())
+	f.digest.Whole(f.whole && f.status != trace.Running)
+	if f.now() != was || l.Status == trace.Running && f.whole {
 		f.tell()
 	}
 	return more, nil
+}
+
+func (f *followed) lastStatus() trace.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.status
+}
+
+// update reads what has changed with the status of a run, and what was sampled up to then.
+func (f *followed) update(l store.Listing) error {
+	run, err := f.store.Run(f.id)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.digest.Update(run)
+	f.status = l.Status
+	f.mu.Unlock()
+	return f.beside()
+}
+
+// beside reads what there is beside records: samples and, of a run without an end, its progress.
+func (f *followed) beside() error {
+	set, last, err := f.store.TelemetrySince(f.id, f.blocks)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	after, ended := f.digest.LastSnapshot(), f.status == trace.Complete
+	f.mu.Unlock()
+	var snapshots []trace.Snapshot
+	if !ended {
+		if snapshots, err = f.store.Snapshots(f.id, after, mostSnapshots); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.digest.Snapshots(snapshots)
+	if last > f.blocks {
+		f.sampled = extended(f.sampled, set)
+		f.digest.Sampled(f.sampled)
+	}
+	if f.blocks = last; f.status != trace.Running {
+		f.sampled = nil
+	}
+	return nil
+}
+
+// extended is a set with the samples of another that come after its own; both may be nil.
+func extended(set, by *telemetry.Set) *telemetry.Set {
+	if set == nil || by == nil {
+		return cmp.Or(set, by)
+	}
+	set.Sources = by.Sources
+	for _, one := range by.Series {
+		set.Extend(one)
+	}
+	return set
 }
 
 // abandoned reports whether nobody has asked for a while.
@@ -290,7 +364,7 @@ func (f *followed) abandoned() bool {
 func (f *followed) idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.watchers == 0 || !f.running
+	return f.watchers == 0 || f.status != trace.Running
 }
 
 // await waits until all that is stored has been read, but not long.
@@ -314,15 +388,22 @@ func (f *followed) await(ctx context.Context) {
 	}
 }
 
-// progress is how far the digest has come; f is locked.
+// progress is how far the digest has come.
 func (f *followed) progress() progress {
-	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.running, Whole: f.whole, Err: f.err}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now()
+}
+
+// now is progress of one that is locked.
+func (f *followed) now() progress {
+	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.status == trace.Running, Whole: f.whole, Err: f.err}
 }
 
 // ask answers a question from the digest.
 func (f *followed) ask(question func(*digest.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	question(f.digest, f.progress())
+	question(f.digest, f.now())
 	return f.err
 }
