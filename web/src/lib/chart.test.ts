@@ -25,7 +25,8 @@ test('ticks have as many decimals as tell them apart', () => {
 
 test('ticks of a logarithmic axis have their units', () => {
   expect(logLabels([0.0009, 0.001, 0.002, 0.01, 1], 's', 200)).toEqual([null, '1\u00a0ms', null, '10\u00a0ms', '1\u00a0s'])
-  expect(logLabels([0.001, 0.002, 0.003, 0.005], 's', 600)).toEqual(['1\u00a0ms', '2\u00a0ms', null, '5\u00a0ms'])
+  expect(logLabels([0.001, 0.002, 0.003, 0.005, 0.01], 's', 600)).toEqual(['1\u00a0ms', '2\u00a0ms', null, '5\u00a0ms', '10\u00a0ms'])
+  expect(logLabels([0.002, 0.003, 0.004], 's', 600)).toEqual(['2\u00a0ms', '3\u00a0ms', '4\u00a0ms'])
 })
 
 test.each([
