@@ -34,14 +34,6 @@ func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, s
 	return errors.Join(err, experiments.Ending(p.Stdout, j, lang))
 }
 
-// orderOf are the names of the variants of an experiment in the order of its file.
-func orderOf(e *design.Experiment) (names []string) {
-	for _, v := range e.Expanded() {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
 // adviceOn says after an A/A experiment what comparison is worth making.
 func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Language) (advice []string) {
 	_ = p.with(v.Store, func(s *store.Store) error { // without it there is no advice

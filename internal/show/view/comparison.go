@@ -6,7 +6,7 @@ type Comparison struct {
 	// Refused says why nothing is compared; null: it is.
 	Refused    *Refused       `json:"refused"`
 	Experiment string         `json:"experiment"` // that made all of the runs; empty: none did
-	Overall    Said           `json:"overall"`    // the verdict in a word or two
+	Overall    Said           `json:"overall"`    // the verdict in a few words, under its label
 	Simulated  string         `json:"simulated"`  // which runs were never measured; empty: all were
 	Verdict    []Said         `json:"verdict"`    // the bottom lines of an experiment; of other runs each load has its own
 	Notes      []Said         `json:"notes"`
@@ -116,7 +116,9 @@ type ComparedCell struct {
 	Relative *float64 `json:"relative"`
 	Low      *float64 `json:"low"`
 	High     *float64 `json:"high"`
-	Settled  bool     `json:"settled"` // the verdict is something else than that nothing can be told
+	// Kind is what the change amounts to: better, worse, same, cannot tell, not judged; empty of
+	// the baseline.
+	Kind string `json:"kind"`
 }
 
 // A Gate is a condition of a comparison, and what became of it.

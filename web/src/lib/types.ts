@@ -279,7 +279,7 @@ export interface ComparedCell {
   relative: number | null;
   low: number | null;
   high: number | null;
-  settled: boolean;
+  kind: string;
 }
 
 export interface ComparedRow {
