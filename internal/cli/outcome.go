@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -48,26 +48,16 @@ func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Languag
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
 func (c noteCmd) experimentOf(p *Process, n note.Note) (told *note.Experiment, err error) {
-	if len(c.Runs) != 1 || len(n.Runs) == 0 || n.Runs[0].Leg == nil {
-		return nil, nil
-	}
-	name := n.Runs[0].Leg.Experiment
-	if slices.ContainsFunc(n.Runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+	name := comparing.MadeBy(n.Runs)
+	if len(c.Runs) != 1 || name == "" {
 		return nil, nil
 	}
 	err = p.with(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
-		if err != nil {
-			return err
+		if err == nil {
+			told, err = comparing.ToldIn(n, j)
 		}
-		e, _, err := design.Read("", []byte(j.File))
-		if err != nil {
-			return err
-		}
-		if told = experiments.Told(j, e); e.Same() {
-			told.Advice = experiments.Worthwhile(j, n.Comparison, n.Lang)
-		}
-		return nil
+		return err
 	})
 	return told, err
 }

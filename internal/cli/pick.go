@@ -117,7 +117,7 @@ func (k *picker) stored(arg string) ([]comparing.Pick, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.finder = &comparing.Finder{Runs: runs, Damaged: k.process.passOver, Loaded: func(t *trace.Trace) { k.process.tellDamage(t) }}
+		k.finder = &comparing.Finder{Runs: runs, Neither: "no file or folder of that name, and ", Damaged: k.process.passOver, Loaded: func(t *trace.Trace) { k.process.tellDamage(t) }}
 		k.open = append(k.open, runs)
 	}
 	return k.finder.Find(arg)

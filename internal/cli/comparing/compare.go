@@ -48,6 +48,9 @@ func AsExperiment(o compare.Options, j *experiment.Journal) (compare.Options, er
 		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
 	}
 	o.Looks, o.Same, o.Order = j.Looks, e.Same(), OrderOf(e)
+	if o.Looks.Most > 1 {
+		o.Looks.Done = max(1, o.Looks.Done) // before its own first look this is one
+	}
 	if o.Gates == nil {
 		o.Gates, err = Gates(e.FailIf, compare.ParseGate)
 	}

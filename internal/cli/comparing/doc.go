@@ -4,6 +4,6 @@
 //
 //	names ──> Finder ──> picks ──> Compare ──> compare.Comparison     commands: text, gates, notes
 //	                                  │
-//	                 Desk: kept observations, one at a time, no run that is too large
+//	                 Page: kept observations, one at a time, no run that is too large
 //	                                  └──> view.Comparison, view.Note  the page
 package comparing

@@ -56,6 +56,8 @@ type Finder struct {
 	Damaged func(error) bool
 	// Loaded is shown each trace that was loaded, before anybody else.
 	Loaded func(*trace.Trace)
+	// Neither says what a name is not, before what is said of a run that is not there.
+	Neither string
 	// Journals are those of the names that were experiments.
 	Journals []*experiment.Journal
 }
@@ -79,7 +81,7 @@ func (f *Finder) Find(name string) (picks []Pick, err error) {
 		}
 		found, err := f.Runs.Find(name) // last, or the beginning of an id
 		if err != nil {
-			return nil, console.Usagef("%s: no file or folder of that name, and %w", name, err)
+			return nil, console.Usagef("%s: %s%w", name, f.Neither, err)
 		}
 		list = []store.Listing{found}
 	}

@@ -8,10 +8,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Cmd is `pitot ui`.
@@ -36,7 +40,7 @@ func (c Cmd) Run(con *console.Console) error {
 			fmt.Fprintln(con.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
 		}
 		fmt.Fprintf(con.Stderr, "showing %s at http://%s/\n", file, l.Addr())
-		s := &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write}
+		s := &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Judged: judged(runs, c.Store, con.Version)}
 		server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
@@ -46,4 +50,17 @@ func (c Cmd) Run(con *console.Console) error {
 		}
 		return nil
 	})
+}
+
+// judged answers what is made of more than the store.
+func judged(runs *store.Store, file, version string) web.Judged {
+	p := comparing.NewPage(runs, file, version)
+	return web.Judged{
+		Compare: p.Compare, Note: p.Note,
+		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
+		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
+			return experiments.Answer(runs, name, lang)
+		},
+		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
+	}
 }

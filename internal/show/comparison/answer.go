@@ -17,6 +17,9 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 	w := NewWords(c, l)
 	v := newShown(c, Options{All: true, Lang: l, Advice: advice})
 	overall := line{Label: w.Word("summary.verdict"), Text: w.overall(), Tone: w.overallTone()}
+	if w.AA() && len(c.Gates) == 0 {
+		overall.Text, overall.Tone = w.amongTheSame()
+	}
 	out := view.Comparison{
 		Experiment: c.Experiment(), Overall: overall.said(), Verdict: v.Verdict.Lines.said(), Notes: v.Notes.said(),
 		Marks: v.legend(c, true).said(), Level: c.Level, Margin: c.Margin, Loads: []view.ComparedLoad{}, Gates: []view.Gate{},
@@ -128,6 +131,16 @@ func (l lines) said() []view.Said {
 		out = append(out, one.said())
 	}
 	return out
+}
+
+// amongTheSame is the verdict of an A/A experiment: nothing, or a false alarm.
+func (w Words) amongTheSame() (string, tone) {
+	for _, load := range w.c.Workloads {
+		if load.Differs() {
+			return w.Word("verdict.alarm"), unclear
+		}
+	}
+	return w.Word("verdict.none"), neutral
 }
 
 // overallTone is how to take the verdict in a word.

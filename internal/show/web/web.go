@@ -39,6 +39,7 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	Judged  Judged
 
 	loads loadNames
 }
@@ -49,6 +50,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /", page())
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.judged(mux)
 	return mux
 }
 
@@ -105,7 +107,7 @@ func refuse(w http.ResponseWriter, err error) {
 	switch {
 	case errors.As(err, new(mistake)):
 		code = http.StatusBadRequest
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoExperiment):
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoExperiment), errors.Is(err, fs.ErrNotExist):
 		code = http.StatusNotFound
 	}
 	http.Error(w, err.Error(), code)
