@@ -81,8 +81,8 @@ func (s *Store) FiguresOf(ids []string, definition, version string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Query(`SELECT run_id, name, value FROM json_each(?) AS j CROSS JOIN figure
-		WHERE run_id = j.value AND definition = ? AND version = ? AND value IS NOT NULL AND `+literally, string(list), definition, version)
+	rows, err := s.db.Query(`SELECT run_id, name, figure.value FROM json_each(?) AS j CROSS JOIN figure
+		WHERE run_id = j.value AND definition = ? AND version = ? AND figure.value IS NOT NULL AND `+literally, string(list), definition, version)
 	if err != nil {
 		return nil, repairable(err)
 	}
