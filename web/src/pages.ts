@@ -1,6 +1,7 @@
 // The pages: a line for each. A page reads the rest of its address from route.value.
 
 import type { Component } from 'svelte'
+import Request from './pages/Request.svelte'
 import Run from './pages/Run.svelte'
 import Runs from './pages/Runs.svelte'
 
@@ -17,4 +18,5 @@ export interface Page {
 export const pages: Page[] = [
   { path: 'runs', page: Runs, place: 'runs', key: 'r' },
   { path: 'runs/:', page: Run, place: 'runs' },
+  { path: 'runs/:/requests/:', page: Request, place: 'runs' },
 ]

@@ -14,7 +14,6 @@ type Run struct {
 	Environment []Group   `json:"environment"`
 	Spec        string    `json:"spec"`     // the plan as a settings file; empty: of imported runs
 	Commands    []Command `json:"commands"` // that make the run again
-	Reports     []Report  `json:"reports"`
 	// Predicted says, of a simulated run, what it was simulated with; empty: of others.
 	Predicted string `json:"predicted"`
 }
@@ -83,4 +82,9 @@ type Command struct {
 type Report struct {
 	Dialect string `json:"dialect"`
 	Text    string `json:"text"`
+}
+
+// Reports are the forms that there are of a run.
+type Reports struct {
+	Reports []Report `json:"reports"`
 }

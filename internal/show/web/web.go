@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -42,6 +43,9 @@ type Server struct {
 	Judged  Judged
 
 	loads loadNames
+
+	once sync.Once
+	read *digests
 }
 
 // Handler returns the page and its answers.
@@ -51,6 +55,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
 	s.judged(mux)
+	s.runRoutes(mux)
 	return mux
 }
 
@@ -105,9 +110,9 @@ func mistakef(format string, a ...any) error { return mistake{fmt.Errorf(format,
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
 	switch {
-	case errors.As(err, new(mistake)):
+	case errors.As(err, new(mistake)), errors.As(err, new(badQuestion)):
 		code = http.StatusBadRequest
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoExperiment), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment), errors.Is(err, fs.ErrNotExist):
 		code = http.StatusNotFound
 	}
 	http.Error(w, err.Error(), code)

@@ -124,11 +124,6 @@ export interface Command {
   note: string;
 }
 
-export interface Report {
-  dialect: string;
-  text: string;
-}
-
 export interface Run {
   row: Row;
   verdict: Verdict;
@@ -141,8 +136,16 @@ export interface Run {
   environment: Group[];
   spec: string;
   commands: Command[];
-  reports: Report[];
   predicted: string;
+}
+
+export interface Report {
+  dialect: string;
+  text: string;
+}
+
+export interface Reports {
+  reports: Report[];
 }
 
 export interface Series {
