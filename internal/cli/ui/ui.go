@@ -9,9 +9,14 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -87,7 +92,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures}
+	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures, Judged: judged(runs, c.Store, con.Version)}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(c.taken(err, file), runs.Close())
 	}
@@ -113,4 +118,17 @@ func (s *serving) serve(ctx context.Context, say func(string), h http.Handler) e
 		return err
 	}
 	return web.Serve(ctx, s.l, s.guard.Protect(h), config, say)
+}
+
+// judged answers what is made of more than the store.
+func judged(runs *store.Store, file, version string) web.Judged {
+	p := comparing.NewPage(runs, file, version)
+	return web.Judged{
+		Compare: p.Compare, Note: p.Note,
+		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
+		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
+			return experiments.Answer(runs, name, lang)
+		},
+		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
+	}
 }

@@ -45,6 +45,8 @@ type Server struct {
 	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
 	Figures func(*trace.Trace) []trace.Figure
+	// Judged answers what is made of several runs.
+	Judged Judged
 
 	once    sync.Once // makes what follows
 	live    hub
@@ -69,6 +71,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.judged(mux)
 	s.runRoutes(mux)
 	mux.Handle("GET /api/sparks", answer(s.sparks))
 	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
@@ -144,7 +147,7 @@ func mistakef(format string, a ...any) error { return refusalf(http.StatusBadReq
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := status(err)
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) {
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, fs.ErrNotExist) {
 		code = http.StatusNotFound
 	}
 	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)

@@ -1,0 +1,148 @@
+package comparing
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Pick is a run that a name stands for.
+type Pick struct {
+	Label string // what the name is called, where there are several
+	Run   trace.Run
+	Load  func() (*trace.Trace, error)
+}
+
+// Together are the picks of names, found one by one, under the label of each name if there are
+// several. A run is picked once: it is no repetition of itself, and nothing to hold against
+// itself.
+func Together(names, labels []string, find func(name string) ([]Pick, error)) (picks []Pick, err error) {
+	by := map[string]int{} // names, by the ids of their runs
+	var errs []error
+	for i, name := range names {
+		some, err := find(name)
+		errs = append(errs, err)
+		for _, one := range some {
+			other, again := by[one.Run.ID]
+			if again && other != i {
+				errs = append(errs, console.Usagef("%s and %s are both run %s; a run belongs to one variant", names[other], name, cmp.Or(one.Run.Name, one.Run.ID)))
+				break
+			}
+			if by[one.Run.ID] = i; again {
+				continue
+			}
+			if len(names) > 1 {
+				one.Label = labels[i]
+			}
+			picks = append(picks, one)
+		}
+	}
+	return picks, errors.Join(errs...)
+}
+
+// A Finder finds runs of a store.
+type Finder struct {
+	Runs *store.Store
+	// Damaged is told of a run that cannot be read, and says whether to pass over it, among
+	// others of its name.
+	Damaged func(error) bool
+	// Loaded is shown each trace that was loaded, before anybody else.
+	Loaded func(*trace.Trace)
+	// Neither says what a name is not, before what is said of a run that is not there.
+	Neither string
+	// Journals are those of the names that were experiments.
+	Journals []*experiment.Journal
+}
+
+// Find are the runs that a name stands for, the oldest first: those of an experiment, of a name
+// or a pattern, or the one of an id.
+func (f *Finder) Find(name string) (picks []Pick, err error) {
+	if picks, err = f.experiment(name); err != nil || picks != nil {
+		return picks, err
+	}
+	var list []store.Listing
+	if name != "" {
+		if list, err = f.Runs.List(store.Filter{Match: name}); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		if IsPattern(name) {
+			n, err := f.Runs.Count(store.Filter{})
+			return nil, errors.Join(console.Usagef("%s: no stored run has this name or id; `pitot runs list` shows all %d", name, n), err)
+		}
+		found, err := f.Runs.Find(name) // last, or the beginning of an id
+		if err != nil {
+			return nil, console.Usagef("%s: %s%w", name, f.Neither, err)
+		}
+		list = []store.Listing{found}
+	}
+	for _, l := range slices.Backward(list) { // oldest first
+		run, err := f.Runs.Run(l.ID)
+		if err != nil && len(list) > 1 && f.Damaged(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		picks = append(picks, f.pick(run))
+	}
+	return picks, nil
+}
+
+func (f *Finder) pick(run trace.Run) Pick {
+	return Pick{Run: run, Load: func() (*trace.Trace, error) {
+		t, err := f.Runs.Load(run.ID)
+		if err == nil {
+			f.Loaded(t)
+		}
+		return t, err
+	}}
+}
+
+// experiment are the runs of the experiment of that name, those of legs that failed among
+// them; none if there is no such experiment.
+func (f *Finder) experiment(name string) (picks []Pick, err error) {
+	row, err := f.Runs.Experiment(name)
+	if errors.Is(err, store.ErrNoExperiment) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j, err := experiments.Read(row)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range j.Legs {
+		if l.Status == experiment.Running { // what is not complete is no evidence
+			continue
+		}
+		for _, made := range l.Runs {
+			run, err := f.Runs.Run(made.ID)
+			switch {
+			case errors.Is(err, store.ErrNoRun): // it was removed
+			case err != nil && !f.Damaged(err):
+				return nil, err
+			case err == nil:
+				picks = append(picks, f.pick(run))
+			}
+		}
+	}
+	if picks == nil {
+		return nil, console.Usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shell.Quote(name))
+	}
+	f.Journals = append(f.Journals, j)
+	return picks, nil
+}
+
+// IsPattern reports whether a name is a pattern.
+func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
