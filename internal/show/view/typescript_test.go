@@ -10,7 +10,10 @@ import (
 )
 
 // answers are the types that the page gets; those they are made of follow.
-var answers = []any{Hello{}, Runs{}, Sparkline{}, Run{}, Course{}, RowsHeader{}, Request{}, Records{}}
+var answers = []any{
+	Hello{}, Runs{}, Sparkline{}, Run{}, Course{}, RowsHeader{}, Request{}, Records{},
+	Searches{}, Search{}, Predicted{}, Conformity{},
+}
 
 // The types of the page are those of this package: UPDATE=1 writes them.
 func TestTypesOfThePage(t *testing.T) {
