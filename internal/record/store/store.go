@@ -14,6 +14,7 @@
 //	telemetry_  what was sampled beside a run: sources, series, and blocks of samples
 //	figure      computed figures of a run
 //	experiment  the state of an experiment, whose runs have its name
+//	search      likewise of a sweep, or of a search for a capacity
 //
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file beside the store that Import takes back.
