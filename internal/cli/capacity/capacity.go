@@ -4,7 +4,6 @@ package capacity
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -100,19 +99,14 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
-	r, err := capacity.Run(context.Background(), s, legs.measure, func(l capacity.Made) {
-		if !c.Quiet {
-			fmt.Fprintln(con.Stderr, line(l, s))
-		}
-	})
+	a, err := legs.search(s)
 	if err != nil {
 		return errors.Join(err, legs.kept())
 	}
-	a := answerOf(r, s, legs.name)
 	if c.Format == "json" {
-		return a.json(con.Stdout)
+		return writeJSON(con.Stdout, a)
 	}
-	return a.text(con.Stdout)
+	return writeText(con.Stdout, a)
 }
 
 func names(all []objective.Objective) (out []string) {
