@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
@@ -80,7 +82,7 @@ func (c *Cmd) settings() (s capacity.Settings, err error) {
 }
 
 // Run searches, and prints the answer.
-func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
+func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
 	s, err := c.settings()
 	if err != nil {
 		return console.Usage(err)
@@ -99,7 +101,7 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
-	a, err := legs.search(s)
+	a, err := legs.search(s, k.Args)
 	if err != nil {
 		return errors.Join(err, legs.kept())
 	}

@@ -14,13 +14,15 @@ import (
 )
 
 // search searches, and keeps in the store what is known: when a leg begins, and at the end.
-func (g *legs) search(s capacity.Settings) (a *capacity.Answer, err error) {
+func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, err error) {
 	runs, err := g.con.OpenStore(g.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer runs.Close()
-	kept, err := runs.BeginSearch(store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Body: body(capacity.NewAnswer(g.name, new(capacity.Result), s, nil))})
+	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
+	begin.Body = body(capacity.NewAnswer(g.name, new(capacity.Result), s, nil))
+	kept, err := runs.BeginSearch(begin)
 	if err != nil {
 		return nil, err
 	}

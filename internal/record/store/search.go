@@ -21,6 +21,7 @@ type Search struct {
 	Kind    SearchKind
 	Status  trace.Status // or Killed
 	Started time.Time
+	Command []string        // the words of the command line, without pitot; secrets masked
 	Body    json.RawMessage // of who makes it
 }
 
@@ -57,10 +58,14 @@ func (s *Store) BeginSearch(x Search) (*SearchWriter, error) {
 }
 
 func (s *Store) keepSearch(x Search, status trace.Status) error {
+	command, err := json.Marshal(x.Command)
+	if err != nil {
+		return err
+	}
 	return s.change(patient, func(tx *sql.Tx) error {
-		_, err := tx.Exec(`INSERT INTO search (name, kind, status, started, beat_ns, body) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, status = excluded.status, beat_ns = excluded.beat_ns, body = excluded.body`,
-			x.Name, x.Kind, status, x.Started.UnixNano(), time.Now().UnixNano(), string(x.Body))
+		_, err := tx.Exec(`INSERT INTO search (name, kind, status, started, beat_ns, command, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, status = excluded.status, beat_ns = excluded.beat_ns, command = excluded.command, body = excluded.body`,
+			x.Name, x.Kind, status, x.Started.UnixNano(), time.Now().UnixNano(), string(command), string(x.Body))
 		return err
 	})
 }
@@ -116,7 +121,7 @@ func (s *Store) Searches() ([]Search, error) {
 }
 
 func (s *Store) searches(condition string, args ...any) (out []Search, err error) {
-	rows, err := s.db.Query("SELECT name, kind, status, started, beat_ns, body FROM search "+condition, args...)
+	rows, err := s.db.Query("SELECT name, kind, status, started, beat_ns, command, body FROM search "+condition, args...)
 	if err != nil {
 		return nil, repairable(err)
 	}
@@ -124,10 +129,11 @@ func (s *Store) searches(condition string, args ...any) (out []Search, err error
 	for rows.Next() {
 		var x Search
 		var started, beat int64
-		var body string
-		if err := rows.Scan(&x.Name, &x.Kind, &x.Status, &started, &beat, &body); err != nil {
+		var command, body string
+		if err := rows.Scan(&x.Name, &x.Kind, &x.Status, &started, &beat, &command, &body); err != nil {
 			return nil, fmt.Errorf("read a search: %w", err)
 		}
+		_ = json.Unmarshal([]byte(command), &x.Command) // a damaged one is not displayed
 		x.Status, x.Started, x.Body = alive(x.Status, beat), time.Unix(0, started), json.RawMessage(body)
 		out = append(out, x)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,11 +14,11 @@ import (
 func TestSearches(t *testing.T) {
 	s := open(t)
 	at := time.Unix(1_700_000_000, 5)
-	w, err := s.BeginSearch(Search{Name: "cap", Kind: Capacity, Started: at, Body: json.RawMessage(`{"legs":[]}`)})
+	w, err := s.BeginSearch(Search{Name: "cap", Kind: Capacity, Started: at, Command: []string{"capacity", "--slo", "x y"}, Body: json.RawMessage(`{"legs":[]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Search("cap"); err != nil || got.Status != trace.Running || got.Kind != Capacity || !got.Started.Equal(at) {
+	if got, err := s.Search("cap"); err != nil || got.Status != trace.Running || got.Kind != Capacity || !got.Started.Equal(at) || !slices.Equal(got.Command, []string{"capacity", "--slo", "x y"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := w.Write(json.RawMessage(`{"legs":[1]}`)); err != nil {

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -39,6 +40,9 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	Finder  Finder
+	// Conformity are results of `pitot conform`, in the order in which they were given.
+	Conformity []conform.Report
 }
 
 // Handler returns the page and its answers.
@@ -47,6 +51,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /", page())
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.handleSearches(mux)
 	return mux
 }
 
@@ -85,7 +90,7 @@ func answer(find func(asked) (any, error)) http.Handler {
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoExperiment) {
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, store.ErrNoSearch) {
 		code = http.StatusNotFound
 	}
 	http.Error(w, err.Error(), code)

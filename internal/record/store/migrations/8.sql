@@ -7,5 +7,6 @@ CREATE TABLE search (
 	status  TEXT NOT NULL, -- as of a run
 	started INTEGER NOT NULL, -- Unix nanoseconds
 	beat_ns INTEGER NOT NULL, -- Unix nanoseconds
+	command TEXT NOT NULL, -- the words of the command line, as JSON, secrets masked
 	body    TEXT NOT NULL
 ) STRICT;
