@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -188,7 +189,7 @@ func (b *batch) make(c *compiled) error {
 	if !slices.Contains(o.Report, "pitot") {
 		p.warn(result.Summary.Health)
 	}
-	judged := compare.JudgeRun(b.limits, result.Trace.Run, rules().Figures(result.Trace, ownFigures, ""))
+	judged := compare.JudgeRun(b.limits, result.Trace.Run, rules().Figures(result.Trace, metrics.Pitot, ""))
 	for _, g := range judged {
 		fmt.Fprintln(p.Stderr, comparison.GateLine(g, english))
 	}

@@ -114,7 +114,7 @@ func (p *Process) withFigures(s *store.Store, list []store.Listing) (all []runs.
 }
 
 func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
-	all, known, err := s.Figures(id, ownFigures, metrics.Version)
+	all, known, err := s.Figures(id, metrics.Pitot, metrics.Version)
 	if err == nil && !known {
 		var t *trace.Trace
 		if t, err = s.Load(id); err == nil {
@@ -124,13 +124,9 @@ func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
 	return all, err
 }
 
-// ownFigures are kept under this name: by Pitot's definitions, or of a run without records
-// as its tool told them.
-const ownFigures = "pitot"
-
 // keepFigures computes the figures of a run and keeps them.
 func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
-	tool := ownFigures
+	tool := metrics.Pitot
 	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
 		tool = o.Tool
 	}
@@ -138,7 +134,7 @@ func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
 	if t.Run.Status == trace.Running {
 		return all, nil
 	}
-	return all, runs.KeepFigures(t, ownFigures, metrics.Version, all)
+	return all, runs.KeepFigures(t, metrics.Pitot, metrics.Version, all)
 }
 
 type runsShowCmd struct {

@@ -27,6 +27,10 @@ type Definitions struct {
 // be computed again.
 const Version = "2"
 
+// Pitot is the name of the definition under which the store keeps figures by Pitot's own, and those of runs
+// without records as their tool told them.
+const Pitot = "pitot"
+
 // Own are Pitot's.
 func Own() Definitions {
 	return Definitions{

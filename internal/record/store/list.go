@@ -32,6 +32,7 @@ type Listing struct {
 	// report of the tool that made the run; -1 if unknown.
 	Failed int
 	Leg    *trace.Leg // nil for a run on its own
+	trace.Labels
 
 	workload, arrival string // of the plan, as JSON
 }
@@ -56,7 +57,13 @@ type Filter struct {
 	Validity   trace.Validity // of runs that were judged
 	Model      string         // the name, or a pattern for it
 	Since      time.Time      // of their start; a run without one is none
-	Limit      int            // maximum number of runs, the newest ones; 0 = no limit
+	Until      time.Time      // their start is before it
+	// Text has words, each of which is in the name, the id, the model, a tag or the remark,
+	// whatever the case of its letters (ASCII).
+	Text  string
+	Tags  []string // the run has all of them
+	Loads []int64  // Examples of loads (see Loads), of which the run has one; nil: any load
+	Limit int      // maximum number of runs, the newest ones; 0 = no limit
 }
 
 // where returns the condition of f on the table run.
@@ -77,6 +84,8 @@ func (f Filter) where() (condition string, args []any) {
 		all = append(all, "experiment = ?")
 		args = append(args, f.Experiment)
 	}
+	more, values := f.conditions()
+	all, args = append(all, more...), append(args, values...)
 	only := func(condition string, value any) {
 		all = append(all, condition)
 		args = append(args, value)
@@ -124,7 +133,7 @@ func (s *Store) Count(f Filter) (n int, err error) {
 
 // list returns the runs that match a condition, in the order given at its end.
 func (s *Store) list(condition string, args ...any) ([]Listing, error) {
-	rows, err := s.db.Query("SELECT id, beat_ns, records, failed, "+runColumns+" FROM run WHERE "+condition, args...)
+	rows, err := s.db.Query("SELECT id, beat_ns, records, failed, tags, remark, "+runColumns+" FROM run WHERE "+condition, args...)
 	if err != nil {
 		return nil, repairable(err)
 	}
@@ -145,13 +154,14 @@ func scanListing(rows *sql.Rows) (Listing, error) {
 	var beat, started int64
 	var reported, block, leg, server sql.NullInt64
 	var experiment sql.NullString
-	err := rows.Scan(&l.ID, &beat, &l.Records, &l.Failed,
+	var tags string
+	err := rows.Scan(&l.ID, &beat, &l.Records, &l.Failed, &tags, &l.Remark,
 		&l.Name, &l.Kind, &l.Status, &l.Validity, &started, &l.Model, &l.URL, &l.Dialect, &l.workload, &l.arrival,
 		&l.Requests, &l.Concurrency, &l.Rate, &reported, &experiment, &block, &leg, &server)
 	if err != nil {
 		return l, fmt.Errorf("list run %s: %w", l.ID, err)
 	}
-	l.Status = alive(l.Status, beat)
+	l.Status, l.Tags = alive(l.Status, beat), lines(tags)
 	if started != 0 {
 		l.Started = time.Unix(0, started)
 	}

@@ -111,8 +111,8 @@ func (s *Store) ids() (out []string) {
 }
 
 // strings reads a column as far as that goes.
-func (s *Store) strings(query string) (out []string) {
-	rows, err := s.db.Query(query)
+func (s *Store) strings(query string, args ...any) (out []string) {
+	rows, err := s.db.Query(query, args...)
 	if err != nil {
 		return nil
 	}
@@ -251,6 +251,9 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
 		Notes: []plan.Message{plan.Say(rebuilt)},
 	}}
+	if !l.Labels.IsZero() {
+		t.Run.Labels = &l.Labels
+	}
 	for _, r := range records {
 		t.Run.End = max(t.Run.End, r.Done)
 	}

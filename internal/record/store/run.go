@@ -68,14 +68,21 @@ func marks(columns string) string { return strings.Repeat(", ?", strings.Count(c
 // insert stores a run in progress.
 func (s *Store) insert(run trace.Run) error {
 	run.Status, run.End = trace.Running, trace.Never
+	labels := run.Labels
 	err := s.describe(run, patient, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
+	if err == nil && labels != nil {
+		_, err = s.Label(run.ID, func(l *trace.Labels) error {
+			*l = labels.Acceptable()
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("store run %s: %w", run.ID, err)
 	}
 	return nil
 }
 
-// Update replaces everything stored about a run except its records.
+// Update replaces everything stored about a run except its records and its labels.
 func (s *Store) Update(run trace.Run) error { return s.update(run, patient) }
 
 func (s *Store) update(run trace.Run, wait time.Duration) error {
@@ -88,6 +95,7 @@ func (s *Store) update(run trace.Run, wait time.Duration) error {
 
 // describe executes one statement on the columns of a run and one on its body.
 func (s *Store) describe(run trace.Run, wait time.Duration, columns string, values []any, body string) error {
+	run.Labels = nil // columns of their own
 	text, err := json.Marshal(run)
 	if err != nil {
 		return err
@@ -115,7 +123,9 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	run := trace.Run{End: trace.Never}
 	var body string
 	var beat int64
-	err := s.db.QueryRow("SELECT body, beat_ns FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat)
+	var labels trace.Labels
+	var tags string
+	err := s.db.QueryRow("SELECT body, beat_ns, tags, remark FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat, &tags, &labels.Remark)
 	if err == nil {
 		if err = json.Unmarshal([]byte(body), &run); err == nil && run.ID != id {
 			err = fmt.Errorf("it says that it is run %q", run.ID)
@@ -132,6 +142,9 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	case err != nil:
 		return run, fmt.Errorf("load run %s: %w", id, err)
 	}
-	run.Status = alive(run.Status, beat)
+	run.Status, run.Labels = alive(run.Status, beat), nil
+	if labels.Tags = lines(tags); !labels.IsZero() {
+		run.Labels = &labels
+	}
 	return run, nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// NewRow makes the row of a listed run, without tags, remark and figures.
+// NewRow makes the row of a listed run, without figures.
 func NewRow(l store.Listing, lang *words.Language) Row {
 	row := Row{
 		ID: l.ID, Name: l.Name, Kind: string(l.Kind), Status: string(l.Status), Validity: string(l.Validity),
 		Model: l.Model, URL: l.URL, Dialect: l.Dialect, Load: text.Load(l.Plan(), lang),
 		Requests: l.Requests, Records: l.Records, Failed: l.Failed, Concurrency: l.Concurrency, Rate: l.Rate,
-		Tags: []string{}, Figures: map[string]float64{},
+		Tags: l.Tags, Remark: l.Remark, Figures: map[string]float64{},
 	}
 	if !l.Started.IsZero() {
 		row.Started = l.Started.Format(time.RFC3339)

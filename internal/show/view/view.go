@@ -34,27 +34,78 @@ type Row struct {
 	Variant     string   `json:"variant"`
 	Tags        []string `json:"tags"`
 	Remark      string   `json:"remark"`
-	// Figures are some of the figures, by name, of a run whose figures are known.
+	// Figures are some of the figures, by name, of a run whose figures are known: ttft.mean,
+	// ttft.p99, tpot.mean, itl.p99, throughput.output, throughput.requests.
 	Figures map[string]float64 `json:"figures"`
 }
 
-// Runs are a part of the list of runs that a question selects, the newest first.
+// Runs are a part of the list of runs that a question selects: by default the newest first.
+//
+// Parameters of the question, each of which narrows the selection:
+//
+//	q           words, each in the name, id, model, a tag or the remark
+//	model       a model, or a pattern with * and ?
+//	load        words, each in the load as it is displayed
+//	verdict     valid, doubtful or invalid
+//	status      running, complete, interrupted or killed
+//	kind        measured, simulated or imported
+//	tag         a tag; may be repeated, the run then has all of them
+//	experiment  the name of an experiment
+//	since       a date (2026-01-31), an instant, or a time until now (24h, 7d)
+//	until       the same; of a date, its end
+//
+// and of what is answered: sort (a name such as started, name, ttft.p99; -name is descending;
+// -started if not given), offset, limit (50; at most 1000), lang.
 type Runs struct {
 	Total  int   `json:"total"` // of the selection
 	Stored int   `json:"stored"`
 	Offset int   `json:"offset"`
 	Rows   []Row `json:"rows"`
-	// Models, Tags and Experiments are those of all stored runs, to choose from; the most used
-	// ones, where there are many.
+	// Models, Tags, Experiments and Loads are those of all stored runs, to choose from: the most
+	// used first, at most 200.
 	Models      []string `json:"models"`
 	Tags        []string `json:"tags"`
 	Experiments []string `json:"experiments"`
+	Loads       []string `json:"loads"` // as they are displayed
 }
 
 // A Sparkline is the throughput of a run over its time, in tokens per second, at most 40 values.
 type Sparkline struct {
 	ID     string    `json:"id"`
 	Values []float64 `json:"values"`
+}
+
+// Labels are what people wrote about a run: the body of POST /api/runs/{id}/labels, which replaces
+// them, and its answer, as they are stored.
+type Labels struct {
+	Tags   []string `json:"tags"`   // at most 50, of at most 64 characters
+	Remark string   `json:"remark"` // at most 10000 characters
+}
+
+// Changes say what happened to the list of runs: event runs of /api/events.
+type Changes struct {
+	Stored      int      `json:"stored"`
+	Added       []string `json:"added"`   // ids
+	Changed     []string `json:"changed"` // in their status or labels
+	Removed     []string `json:"removed"`
+	Experiments []string `json:"experiments"` // names of those that were changed
+}
+
+// Progress is how far a run has come: event progress of /api/events?run=ID, at least every second
+// while the run goes on, and once when it has ended.
+type Progress struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`   // as in Row, or removed
+	Requests int    `json:"requests"` // planned
+	Records  int    `json:"records"`  // stored by now
+	Failed   int    `json:"failed"`   // of the records; -1 if unknown
+	// At is when the rest was so, in seconds since the start of the run; null: it has not begun, or
+	// does not say.
+	At       *float64 `json:"at"`
+	Released int      `json:"released"`
+	Done     int      `json:"done"` // of those released, failed ones included
+	InFlight int      `json:"in_flight"`
+	Tokens   int      `json:"tokens"` // output tokens received
 }
 
 // Hello is what the page has to know first.

@@ -12,12 +12,12 @@ package web
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path/filepath"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -43,6 +43,8 @@ type Server struct {
 	Finder  Finder
 	// Conformity are results of `pitot conform`, in the order in which they were given.
 	Conformity []conform.Report
+
+	loads loadNames
 }
 
 // Handler returns the page and its answers.
@@ -73,24 +75,42 @@ type asked struct {
 	lang *words.Language
 }
 
+// values are the parameters of the question.
+func (q asked) values() url.Values { return q.URL.Query() }
+
 // answer makes a handler of a function whose result is sent as JSON.
 func answer(find func(asked) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found, err := find(asked{r, words.In(r.URL.Query().Get("lang"))})
+		var body []byte
+		if err == nil {
+			body, err = view.JSON(found)
+		}
 		if err != nil {
 			refuse(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(found) // whoever asked may be gone
+		_, _ = w.Write(append(body, '\n')) // whoever asked may be gone
 	})
 }
+
+// A mistake is an error of whoever asked.
+type mistake struct{ error }
+
+func (m mistake) Unwrap() error { return m.error }
+
+// mistakef is a mistake of fmt.Errorf.
+func mistakef(format string, a ...any) error { return mistake{fmt.Errorf(format, a...)} }
 
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, store.ErrNoSearch) {
+	switch {
+	case errors.As(err, new(mistake)):
+		code = http.StatusBadRequest
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoExperiment), errors.Is(err, store.ErrNoSearch):
 		code = http.StatusNotFound
 	}
 	http.Error(w, err.Error(), code)
@@ -101,16 +121,4 @@ func (s *Server) hello(q asked) (any, error) {
 		Version: s.Version, Store: filepath.Base(s.File), Write: s.Write,
 		Language: q.lang.Name, Languages: words.Names(), Words: q.lang.Under("page."),
 	}, nil
-}
-
-func (s *Server) list(q asked) (any, error) {
-	all, err := s.Runs.List(store.Filter{Limit: 200})
-	if err != nil {
-		return nil, err
-	}
-	found := view.Runs{Total: len(all)}
-	for _, l := range slices.All(all) {
-		found.Rows = append(found.Rows, view.NewRow(l, q.lang))
-	}
-	return found, nil
 }

@@ -1,6 +1,8 @@
 // Where answers come from: the server beside the page, or, in a report that is one file, a
 // script element of the document with the answers by their paths.
 
+import { connection } from './connection.svelte.ts'
+
 const element = document.getElementById('answers')
 const kept: Record<string, unknown> | null = element ? (JSON.parse(element.textContent ?? '{}') as Record<string, unknown>) : null
 
@@ -23,9 +25,7 @@ export async function ask<T>(path: string, parameters: Record<string, string | n
     if (path in kept) return kept[path] as T
     throw new Refusal(404, path)
   }
-  const response = await fetch(address(path, parameters), signal ? { signal } : {})
-  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
-  return (await response.json()) as T
+  return (await reach(address(path, parameters), signal ? { signal } : {})).json() as Promise<T>
 }
 
 /** The bytes of an answer that is not JSON. */
@@ -35,19 +35,30 @@ export async function askBytes(path: string, parameters: Record<string, string |
     if (typeof encoded !== 'string') throw new Refusal(404, path)
     return inflate(encoded)
   }
-  const response = await fetch(address(path, parameters), signal ? { signal } : {})
-  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
-  return response.arrayBuffer()
+  return (await reach(address(path, parameters), signal ? { signal } : {})).arrayBuffer()
 }
 
 /** Send a change to the server: the only way in which the page changes anything. */
 export async function change(path: string, body: unknown): Promise<void> {
-  const response = await fetch(address(path, {}), {
+  await reach(address(path, {}), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
+}
+
+// reach asks the server, and tells whether it is there.
+async function reach(url: string, how: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(url, how)
+  } catch (e) {
+    if (!how.signal?.aborted) connection.lost()
+    throw e
+  }
+  connection.heard(response.status)
   if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
+  return response
 }
 
 /** The address of an answer, for links and event sources. */

@@ -40,11 +40,38 @@ export interface Runs {
   models: string[];
   tags: string[];
   experiments: string[];
+  loads: string[];
 }
 
 export interface Sparkline {
   id: string;
   values: number[];
+}
+
+export interface Labels {
+  tags: string[];
+  remark: string;
+}
+
+export interface Changes {
+  stored: number;
+  added: string[];
+  changed: string[];
+  removed: string[];
+  experiments: string[];
+}
+
+export interface Progress {
+  id: string;
+  status: string;
+  requests: number;
+  records: number;
+  failed: number;
+  at: number | null;
+  released: number;
+  done: number;
+  in_flight: number;
+  tokens: number;
 }
 
 export interface Verdict {

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"flag"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// To look at a large store with the program: go test ./internal/show/web -run FillStore -fill FILE.
+var (
+	fillFile = flag.String("fill", "", "file of a new store for TestFillStore")
+	fillRuns = flag.Int("fill-runs", 10_000, "number of its runs")
+)
+
+func TestFillStore(t *testing.T) {
+	if *fillFile == "" {
+		t.Skip("no -fill")
+	}
+	s, err := store.Open(*fillFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	fill(t, s, *fillRuns)
+}
+
+func openStore(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(filepath.Join(t.TempDir(), "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+var (
+	filledModels = []string{"Qwen/Qwen3-8B", "meta-llama/Llama-3.1-70B-Instruct", "deepseek-ai/DeepSeek-V3"}
+	firstStart   = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// filled is the i-th run of a large store: one an hour, of 3 models and 20 loads, one in 10 with
+// a remark and tags, one in 7 doubtful, one in 50 interrupted, half of them in experiments of 8.
+func filled(i int) trace.Run {
+	rate := float64(1 + i%20)
+	run := trace.Run{
+		ID:   fmt.Sprintf("%s-%04x", firstStart.Add(time.Duration(i)*time.Hour).Format("20060102-150405"), i*7919%65536),
+		Name: fmt.Sprintf("nightly / %d", i%100), Kind: trace.Measured, Status: trace.Complete, Started: firstStart.Add(time.Duration(i) * time.Hour), End: trace.Instant(time.Minute),
+		Verdict: &trace.Verdict{Validity: trace.Valid},
+		Plan: trace.Plan{
+			Dialect: "pitot", URL: "http://127.0.0.1:8000", Model: filledModels[i%3], Stream: true, Requests: 2, Rate: rate,
+			Workload: plan.Text("random, 256 tokens in, 128 out"), Arrival: plan.Text(fmt.Sprintf("Poisson at %g requests/s", rate)),
+		},
+	}
+	if i%2 == 0 {
+		run.Leg = &trace.Leg{Experiment: fmt.Sprintf("ab-%d", i/16), Variant: "after", Block: 1, Position: 1}
+	}
+	if i%7 == 0 {
+		run.Verdict.Validity = trace.Doubtful
+	}
+	if i%50 == 0 {
+		run.Status, run.Kind = trace.Interrupted, trace.Simulated
+	}
+	if i%10 == 0 {
+		run.Labels = &trace.Labels{Tags: []string{fmt.Sprintf("gpu-%d", i%40), "release"}, Remark: fmt.Sprintf("after driver update number %d", i)}
+	}
+	return run
+}
+
+func filledRecords(n int) iter.Seq2[*trace.Record, error] {
+	return func(yield func(*trace.Record, error) bool) {
+		for i := range n {
+			r := trace.NewRecord(i)
+			at := trace.Instant(i) * trace.Instant(20*time.Millisecond)
+			r.Due, r.Released, r.Sent, r.FirstByte, r.Done = at, at, at, at+trace.Instant(50*time.Millisecond), at+trace.Instant(2*time.Second)
+			r.OutputTokens = 128
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// fill stores n runs, the first of them without figures.
+func fill(t testing.TB, s *store.Store, n int) {
+	t.Helper()
+	for i := range n {
+		run := filled(i)
+		if _, err := s.Import(run, filledRecords(2), nil); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			continue
+		}
+		figures := make([]trace.Figure, 0, 60)
+		for j, name := range store.Listed() {
+			figures = append(figures, trace.Figure{Name: name, Value: float64((i*7919+j)%1000) / 1000})
+		}
+		if i == 1 {
+			figures[0].Value = math.NaN()
+		}
+		for j := len(figures); j < 60; j++ {
+			figures = append(figures, trace.Figure{Name: fmt.Sprintf("other.%d", j), Value: float64(j)})
+		}
+		tr := &trace.Trace{Run: run, Records: make([]*trace.Record, 2)}
+		if err := s.KeepFigures(tr, metrics.Pitot, metrics.Version, figures); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// The pages: a line for each. A page reads the rest of its address from route.value.
+
+import type { Component } from 'svelte'
+import Run from './pages/Run.svelte'
+import Runs from './pages/Runs.svelte'
+
+export interface Page {
+  /** The path: runs/: is runs and one part that can be anything. */
+  path: string
+  page: Component
+  /** The place that is marked in the header, named page.place.X in the catalogues. */
+  place: string
+  /** The letter that leads to the place after g. A page with one stands in the header. */
+  key?: string
+}
+
+export const pages: Page[] = [
+  { path: 'runs', page: Runs, place: 'runs', key: 'r' },
+  { path: 'runs/:', page: Run, place: 'runs' },
+]
