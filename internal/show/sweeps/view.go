@@ -45,19 +45,11 @@ func quantities(s curve.Sweep, l *words.Language) (all []view.Quantity) {
 			continue
 		}
 		q := metrics.QuantityOf(c.figure)
-		all = append(all, view.Quantity{Name: q.Name, Title: l.Say(q.Title()), Unit: unitOf(q)})
+		all = append(all, view.Quantity{Name: q.Name, Title: l.Say(q.Title()), Unit: string(q.Unit)})
 	}
 	return append(all,
 		view.Quantity{Name: perUser, Title: l.Word("sweep.per-user"), Unit: "tok/s"},
 		view.Quantity{Name: perDevice, Title: l.Word("sweep.per-device"), Unit: "tok/s"})
-}
-
-// unitOf is the unit of a quantity as it is displayed.
-func unitOf(q metrics.Quantity) string {
-	if q.Unit == metrics.PerSecond {
-		return "req/s"
-	}
-	return string(q.Unit)
 }
 
 func pointOf(s curve.Sweep, row int, quantities []view.Quantity, l *words.Language) view.SweepPoint {

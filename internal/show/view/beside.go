@@ -158,9 +158,6 @@ func (g *simulation) against(truth sample, l *words.Language) Prediction {
 		}
 		q := metrics.QuantityOf(name)
 		d := Deviation{Name: name, Title: l.Say(q.Title()), Unit: string(q.Unit), Measured: m, Predicted: predicted, Share: predicted.Value/m.Value - 1}
-		if q.Unit == metrics.PerSecond {
-			d.Unit = "req/s"
-		}
 		if off, ok := known[name]; ok {
 			d.Known = &off
 		}
