@@ -1,8 +1,11 @@
 // The pages: a line for each. A page reads the rest of its address from route.value.
 
 import type { Component } from 'svelte'
+import Conform from './pages/Conform.svelte'
 import Run from './pages/Run.svelte'
 import Runs from './pages/Runs.svelte'
+import Search from './pages/Search.svelte'
+import Searches from './pages/Searches.svelte'
 
 export interface Page {
   /** The path: runs/: is runs and one part that can be anything. */
@@ -17,4 +20,7 @@ export interface Page {
 export const pages: Page[] = [
   { path: 'runs', page: Runs, place: 'runs', key: 'r' },
   { path: 'runs/:', page: Run, place: 'runs' },
+  { path: 'searches', page: Searches, place: 'searches', key: 's' },
+  { path: 'searches/:', page: Search, place: 'searches' },
+  { path: 'conform', page: Conform, place: 'conform', key: 'f' },
 ]
