@@ -2,8 +2,11 @@
 
 import type { Component } from 'svelte'
 import Request from './pages/Request.svelte'
+import Conform from './pages/Conform.svelte'
 import Run from './pages/Run.svelte'
 import Runs from './pages/Runs.svelte'
+import Search from './pages/Search.svelte'
+import Searches from './pages/Searches.svelte'
 
 export interface Page {
   /** The path: runs/: is runs and one part that can be anything. */
@@ -19,4 +22,7 @@ export const pages: Page[] = [
   { path: 'runs', page: Runs, place: 'runs', key: 'r' },
   { path: 'runs/:', page: Run, place: 'runs' },
   { path: 'runs/:/requests/:', page: Request, place: 'runs' },
+  { path: 'searches', page: Searches, place: 'searches', key: 's' },
+  { path: 'searches/:', page: Search, place: 'searches' },
+  { path: 'conform', page: Conform, place: 'conform', key: 'f' },
 ]

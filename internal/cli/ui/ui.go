@@ -10,9 +10,11 @@ import (
 	"net/http"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
+	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/searches"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
@@ -30,6 +32,9 @@ type Cmd struct {
 	Write  bool     `help:"Let the page write tags and remarks."`
 	Open   bool     `help:"Open the page in the browser."`
 	Beside bool     `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
+
+	Conform []string `placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them. May be repeated."`
+
 	flags.TLS
 	flags.Kept
 }
@@ -83,6 +88,10 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
+	reports, err := conform.Read(c.Conform)
+	if err != nil {
+		return nil, err
+	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
 	open := con.OpenOrMake
 	if c.Write {
@@ -92,7 +101,8 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures, Judged: judged(runs, c.Store, con.Version)}
+	s.web = Server(runs, file, c.Store, con.Version)
+	s.web.Write, s.web.Conformity = c.Write, reports
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(c.taken(err, file), runs.Close())
 	}
@@ -118,6 +128,15 @@ func (s *serving) serve(ctx context.Context, say func(string), h http.Handler) e
 		return err
 	}
 	return web.Serve(ctx, s.l, s.guard.Protect(h), config, say)
+}
+
+// Server answers the questions of the page about a store, which flag names on a command line; read
+// only, unless Write is set.
+func Server(runs *store.Store, file, flag, version string) *web.Server {
+	return &web.Server{
+		Runs: runs, File: file, Version: version, StoreFlag: flag, Figures: known.Figures,
+		Judged: judged(runs, flag, version), Finder: web.Finder{List: searches.List, Show: searches.Show},
+	}
 }
 
 // judged answers what is made of more than the store.

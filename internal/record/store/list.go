@@ -232,3 +232,10 @@ func some(runs []Listing) string {
 	}
 	return strings.Join(ids, ", ")
 }
+
+// Alike are complete runs of the same load as another, itself with them, the newest first, at most
+// limit of them.
+func (s *Store) Alike(l Listing, kind trace.RunKind, limit int) ([]Listing, error) {
+	return s.list("workload = ? AND arrival = ? AND concurrency = ? AND requests = ? AND rate = ? AND kind = ? AND status = ?"+newestFirst+" LIMIT ?",
+		l.workload, l.arrival, l.Concurrency, l.Requests, l.Rate, kind, trace.Complete, limit)
+}

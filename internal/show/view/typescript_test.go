@@ -13,6 +13,7 @@ import (
 var answers = []any{
 	Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Reports{}, Course{}, RowsHeader{}, Request{}, Records{},
 	Comparison{}, Experiments{}, Experiment{}, Note{},
+	Searches{}, Search{}, Predicted{}, Conformity{},
 }
 
 // The types of the page are those of this package: UPDATE=1 writes them.

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -47,6 +48,9 @@ type Server struct {
 	Figures func(*trace.Trace) []trace.Figure
 	// Judged answers what is made of several runs.
 	Judged Judged
+	Finder Finder
+	// Conformity are results of `pitot conform`, in the order in which they were given.
+	Conformity []conform.Report
 
 	once    sync.Once // makes what follows
 	live    hub
@@ -77,6 +81,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
 	mux.Handle("GET /api/runs/{id}/export", http.HandlerFunc(s.export))
 	mux.Handle("POST /api/runs/{id}/labels", change(s, s.label))
+	s.handleSearches(mux)
 	return mux
 }
 
@@ -147,8 +152,10 @@ func mistakef(format string, a ...any) error { return refusalf(http.StatusBadReq
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := status(err)
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, fs.ErrNotExist) {
-		code = http.StatusNotFound
+	for _, missing := range []error{store.ErrNoRun, store.ErrNoRecord, store.ErrNoExperiment, store.ErrNoSearch, fs.ErrNotExist} {
+		if errors.Is(err, missing) {
+			code = http.StatusNotFound
+		}
 	}
 	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)
 }

@@ -463,3 +463,215 @@ export interface Note {
   refused: Refused | null;
   command: string;
 }
+
+export interface SearchRow {
+  name: string;
+  kind: string;
+  status: string;
+  started: string;
+  model: string;
+  url: string;
+  simulated: boolean;
+  runs: number;
+  planned: number;
+  terms: string[];
+  says: string;
+}
+
+export interface Searches {
+  rows: SearchRow[];
+}
+
+export interface Quantity {
+  name: string;
+  title: string;
+  unit: string;
+}
+
+export interface SweepSpread {
+  n: number;
+  value: number;
+  sd: number | null;
+  low: number | null;
+  high: number | null;
+  predicted: boolean;
+}
+
+export interface SweepPoint {
+  values: string[];
+  load: number | null;
+  curve: number;
+  runs: string[];
+  running: boolean;
+  failed: string[];
+  figures: Record<string, SweepSpread>;
+  knee: boolean;
+  front: boolean;
+  refused: string;
+  extrapolated: string;
+}
+
+export interface SweepCurve {
+  name: string;
+  points: number[];
+  says: string;
+}
+
+export interface Sweep {
+  load: string;
+  settings: string[];
+  devices: number;
+  level: number;
+  what_if: string[];
+  quantities: Quantity[];
+  points: SweepPoint[];
+  curves: SweepCurve[];
+}
+
+export interface CapacityObjective {
+  name: string;
+  text: string;
+  title: string;
+  limit: number;
+  beyond: number;
+}
+
+export interface CapacityLeg {
+  number: number;
+  load: number;
+  by: string;
+  why: string;
+  run: string;
+  running: boolean;
+  requests: number;
+  failed: number;
+  beyond: (number | null)[];
+  latency: (number | null)[];
+  verdict: string;
+  clear: boolean;
+  reason: string;
+  seconds: number;
+}
+
+export interface CapacitySide {
+  name: string;
+  load: number;
+  legs: number;
+  requests: number;
+  beyond: (number | null)[];
+}
+
+export interface Capacity {
+  by: string;
+  objectives: CapacityObjective[];
+  budget: number;
+  wanted: number;
+  end: string;
+  load: number | null;
+  precision: number | null;
+  passes: number | null;
+  fails: number | null;
+  binding: number;
+  legs: CapacityLeg[];
+  sides: CapacitySide[];
+}
+
+export interface Search {
+  row: SearchRow;
+  says: string[];
+  command: string;
+  sweep: Sweep | null;
+  capacity: Capacity | null;
+}
+
+export interface PredictedRun {
+  id: string;
+  name: string;
+}
+
+export interface Reach {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+}
+
+export interface Deviation {
+  name: string;
+  title: string;
+  unit: string;
+  measured: Reach;
+  predicted: Reach;
+  share: number;
+  known: number | null;
+}
+
+export interface Prediction {
+  profile: string;
+  error: string;
+  runs: PredictedRun[];
+  figures: Deviation[];
+}
+
+export interface Predicted {
+  load: string;
+  measured: PredictedRun[];
+  predictions: Prediction[];
+}
+
+export interface ConformClient {
+  name: string;
+  command: string;
+  format: string;
+  started: string;
+  place: string;
+  start_up: string;
+  held: number;
+  bounds: number;
+}
+
+export interface ConformFigure {
+  metric: string;
+  statistic: string;
+  title: string;
+  claimed: number;
+  true: number;
+  n: number;
+  error: string;
+  share: number;
+  bounded: boolean;
+  low: number;
+  high: number;
+  held: boolean;
+  disavowed: boolean;
+}
+
+export interface ConformResult {
+  client: number;
+  runs: number;
+  failure: string;
+  figures: ConformFigure[];
+  facts: Field[];
+}
+
+export interface ConformCell {
+  name: string;
+  load: string;
+  results: ConformResult[];
+}
+
+export interface ConformErrors {
+  client: number;
+  arrivals: string;
+  title: string;
+  streams: number[];
+  shares: number[];
+}
+
+export interface Conformity {
+  clients: ConformClient[];
+  cells: ConformCell[];
+  errors: ConformErrors[];
+  definitions: string[];
+  notes: string[];
+}
