@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plot"
@@ -83,7 +84,8 @@ func (f Flags) WritePlot(n note.Note) error {
 // WritePage writes the page of a run or an experiment, which ref names, with all its answers.
 func (f Flags) WritePage(con *console.Console, file, ref string) error {
 	return con.With(file, func(runs *store.Store) error {
-		s := &web.Server{Runs: runs, File: file, Version: con.Version}
+		s := ui.Server(runs, file, file, con.Version)
+		defer s.Close()
 		r, err := reportOf(runs, ref)
 		if err != nil {
 			return err

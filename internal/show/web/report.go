@@ -31,6 +31,7 @@ type Report struct {
 	Title    string
 	Language string
 	Start    string // the address that it shows, such as runs/ID
+	Run      string // the run whose requests it shows; empty: none
 	// Questions are asked in this order; one that is not answered is an error.
 	Questions []Question
 }
@@ -38,9 +39,9 @@ type Report struct {
 // RunReport is the page of a run, with the requests that its timeline shows: at most 100 000.
 func RunReport(id, title string) Report {
 	path := "runs/" + url.PathEscape(id)
-	return Report{Title: title, Start: path, Questions: []Question{
+	return Report{Title: title, Start: path, Run: id, Questions: []Question{
 		{Path: path}, {Path: path + "/course"}, {Path: path + "/reports"},
-		{Path: path + "/rows", Query: url.Values{"most": {"100000"}, "unit": {"1e-4"}}, Bytes: true},
+		{Path: path + "/rows", Query: url.Values{"most": {"100000"}, "packed": {"1"}}, Bytes: true},
 	}}
 }
 
@@ -60,6 +61,11 @@ func (s *Server) WriteReport(ctx context.Context, w io.Writer, r Report) error {
 	}
 	script, errScript := dist.ReadFile("dist/page.js")
 	style, errStyle := dist.ReadFile("dist/page.css")
+	if r.Run != "" {
+		if err := s.settle(ctx, r.Run); err != nil {
+			return err
+		}
+	}
 	answers, errAnswers := s.answersOf(ctx, r)
 	if err := errors.Join(errScript, errStyle, errAnswers); err != nil {
 		return err
@@ -89,6 +95,25 @@ func hash(text string) string {
 // comment, only occurs in its strings.
 func inline(script string) string {
 	return strings.NewReplacer("</script", `\x3c/script`, "<script", `\x3cscript`, "<!--", `\x3c!--`).Replace(script)
+}
+
+// settle waits until all stored requests of a run have been read.
+func (s *Server) settle(ctx context.Context, id string) error {
+	s.Handler() // which makes what reads them
+	l, err := s.Runs.Find(id)
+	if err != nil {
+		return err
+	}
+	f, err := s.read.of(l)
+	for read := -1; err == nil && ctx.Err() == nil; {
+		f.await(ctx)
+		p := f.progress()
+		if p.Read == read || p.Read >= p.Records { // it goes on no more, or damaged ones are left out
+			return nil
+		}
+		read = p.Read
+	}
+	return errors.Join(err, ctx.Err())
 }
 
 // answersOf is a JSON object of the answers by their paths; HTML in it is escaped.

@@ -145,8 +145,15 @@ func (s *Server) requestRows(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
+	if r.FormValue("packed") != "" {
+		_ = rows.Pack(w, packedUnit)
+		return
+	}
 	_ = rows.Encode(w)
 }
+
+// packedUnit is how exact the instants of a report's timeline are, in seconds.
+const packedUnit = 1e-4
 
 // windowOf reads which rows are asked for.
 func windowOf(r *http.Request) (w digest.Window, err error) {

@@ -1,14 +1,19 @@
 // The page that is shown: what the address of the document says.
 
 import { parse, type Route } from './address.ts'
+import { start } from './source.ts'
 
 export { to, type Route } from './address.ts'
 
-export const route: { value: Route } = $state({ value: parse(location.hash) })
+export const route: { value: Route } = $state({ value: here() })
 
 addEventListener('hashchange', () => {
-  route.value = parse(location.hash)
+  route.value = here()
 })
+
+function here(): Route {
+  return parse(location.hash || '#/' + start)
+}
 
 /** Go to a page; replace keeps it out of the history, as for each letter of a search. */
 export function go(address: string, replace = false): void {
@@ -17,5 +22,5 @@ export function go(address: string, replace = false): void {
     return
   }
   history.replaceState(history.state, '', address)
-  route.value = parse(location.hash)
+  route.value = here()
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { appended, barAt, bars, decode, Grid, never, rowsOf, within, type Rows } from './rows.ts'
+import packed from './testdata/rows.packed.txt?raw'
 
 const columns = ['index', 'due', 'released', 'sent', 'first', 'last', 'done', 'prompt', 'output', 'class']
 
@@ -30,8 +31,21 @@ describe('decode', () => {
     expect(rows.prompt[0]).toBe(7)
   })
 
+  // The file is that of TestPack in internal/show/view.
+  test('reads what a report keeps', () => {
+    const file = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)).buffer
+    const rows = decode(file)
+    expect([...rows.index]).toEqual([0, 2, 1, 3])
+    expect([...rows.due]).toEqual([0, 10_000, never, 40_000_000])
+    expect([...rows.first]).toEqual([300, never, never, 41_000_000])
+    expect([...rows.done]).toEqual([900, 20_000, 16_000, never])
+    expect([...rows.prompt]).toEqual([256, 1, 0, 100_000])
+    expect(rows.header.classes).toEqual(['', 'timeout'])
+    expect(() => decode(file.slice(0, -3))).toThrow(/cut short/)
+  })
+
   test.each([
-    ['other bytes', () => new TextEncoder().encode('PTR2....').buffer as ArrayBuffer, /PTR1/],
+    ['other bytes', () => new TextEncoder().encode('PTR9....').buffer as ArrayBuffer, /PTR1/],
     ['nothing', () => new ArrayBuffer(0), /PTR1/],
     ['half of it', () => encode([request(0, 1, 2, 3)]).slice(0, -4), /cut short/],
   ])('refuses %s', (_, bytes, message) => {

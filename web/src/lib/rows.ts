@@ -13,9 +13,10 @@ type Column = (typeof columns)[number]
 /** Requests in the order of the answer, a column for each property. Instants are in header.unit seconds. */
 export type Rows = { header: RowsHeader } & Record<Column, Uint32Array>
 
-/** Read the columns out of an answer; the arrays are views of its bytes. */
+/** Read the columns out of an answer; the arrays are views of its bytes, unless it is packed. */
 export function decode(bytes: ArrayBuffer): Rows {
   const view = new DataView(bytes)
+  if (bytes.byteLength >= 8 && view.getUint32(0) === 0x50545232) return unpack(bytes)
   if (bytes.byteLength < 8 || view.getUint32(0) !== 0x50545231) throw new Error('rows: the answer does not begin with PTR1')
   const length = view.getUint32(4, true)
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as RowsHeader
@@ -28,6 +29,41 @@ export function decode(bytes: ArrayBuffer): Rows {
   }
   return found
 }
+
+// unpack reads what a report keeps of rows (internal/show/view/pack.go).
+function unpack(bytes: ArrayBuffer): Rows {
+  const length = new DataView(bytes).getUint32(4, true)
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as RowsHeader
+  const packed = new Uint8Array(bytes, 8 + length)
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = packed[at++]
+      if (byte === undefined) throw new Error('rows: the report is cut short')
+      value += (byte & 127) * scale
+      if (byte < 128) return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+    }
+  }
+  const found = { header } as Rows
+  for (const name of columns) found[name] = new Uint32Array(header.n).fill(never)
+  let left = new Float64Array(header.n)
+  for (const name of header.columns) {
+    const column = new Float64Array(header.n)
+    const fromLeft = followers.has(name)
+    let before = 0
+    for (let i = 0; i < header.n; i++) {
+      before = varint() + (fromLeft ? left[i]! : before)
+      column[i] = before
+    }
+    if (name in found) found[name as Column] = Uint32Array.from(column, (v) => (v === 0 ? never : v - 1))
+    left = column
+  }
+  return found
+}
+
+// followers are the columns that are packed as differences from the column on their left.
+const followers = new Set(['released', 'sent', 'first', 'last', 'done'])
 
 /** Rows with those that came later behind them, as a run that goes on gives them. */
 export function appended(before: Rows | null, after: Rows): Rows {

@@ -9,6 +9,9 @@ const kept: Record<string, unknown> | null = element ? (JSON.parse(element.textC
 /** Whether the page is a report that is one file. */
 export const report = kept !== null
 
+/** The address that a report shows; empty where there is no report. */
+export const start = typeof kept?.start === 'string' ? kept.start : ''
+
 /** An answer that was refused, in the words of the server. */
 export class Refusal extends Error {
   constructor(
