@@ -3,6 +3,7 @@ package watch
 import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -59,5 +60,5 @@ func devicesLine(all []resources.LiveDevice, l *words.Language) string {
 	if powered == len(all) {
 		sum = &power
 	}
-	return l.Word("report.devices", "devices", len(all)) + " " + percent(mean) + " " + watts(sum)
+	return l.Word("report.devices", "devices", len(all)) + " " + screen.Percent(mean) + " " + screen.Watts(sum)
 }
