@@ -43,6 +43,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/watch"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/stdio"
@@ -55,7 +56,7 @@ type Process struct {
 	Stdin    io.Reader // of a terminal, nil if it is none
 	Stdout   io.Writer
 	Stderr   io.Writer
-	Width    func() int       // columns of the terminal that Stderr is, nil if it is none
+	Drawn    progress.Screen  // the terminal that Stderr is, nil if it is none
 	Screen   func() int       // columns of the terminal that Stdout is, nil if it is none
 	Terminal console.Terminal // the one that Stdout is, to draw on; nil if it is none
 	Signals  <-chan os.Signal // interrupts and requests to end
@@ -113,7 +114,6 @@ func Main() {
 		Stdin:   atTerminal(os.Stdin),
 		Stdout:  out,
 		Stderr:  errs,
-		Width:   machine.TerminalWidth(os.Stderr),
 		Screen:  machine.TerminalWidth(os.Stdout),
 		Signals: signals,
 		Alone:   true,
@@ -121,6 +121,9 @@ func Main() {
 	}
 	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
 		p.Terminal = t
+	}
+	if s := machine.ScreenOf(os.Stderr); s != nil {
+		p.Drawn = s
 	}
 	os.Exit(Run(p))
 }

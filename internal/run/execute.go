@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -406,6 +407,9 @@ func (x *execution) ahead() Load {
 			break
 		}
 		l.LastDue = due
+	}
+	if l.LastDue > 0 {
+		l.Due = iter.Seq[time.Duration](x.built.due.Schedule)
 	}
 	return l
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -43,6 +44,8 @@ type Cmd struct {
 	Folder string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
 	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
 	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+
+	flags.Shown `group:"Sweep:"`
 	flags.Kept
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
@@ -131,7 +134,7 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 	}
 	return sweep.Deps{
 		Make: func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg})
+			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
 		},
 		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
 		Ended: func(t sweep.Turn, o curve.Observation) {

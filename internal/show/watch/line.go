@@ -20,7 +20,7 @@ func Line(v View, l *words.Language) string {
 		parts = append(parts, line)
 	}
 	if len(now.Devices) > 0 {
-		parts = append(parts, devicesLine(now.Devices, l))
+		parts = append(parts, Devices(now.Devices, l))
 	}
 	for _, h := range now.Hosts {
 		parts = append(parts, h.Source+" "+cpu(h, "watch.of-cpus", l))
@@ -40,8 +40,8 @@ func serverLine(s resources.LiveServer, l *words.Language) string {
 	return text.Join("  ", parts...)
 }
 
-// devicesLine is their mean utilization and their power together.
-func devicesLine(all []resources.LiveDevice, l *words.Language) string {
+// Devices is their mean utilization and their power together.
+func Devices(all []resources.LiveDevice, l *words.Language) string {
 	busy, power := 0.0, 0.0
 	var known, powered int
 	for _, d := range all {
