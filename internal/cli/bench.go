@@ -128,7 +128,7 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 }
 
 // makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
-// told receive what happens, besides the store and the progress line.
+// told receive what happens, besides the store and the view.
 func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)

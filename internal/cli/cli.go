@@ -3,7 +3,7 @@
 //
 // A command that measures compiles its command line to a Spec, by tool/pitot (bench.go),
 // tool/vllm (vllm.go) or tool/sglang (sglang.go), and is from there on a making (bench.go):
-// a run with a store, a progress line and maybe other sinks. Other commands read the store,
+// a run with a store, a view and maybe other sinks. Other commands read the store,
 // and hand what is there to judge, show and proof. Commands that make no run have packages of
 // their own below, and see the process as a console.Console.
 package cli
@@ -68,7 +68,7 @@ type Process struct {
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	secrets        *secret.Set // that are known
-	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the line of progress
+	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the progress of a run
 }
 
 // Exit codes.
@@ -205,7 +205,7 @@ func Run(outside *Process) int {
 }
 
 // guarded is the process with everything that it prints behind a plain.Writer. Past that
-// goes what is for a machine and no JSON, unless to a terminal, and the line of progress.
+// goes what is for a machine and no JSON, unless to a terminal, and the progress of a run.
 func (p *Process) guarded() *Process {
 	q := *p
 	q.secrets = p.known()
