@@ -258,8 +258,10 @@ func TestTheView(t *testing.T) {
 		"no colours":  {"", map[string]string{"NO_COLOR": "1"}, 100, true, 60, "\nTTFT ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			v := newVirtual(t, append([]string{"bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
-				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0"}, strings.Fields(c.args)...)...)
+			v := newVirtual(t, append([]string{
+				"bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
+				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0",
+			}, strings.Fields(c.args)...)...)
 			if c.columns > 0 {
 				v.Drawn = wide(c.columns)
 			}

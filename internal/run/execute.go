@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -409,7 +408,7 @@ func (x *execution) ahead() Load {
 		l.LastDue = due
 	}
 	if l.LastDue > 0 {
-		l.Due = iter.Seq[time.Duration](x.built.due.Schedule)
+		l.Due = x.built.due.Schedule
 	}
 	return l
 }
