@@ -102,8 +102,8 @@ type Load struct {
 	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer
 	Until    time.Duration // nothing is sent from then on; 0: no limit
 	Gate     int           // requests in flight at most; 0: no limit
-	// Due are the instants at which requests are due, in order; nil if they wait for answers, or
-	// for places alone.
+	// Due yields the due times of the requests in order; nil if they wait for answers, or only for
+	// places.
 	Due iter.Seq[time.Duration]
 }
 

@@ -52,8 +52,8 @@ func New(con *console.Console, w io.Writer, on progress.Screen, o Options) *View
 	return &View{Console: progress.NewConsole(w, t, con.Secrets.Hide), Options: o}
 }
 
-// rewraps reports a terminal that breaks long lines anew when it gets narrower. Most do; xterm, the
-// console of Linux and GNU screen cut them.
+// rewraps reports whether the terminal wraps its lines anew when it becomes narrower. Most do; xterm,
+// the Linux console and GNU screen cut them.
 func rewraps(con *console.Console) bool {
 	kind := con.Getenv("TERM")
 	cuts := con.Getenv("XTERM_VERSION") != "" || kind == "linux" || strings.HasPrefix(kind, "screen") && con.Getenv("TMUX") == ""
@@ -131,7 +131,7 @@ func (v *View) Handle(e run.Event) error {
 	return nil
 }
 
-// End clears what is drawn, if the run has not ended that would have done so.
+// End erases the progress of a run that did not come to its end.
 func (v *View) End() {
 	if v.display != nil {
 		v.display.Stop()
@@ -139,7 +139,7 @@ func (v *View) End() {
 	}
 }
 
-// own is what this process has used of the processors, and how many it may use at once.
+// own is the processor time of this process, and how many processors it may use at once.
 func own() (used time.Duration, processors int) { return machine.OwnCPU(), runtime.GOMAXPROCS(0) }
 
 // first reports whether a note is new.

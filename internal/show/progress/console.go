@@ -12,72 +12,71 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A Screen is what a terminal tells of itself.
+// A Screen reports the state of a terminal.
 type Screen interface {
 	Size() (columns, rows int)
-	// Foreground reports whether the terminal is the process's to draw on: a job in the background
-	// shares it with whoever types.
+	// Foreground reports whether the process may draw: a background job shares the terminal with a
+	// shell.
 	Foreground() bool
-	// Resumed gets a value each time that the process goes on after it was stopped.
+	// Resumed gets a value each time the process continues after a stop.
 	Resumed() <-chan struct{}
 }
 
-// A Terminal is what is drawn on.
+// A Terminal is a terminal to draw on.
 type Terminal struct {
 	Screen
 	Colors, ASCII bool
-	// Rewraps means that lines which are wider than a terminal that was made narrower take more
-	// rows then. Elsewhere they are cut.
+	// Rewraps means that the terminal wraps its lines anew when it becomes narrower, so that they
+	// take more rows. Other terminals cut them.
 	Rewraps bool
 }
 
-// A Console writes lines that stay, and on a terminal below them one line or a block of lines that
-// is drawn again and again.
+// A Console writes permanent lines, and on a terminal below them one line or a block of lines that
+// is redrawn in place.
 //
-// It neither hides the cursor nor changes how the terminal takes keys, and uses no other page of
-// it: whatever ends the process, there is nothing to restore. Between two drawings the cursor is at
-// the end of the line, or below the block.
+// It does not hide the cursor, change a mode of the terminal or use the alternate screen, so
+// nothing has to be restored, whatever ends the process. Between two drawings the cursor is at the
+// end of the line, or below the block.
 type Console struct {
 	mu      sync.Mutex
 	w       io.Writer
 	term    *Terminal // nil: none
 	hide    func(string) string
-	drawn   []string // what is below the lines that stay
-	block   bool     // it is one
-	columns int      // of the terminal, when that was drawn
-	lost    bool     // the terminal takes nothing any more
-	mark    string   // of a warning, in all that is drawn
+	drawn   []string // the line or block below the permanent lines
+	block   bool     // drawn is a block
+	columns int      // of the terminal when drawn was written
+	lost    bool     // a write failed
+	mark    string   // of a warning, shown in the line and the block
 }
 
-// What is written besides text.
+// Control sequences.
 const (
 	wipeLine   = "\r\x1b[K" // goes back to the start of the line and erases it
 	restOfLine = "\x1b[K"
 	restOfPage = "\x1b[J"
 )
 
-// NewConsole makes one, on a terminal or, if that is nil, elsewhere. It moves the cursor itself,
-// and lets nobody else; hide takes secrets out of a line.
+// NewConsole makes a Console that writes to w, which is the terminal on, if that is not nil; hide
+// masks secrets.
 func NewConsole(w io.Writer, on *Terminal, hide func(string) string) *Console {
 	return &Console{w: w, term: on, hide: hide}
 }
 
-// Say writes a line that stays.
+// Say writes a permanent line.
 func (c *Console) Say(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known()
+	c.drawable()
 	line = plain.Text(c.hide(line)) + "\n"
 	if c.block {
-		c.write(c.above() + restOfPage + line + belowEachOther(c.drawn))
+		c.write(c.toTop() + restOfPage + line + asRows(c.drawn))
 		return
 	}
-	c.write(c.above() + line)
+	c.write(c.toTop() + line)
 	c.drawn = nil
 }
 
-// Warn writes a line that stays, and puts a mark into all that is drawn from now on; none if it is
-// empty.
+// Warn writes a permanent line and sets the mark; an empty one removes it.
 func (c *Console) Warn(line, mark string) {
 	c.Say(line)
 	c.mu.Lock()
@@ -92,8 +91,8 @@ func (c *Console) marked() string {
 	return c.mark
 }
 
-// drawLine draws a line, with as many of its parts as fit; where there is no terminal all of it
-// stays.
+// drawLine draws as many parts as fit into one line. Without a terminal it writes all of them as a
+// permanent line.
 func (c *Console) drawLine(parts ...string) {
 	if mark := c.marked(); mark != "" {
 		parts = append([]string{mark}, parts...)
@@ -104,39 +103,39 @@ func (c *Console) drawLine(parts ...string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.known() {
+	if !c.drawable() {
 		return
 	}
 	columns, _ := c.term.Size()
 	line := plain.Line(fit(parts, columns-1))
 	before := wipeLine
 	if c.block {
-		before = c.above() + restOfPage
+		before = c.toTop() + restOfPage
 	}
 	c.write(before + line)
 	c.drawn, c.block, c.columns = []string{line}, false, columns
 }
 
-// drawBlock draws lines, none wider than the terminal less one.
+// drawBlock draws lines, each at least one column narrower than the terminal.
 func (c *Console) drawBlock(lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.known() {
+	if !c.drawable() {
 		return
 	}
-	c.write(c.above() + belowEachOther(lines) + restOfPage)
+	c.write(c.toTop() + asRows(lines) + restOfPage)
 	c.drawn, c.block = lines, true
 	c.columns, _ = c.term.Size()
 }
 
-// clear erases what is drawn.
+// clear erases the line or block.
 func (c *Console) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.known() || c.drawn == nil {
+	if !c.drawable() || c.drawn == nil {
 		return
 	}
-	wiped := c.above()
+	wiped := c.toTop()
 	if c.block {
 		wiped += restOfPage
 	}
@@ -144,15 +143,15 @@ func (c *Console) clear() {
 	c.drawn, c.block = nil, false
 }
 
-// forget leaves what is drawn where it is: others have written below it.
+// forget leaves the line or block on the screen, because something else was written below it.
 func (c *Console) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drawn, c.block = nil, false
 }
 
-// known reports whether it can be drawn. Where it cannot, it is not known where the cursor will be.
-func (c *Console) known() bool {
+// drawable reports whether to draw. If not, the position of the cursor becomes unknown.
+func (c *Console) drawable() bool {
 	ok := !c.lost && c.term != nil && c.term.Foreground()
 	if !ok {
 		c.drawn, c.block = nil, false
@@ -160,15 +159,15 @@ func (c *Console) known() bool {
 	return ok
 }
 
-// write gives up a terminal that is gone.
+// write stops all drawing after an error: the terminal was closed.
 func (c *Console) write(s string) {
 	if _, err := io.WriteString(c.w, s); err != nil {
 		c.lost = true
 	}
 }
 
-// above goes to where what is drawn begins. Of a line it erases all.
-func (c *Console) above() string {
+// toTop moves the cursor to the first row of the block, or erases the line.
+func (c *Console) toTop() string {
 	switch {
 	case len(c.drawn) == 0:
 		return ""
@@ -185,11 +184,11 @@ func (c *Console) above() string {
 	return fmt.Sprintf("\r\x1b[%dA", rows)
 }
 
-// painted are the colours of a line, which take no room.
+// painted matches colours, which have no width.
 var painted = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// belowEachOther are whole lines over others: each is erased behind its end.
-func belowEachOther(lines []string) string {
+// asRows are lines that overwrite older ones: the rest of each row is erased.
+func asRows(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		b.WriteString(line + restOfLine + "\r\n")

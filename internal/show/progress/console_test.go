@@ -12,9 +12,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A paper tube is a terminal of the kind that Console knows: what is written appears in its rows,
-// and leaves at the top.
-type tube struct {
+// A terminal emulates the control sequences that Console writes, with scrollback.
+type terminal struct {
 	columns, height int
 	rows            [][]string // cells; those above the screen come first
 	row, column     int        // of the cursor
@@ -23,17 +22,17 @@ type tube struct {
 	resumed         chan struct{}
 }
 
-func newTube(columns, height int) *tube {
-	return &tube{columns: columns, height: height, rows: [][]string{nil}, resumed: make(chan struct{}, 1)}
+func newTerminal(columns, height int) *terminal {
+	return &terminal{columns: columns, height: height, rows: [][]string{nil}, resumed: make(chan struct{}, 1)}
 }
 
-func (t *tube) Size() (columns, rows int) { return t.columns, t.height }
-func (t *tube) Foreground() bool          { return !t.behind }
-func (t *tube) Resumed() <-chan struct{}  { return t.resumed }
+func (t *terminal) Size() (columns, rows int) { return t.columns, t.height }
+func (t *terminal) Foreground() bool          { return !t.behind }
+func (t *terminal) Resumed() <-chan struct{}  { return t.resumed }
 
 var commands = regexp.MustCompile("^\x1b\\[([0-9;]*)([A-Za-z])")
 
-func (t *tube) Write(b []byte) (int, error) {
+func (t *terminal) Write(b []byte) (int, error) {
 	if t.gone {
 		return 0, errors.New("input/output error")
 	}
@@ -61,7 +60,7 @@ func (t *tube) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tube) put(cell string, width int) {
+func (t *terminal) put(cell string, width int) {
 	if t.column+width > t.columns {
 		t.column = 0
 		t.down()
@@ -77,13 +76,13 @@ func (t *tube) put(cell string, width int) {
 	t.rows[t.row], t.column = row, t.column+width
 }
 
-func (t *tube) down() {
+func (t *terminal) down() {
 	if t.row++; t.row == len(t.rows) {
 		t.rows = append(t.rows, nil)
 	}
 }
 
-func (t *tube) command(arg, name string) {
+func (t *terminal) command(arg, name string) {
 	switch name {
 	case "A":
 		n, _ := strconv.Atoi(arg)
@@ -99,8 +98,8 @@ func (t *tube) command(arg, name string) {
 	}
 }
 
-// narrow rewraps all rows, as a terminal does whose width changes; its lines all ended by themselves.
-func (t *tube) narrow(columns int) {
+// narrow rewraps all rows above the cursor to a new width.
+func (t *terminal) narrow(columns int) {
 	old, row := t.rows, t.row
 	t.columns, t.rows, t.row, t.column = columns, [][]string{nil}, 0, 0
 	for i, cells := range old {
@@ -111,14 +110,14 @@ func (t *tube) narrow(columns int) {
 	}
 }
 
-func (t *tube) lines() (all []string) {
+func (t *terminal) lines() (all []string) {
 	for _, row := range t.rows {
 		all = append(all, strings.TrimRight(strings.Join(row, ""), " "))
 	}
 	return all
 }
 
-func on(t *tube) *Console {
+func on(t *terminal) *Console {
 	return NewConsole(t, &Terminal{Screen: t, Rewraps: true}, func(s string) string { return strings.ReplaceAll(s, "secret", "***") })
 }
 
@@ -129,78 +128,77 @@ func block(n int, text string) (lines []string) {
 	return lines
 }
 
-func (t *tube) want(test *testing.T, when string, want ...string) {
+func (t *terminal) want(test *testing.T, when string, want ...string) {
 	test.Helper()
 	if got := t.lines(); !slices.Equal(got, want) {
 		test.Errorf("%s:\n%s\nwant\n%s", when, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// Notes stand above the block in their order, and it is whole at all times, also where it has
-// scrolled.
+// Notes stay above the block in order, and the block stays whole, even after it has scrolled.
 func TestNotesStandAboveTheBlock(t *testing.T) {
 	for _, height := range []int{5, 24} {
-		tube := newTube(20, height)
-		c := on(tube)
+		term := newTerminal(20, height)
+		c := on(term)
 		c.Say("first")
 		c.drawBlock(block(3, "a"))
-		tube.want(t, "drawn", "first", "a 0", "a 1", "a 2", "")
+		term.want(t, "drawn", "first", "a 0", "a 1", "a 2", "")
 		c.Say("a secret that is wider than it")
-		tube.want(t, "note", "first", "a *** that is wider", "than it", "a 0", "a 1", "a 2", "")
+		term.want(t, "note", "first", "a *** that is wider", "than it", "a 0", "a 1", "a 2", "")
 		c.drawBlock(block(4, "b"))
-		tube.want(t, "higher", "first", "a *** that is wider", "than it", "b 0", "b 1", "b 2", "b 3", "")
+		term.want(t, "higher", "first", "a *** that is wider", "than it", "b 0", "b 1", "b 2", "b 3", "")
 		c.drawBlock(block(2, "c"))
-		tube.want(t, "lower", "first", "a *** that is wider", "than it", "c 0", "c 1", "")
+		term.want(t, "lower", "first", "a *** that is wider", "than it", "c 0", "c 1", "")
 		c.drawLine("a line", "and more than fits")
-		tube.want(t, "line", "first", "a *** that is wider", "than it", "a line")
+		term.want(t, "line", "first", "a *** that is wider", "than it", "a line")
 		c.Say("second")
 		c.drawBlock(block(2, "d"))
 		c.clear()
 		c.Say("third")
-		tube.want(t, "cleared", "first", "a *** that is wider", "than it", "second", "third", "")
+		term.want(t, "cleared", "first", "a *** that is wider", "than it", "second", "third", "")
 	}
 }
 
-// A terminal that is made narrower breaks the lines of the block anew: they are all found.
+// All rows of a block are erased after a narrower terminal has wrapped its lines.
 func TestANarrowerTerminal(t *testing.T) {
-	tube := newTube(40, 24)
-	c := on(tube)
+	term := newTerminal(40, 24)
+	c := on(term)
 	c.Say("first")
 	c.drawBlock([]string{strings.Repeat("x", 39), "short", "\x1b[31m" + strings.Repeat("名", 18) + "\x1b[0m"})
-	tube.narrow(15)
+	term.narrow(15)
 	c.drawBlock(block(2, "a"))
-	tube.want(t, "narrower", "first", "a 0", "a 1", "")
+	term.want(t, "narrower", "first", "a 0", "a 1", "")
 }
 
-// Who has written below the block is not drawn over, and a job in the background draws nothing.
+// Text of other programs below the block is not overwritten, and a background job draws nothing.
 func TestOthersWriteToo(t *testing.T) {
-	tube := newTube(40, 24)
-	c := on(tube)
+	term := newTerminal(40, 24)
+	c := on(term)
 	c.drawBlock(block(2, "a"))
-	_, _ = tube.Write([]byte("[1]+ Stopped\n$ fg\n"))
+	_, _ = term.Write([]byte("[1]+ Stopped\n$ fg\n"))
 	c.forget()
 	c.drawBlock(block(2, "b"))
-	tube.want(t, "resumed", "a 0", "a 1", "[1]+ Stopped", "$ fg", "b 0", "b 1", "")
-	tube.behind = true
-	_, _ = tube.Write([]byte("$ bg\n"))
+	term.want(t, "resumed", "a 0", "a 1", "[1]+ Stopped", "$ fg", "b 0", "b 1", "")
+	term.behind = true
+	_, _ = term.Write([]byte("$ bg\n"))
 	c.drawBlock(block(2, "c"))
 	c.drawLine("line")
 	c.clear()
 	c.Say("note")
-	tube.behind = false
+	term.behind = false
 	c.drawBlock(block(1, "d"))
-	tube.want(t, "background", "a 0", "a 1", "[1]+ Stopped", "$ fg", "b 0", "b 1", "$ bg", "note", "d 0", "")
+	term.want(t, "background", "a 0", "a 1", "[1]+ Stopped", "$ fg", "b 0", "b 1", "$ bg", "note", "d 0", "")
 }
 
-// A terminal that is gone is written to no more.
+// Nothing is drawn after a write has failed.
 func TestATerminalThatIsGone(t *testing.T) {
-	tube := newTube(40, 24)
-	c := on(tube)
-	tube.gone = true
+	term := newTerminal(40, 24)
+	c := on(term)
+	term.gone = true
 	c.drawBlock(block(2, "a"))
-	tube.gone = false
+	term.gone = false
 	c.drawBlock(block(2, "b"))
 	c.drawLine("c")
 	c.clear()
-	tube.want(t, "gone", "")
+	term.want(t, "gone", "")
 }

@@ -13,8 +13,8 @@ type Load struct {
 	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer
 	Until    time.Duration // nothing is sent from then on; 0: no limit
 	Gate     int           // requests in flight at most; 0: no limit
-	// Due are the instants at which requests are due, in order; nil if they wait for answers, or
-	// for places alone.
+	// Due yields the due times of the requests in order; nil if they wait for answers, or only for
+	// places.
 	Due iter.Seq[time.Duration]
 }
 
@@ -44,8 +44,8 @@ func (c course) progress() string {
 	return fmt.Sprintf("%d/%d", c.done, c.Requests)
 }
 
-// share is how much of the run is done, from 0 to 1: of its requests, or of its time where that
-// decides.
+// share is the share of the run that is done, from 0 to 1: of its requests, or of its time if that
+// ends it.
 func (c course) share() float64 {
 	of := func(a, b float64) float64 {
 		if b <= 0 {

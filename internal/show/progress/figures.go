@@ -10,13 +10,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// figures are what requests that are done say together. Latencies are in microseconds.
+// figures accumulate finished requests. Latencies are in microseconds.
 type figures struct {
 	ttft, itl, e2el, late *hdrhistogram.Histogram
-	whole                 bool // those are kept too that only a view shows
+	whole                 bool // also what only the view shows
 
-	settled         int // tokens of the requests that are done
-	answers, tokens int // requests that succeeded, and their tokens
+	settled         int // tokens of finished requests
+	answers, tokens int // successful requests and their tokens
 	first           sum // TTFT
 	failures        map[failure]int
 	client          metrics.Glance
@@ -45,7 +45,7 @@ func newFigures(r *trace.Run, whole bool) figures {
 	return f
 }
 
-// add adds a request that is done.
+// add adds a finished request.
 func (f *figures) add(r *trace.Record) {
 	f.settled += r.OutputTokens
 	if f.whole {
@@ -72,7 +72,7 @@ func (f *figures) add(r *trace.Record) {
 	}
 }
 
-// more adds what only a view shows.
+// more adds what only the view shows.
 func (f *figures) more(r *trace.Record) {
 	f.client.Add(r)
 	if late, sent := metrics.Lateness(r); sent {
@@ -88,7 +88,7 @@ func (f *figures) more(r *trace.Record) {
 	}
 }
 
-// keep keeps a latency; none beyond a day.
+// keep records a latency; one of more than a day is dropped.
 func keep(in *hdrhistogram.Histogram, d time.Duration) { _ = in.RecordValue(d.Microseconds()) }
 
 // A count is how far a run was at an instant.
@@ -103,8 +103,8 @@ const recently = 5 * time.Second
 // recent are the counts of the last seconds.
 type recent []count
 
-// rates adds a count, and tells how many tokens came and how many requests ended per second, of
-// late.
+// rates adds a count and returns the tokens received and the requests finished per second over the
+// last seconds.
 func (r *recent) rates(now count) (tokens, done float64) {
 	*r = append(*r, now)
 	all := *r
@@ -119,26 +119,26 @@ func (r *recent) rates(now count) (tokens, done float64) {
 	return float64(now.tokens-all[0].tokens) / took, float64(now.done-all[0].done) / took
 }
 
-// A second is what happened in one, or in what passed until the view was drawn again.
+// A second holds the values of one second, or of a longer gap between two drawings.
 type second struct {
-	requests, tokens float64 // that ended and that came, per second
+	requests, tokens float64 // finished and received, per second
 	inFlight         float64
-	ttft             *float64 // seconds, the mean of requests that ended; nil: none did
+	ttft             *float64 // seconds, mean over the requests that finished; nil: none did
 }
 
-// A past is the last minute of a run, second by second.
-type past struct {
+// A history is the last minute of a run, second by second.
+type history struct {
 	seconds []second
 	last    count
-	first   sum // at that time
+	first   sum // TTFT at last
 }
 
 const kept = 60 // seconds
 
-// add adds a second, if one has passed.
-func (p *past) add(now count, inFlight int, first sum) bool {
+// add adds a second if one has passed.
+func (p *history) add(now count, inFlight int, first sum) bool {
 	took := (now.at - p.last.at).Seconds()
-	if took < 0.95 { // views come when they come
+	if took < 0.95 { // timers are inexact
 		return false
 	}
 	s := second{float64(now.done-p.last.done) / took, float64(now.tokens-p.last.tokens) / took, float64(inFlight), nil}
@@ -153,17 +153,17 @@ func (p *past) add(now count, inFlight int, first sum) bool {
 	return true
 }
 
-// A queue counts the requests that are due.
+// A queue counts the requests that are due by the schedule.
 type queue struct {
 	next   func() (time.Duration, bool)
 	stop   func()
 	at     time.Duration // when the next is due
-	peeked bool          // that is known
+	peeked bool          // at is known
 	due    int
 	most   int
 }
 
-// newQueue is nil where nothing is known of requests that wait for a place.
+// newQueue returns nil without a schedule or a gate.
 func newQueue(l Load) *queue {
 	if l.Due == nil || l.Gate == 0 {
 		return nil
@@ -173,7 +173,7 @@ func newQueue(l Load) *queue {
 	return q
 }
 
-// waiting is how many requests are due at an instant and not sent. It must not go back in time.
+// waiting is the number of requests that are due at now and not sent. now must not decrease.
 func (q *queue) waiting(now time.Duration, sent int) int {
 	for q.due < q.most {
 		if !q.peeked {

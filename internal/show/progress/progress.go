@@ -1,13 +1,13 @@
-// Package progress shows how a run goes while it goes on: on a terminal as a view of a dozen lines
-// that are drawn again in place, or as one such line; elsewhere as a line every few seconds.
+// Package progress shows a run while it goes on: on a terminal as a view of a dozen lines or as one
+// line, redrawn in place; elsewhere as a line every few seconds.
 //
 //	records ──> figures ─┐
 //	counts ──────────────┼──> state ──> lines ──> Console
 //	samples ──> server ──┘
 //
-// The measuring process draws, so little may happen here. A record adds to histograms as it comes;
-// all else is done at most four times a second, of counters that are kept anyway. What is drawn is
-// a pure function of a state and the size of a paper.
+// The measuring process draws, so it must cost little. A record is added to histograms as it comes;
+// everything else happens at most four times a second. The lines are a pure function of a state and
+// the size of the terminal.
 package progress
 
 import (
@@ -21,23 +21,24 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A Mode is how a run is to be shown.
+// A Mode is a way to show a run.
 type Mode string
 
-// The modes. The view needs a terminal.
+// The modes. Without a terminal Auto and Live are Plain.
 const (
-	Auto  Mode = "auto"  // the view where there is room for it, else the line
+	Auto  Mode = "auto"  // the view if there is room for it, else the line
 	Live  Mode = "live"  // the view, however small the terminal is
 	Plain Mode = "plain" // the line
 	Off   Mode = "off"   // nothing
 )
 
-// A Subject is a run that is shown.
+// A Subject is the run to show.
 type Subject struct {
 	Run    *trace.Run // unchanged while it is shown
 	Load   Load
 	Counts func() trace.Snapshot
-	// CPU is what this process has used so far, and how many processors it may use.
+	// CPU returns the processor time that this process has used and the number of processors it
+	// may use.
 	CPU  func() (used time.Duration, processors int)
 	Lang *words.Language
 }
@@ -55,9 +56,9 @@ type Display struct {
 	mu      sync.Mutex // guards the figures
 	figures figures
 
-	// What follows belongs to who draws.
+	// Only the drawing goroutine uses what follows.
 	recent recent
-	past   past
+	past   history
 	queue  *queue
 	head   head
 	health health
@@ -100,16 +101,15 @@ func (p *Display) Record(r *trace.Record) {
 	p.figures.add(r)
 }
 
-// Sampled takes what telemetry has that is new.
+// Sampled adds new samples of telemetry.
 func (p *Display) Sampled(sources []telemetry.Source, values []telemetry.Value) {
 	if p.figures.whole {
 		p.server.add(sources, values, time.Since(p.start))
 	}
 }
 
-// show draws until the run is over. After a stop of the process, as by ctrl-z, the shell has
-// written below what was drawn; that it goes on may be known only after the clock of this loop has
-// run on.
+// show draws until the run is over. While the process was stopped, as by ctrl-z, a shell has written
+// below the view. When it continues, the tick may be seen before SIGCONT.
 func (p *Display) show(every time.Duration) {
 	if p.queue != nil {
 		defer p.queue.stop()
@@ -137,7 +137,7 @@ func (p *Display) show(every time.Duration) {
 	}
 }
 
-// afterAGap waits a little for the news that the process has gone on.
+// afterAGap gives SIGCONT time to arrive.
 func (p *Display) afterAGap(resumed <-chan struct{}) {
 	wait := time.NewTimer(50 * time.Millisecond)
 	defer wait.Stop()
@@ -152,21 +152,21 @@ func (p *Display) afterAGap(resumed <-chan struct{}) {
 // Ending says that nothing more is sent.
 func (p *Display) Ending() { p.ending.Store(true) }
 
-// Stop ends the display and clears what is drawn.
+// Stop ends the display and erases it.
 func (p *Display) Stop() {
 	close(p.over)
 	p.loop.Wait()
 	p.console.clear()
 }
 
-// The least terminal for a view, if none is asked for, and for one that is.
+// The smallest terminals for the view: in mode Auto, and in mode Live.
 const (
 	autoColumns, autoRows = 60, 16
 	leastColumns          = 20
 	leastRows             = 5
 )
 
-// draw draws what the terminal has room for.
+// draw draws the view if the terminal has room for it, else the line.
 func (p *Display) draw() {
 	paper, ok := p.paper()
 	if !ok {
@@ -176,8 +176,8 @@ func (p *Display) draw() {
 	p.console.drawBlock(p.state(p.console.marked()).lines(paper))
 }
 
-// paper is what a view is drawn on, false if there is to be none. The last column and the last row
-// stay free: for the cursor, which would break a full line.
+// paper is the area for the view, false if the line is to be drawn. The last column stays free, so
+// that no line wraps, and the last row, for the cursor.
 func (p *Display) paper() (screen.Paper, bool) {
 	term := p.console.term
 	if !p.figures.whole {
@@ -188,7 +188,7 @@ func (p *Display) paper() (screen.Paper, bool) {
 	return screen.Paper{Columns: columns - 1, Rows: rows - 1, Colors: term.Colors, ASCII: term.ASCII, Lang: p.Lang}, ok
 }
 
-// now is how far the run is.
+// now returns the counts of this moment. The figures must be locked.
 func (p *Display) now() (trace.Snapshot, course) {
 	s, f := p.Counts(), &p.figures
 	return s, course{

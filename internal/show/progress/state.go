@@ -17,14 +17,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A state is all that a view shows of a run under way.
+// A state is everything that the view shows.
 type state struct {
 	head
 	course
-	mark              string // of what is wrong with the store; empty: nothing
+	mark              string // of a warning; empty: none
 	failed, inFlight  int
-	waiting           int     // requests that are due and have no place; -1: not known
-	requests, outputs float64 // requests that ended and output tokens that came, per second, of late
+	waiting           int     // requests that are due and have no place; -1: unknown
+	requests, outputs float64 // finished requests and output tokens per second, over the last seconds
 	seconds           []second
 	stream            bool // answers are streams
 	ttft, itl, e2el   percentiles
@@ -52,7 +52,7 @@ func headOf(s Subject, hide func(string) string) head {
 	return head{hide(r.Plan.Model), hide(target), hide(text.Load(r.Plan, s.Lang)), hide(id)}
 }
 
-// percentiles are P50, P90 and P99 in microseconds; none: nothing has been seen.
+// percentiles are P50, P90 and P99 in microseconds; nil without values.
 type percentiles []int64
 
 var shown = []float64{50, 90, 99}
@@ -73,20 +73,20 @@ type failures struct {
 // A health is that of the client.
 type health struct {
 	late   time.Duration // P99 of how late requests were sent
-	timed  bool          // that is known
+	timed  bool          // late is known
 	busy   float64       // share of the processors, 0 to 1
 	cpus   int
 	doubts []plan.Message
 }
 
-// state is how the run is at present.
+// state returns the state of this moment.
 func (p *Display) state(mark string) state {
 	p.mu.Lock()
 	now, c := p.now()
 	f := &p.figures
 	s := state{
 		head: p.head, course: c, mark: mark, failed: now.Failed, inFlight: now.InFlight(), waiting: -1, stream: p.Run.Plan.Stream,
-		ttft: percentilesOf(f.ttft), itl: percentilesOf(f.itl), e2el: percentilesOf(f.e2el), failures: worst(f.failures),
+		ttft: percentilesOf(f.ttft), itl: percentilesOf(f.itl), e2el: percentilesOf(f.e2el), failures: byCount(f.failures),
 	}
 	at := count{c.elapsed, now.Tokens, now.Done}
 	if p.past.add(at, s.inFlight, f.first) || p.health.cpus == 0 {
@@ -120,8 +120,8 @@ func (p *Display) healthNow(elapsed time.Duration, e2el percentiles) health {
 
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// worst are failures by kind, the most frequent first.
-func worst(all map[failure]int) (out []failures) {
+// byCount lists the kinds of failures, the most frequent first.
+func byCount(all map[failure]int) (out []failures) {
 	for f, n := range all {
 		out = append(out, failures{f, n})
 	}
@@ -131,7 +131,7 @@ func worst(all map[failure]int) (out []failures) {
 	return out
 }
 
-// say words a kind of failures.
+// say puts a kind of failures into words.
 func (f failures) say(l *words.Language) string {
 	why := l.Word(f.class.Code())
 	if f.class == trace.HTTP && f.status > 0 {
@@ -140,14 +140,14 @@ func (f failures) say(l *words.Language) string {
 	return l.Word("progress.failures", "failures", f.n, "why", why)
 }
 
-// sampled is what servers and devices say of themselves.
+// sampled holds the samples of servers and devices.
 type sampled struct {
 	mu   sync.Mutex
 	set  telemetry.Set
 	live resources.Live
 }
 
-// add takes what is new of it; of hosts nothing is shown.
+// add adds new samples. Those of hosts are not shown.
 func (s *sampled) add(sources []telemetry.Source, values []telemetry.Value, at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 
 // A row is a line of a view: pieces, or a name with values and maybe a course.
 type row struct {
-	keep   int // rows with a smaller one go first where there is no room
+	keep   int // priority: where there is no room, rows with the lowest are left out
 	name   string
 	pieces []screen.Piece
-	apart  bool // each piece says something of its own, and is left out if it has no room
+	apart  bool // pieces without room are left out whole
 	course []*float64
 	most   func(v float64) string // writes the largest value of the course
 }
@@ -34,7 +34,7 @@ type view struct {
 
 // Widths, in columns.
 const (
-	comfortable = 50 // what has room for three percentiles
+	comfortable = 50 // enough for three percentiles
 	leastBar    = 10
 	mostBar     = 60
 	leastCourse = 8
@@ -55,7 +55,7 @@ func (s state) lines(p screen.Paper) []string {
 	return v.fitted()
 }
 
-// add adds a row of a name and pieces.
+// add adds a row.
 func (v *view) add(keep int, name string, pieces ...screen.Piece) {
 	v.rows = append(v.rows, row{keep: keep, name: name, pieces: pieces})
 }
@@ -63,7 +63,7 @@ func (v *view) add(keep int, name string, pieces ...screen.Piece) {
 // word is a word in the language of the paper.
 func (v *view) word(code plan.Code, args ...any) string { return v.Lang.Word(code, args...) }
 
-// head says what is run, with its id at the right.
+// head shows model, target and load, with the id at the right.
 func (v *view) head(s state) {
 	id := v.Cut(plain.Line(s.id), v.Columns/2)
 	room := v.Columns - text.Width(id) - 2
@@ -77,7 +77,7 @@ func (v *view) head(s state) {
 	v.add(3, "", screen.In(plain.Dim, s.load))
 }
 
-// bar says how far the run is.
+// bar shows the progress of the run.
 func (v *view) bar(s state) {
 	done := s.progress()
 	if s.Until > 0 && !s.over() {
@@ -104,7 +104,7 @@ func (v *view) bar(s state) {
 	}
 }
 
-// load is how much goes on.
+// load shows requests in flight and rates.
 func (v *view) load(s state) {
 	flight := strconv.Itoa(s.inFlight)
 	if s.Gate > 0 {
@@ -124,7 +124,7 @@ func (v *view) load(s state) {
 	}
 }
 
-// past is a quantity over the last minute.
+// past is the course of a quantity over the last minute.
 func (s state) past(of func(*second) *float64) []*float64 {
 	all := make([]*float64, len(s.seconds))
 	for i := range s.seconds {
@@ -133,7 +133,7 @@ func (s state) past(of func(*second) *float64) []*float64 {
 	return all
 }
 
-// latencies are percentiles of what is done.
+// latencies shows percentiles of the finished requests.
 func (v *view) latencies(s state) {
 	add := func(keep int, name string, of percentiles, course []*float64) {
 		pieces := []screen.Piece{screen.In(plain.Dim, screen.Unknown)}
@@ -155,7 +155,7 @@ func (v *view) latencies(s state) {
 	add(10, "E2EL", s.e2el, nil)
 }
 
-// failures are counted by kind.
+// failures shows their number by kind.
 func (v *view) failures(s state) {
 	if s.failed == 0 {
 		v.add(8, v.word("progress.failed"), screen.In(plain.Dim, "0"))
@@ -168,7 +168,7 @@ func (v *view) failures(s state) {
 	v.add(16, v.word("progress.failed"), screen.In(plain.Red, strconv.Itoa(s.failed)+"  "+v.Lang.Join("comma", kinds...)))
 }
 
-// client is its health, and the doubts that the report would have if the run ended now.
+// client shows the health of the client, and the doubts so far.
 func (v *view) client(s state) {
 	keep, verdict := 7, screen.In(plain.Green, v.word("progress.no-doubts")+"  ")
 	if len(s.doubts) > 0 {
@@ -184,7 +184,7 @@ func (v *view) client(s state) {
 	}
 }
 
-// servers are what they and their devices say of themselves.
+// servers shows the newest samples of servers and devices.
 func (v *view) servers(l resources.Live) {
 	for _, s := range l.Servers[:min(len(l.Servers), 2)] {
 		name := v.word("progress.server")
@@ -215,7 +215,7 @@ func (v *view) servers(l resources.Live) {
 	}
 }
 
-// fitted draws the rows that have room: names in one column, values in the next, courses behind.
+// fitted draws the rows that have room, in columns: name, value, course.
 func (v *view) fitted() []string {
 	for len(v.rows) > max(1, v.Rows) {
 		least := slices.MinFunc(v.rows, func(a, b row) int { return a.keep - b.keep }).keep

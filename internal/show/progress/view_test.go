@@ -158,7 +158,7 @@ func TestWaitingForAPlace(t *testing.T) {
 
 // The last minute is kept, second by second, from counts that come more often.
 func TestThePast(t *testing.T) {
-	var p past
+	var p history
 	var r recent = []count{{}}
 	var first sum
 	for i := 1; i <= 4*90; i++ {

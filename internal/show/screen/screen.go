@@ -1,8 +1,8 @@
 // Package screen makes lines for a terminal of any size: pieces in colours, cut where the terminal
 // ends; values in few characters; the course of a value as bars.
 //
-// It writes nothing and asks no terminal: who draws gives the size as a Paper and gets lines. Text
-// of others is made harmless here, since what is drawn goes past what does so elsewhere.
+// It writes nothing: the caller gives the size as a Paper and gets lines. Text of others is made
+// harmless here, because drawings bypass plain.Writer.
 package screen
 
 import (
@@ -18,7 +18,7 @@ import (
 type Paper struct {
 	Columns, Rows int
 	Colors        bool
-	ASCII         bool // of characters that are drawn, such as bars, only those of ASCII are shown
+	ASCII         bool // bars and cuts are drawn in ASCII
 	Lang          *words.Language
 }
 

@@ -112,10 +112,10 @@ func Largest(course []*float64) (most *float64) {
 	return most
 }
 
-// parts of a character that a bar is filled with, from the left.
+// parts are the left eighths of a full block.
 var parts = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
-// Bar is how much of something is done, a share from 0 to 1, in width columns.
+// Bar is a progress bar of width columns for a share from 0 to 1.
 func (p Paper) Bar(share float64, width int) string {
 	share = min(1, max(0, share))
 	if p.ASCII {

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is a terminal that lines are drawn on between those that stay: nothing of how it works
-// is changed.
+// A Screen reports the state of a terminal. It changes nothing.
 type Screen struct {
 	fd      int
 	resumed func() <-chan struct{}
@@ -29,14 +28,14 @@ func ScreenOf(stream *os.File) *Screen {
 // Size is how many columns and rows it has.
 func (s *Screen) Size() (columns, rows int) { return size(s.fd) }
 
-// Foreground reports whether this process is of the job that the terminal is with. Of a terminal
-// that controls no jobs it is.
+// Foreground reports whether this process belongs to the foreground job of the terminal. It does if
+// the terminal does not control jobs.
 func (s *Screen) Foreground() bool {
 	group, err := unix.IoctlGetInt(s.fd, unix.TIOCGPGRP)
 	return err != nil || group == syscall.Getpgrp()
 }
 
-// Resumed gets a value when this process goes on after it was stopped.
+// Resumed gets a value each time this process continues after a stop.
 func (s *Screen) Resumed() <-chan struct{} { return s.resumed() }
 
 func resumed() <-chan struct{} {
@@ -46,7 +45,7 @@ func resumed() <-chan struct{} {
 		for range caught {
 			select {
 			case told <- struct{}{}:
-			default: // it has not been asked since the last one
+			default: // the last one has not been received yet
 			}
 		}
 	}()
