@@ -137,6 +137,10 @@ func TestARunLeavesTheTerminalAsItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			before.Lflag |= unix.NOFLSH // so that ctrl-c discards nothing that is to be counted
+			if err := unix.IoctlSetTermios(int(term.ours.Fd()), unix.TCSETS, before); err != nil {
+				t.Fatal(err)
+			}
 			cmd := command(t, filepath.Join(t.TempDir(), "runs.db"), pitot, strings.Fields("bench -n 9 --rate 6 --arrival constant --output-len 4 --warmup 0 --ready-timeout 0 --collect none")...)
 			cmd.Env = append(cmd.Env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR=")
 			term.start(t, cmd)
