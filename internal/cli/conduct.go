@@ -20,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -38,8 +39,7 @@ type conductor struct {
 
 // carryOut makes what a journal lacks, and says what came of it.
 func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
-	view := p.view(c.Quiet, p.Width == nil)
-	view.Brief = true
+	view := p.view(live.Options{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
 	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {

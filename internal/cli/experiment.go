@@ -36,6 +36,7 @@ type conduct struct {
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
+	flags.Shown
 	outputs.Files
 	flags.Page
 	flags.Kept

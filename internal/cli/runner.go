@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -26,8 +27,7 @@ var _ measuring.Maker = runner{}
 func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error) {
 	made := *l.Made.(*compiled)
 	made.spec = l.Spec
-	view := r.p.view(o.Quiet, r.p.Width == nil)
-	view.Brief = true
+	view := r.p.view(live.Options{Quiet: o.Quiet, Progress: o.Progress, Brief: true})
 	m, err := r.p.newMaking(&made, o.Store, view)
 	if err != nil {
 		return nil, err

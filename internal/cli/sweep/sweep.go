@@ -27,6 +27,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -42,11 +43,13 @@ type Cmd struct {
 
 	Extrapolate bool `group:"Sweep:" help:"Predict loads beyond those that the profile was calibrated from."`
 
-	Format     string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
-	Folder     string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
-	Name       string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
-	Quiet      bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
-	flags.Page `embed:"" group:"Sweep:"`
+	Format string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
+	Folder string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
+	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
+	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+
+	flags.Page  `embed:"" group:"Sweep:"`
+	flags.Shown `embed:"" group:"Sweep:"`
 	flags.Kept
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
@@ -166,7 +169,7 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 	}
 	return sweep.Deps{
 		Make: func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg})
+			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
 		},
 		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
 		Ended: func(t sweep.Turn, o curve.Observation) {

@@ -267,30 +267,34 @@ func countChunks(records []*trace.Record) Chunks {
 	var c Chunks
 	tokens := 0
 	for _, r := range records {
-		if !r.OK() {
-			continue
-		}
-		tokens += r.OutputTokens
-		prev := trace.Never
-		for _, chunk := range r.Chunks {
-			if !chunk.Kind.Output() {
-				continue
-			}
-			c.Output++
-			together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
-			switch {
-			case r.Merged(chunk) && (together || chunk.Slack > 0):
-				c.Merged++
-			case together && chunk.Kind&trace.Bundled != 0:
-				c.Bundled++
-			}
-			prev = chunk.At
+		if r.OK() {
+			tokens += r.OutputTokens
+			c.count(r)
 		}
 	}
 	c.PerChunk = over(tokens, float64(c.Output))
-	c.MergedShare = over(c.Merged, float64(c.Output))
 	c.PerWrite = over(c.Output, float64(c.Output-c.Bundled))
 	return c
+}
+
+// count adds the chunks of a record.
+func (c *Chunks) count(r *trace.Record) {
+	prev := trace.Never
+	for _, chunk := range r.Chunks {
+		if !chunk.Kind.Output() {
+			continue
+		}
+		c.Output++
+		together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+		switch {
+		case r.Merged(chunk) && (together || chunk.Slack > 0):
+			c.Merged++
+		case together && chunk.Kind&trace.Bundled != 0:
+			c.Bundled++
+		}
+		prev = chunk.At
+	}
+	c.MergedShare = over(c.Merged, float64(c.Output))
 }
 
 func rates(s Summary, records []*trace.Record) Rates {
