@@ -46,7 +46,7 @@ func (c Cmd) Run(con *console.Console) error {
 	}
 	s, err := c.serving(con)
 	if err != nil {
-		return err
+		return c.taken(con, err)
 	}
 	defer s.close()
 	if !web.Built() {
@@ -104,7 +104,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	s.web = Server(runs, file, c.Store, con.Version)
 	s.web.Write, s.web.Conformity = c.Write, reports
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
-		return nil, errors.Join(c.taken(err, file), runs.Close())
+		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}
 	s.guard = c.guard(s.l)
 	if c.Open && s.guard.Token != "" {
