@@ -31,8 +31,9 @@ type Known struct {
 	Service  *metrics.Latencies
 	Failures []metrics.Class
 	Commands []Command
-	// Approximate reports whether the figures of a latency were counted in bins; nil: they are exact.
-	Approximate func(metric string) bool
+	// Doubt says why a statistic of a latency is less sure than it looks, zero if nothing does;
+	// nil: of none.
+	Doubt func(metric, statistic string) plan.Message
 }
 
 // NewRun makes the answer, without secrets that texts of others may have.
@@ -133,8 +134,10 @@ func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 			f.Doubt = w.Word("view.doubt.few", "wanted", wants)
 		}
 	}
-	if k.Approximate != nil && k.Approximate(metric) && statistic != "mean" {
-		f.Doubt = w.Word("view.doubt.approximate")
+	if k.Doubt != nil && metric != "" {
+		if m := k.Doubt(metric, statistic); !m.IsZero() {
+			f.Doubt = w.Say(m)
+		}
 	}
 	if k.Service == nil || metric == "" {
 		return
@@ -203,7 +206,11 @@ func (w writer) plan(run trace.Run) []Group {
 	}
 	told := p.Told()
 	for _, name := range slices.Sorted(maps.Keys(told)) {
-		settings.add(name, secretSetting(name, told[name]))
+		value := told[name]
+		if p.Spec == nil { // a Spec has no secrets
+			value = secretSetting(name, value)
+		}
+		settings.add(name, value)
 	}
 	if o := run.Origin; o != nil {
 		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))
