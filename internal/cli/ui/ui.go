@@ -87,7 +87,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Figures: known.Figures}
+	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(c.taken(err, file), runs.Close())
 	}

@@ -87,4 +87,5 @@ type Report struct {
 // Reports are the forms that there are of a run.
 type Reports struct {
 	Reports []Report `json:"reports"`
+	Note    string   `json:"note"` // why there are none; empty: there are
 }

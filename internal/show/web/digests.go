@@ -17,7 +17,6 @@ import (
 // How runs are read.
 const (
 	batch     = 2000                   // records between two looks at who waits
-	pause     = 500 * time.Millisecond // between reads of a run that goes on
 	abandoned = 15 * time.Second       // after the last question
 	patience  = 300 * time.Millisecond // that a question waits for a digest to be whole
 	mostKept  = 16                     // digests
@@ -26,9 +25,9 @@ const (
 	mostSnapshots = 1 << 20
 )
 
-// digests are those of runs that somebody looks at, the one that was asked for last at the end. Each
-// is read by a goroutine of its own, which ends when it has read all there is, unless somebody
-// follows, and when nobody has asked for a while.
+// digests are those of runs that somebody looks at, the one that was asked for last at the end. A
+// question has a goroutine read what there is since the last one, of a run under way as of one that
+// was never read; it ends when it has read all, or nobody has asked for a while.
 type digests struct {
 	store *store.Store
 
@@ -43,16 +42,15 @@ type followed struct {
 	id    string
 	store *store.Store
 
-	mu       sync.Mutex // guards all below
-	digest   *digest.Digest
-	status   trace.Status // when it was last looked at; empty: not yet
-	whole    bool         // all that is stored has been read
-	records  int          // that are stored
-	err      error
-	stop     context.CancelFunc // of its goroutine; nil: there is none
-	asked    time.Time
-	watchers int
-	grown    chan struct{} // closed when there is more
+	mu      sync.Mutex // guards all below
+	digest  *digest.Digest
+	status  trace.Status // when it was last looked at; empty: not yet
+	whole   bool         // all that is stored has been read
+	records int          // that are stored
+	err     error
+	stop    context.CancelFunc // of its goroutine; nil: there is none
+	asked   time.Time
+	grown   chan struct{} // closed when there is more
 
 	// Of the goroutine.
 	next    int            // number of the last record
@@ -67,69 +65,6 @@ type progress struct {
 	Running bool  // there may be more
 	Whole   bool  // all that is stored has been read
 	Err     error // why it is read no further, as of a run that was removed
-}
-
-// follow tells how far the digest of a run has come: at first, and when it has grown, as often as
-// the channel is read. It is closed when ctx ends, after an error, and when a run that has ended
-// was read to its end.
-func (s *Server) follow(ctx context.Context, id string) (<-chan progress, error) {
-	l, err := s.Runs.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	d := s.stored()
-	f, err := d.of(l)
-	if err != nil {
-		return nil, err
-	}
-	if !f.watch(1) && l.Status == trace.Running { // it may have ended before it knew
-		err = d.resume(f, l)
-	}
-	to := make(chan progress)
-	go func() { // ends with ctx, which is that of a question
-		defer close(to)
-		defer f.watch(-1)
-		f.report(ctx, to)
-	}()
-	return to, err
-}
-
-// watch changes how many follow, and reports whether the run is being read.
-func (f *followed) watch(by int) (reading bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watchers += by
-	f.asked = time.Now()
-	return f.stop != nil
-}
-
-// report sends the progress whenever there is more.
-func (f *followed) report(ctx context.Context, to chan<- progress) {
-	for last, first := (progress{}), true; ; first = false {
-		p, grown, reading := f.look()
-		if first || p != last {
-			select {
-			case to <- p:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if last = p; !reading {
-			return
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// look is the progress, what says that it has changed, and whether it will.
-func (f *followed) look() (p progress, grown <-chan struct{}, reading bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.now(), f.grown, f.stop != nil
 }
 
 // close ends all goroutines.
@@ -227,22 +162,13 @@ func (f *followed) cancel() {
 // read reads until there is no more, or nobody asks.
 func (f *followed) read(ctx context.Context) {
 	defer f.stopped()
-	for ctx.Err() == nil {
-		more, err := f.step()
-		switch {
-		case err != nil:
+	for more := true; more && ctx.Err() == nil && !f.abandoned(); {
+		var err error
+		if more, err = f.step(); err != nil {
 			f.mu.Lock()
 			f.err = err
 			f.mu.Unlock()
 			return
-		case more && !f.abandoned():
-			continue
-		case more || f.idle():
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
 		}
 	}
 }
@@ -357,14 +283,7 @@ func extended(set, by *telemetry.Set) *telemetry.Set {
 func (f *followed) abandoned() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.watchers == 0 && time.Since(f.asked) > abandoned
-}
-
-// idle reports whether nobody follows a run that has been read, or it has ended.
-func (f *followed) idle() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.watchers == 0 || f.status != trace.Running
+	return time.Since(f.asked) > abandoned
 }
 
 // await waits until all that is stored has been read, but not long.

@@ -41,6 +41,8 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	// StoreFlag is the store as a command line has to name it; empty: the default one.
+	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
 	Figures func(*trace.Trace) []trace.Figure
 
@@ -50,9 +52,8 @@ type Server struct {
 	loads   loadNames
 	lines   sparklines
 	exports chan struct{}
-
-	reading sync.Once
-	read    *digests
+	read    digests
+	whole   sync.Mutex // of questions that take all records of a run
 }
 
 // Handler returns the page and its answers to whoever asks; a Guard decides who may.
@@ -60,6 +61,7 @@ func (s *Server) Handler() http.Handler {
 	s.once.Do(func() {
 		s.exports = make(chan struct{}, manyExports)
 		s.live.runs, s.live.streams = s.Runs, map[*stream]bool{}
+		s.read.store = s.Runs
 		s.reckon.runs, s.reckon.compute, s.reckon.changed = s.Runs, s.Figures, s.live.touch
 	})
 	mux := http.NewServeMux()
@@ -78,7 +80,7 @@ func (s *Server) Handler() http.Handler {
 // Close waits for what goes on beside answers, once nobody asks any more.
 func (s *Server) Close() {
 	s.reckon.close()
-	s.stored().close()
+	s.read.close()
 }
 
 func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
@@ -142,10 +144,7 @@ func mistakef(format string, a ...any) error { return refusalf(http.StatusBadReq
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := status(err)
-	switch {
-	case errors.As(err, new(badQuestion)):
-		code = http.StatusBadRequest
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment):
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) {
 		code = http.StatusNotFound
 	}
 	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)

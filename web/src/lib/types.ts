@@ -146,6 +146,7 @@ export interface Report {
 
 export interface Reports {
   reports: Report[];
+  note: string;
 }
 
 export interface Series {
