@@ -28,7 +28,7 @@ func (d *Digest) Course(l *words.Language) view.Course {
 	}
 	d.over.at(d.end) // of a run with requests in flight, time goes on without records
 	windows, width := d.over.shown(max(fewWindows, min(mostWindows, d.Requests()/perWindow)))
-	c.Seconds, c.Step = milli(d.seconds()), float64(width)/1e9
+	c.Seconds, c.Step = micro(d.seconds()), float64(width)/1e9
 	c.Series = d.series(l, windows, width)
 	c.Strips = stripsOf(d.strips, d.seconds(), l)
 	c.Stalls = d.standstills()
@@ -85,7 +85,7 @@ func (d *Digest) failedAt() []float64 {
 	for i := range d.columns.class.n {
 		if done := d.columns.done.at(i); d.columns.class.at(i) > 0 && done != never {
 			if n%every == 0 {
-				at = append(at, milli(float64(done)*d.second()))
+				at = append(at, micro(float64(done)*d.second()))
 			}
 			n++
 		}

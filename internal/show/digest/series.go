@@ -135,10 +135,10 @@ func stripsOf(strips []plot.Strip, end float64, l *words.Language) []view.Strip 
 					break
 				}
 				if i > 0 && k.Gap > 0 && x-k.X[i-1] > k.Gap {
-					to.X, to.Y = append(to.X, milli((x+k.X[i-1])/2)), append(to.Y, nil)
+					to.X, to.Y = append(to.X, micro((x+k.X[i-1])/2)), append(to.Y, nil)
 				}
 				y := rounded(k.Y[i])
-				to.X, to.Y = append(to.X, milli(x)), append(to.Y, &y)
+				to.X, to.Y = append(to.X, micro(x)), append(to.Y, &y)
 			}
 			if len(to.X) > 0 {
 				one.Lines = append(one.Lines, to)

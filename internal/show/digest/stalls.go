@@ -27,6 +27,7 @@ func (d *Digest) standstills() [][2]float64 {
 	if s.whole && d.whole || n == s.at || s.at > quick && n < s.at+s.at/8 && !d.whole {
 		return s.found
 	}
+	s.finder.Grid = trace.Instant(1000) << d.unit
 	var all []metrics.Stall
 	if d.heldBack() {
 		all = s.finder.Bursts(d.streams())
@@ -39,7 +40,7 @@ func (d *Digest) standstills() [][2]float64 {
 	}
 	s.found, s.at, s.whole = [][2]float64{}, n, d.whole
 	for _, one := range all {
-		s.found = append(s.found, [2]float64{milli(one.From), milli(one.To)})
+		s.found = append(s.found, [2]float64{micro(one.From), micro(one.To)})
 	}
 	return s.found
 }
@@ -50,8 +51,7 @@ func (d *Digest) heldBack() bool {
 	return v != nil && slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == metrics.HeldBack })
 }
 
-// streams are the requests as columns have them, which is less exact than what the finder saw: a
-// request is done no earlier than it was.
+// streams are the requests as columns have them.
 func (d *Digest) streams() iter.Seq[metrics.Stream] {
 	c, unit := &d.columns, trace.Instant(1000)<<d.unit
 	at := func(v uint32) trace.Instant {
@@ -62,7 +62,7 @@ func (d *Digest) streams() iter.Seq[metrics.Stream] {
 	}
 	return func(yield func(metrics.Stream) bool) {
 		for i := range c.index.n {
-			if !yield(metrics.Stream{Released: at(c.released.at(i)), First: at(c.first.at(i)), Done: at(c.done.at(i)) + unit - 1}) {
+			if !yield(metrics.Stream{Released: at(c.released.at(i)), First: at(c.first.at(i)), Done: at(c.done.at(i))}) {
 				return
 			}
 		}

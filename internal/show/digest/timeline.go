@@ -165,5 +165,5 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// milli is an instant in seconds to the millisecond.
-func milli(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+// micro is an instant in seconds to the microsecond.
+func micro(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

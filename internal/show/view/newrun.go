@@ -206,7 +206,11 @@ func (w writer) plan(run trace.Run) []Group {
 	}
 	told := p.Told()
 	for _, name := range slices.Sorted(maps.Keys(told)) {
-		settings.add(name, secretSetting(name, told[name]))
+		value := told[name]
+		if p.Spec == nil { // a Spec has no secrets
+			value = secretSetting(name, value)
+		}
+		settings.add(name, value)
 	}
 	if o := run.Origin; o != nil {
 		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))
