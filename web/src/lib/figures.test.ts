@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { layout, quantile, soFar } from './figures.ts'
-import type { Course, Figure } from './types.ts'
+import { layout, quantile } from './figures.ts'
+import type { Figure } from './types.ts'
 
 const figure = (name: string, group: string, more: Partial<Figure> = {}): Figure => ({
   name, group, title: name, unit: 'ms', text: '1', value: 0.001, definition: '', doubt: '', low: null, high: null, ...more,
@@ -22,18 +22,8 @@ test('latencies of another tool are all shown', () => {
   expect(layout([figure('latency.p99', 'latency')]).rows.map((r) => r.main)).toEqual([true])
 })
 
-test('figures so far are quantiles of the distributions and means of the rates', () => {
-  const course = {
-    series: [{ name: 'output', title: '', unit: 'tok/s', values: [100, null, 300] }],
-    distributions: [{ name: 'ttft', title: 'TTFT', n: 4, share: [0, 0.5, 0.95, 1], value: [0.01, 0.02, 1.2345678, 2], approximate: false }],
-  } as unknown as Course
-  const found = soFar(course, (name) => name)
-  expect(found.map((f) => [f.name, f.text, f.unit])).toEqual([
-    ['throughput.output', '200', 'tok/s'],
-    ['ttft.median', '20', 'ms'],
-    ['ttft.p90', '1235', 'ms'],
-    ['ttft.p95', '1235', 'ms'],
-    ['ttft.p99', '2000', 'ms'],
-  ])
+test('a quantile is the value that a share does not exceed', () => {
+  expect(quantile([0, 0.5, 0.95, 1], [1, 2, 3, 4], 0.9)).toBe(3)
+  expect(quantile([0, 0.5], [1, 2], 0.5)).toBe(2)
   expect(quantile([], [], 0.5)).toBeNull()
 })

@@ -1,8 +1,7 @@
 // How the figures of a run are laid out: a row for each latency with a column for each statistic,
 // the others by themselves.
 
-import { plain, shown } from './format.ts'
-import type { Course, Figure } from './types.ts'
+import type { Figure } from './types.ts'
 
 export interface FigureRow {
   /** The group of the figures: ttft. */
@@ -72,37 +71,6 @@ function rank(statistic: string): number {
 function among(names: string[], name: string): number {
   const known = names.indexOf(name)
   return known < 0 ? names.length : known
-}
-
-const quantiles: [string, number][] = [
-  ['median', 0.5],
-  ['p90', 0.9],
-  ['p95', 0.95],
-  ['p99', 0.99],
-]
-
-/** Figures of a run that goes on, as far as its course tells them; title names those that are not latencies. */
-export function soFar(course: Course, title: (name: string) => string): Figure[] {
-  const found: Figure[] = []
-  const add = (name: string, group: string, value: number, unit: string): void => {
-    const one = shown(value, unit, 4)
-    found.push({ name, group, title: title(name), unit: one.unit, text: one.text, value, definition: '', doubt: '', low: null, high: null })
-  }
-  for (const [series, name, unit] of [['output', 'throughput.output', 'tok/s'], ['requests', 'throughput.requests', '/s']] as const) {
-    const values = course.series.find((s) => s.name === series)?.values.filter((v) => v !== null) ?? []
-    if (values.length) add(name, '', values.reduce((sum, v) => sum + v, 0) / values.length, unit)
-  }
-  for (const d of course.distributions) {
-    for (const [statistic, q] of quantiles) {
-      const value = quantile(d.share, d.value, q)
-      if (value !== null) found.push({ ...milliseconds(value), name: `${d.name}.${statistic}`, group: d.name, title: d.title })
-    }
-  }
-  return found
-}
-
-function milliseconds(value: number): Omit<Figure, 'name' | 'group' | 'title'> {
-  return { unit: 'ms', text: plain(value * 1000, 4).replace(',', ''), value, definition: '', doubt: '', low: null, high: null }
 }
 
 /** The value that a share of a sample does not exceed; null of no sample. */
