@@ -70,3 +70,13 @@ func (sc *scanner) into() []any {
 		&r.Status, &r.Class, &r.Error, &r.Stamps, &sc.packed,
 	}
 }
+
+// Weight is how many bytes the chunks and texts of a run take in the store: in memory chunks take
+// two to three times as many.
+func (s *Store) Weight(runID string) (n int64, err error) {
+	err = s.db.QueryRow("SELECT coalesce(sum(length(chunks) + length(text)), 0) FROM record WHERE run_id = ?", runID).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read run %s: %w", runID, err)
+	}
+	return n, nil
+}

@@ -17,6 +17,18 @@ const (
 	keptForLists = 10_000 // runs whose figures are remembered, of a store that is not written
 )
 
+// mostWeight is how many bytes of records are read at once.
+const mostWeight = 24 << 20
+
+// small reports whether all records of a run may be in memory at once.
+func small(runs *store.Store, l store.Listing) bool {
+	if l.Records > fewRecords {
+		return false
+	}
+	weight, err := runs.Weight(l.ID)
+	return err == nil && weight <= mostWeight
+}
+
 // A reckoner computes figures of listed runs that have none stored, one run after the other, and
 // stores them unless a run is being measured, or the store cannot be written: then it remembers
 // them. It works only while runs wait.
@@ -101,6 +113,9 @@ func (k *reckoner) next() (l store.Listing, ok bool) {
 
 // figures computes those of a run. A damaged run has none.
 func (k *reckoner) figures(l store.Listing) map[string]float64 {
+	if !small(k.runs, l) {
+		return nil
+	}
 	t, err := k.runs.Load(l.ID)
 	if err != nil {
 		return nil
