@@ -15,8 +15,8 @@ const (
 	fewWindows  = 60   // shown of a run with few requests
 	perWindow   = 5    // requests in each of more of them
 	mostFailed  = 2000 // instants
-	heatWindows = 120
-	heatShift   = 5 // a row of a heat map is 2^5 bins of a window's histogram: a factor of 1.19 to 1.25
+	heatWindows = 240
+	heatShift   = 4 // a row of a heat map is 2^4 bins of a window's histogram: a factor of 1.09 to 1.125
 )
 
 // Course is what the requests say together. Records and Running are the caller's.

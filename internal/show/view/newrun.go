@@ -56,6 +56,9 @@ func NewRun(k Known, lang *words.Language) Run {
 		r.Notes = append(r.Notes, lang.Say(n))
 	}
 	if s := k.Run.Plan.Spec; s != nil {
+		if d := s.Duration.Std().Seconds(); d > 0 {
+			r.Lasts = &d
+		}
 		if yaml, err := s.YAML(); err == nil {
 			r.Spec = string(yaml)
 		}

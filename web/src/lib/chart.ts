@@ -81,6 +81,20 @@ function fixed(v: number, decimals: number): string {
   return v < 0 && Number(text) !== 0 ? '−' + text : text
 }
 
+/** Ticks of a logarithmic axis: one to nine times powers of ten, and only the powers where these are many. */
+export function logTicks(low: number, high: number): number[] {
+  if (!(low > 0) || !(high > low) || !Number.isFinite(high)) return []
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
+  const digits = last - first > 8 ? [1] : [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  const found: number[] = []
+  for (let e = first; e <= last; e++)
+    for (const d of digits) {
+      const v = Number(`${d}e${e}`)
+      if (v >= low && v <= high) found.push(v)
+    }
+  return found
+}
+
 /** Labels of a logarithmic axis: ones, twos and fives where there is room, each with its unit. */
 export function logLabels(ticks: number[], unit: string, room: number): (string | null)[] {
   const decades = ticks.length > 1 ? Math.log10(ticks[ticks.length - 1]! / ticks[0]!) : 1

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { layout } from './figures.ts'
+import { layout, quantile } from './figures.ts'
 import type { Figure } from './types.ts'
 
 const figure = (name: string, group: string, more: Partial<Figure> = {}): Figure => ({
@@ -20,4 +20,10 @@ test('latencies are rows, statistics are columns, the others are by themselves',
 
 test('latencies of another tool are all shown', () => {
   expect(layout([figure('latency.p99', 'latency')]).rows.map((r) => r.main)).toEqual([true])
+})
+
+test('a quantile is the value that a share does not exceed', () => {
+  expect(quantile([0, 0.5, 0.95, 1], [1, 2, 3, 4], 0.9)).toBe(3)
+  expect(quantile([0, 0.5], [1, 2], 0.5)).toBe(2)
+  expect(quantile([], [], 0.5)).toBeNull()
 })

@@ -72,3 +72,9 @@ function among(names: string[], name: string): number {
   const known = names.indexOf(name)
   return known < 0 ? names.length : known
 }
+
+/** The value that a share of a sample does not exceed; null of no sample. */
+export function quantile(share: number[], value: number[], wanted: number): number | null {
+  const i = share.findIndex((s) => s >= wanted - 1e-9)
+  return i < 0 ? null : value[i]!
+}

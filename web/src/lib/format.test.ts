@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { count, duration, inScale, instant, plain, scaleOf, share, show, shown, titled } from './format.ts'
+import { at, count, duration, inScale, instant, plain, scaleOf, share, show, shown, titled } from './format.ts'
 
 describe('show', () => {
   test.each([
@@ -76,6 +76,7 @@ test.each([
 })
 
 test('counts and instants', () => {
+  expect([at(0.0534), at(12.3), at(null), at(-1, 1)]).toEqual(['0.053', '12.300', '–', '−1.0'])
   expect(count(100000)).toBe('100,000')
   expect(count(-1)).toBe('−1')
   expect(instant('')).toBe('–')

@@ -137,6 +137,11 @@ export function share(value: number | null | undefined): string {
   return plain(percent, percent < 1 ? 2 : 3) + '%'
 }
 
+/** An instant of a run in seconds, to the millisecond, so that those of a column compare: 0.053, 12.300. */
+export function at(seconds: number | null | undefined, decimals = 3): string {
+  return seconds == null || !Number.isFinite(seconds) ? unknown : seconds.toFixed(decimals).replace('-', '−')
+}
+
 /** A length of time as people say it: 45 s, 3 min 20 s, 2 h 05 min. */
 export function duration(length: number | null | undefined): string {
   if (length == null || !Number.isFinite(length)) return unknown

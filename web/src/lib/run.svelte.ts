@@ -112,8 +112,9 @@ export class Watched {
         this.#stop?.()
         return
       }
+      // Once a second at most, and at most half of the time is spent on it.
       const spent = performance.now() - begun
-      await new Promise((done) => setTimeout(done, Math.max(200, spent)))
+      await new Promise((done) => setTimeout(done, Math.max(second - spent, spent)))
     } catch {
       // The server is gone, which the shell says; the next tick tries again.
     } finally {

@@ -128,6 +128,7 @@ export interface Run {
   row: Row;
   verdict: Verdict;
   seconds: number | null;
+  lasts: number | null;
   figures: Figure[];
   requests: Requests;
   failures: Failure[];
