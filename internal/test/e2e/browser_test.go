@@ -174,10 +174,23 @@ func eval[T any](p *tab, expression string) T {
 	return get(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits for an expression to become true.
+// until waits for an expression to become true; while the page changes it has no value.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	get(p, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		switch {
+		case is:
+			return
+		case ctx.Err() != nil:
+			p.t.Fatalf("waited for %s: %v\n%s", expression, err, p.text())
+		}
+		if err := chromedp.Do(ctx, chromedp.Sleep(50*time.Millisecond)); err != nil {
+			continue // its time is over
+		}
+	}
 }
 
 // reads waits for a text on the page.
@@ -190,7 +203,7 @@ func (p *tab) reads(text string) {
 func (p *tab) open(address string) {
 	p.t.Helper()
 	p.run(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
-	p.until(`document.querySelector('h1') && !document.querySelector('[aria-busy=true]')`)
+	p.until(`document.querySelector('h1') && !document.querySelector('[aria-busy=true]') && document.readyState === 'complete'`)
 }
 
 // keys types.
