@@ -66,7 +66,11 @@ func (sc *scanner) into() []any {
 	return []any{
 		&sc.next, // first: it is known then, whatever is damaged behind it
 		&r.Index, &r.Turn, &r.Inputs, &r.PromptTokens, &r.Usage.Prompt, &r.OutputTokens,
-		instant{&r.Due}, instant{&r.Released}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
+		instant{&r.Due},
+		instant{&r.Released},
+		instant{&r.Sent},
+		instant{&r.FirstByte},
+		instant{&r.Done},
 		&r.Status, &r.Class, &r.Error, &r.Stamps, &sc.packed,
 	}
 }

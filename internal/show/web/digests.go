@@ -128,7 +128,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.stop, f.err = cancel, nil
+	f.stop, f.err, f.whole = cancel, nil, false
 	d.reading.Go(func() {
 		defer cancel()
 		f.read(ctx)

@@ -58,7 +58,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 		return err
 	}
 	sure := l.Validity == trace.Valid || l.Validity == "" || l.Records == 0
-	if !(stored && sure) && l.Status != trace.Running && small(s.Runs, l) {
+	if (!stored || !sure) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
 		return s.summed(k, !stored)
 	}
 	if stored && l.Failed <= 0 {

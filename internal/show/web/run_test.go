@@ -162,7 +162,7 @@ func TestThePageOfARunUnderWay(t *testing.T) {
 	}
 	for n := 100; n <= 200; n += 100 {
 		written(t, w, run, n-100, n)
-		if c := wholeCourse(t, h, "run-1"); !c.Running || c.Read != n {
+		if c := ask[view.Course](t, h, "runs/run-1/course"); !c.Running || c.Read != n {
 			t.Errorf("%d of %d", c.Read, n)
 		}
 	}
