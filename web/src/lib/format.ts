@@ -84,7 +84,9 @@ export function inScale(value: number | null | undefined, scale: Scale, digits =
 export function shown(value: number | null | undefined, unit: string, digits = 3): Shown {
   if (value == null || !Number.isFinite(value)) return { text: unknown, unit: '' }
   const scale = scaleOf(value, unit)
-  return { text: plain(value * scale.factor, unit === '' || unit === 'tok' ? 6 : digits), unit: scale.unit }
+  // A count keeps its digits, a mean of counts does not.
+  const whole = (unit === '' || unit === 'tok') && Number.isInteger(value)
+  return { text: plain(value * scale.factor, whole ? 6 : digits), unit: scale.unit }
 }
 
 /** A number and its unit as one text: 12.3 ms. */

@@ -12,6 +12,11 @@ export const report = kept !== null
 /** The address that a report shows; empty where there is no report. */
 export const start = typeof kept?.start === 'string' ? kept.start : ''
 
+/** Whether there can be an answer to a path: a report has some of them, a server may have any. */
+export function has(path: string): boolean {
+  return kept === null || path in kept
+}
+
 /** An answer that was refused, in the words of the server. */
 export class Refusal extends Error {
   constructor(
