@@ -34,7 +34,7 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 	}
 	var seen []curve.Observation
 	under := map[int][]string{} // ids of runs under way, by point
-	met := map[string]bool{}
+	met, same := map[string]bool{}, map[int]string{}
 	for _, r := range runs { // the newest first
 		i, ok := points[r.Name]
 		if !ok || met[r.Name] {
@@ -52,10 +52,13 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 		default:
 			continue
 		}
-		met[r.Name] = true
+		met[r.Name], same[i] = true, r.SameLoad()
 	}
 	slices.Reverse(seen)
 	made, says := sweeps.View(d.Sweep(x.Name, seen), l)
+	for i, key := range same {
+		made.Points[i].Same = key
+	}
 	for i, ids := range under {
 		made.Points[i].Running = true
 		made.Points[i].Runs = append(made.Points[i].Runs, ids...)

@@ -188,7 +188,12 @@ func marks(s curve.Sweep, row int) string {
 }
 
 // foot are lines about the curves, the front and what failed.
-func foot(s curve.Sweep, l *words.Language) (lines []string) {
+func foot(s curve.Sweep, l *words.Language) []string {
+	return slices.Concat(together(s, l), apart(s, l), uncalibrated(s, l))
+}
+
+// together are lines about the curves and the front.
+func together(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
 			lines = append(lines, l.Say(knee(s, c)))
@@ -200,6 +205,11 @@ func foot(s curve.Sweep, l *words.Language) (lines []string) {
 	if len(s.Front) > 0 {
 		lines = append(lines, l.Word("sweep.front"))
 	}
+	return lines
+}
+
+// apart are lines about points that have no runs, or whose runs are to be doubted.
+func apart(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated text.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
@@ -221,7 +231,12 @@ func foot(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, g := range extrapolated {
 		lines = append(lines, l.Word("sweep.extrapolated", "points", g.Names, "why", g.Said))
 	}
-	for _, profile := range s.Uncalibrated { // why simulated points have no intervals
+	return lines
+}
+
+// uncalibrated says why simulated points have no intervals.
+func uncalibrated(s curve.Sweep, l *words.Language) (lines []string) {
+	for _, profile := range s.Uncalibrated {
 		lines = append(lines, l.Word("sweep.uncalibrated", "profile", profile, "named", profile != ""))
 	}
 	return lines

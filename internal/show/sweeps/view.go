@@ -16,7 +16,8 @@ const (
 	perDevice = "device"
 )
 
-// View is a sweep as a page shows it, and what it says in sentences.
+// View is a sweep as a page shows it, and what its points say together. What is said of single points
+// stands at them.
 func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 	v = view.Sweep{
 		Load: s.Load, Settings: settings(s), Devices: s.Devices, Level: s.Level, WhatIf: append([]string{}, s.WhatIf...),
@@ -35,7 +36,7 @@ func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 		}
 		v.Curves = append(v.Curves, one)
 	}
-	return v, foot(s, l)
+	return v, slices.Concat(together(s, l), uncalibrated(s, l))
 }
 
 // quantities are those of the table that some point has, and the axes of the front.

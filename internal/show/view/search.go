@@ -60,6 +60,7 @@ type SweepPoint struct {
 	Curve   int                    `json:"curve"`   // -1: none
 	Runs    []string               `json:"runs"`    // ids of those that are evidence, or under way
 	Running bool                   `json:"running"` // one of them is under way
+	Same    string                 `json:"same"`    // equal for points of the same load, also of other sweeps; empty: not known
 	Failed  []string               `json:"failed"`  // why others are not
 	Figures map[string]SweepSpread `json:"figures"`
 	Knee    bool                   `json:"knee"`

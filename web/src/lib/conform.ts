@@ -32,9 +32,15 @@ export function linesOf(cell: ConformCell, clients: number): Line[] {
   return [...lines.values()]
 }
 
-/** How bad an error is: colour goes with the size of its share. */
+/** How bad an error is, by its share of the true figure: from 1 % and from 5 %. */
 export function gravity(f: ConformFigure): 'good' | 'doubt' | 'bad' | 'dim' {
   if (f.disavowed) return 'dim'
   const share = Math.abs(f.share)
   return share < 0.01 ? 'good' : share < 0.05 ? 'doubt' : 'bad'
+}
+
+/** The figure of a client in a cell with the largest error, of those that it stands by; null: none. */
+export function worst(cell: ConformCell, client: number): ConformFigure | null {
+  const all = cell.results.find((r) => r.client === client)?.figures.filter((f) => !f.disavowed) ?? []
+  return all.reduce<ConformFigure | null>((most, f) => (most && Math.abs(most.share) >= Math.abs(f.share) ? most : f), null)
 }

@@ -79,7 +79,8 @@ export interface Tick {
 
 /** About so many ticks at round values. */
 export function ticksOf(a: Axis, wanted: number, unit: string): Tick[] {
-  return a.log ? logTicks(a, wanted, unit) : evenTicks(a, wanted, unit)
+  // Within less than a decade round numbers name more than powers of ten and their multiples.
+  return a.log && (a.floor > 0 || a.high / a.low > 8) ? logTicks(a, wanted, unit) : evenTicks(a, wanted, unit)
 }
 
 function evenTicks(a: Axis, wanted: number, unit: string): Tick[] {

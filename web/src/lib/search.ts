@@ -1,6 +1,6 @@
 // What the page makes of sweeps and capacity searches before it draws them.
 
-import { show, unknown } from './format.ts'
+import { inScale, scaleOf, unknown, withUnit } from './format.ts'
 import type { Series, Shape, Spot, Tone } from './scatter.ts'
 import type { Capacity, CapacityLeg, Quantity, Search, Sweep, SweepPoint, SweepSpread } from './types.ts'
 
@@ -42,6 +42,15 @@ export function legSeries(c: Capacity, objective: number, look: Look, says: (leg
     const y = (look === 'beyond' ? leg.beyond : leg.latency)[objective]
     return y == null ? null : { x: leg.load, y, label: String(leg.number), says: says(leg) }
   })
+}
+
+/** A search with only the legs near the boundary; null: these are too few, or all of them. */
+export function nearBoundary(c: Capacity): Capacity | null {
+  const { load } = c
+  if (load === null) return null
+  const own = c.legs.filter((l) => l.by === c.by)
+  const legs = own.filter((l) => l.load > load / 1.6 && l.load < load * 1.6)
+  return legs.length < 4 || legs.length === own.length ? null : { ...c, legs }
 }
 
 /** The loads of a search in the order in which they were made. */
@@ -146,8 +155,9 @@ export function pointName(s: Sweep, p: SweepPoint): string {
   return s.settings.map((name, i) => name + '=' + (p.values[i] ?? '')).join(' ')
 }
 
-/** A quantity at a point that was measured and simulated. */
+/** A quantity at a load that was measured and simulated. */
 export interface Pair {
+  /** The measured point, and the simulated one where it is called otherwise. */
   point: string
   quantity: Quantity
   measured: SweepSpread
@@ -158,32 +168,52 @@ export interface Pair {
   inside: boolean | null
 }
 
-/** The points that a measured and a simulated sweep have in common. */
+/** The loads that a measured and a simulated sweep have in common, whatever their settings are called. */
 export function pairs(measured: Sweep, simulated: Sweep): Pair[] {
-  const byName = new Map(simulated.points.map((p) => [key(simulated, p), p]))
-  return measured.points.flatMap((m) => {
-    const s = byName.get(key(measured, m))
-    if (!s) return []
-    return measured.quantities.flatMap((quantity) => {
-      const a = m.figures[quantity.name]
-      const b = s.figures[quantity.name]
-      if (!a || !b || !(a.value > 0)) return []
-      const inside = b.predicted && b.low !== null && b.high !== null ? a.value >= b.low && a.value <= b.high : null
-      return [{ point: pointName(measured, m), quantity, measured: a, predicted: b, share: b.value / a.value - 1, inside }]
-    })
+  return measured.points.flatMap((m) =>
+    simulated.points.filter((s) => s.same !== '' && s.same === m.same).flatMap((s) => pairsOf(measured, m, simulated, s)),
+  )
+}
+
+function pairsOf(measured: Sweep, m: SweepPoint, simulated: Sweep, s: SweepPoint): Pair[] {
+  const names = [pointName(measured, m), pointName(simulated, s)]
+  const point = names[0] === names[1] ? names[0]! : names.join(' / ')
+  return measured.quantities.flatMap((quantity) => {
+    const a = m.figures[quantity.name]
+    const b = s.figures[quantity.name]
+    if (!a || !b || !(a.value > 0)) return []
+    const inside = b.predicted && b.low !== null && b.high !== null ? a.value >= b.low && a.value <= b.high : null
+    return [{ point, quantity, measured: a, predicted: b, share: b.value / a.value - 1, inside }]
   })
 }
 
-// key is the same for points of the same settings, in whatever order.
-function key(s: Sweep, p: SweepPoint): string {
-  return JSON.stringify(s.settings.map((name, i) => [name, p.values[i]]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1)))
+/**
+ * A value with its spread, in one unit: 12.3 ± 0.4 ms, or with the interval of a prediction. No digit is
+ * finer than the second of the spread.
+ */
+export function spreadText(s: SweepSpread | null | undefined, unit: string, bare = false): string {
+  if (!s) return unknown
+  const scale = scaleOf(s.value, unit)
+  const end = (text: string): string => withUnit(text, bare ? '' : scale.unit)
+  if (s.predicted && s.low !== null && s.high !== null) {
+    return end(`${inScale(s.value, scale)} (${inScale(s.low, scale)} – ${inScale(s.high, scale)})`)
+  }
+  if (s.sd === null) return end(inScale(s.value, scale))
+  const decimals = decimalsOf(s.sd * scale.factor, s.value * scale.factor)
+  const text = (v: number): string => fixed(v * scale.factor, decimals)
+  return end(`${text(s.value)} ± ${s.sd > 0 && Number(text(s.sd)) === 0 ? '<' + (10 ** -decimals).toFixed(decimals) : text(s.sd)}`)
 }
 
-/** A value with its spread: 12.3 ± 0.4 ms, or with the interval of a prediction. */
-export function spreadText(s: SweepSpread | null | undefined, unit: string): string {
-  if (!s) return unknown
-  if (s.predicted && s.low !== null && s.high !== null) return `${show(s.value, unit)} (${show(s.low, unit)} – ${show(s.high, unit)})`
-  return s.sd === null ? show(s.value, unit) : `${show(s.value, unit)} ± ${show(s.sd, unit, 2)}`
+// decimalsOf is how many decimals a value gets: those of two digits of its spread, at most those of four of its own.
+function decimalsOf(sd: number, value: number): number {
+  const places = (v: number, digits: number): number => digits - 1 - Math.floor(Math.log10(Math.abs(v)))
+  const own = value === 0 ? 0 : places(value, 4)
+  return Math.min(6, Math.max(0, sd > 0 ? Math.min(places(sd, 2), own) : own))
+}
+
+function fixed(v: number, decimals: number): string {
+  const [before = '', after] = v.toFixed(decimals).split('.')
+  return before.replace(/\B(?=(\d{3})+$)/g, ',') + (after ? '.' + after : '')
 }
 
 /** A difference as a share, with its sign. */

@@ -504,6 +504,7 @@ export interface SweepPoint {
   curve: number;
   runs: string[];
   running: boolean;
+  same: string;
   failed: string[];
   figures: Record<string, SweepSpread>;
   knee: boolean;
