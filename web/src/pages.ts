@@ -2,6 +2,7 @@
 
 import type { Component } from 'svelte'
 import Conform from './pages/Conform.svelte'
+import Request from './pages/Request.svelte'
 import Run from './pages/Run.svelte'
 import Runs from './pages/Runs.svelte'
 import Search from './pages/Search.svelte'
@@ -23,4 +24,5 @@ export const pages: Page[] = [
   { path: 'searches', page: Searches, place: 'searches', key: 's' },
   { path: 'searches/:', page: Search, place: 'searches' },
   { path: 'conform', page: Conform, place: 'conform', key: 'f' },
+  { path: 'runs/:/requests/:', page: Request, place: 'runs' },
 ]

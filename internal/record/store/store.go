@@ -16,6 +16,9 @@
 //	experiment  the state of an experiment, whose runs have its name
 //	search      likewise of a sweep, or of a search for a capacity
 //
+// What people wrote about a run, its tags and a remark, are columns of run that its writer does not
+// know.
+//
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file beside the store that Import takes back.
 //
@@ -37,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -49,6 +53,13 @@ type Store struct {
 	db   *sql.DB
 	file string
 	mark files.Mark // of the file, while it has its name
+
+	// follow is for Refresh: the mark of the file that the name was last seen to lead to.
+	follow struct {
+		sync.Mutex
+		mark     *files.Mark
+		replaced time.Time // last
+	}
 }
 
 //go:embed migrations/*.sql

@@ -101,8 +101,7 @@ func quantiles(x []float64) (q Quantiles) {
 // at is the value at one of QuantilePercents.
 func (q Quantiles) at(percent float64) float64 { return q[slices.Index(QuantilePercents(), percent)] }
 
-// flow counts tokens in windows. A chunk that does not say how many it carries has
-// its share of the answer's.
+// flow counts tokens in windows.
 func flow(t *trace.Trace) Flow {
 	f := Flow{Window: 1.0 / 64, End: metrics.Duration(t).Seconds()}
 	if f.End <= 0 {
@@ -113,29 +112,13 @@ func flow(t *trace.Trace) Flow {
 	}
 	f.Tokens = make([]float64, int(math.Ceil(f.End/f.Window)))
 	for _, r := range t.Records {
-		share := perChunk(r)
-		for _, c := range r.Chunks {
-			if i := int(c.At.Seconds() / f.Window); c.Kind.Output() && i >= 0 && i < len(f.Tokens) {
-				f.Tokens[i] += cmp.Or(float64(c.Tokens), share)
+		for at, n := range metrics.TokensByChunk(r) {
+			if i := int(at.Seconds() / f.Window); i >= 0 && i < len(f.Tokens) {
+				f.Tokens[i] += n
 			}
 		}
 	}
 	return f
-}
-
-// perChunk is how many tokens a chunk of r carries that does not say so: none, if
-// there are others that do.
-func perChunk(r *trace.Record) float64 {
-	chunks := 0
-	for _, c := range r.Chunks {
-		if c.Tokens > 0 {
-			return 0
-		}
-		if c.Kind.Output() {
-			chunks++
-		}
-	}
-	return float64(cmp.Or(r.OutputTokens, chunks)) / float64(max(1, chunks))
 }
 
 // timeline takes every n-th request that was sent.

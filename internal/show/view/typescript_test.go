@@ -11,7 +11,7 @@ import (
 
 // answers are the types that the page gets; those they are made of follow.
 var answers = []any{
-	Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Course{}, RowsHeader{}, Request{}, Records{},
+	Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Reports{}, Course{}, RowsHeader{}, Request{}, Records{},
 	Searches{}, Search{}, Predicted{}, Conformity{},
 }
 

@@ -124,15 +124,11 @@ export interface Command {
   note: string;
 }
 
-export interface Report {
-  dialect: string;
-  text: string;
-}
-
 export interface Run {
   row: Row;
   verdict: Verdict;
   seconds: number | null;
+  lasts: number | null;
   figures: Figure[];
   requests: Requests;
   failures: Failure[];
@@ -141,8 +137,17 @@ export interface Run {
   environment: Group[];
   spec: string;
   commands: Command[];
-  reports: Report[];
   predicted: string;
+}
+
+export interface Report {
+  dialect: string;
+  text: string;
+}
+
+export interface Reports {
+  reports: Report[];
+  note: string;
 }
 
 export interface Series {

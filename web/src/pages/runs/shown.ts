@@ -3,7 +3,9 @@ import type { Row } from '../../lib/types.ts'
 
 /** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
 export interface Shown {
-  rows: { index: number; row: Row | undefined }[]
+  /** Of the rows in view. */
+  indices: number[]
+  row: (index: number) => Row | undefined
   from: number
   to: number
   total: number
