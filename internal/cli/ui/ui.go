@@ -33,7 +33,7 @@ type Cmd struct {
 	Open   bool     `help:"Open the page in the browser."`
 	Beside bool     `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
 
-	Conform []string `placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them. May be repeated."`
+	Conform []string `sep:"none" placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them; may be repeated."`
 
 	flags.TLS
 	flags.Kept
@@ -82,6 +82,10 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 		return nil, err
 	}
 	if _, err := c.Config(); err != nil {
+		return nil, err
+	}
+	reports, err := conform.Read(c.Conform)
+	if err != nil {
 		return nil, err
 	}
 	file, err := con.StorePath(c.Store)
