@@ -2,6 +2,10 @@
 
 import type { Component } from 'svelte'
 import Request from './pages/Request.svelte'
+import Compare from './pages/Compare.svelte'
+import Experiment from './pages/Experiment.svelte'
+import Experiments from './pages/Experiments.svelte'
+import Note from './pages/Note.svelte'
 import Run from './pages/Run.svelte'
 import Runs from './pages/Runs.svelte'
 
@@ -19,4 +23,8 @@ export const pages: Page[] = [
   { path: 'runs', page: Runs, place: 'runs', key: 'r' },
   { path: 'runs/:', page: Run, place: 'runs' },
   { path: 'runs/:/requests/:', page: Request, place: 'runs' },
+  { path: 'compare', page: Compare, place: 'compare', key: 'c' },
+  { path: 'experiments', page: Experiments, place: 'experiments', key: 'e' },
+  { path: 'experiments/:', page: Experiment, place: 'experiments' },
+  { path: 'note', page: Note, place: 'notes' },
 ]
