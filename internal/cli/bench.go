@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -36,7 +37,12 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	var told []listener
+	release := func() {}
+	defer func() { release() }()
+	told := []listener{func(*live.View) run.Sink { // once the command line is known to be right
+		release = ui.Beside(p.console(), c.UI, c.Store)
+		return nil
+	}}
 	if c.OTLP != "" {
 		to, err := collector.New(p.console(), c.OTLP)
 		if err != nil {
@@ -60,7 +66,7 @@ func (c *benchCmd) Run(p *Process, k *kong.Context) error {
 	return errors.Join(p.makeAndReport(k, c, &c.Results, told...), x.Close())
 }
 
-// A listener makes a sink for runs that are told in a view.
+// A listener makes a sink for runs that are told in a view; nil: none.
 type listener func(*live.View) run.Sink
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
@@ -143,7 +149,9 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 	}
 	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
 	for _, of := range told {
-		b.sinks = append(b.sinks, of(b.view))
+		if sink := of(b.view); sink != nil {
+			b.sinks = append(b.sinks, sink)
+		}
 	}
 	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
 	for i := 0; i < len(specs) && err == nil; i++ {

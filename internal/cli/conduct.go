@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -44,6 +45,7 @@ func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j 
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
+	defer ui.Beside(p.console(), c.UI, c.Store)()
 	ctx, stop, release := p.watchTwice(func() {
 		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})

@@ -37,6 +37,7 @@ type conduct struct {
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
 	outputs.Files
+	flags.Page
 	flags.Kept
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -22,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
@@ -127,11 +127,7 @@ func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
 
 // keepFigures computes the figures of a run and keeps them.
 func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
-	tool := metrics.Pitot
-	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
-		tool = o.Tool
-	}
-	all := rules().Figures(t, tool, "")
+	all := known.Figures(t)
 	if t.Run.Status == trace.Running {
 		return all, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment/capacity"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 )
@@ -33,6 +34,7 @@ type Cmd struct {
 	Resume    string        `placeholder:"NAME" xor:"name" help:"Go on with the search of this name. The other flags must be the same."`
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
+	flags.Page
 	flags.Kept
 }
 
@@ -97,6 +99,7 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
 	if s.Twin == nil && !c.NoModel {
 		s.Learn = legs.learn
 	}
+	defer ui.Beside(con, c.UI, c.Store)()
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}

@@ -21,6 +21,11 @@ func (c *Console) OpenRuns(file string) (*store.Store, error) {
 	return c.openStoreBy(file, store.OpenRead)
 }
 
+// OpenOrMake opens a store to read from, and makes one that is not there.
+func (c *Console) OpenOrMake(file string) (*store.Store, error) {
+	return c.openStoreBy(file, store.OpenRead)
+}
+
 // StorePath is file, or the store that PITOT_STORE names, or the one in the user's
 // data folder.
 func (c *Console) StorePath(file string) (string, error) {

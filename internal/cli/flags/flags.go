@@ -21,6 +21,7 @@ type Bench struct {
 	Load     `embed:"" group:"Load:"`
 	Order    `embed:"" group:"Before the run:"`
 	Beside   `embed:"" group:"Beside the run:"`
+	Page     `embed:"" group:"Beside the run:"`
 	Results  `embed:"" group:"Results:"`
 	Profile  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
@@ -169,6 +170,11 @@ type Results struct {
 	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
 	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
 	Kept
+}
+
+// Page says whether runs are shown in a browser while they are made.
+type Page struct {
+	UI bool `name:"ui" help:"Show the runs in a browser while they are made: a second process serves the page, and prints its address."`
 }
 
 // Kept says where runs are kept.

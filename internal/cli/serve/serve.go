@@ -4,7 +4,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
@@ -27,14 +26,13 @@ import (
 
 // Cmd is `pitot serve`.
 type Cmd struct {
-	Addr    string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
-	Host    string `placeholder:"NAME" help:"Address to listen on, without the port."`
-	Port    *int   `placeholder:"N" help:"Port to listen on, without the address."`
-	Model   string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
-	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
-	Open    bool   `name:"insecure-open" help:"Serve other machines without a key: whoever reaches the address may use every route."`
-	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
-	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
+	Addr   string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
+	Host   string `placeholder:"NAME" help:"Address to listen on, without the port."`
+	Port   *int   `placeholder:"N" help:"Port to listen on, without the address."`
+	Model  string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
+	APIKey string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
+	Open   bool   `name:"insecure-open" help:"Serve other machines without a key: whoever reaches the address may use every route."`
+	flags.TLS
 
 	Role       string        `enum:"prefill,decode," default:"" placeholder:"ROLE" help:"prefill: give only the first token of each answer, as a prefill worker of sglang-router does; decode: its other worker."`
 	TruthLimit int           `default:"100000" placeholder:"N" help:"Number of recent requests kept for /pitot/truth (${default}); fewer if they have more than 10 million writes, 240 MB."`
@@ -79,7 +77,7 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 			return console.Usagef("--api-key-env %s: the variable is not set", c.APIKey)
 		}
 	}
-	certificate, err := c.certificate()
+	certificate, err := c.Config()
 	if err != nil {
 		return err
 	}
@@ -143,20 +141,6 @@ func (c Cmd) address() (string, error) {
 		port = strconv.Itoa(*c.Port)
 	}
 	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
-}
-
-func (c Cmd) certificate() (*tls.Config, error) {
-	if c.TLSCert == "" && c.TLSKey == "" {
-		return nil, nil
-	}
-	if c.TLSCert == "" || c.TLSKey == "" {
-		return nil, console.Usagef("--tls-cert and --tls-key belong together")
-	}
-	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
-	if err != nil {
-		return nil, console.Usagef("--tls-cert, --tls-key: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 func serverURL(l net.Listener, secure bool) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
@@ -39,10 +40,11 @@ type Cmd struct {
 
 	Extrapolate bool `group:"Sweep:" help:"Predict loads beyond those that the profile was calibrated from."`
 
-	Format string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
-	Folder string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
-	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
-	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+	Format     string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
+	Folder     string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
+	Name       string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
+	Quiet      bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+	flags.Page `embed:"" group:"Sweep:"`
 	flags.Kept
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
@@ -84,6 +86,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
+	defer ui.Beside(con, c.UI, c.Store)()
 	predicted := &prediction{}
 	if simulated(p) {
 		if predicted, err = c.predict(con, m, p); err != nil {

@@ -1,66 +1,116 @@
-// Package ui is `pitot ui`: the runs of a store in a browser.
+// Package ui is `pitot ui`, the runs of a store in a browser, and the page that other commands show
+// beside the runs they make: a second process of this program.
 package ui
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
-	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
-	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // Cmd is `pitot ui`.
 type Cmd struct {
-	Listen string `default:"127.0.0.1:7070" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default})."`
-	Write  bool   `help:"Let the page write tags and remarks."`
+	Listen string   `default:"127.0.0.1:7070" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default}). An address that other machines reach needs the token that is printed."`
+	Host   []string `sep:"none" placeholder:"NAME" help:"Other name by which the page is reached, such as that of a proxy, with its port or for any port; may be repeated."`
+	Token  bool     `help:"Ask for a token on a loopback address too, where other users of this machine are not to see the runs."`
+	Write  bool     `help:"Let the page write tags and remarks."`
+	Open   bool     `help:"Open the page in the browser."`
+	Beside bool     `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
+	flags.TLS
 	flags.Kept
 }
 
 // Run serves until it is interrupted.
 func (c Cmd) Run(con *console.Console) error {
-	file, err := con.StorePath(c.Store)
+	if c.Beside {
+		return c.runBeside(con)
+	}
+	s, err := c.serving(con)
 	if err != nil {
 		return err
 	}
-	return con.With(c.Store, func(runs *store.Store) error {
-		l, err := con.Listen("tcp", c.Listen)
-		if err != nil {
-			return fmt.Errorf("--listen: %w", err)
+	defer s.close()
+	if !web.Built() {
+		fmt.Fprintln(con.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
+	}
+	fmt.Fprintf(con.Stderr, "showing %s at %s\n", s.web.File, s.url())
+	if s.fresh {
+		fmt.Fprintln(con.Stderr, "the store is new: the page shows runs as soon as there are some")
+	}
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	if c.Open {
+		if err := proc.Browse(s.url()); err != nil {
+			fmt.Fprintf(con.Stderr, "pitot: --open: %v\n", err)
 		}
-		if !web.Built() {
-			fmt.Fprintln(con.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
-		}
-		fmt.Fprintf(con.Stderr, "showing %s at http://%s/\n", file, l.Addr())
-		s := &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Judged: judged(runs, c.Store, con.Version)}
-		server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
-		ctx, release := con.UntilInterrupt(context.Background())
-		defer release()
-		context.AfterFunc(ctx, func() { _ = server.Close() })
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	}
+	return s.serve(ctx, func(line string) { fmt.Fprintln(con.Stderr, "pitot: "+line) }, marked(s.web.Handler(), s.web.File))
 }
 
-// judged answers what is made of more than the store.
-func judged(runs *store.Store, file, version string) web.Judged {
-	p := comparing.NewPage(runs, file, version)
-	return web.Judged{
-		Compare: p.Compare, Note: p.Note,
-		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
-		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
-			return experiments.Answer(runs, name, lang)
-		},
-		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
+// A serving is a page that is about to be served.
+type serving struct {
+	listen string // as the command line says
+	l      net.Listener
+	tls    flags.TLS
+	guard  web.Guard
+	web    *web.Server
+	fresh  bool // there was no store
+}
+
+// serving opens the store and the address.
+func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
+	if err := errors.Join(checkListen(c.Listen), checkHosts(c.Host)); err != nil {
+		return nil, err
 	}
+	if _, err := c.Config(); err != nil {
+		return nil, err
+	}
+	file, err := con.StorePath(c.Store)
+	if err != nil {
+		return nil, err
+	}
+	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
+	open := con.OpenOrMake
+	if c.Write {
+		open = con.OpenStore
+	}
+	runs, err := open(c.Store)
+	if err != nil {
+		return nil, err
+	}
+	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures, Judged: judged(runs, c.Store, con.Version)}
+	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
+		return nil, errors.Join(c.taken(err, file), runs.Close())
+	}
+	s.guard = c.guard(s.l)
+	if c.Open && s.guard.Token != "" {
+		s.close()
+		return nil, console.Usagef("--open: other users of this machine could read the token; open the address that is printed without --open")
+	}
+	return s, nil
+}
+
+// close closes what is open.
+func (s *serving) close() {
+	_ = s.l.Close()
+	s.web.Close()
+	_ = s.web.Runs.Close()
+}
+
+// serve answers until ctx ends.
+func (s *serving) serve(ctx context.Context, say func(string), h http.Handler) error {
+	config, err := s.tls.Config()
+	if err != nil {
+		return err
+	}
+	return web.Serve(ctx, s.l, s.guard.Protect(h), config, say)
 }

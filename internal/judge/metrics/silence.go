@@ -11,6 +11,9 @@ import (
 // lone finds the times in which nothing came for any request though a stream had begun.
 func (f *StallFinder) lone(streams iter.Seq[Stream], least float64) (out []Stall) {
 	silences := f.arrivals.silences(least)
+	for i, gap := range silences {
+		silences[i] = [2]trace.Instant{f.rounded(gap[0]), f.rounded(gap[1])}
+	}
 	flight := through(silences, streams, func(s Stream) trace.Instant { return s.Released })
 	begun := through(silences, streams, func(s Stream) trace.Instant {
 		if !s.Released.Happened() {

@@ -43,6 +43,8 @@ type StallFinder struct {
 	// Most is how many gaps are remembered, 0 for all. Where there are more, the shorter half of
 	// what a gap can last is given up.
 	Most int
+	// Grid is what the instants of streams are rounded down to, in ns, where they are not exact.
+	Grid trace.Instant
 
 	least    trace.Instant // of gaps that are remembered; 0: stallLength
 	gaps     [][2]trace.Instant
@@ -88,6 +90,9 @@ func (f *StallFinder) Stalls(streams iter.Seq[Stream], itl float64) []Stall {
 func (f *StallFinder) Bursts(streams iter.Seq[Stream]) []Stall {
 	return f.lone(streams, loneLength.Seconds())
 }
+
+// rounded is an instant as streams have it, so that what was at the same instant stays so.
+func (f *StallFinder) rounded(t trace.Instant) trace.Instant { return t - t%max(1, f.Grid) }
 
 // stallsOf puts records into a finder, and tells of them what it asks once more.
 func stallsOf(records []*trace.Record) (*StallFinder, iter.Seq[Stream]) {
@@ -153,7 +158,7 @@ func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) (out []
 func (f *StallFinder) turnings(streams iter.Seq[Stream], length trace.Instant) (all []turning) {
 	for _, gap := range f.gaps {
 		if gap[1]-gap[0] >= length {
-			all = append(all, turning{at: gap[0], silent: 1}, turning{at: gap[1], silent: -1})
+			all = append(all, turning{at: f.rounded(gap[0]), silent: 1}, turning{at: f.rounded(gap[1]), silent: -1})
 		}
 	}
 	if all == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -15,19 +16,34 @@ import (
 // {"sources": [...], "series": [...]}}, one record or series per line. A trace without telemetry
 // has no such member.
 func WriteJSON(w io.Writer, t *trace.Trace) error {
-	b := bufio.NewWriterSize(w, 1<<16)
-	return errors.Join(writeJSON(b, t), b.Flush())
+	return WriteJSONOf(w, t, func(yield func([]*trace.Record, error) bool) { yield(t.Records, nil) })
 }
 
-func writeJSON(w io.Writer, t *trace.Trace) error {
+// WriteJSONOf is WriteJSON with records that are read some at a time, in place of those of t.
+func WriteJSONOf(w io.Writer, t *trace.Trace, records iter.Seq2[[]*trace.Record, error]) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	return errors.Join(writeJSON(b, t, records), b.Flush())
+}
+
+func writeJSON(w io.Writer, t *trace.Trace, records iter.Seq2[[]*trace.Record, error]) error {
 	run, err := json.MarshalIndent(t.Run, "", " ")
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "{\"run\": %s,\n\"records\": ", run); err != nil {
+	if _, err := fmt.Fprintf(w, "{\"run\": %s,\n\"records\": [", run); err != nil {
 		return err
 	}
-	if err := writeList(w, t.Records); err != nil {
+	n := 0
+	for some, err := range records {
+		if err == nil {
+			err = writeItems(w, some, n)
+		}
+		if err != nil {
+			return err
+		}
+		n += len(some)
+	}
+	if _, err = io.WriteString(w, "]"); err != nil {
 		return err
 	}
 	if t.Telemetry != nil {
@@ -61,18 +77,26 @@ func writeList[T any](w io.Writer, all []T) error {
 	if _, err := io.WriteString(w, "["); err != nil {
 		return err
 	}
-	for i, one := range all {
+	if err := writeItems(w, all, 0); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "]")
+	return err
+}
+
+// writeItems writes items of a list behind those before.
+func writeItems[T any](w io.Writer, some []T, before int) error {
+	for i, one := range some {
 		b, err := json.Marshal(one)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
+		if i+before > 0 {
 			b = append([]byte(",\n"), b...)
 		}
 		if _, err := w.Write(b); err != nil {
 			return err
 		}
 	}
-	_, err := io.WriteString(w, "]")
-	return err
+	return nil
 }

@@ -35,7 +35,7 @@ func (s *Store) Label(id string, change func(*trace.Labels) error) (stored trace
 }
 
 func writeLabels(tx *sql.Tx, id string, l trace.Labels) error {
-	_, err := tx.Exec("UPDATE run SET tags = ?, remark = ?, labelled_ns = max(?, labelled_ns + 1) WHERE id = ?",
+	_, err := tx.Exec("UPDATE run SET tags = ?, remark = ?, labelled_ns = max(?, (SELECT coalesce(max(labelled_ns), 0) FROM run WHERE labelled_ns > 0) + 1) WHERE id = ?",
 		strings.Join(l.Tags, "\n"), l.Remark, time.Now().UnixNano(), id)
 	return err
 }

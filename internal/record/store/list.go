@@ -62,6 +62,7 @@ type Filter struct {
 	// whatever the case of its letters (ASCII).
 	Text  string
 	Tags  []string // the run has all of them
+	IDs   []string // the run is one of these; nil: any run
 	Loads []int64  // Examples of loads (see Loads), of which the run has one; nil: any load
 	Limit int      // maximum number of runs, the newest ones; 0 = no limit
 }

@@ -175,7 +175,7 @@ func (s *Store) Loads() ([]Load, error) {
 	return out, repairable(rows.Err())
 }
 
-// conditions are those of the text, the tags, the loads and the end of f.
+// conditions are those of the text, the tags, the ids, the loads and the end of f.
 func (f Filter) conditions() (all []string, args []any) {
 	for _, word := range strings.Fields(f.Text) {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(word) + "%"
@@ -187,6 +187,10 @@ func (f Filter) conditions() (all []string, args []any) {
 	}
 	for _, tag := range f.Tags {
 		all, args = append(all, "tags <> '' AND instr(char(10) || tags || char(10), char(10) || ? || char(10)) > 0"), append(args, tag)
+	}
+	if f.IDs != nil {
+		list, _ := json.Marshal(f.IDs) // texts
+		all, args = append(all, "id IN (SELECT value FROM json_each(?))"), append(args, string(list))
 	}
 	if f.Loads != nil {
 		list, _ := json.Marshal(f.Loads) // numbers

@@ -15,6 +15,9 @@
 //	figure      computed figures of a run
 //	experiment  the state of an experiment, whose runs have its name
 //
+// What people wrote about a run, its tags and a remark, are columns of run that its writer does not
+// know.
+//
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file beside the store that Import takes back.
 //
@@ -36,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -48,6 +52,12 @@ type Store struct {
 	db   *sql.DB
 	file string
 	mark files.Mark // of the file, while it has its name
+
+	// follow is for Refresh: the mark of the file that the name was last seen to lead to.
+	follow struct {
+		sync.Mutex
+		mark *files.Mark
+	}
 }
 
 //go:embed migrations/*.sql

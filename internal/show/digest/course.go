@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -16,20 +15,23 @@ const (
 	fewWindows  = 60   // shown of a run with few requests
 	perWindow   = 5    // requests in each of more of them
 	mostFailed  = 2000 // instants
-	heatWindows = 120
-	heatShift   = 5 // a row of a heat map is 2^5 bins of a window's histogram: a factor of 1.19 to 1.25
+	heatWindows = 240
+	heatShift   = 4 // a row of a heat map is 2^4 bins of a window's histogram: a factor of 1.09 to 1.125
 )
 
 // Course is what the requests say together. Records and Running are the caller's.
 func (d *Digest) Course(l *words.Language) view.Course {
-	c := view.Course{Read: d.Requests(), Undated: d.undated, Failed: []float64{}, Stalls: [][2]float64{}}
+	c := view.Course{Read: d.Requests(), Undated: d.undated, Series: []view.Series{}, Strips: []view.Strip{}, Stalls: [][2]float64{}, Failed: []float64{}, Heat: []view.Heat{}}
 	c.Distributions = d.distributions(l)
 	if d.undated {
 		return c
 	}
+	d.over.at(d.end) // of a run with requests in flight, time goes on without records
 	windows, width := d.over.shown(max(fewWindows, min(mostWindows, d.Requests()/perWindow)))
-	c.Seconds, c.Step = rounded(d.seconds()), float64(width)/1e9
+	c.Seconds, c.Step = micro(d.seconds()), float64(width)/1e9
 	c.Series = d.series(l, windows, width)
+	c.Strips = stripsOf(d.strips, d.seconds(), l)
+	c.Stalls = d.standstills()
 	c.Failed = d.failedAt()
 	c.Heat = d.heat(l)
 	return c
@@ -44,109 +46,31 @@ func (d *Digest) seconds() float64 {
 }
 
 // distributions are those of the requests that succeeded, without empty ones.
-func (d *Digest) distributions(l *words.Language) (all []view.Distribution) {
+func (d *Digest) distributions(l *words.Language) []view.Distribution {
+	all := []view.Distribution{}
 	percents := plot.QuantilePercents()
 	shares := make([]float64, len(percents))
 	for i, p := range percents {
 		shares[i] = p / 100
 	}
-	add := func(name string, n int, values []float64, approximate bool) {
-		for i := range values {
-			values[i] = rounded(values[i])
+	add := func(name string, n int, quantiles func([]float64) ([]float64, bool)) {
+		if n == 0 {
+			return
 		}
-		if n > 0 {
-			all = append(all, view.Distribution{
-				Name: name, Title: l.Word(plan.Code("latency." + name)), N: n, Share: shares, Value: values, Approximate: approximate,
-			})
+		one := view.Distribution{Name: name, Title: l.Word(plan.Code("latency." + name)), N: n, Share: shares}
+		one.Value, one.Approximate = quantiles(shares)
+		for i, v := range one.Value {
+			one.Value[i] = rounded(v)
 		}
+		all = append(all, one)
 	}
-	exact := func(name string, c *column[float32]) {
-		sorted := ascending(c)
-		add(name, len(sorted), quantiles(sorted, shares), false)
+	of := func(x *latency) func([]float64) ([]float64, bool) {
+		return func(shares []float64) ([]float64, bool) { return x.quantiles(shares, d.whole) }
 	}
-	exact("ttft", &d.columns.ttft)
-	exact("tpot", &d.columns.tpot)
-	if d.gaps.n > 0 {
-		add("itl", d.gaps.n, d.gaps.quantiles(shares), true)
-	}
-	exact("e2el", &d.columns.e2el)
-	return all
-}
-
-// ascending are the values of a column that are numbers, sorted.
-func ascending(c *column[float32]) []float32 {
-	all := make([]float32, 0, c.n)
-	for _, b := range c.blocks {
-		for _, v := range b {
-			if v == v {
-				all = append(all, v)
-			}
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// quantiles are interpolated as those of package stats.
-func quantiles(sorted []float32, shares []float64) (values []float64) {
-	if len(sorted) == 0 {
-		return nil
-	}
-	for _, share := range shares {
-		at := share * float64(len(sorted)-1)
-		i := int(at)
-		v := float64(sorted[i])
-		if i+1 < len(sorted) {
-			v += (at - float64(i)) * (float64(sorted[i+1]) - v)
-		}
-		values = append(values, v)
-	}
-	return values
-}
-
-// series are quantities over time. A window that the run has not filled has no rates.
-func (d *Digest) series(l *words.Language, windows []window, width trace.Instant) (all []view.Series) {
-	seconds := float64(width) / 1e9
-	flight, wait := areas(windows, width, flightOf), areas(windows, width, waitOf)
-	add := func(name, unit string, of func(i int, w *window) (float64, bool)) {
-		values, any := make([]*float64, len(windows)), false
-		for i := range windows {
-			if v, ok := of(i, &windows[i]); ok {
-				v = rounded(v)
-				values[i], any = &v, any || v != 0
-			}
-		}
-		if any {
-			all = append(all, view.Series{Name: name, Title: l.Word(plan.Code("series." + name)), Unit: unit, Values: values})
-		}
-	}
-	long := func(i int) float64 { // how much of a window the run lasted
-		return math.Max(1e-9, math.Min(seconds, d.seconds()-float64(i)*seconds))
-	}
-	rate := func(of func(w *window) float64) func(i int, w *window) (float64, bool) {
-		return func(i int, w *window) (float64, bool) { return of(w) / long(i), true }
-	}
-	at := func(share float64, of func(w *window) *histogram) func(i int, w *window) (float64, bool) {
-		return func(_ int, w *window) (float64, bool) {
-			h := of(w)
-			if h.n == 0 {
-				return 0, false
-			}
-			return h.quantiles([]float64{share})[0], true
-		}
-	}
-	ttft, itl := func(w *window) *histogram { return &w.ttft }, func(w *window) *histogram { return &w.itl }
-	add("output", "tok/s", rate(func(w *window) float64 { return w.tokens }))
-	add("requests", "/s", rate(func(w *window) float64 { return float64(w.ok) }))
-	add("inflight", "", func(i int, _ *window) (float64, bool) { return float64(flight[i]) / 1e9 / long(i), true })
-	if d.scheduled {
-		add("waiting", "", func(i int, _ *window) (float64, bool) { return float64(wait[i]) / 1e9 / long(i), true })
-	}
-	add("ttft.p50", "s", at(0.5, ttft))
-	add("ttft.p99", "s", at(0.99, ttft))
-	add("itl.p50", "s", at(0.5, itl))
-	add("itl.p99", "s", at(0.99, itl))
-	add("failed", "/s", rate(func(w *window) float64 { return float64(w.failed) }))
+	add("ttft", d.ttft.bins.n, of(&d.ttft))
+	add("tpot", d.tpot.bins.n, of(&d.tpot))
+	add("itl", d.gaps.n, func(shares []float64) ([]float64, bool) { return d.gaps.quantiles(shares), true })
+	add("e2el", d.e2el.bins.n, of(&d.e2el))
 	return all
 }
 
@@ -161,7 +85,7 @@ func (d *Digest) failedAt() []float64 {
 	for i := range d.columns.class.n {
 		if done := d.columns.done.at(i); d.columns.class.at(i) > 0 && done != never {
 			if n%every == 0 {
-				at = append(at, rounded(float64(done)*d.second()))
+				at = append(at, micro(float64(done)*d.second()))
 			}
 			n++
 		}

@@ -16,37 +16,72 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 )
 
 // A Digest is what has been read of a run. It is not safe for concurrent use.
 type Digest struct {
 	run     trace.Run
+	whole   bool // all records that there will be were added
 	undated bool // the instants of a record count from its own start
 
-	unit    uint // instants in columns are in µs << unit
-	columns columns
-	over    timeline
-	gaps    histogram // ITL
-	failed  failures
+	unit             uint // instants in columns are in µs << unit
+	columns          columns
+	over             timeline
+	ttft, tpot, e2el latency
+	gaps             histogram // ITL
+	gapSum           float64   // seconds
+	failed           failures
+	stalls           stalls
+	snapshots        []trace.Snapshot
+	strips           []plot.Strip
 
-	scheduled bool // due times mean something
-	input     int  // tokens of the requests that succeeded
-	output    int
-	end       trace.Instant // of the last request
+	scheduled     bool // due times mean something
+	input, output int  // tokens of the requests that succeeded
+	end           trace.Instant
 }
 
 // New makes an empty digest of a run.
 func New(run trace.Run) *Digest {
 	o := run.Origin
-	return &Digest{run: run, undated: o != nil && o.Detail != trace.Recorded, scheduled: run.Plan.Concurrency == 0, over: newTimeline()}
+	return &Digest{
+		run: run, undated: o != nil && o.Detail != trace.Recorded, scheduled: run.Plan.Concurrency == 0,
+		over: newTimeline(), stalls: stalls{finder: metrics.StallFinder{Most: mostGaps}},
+	}
 }
 
 // Requests is how many were added.
 func (d *Digest) Requests() int { return d.columns.index.n }
 
-// Rename replaces the run, as far as it is not its requests: its status and its end.
-func (d *Digest) Rename(run trace.Run) { d.run = run }
+// Stream reports whether answers were streamed.
+func (d *Digest) Stream() bool { return d.run.Plan.Stream }
+
+// Update says what the run has become, beside its requests.
+func (d *Digest) Update(run trace.Run) { d.run = run }
+
+// Whole says whether all records were added that there will be.
+func (d *Digest) Whole(is bool) { d.whole = is }
+
+// Snapshots adds the progress of a run that has no end: requests in flight have no records yet.
+func (d *Digest) Snapshots(more []trace.Snapshot) {
+	d.snapshots = append(d.snapshots, more...)
+	if n := len(more); n > 0 {
+		d.end = max(d.end, more[n-1].At)
+	}
+}
+
+// LastSnapshot is when the last one was taken; Never: there is none.
+func (d *Digest) LastSnapshot() trace.Instant {
+	if n := len(d.snapshots); n > 0 {
+		return d.snapshots[n-1].At
+	}
+	return trace.Never
+}
+
+// Sampled replaces what was sampled beside the run.
+func (d *Digest) Sampled(set *telemetry.Set) { d.strips = plot.Strips(set, math.Inf(1)) }
 
 // Add takes a record, of which nothing is kept.
 func (d *Digest) Add(r *trace.Record) {
@@ -61,7 +96,7 @@ func (d *Digest) Add(r *trace.Record) {
 		ttft, tpot, e2el = metrics.OwnLatencies(r, stream)
 	}
 	c := &d.columns
-	c.index.add(uint32(max(0, r.Index)))
+	c.index.add(count32(r.Index))
 	c.due.add(d.instant(r.Due))
 	c.released.add(d.instant(r.Released))
 	c.sent.add(d.instant(r.Sent))
@@ -70,10 +105,10 @@ func (d *Digest) Add(r *trace.Record) {
 	c.done.add(d.instant(r.Done))
 	c.prompt.add(count32(metrics.PromptTokens(r)))
 	c.output.add(count32(r.OutputTokens))
-	c.ttft.add(float32(ttft))
-	c.tpot.add(float32(tpot))
-	c.e2el.add(float32(e2el))
 	c.class.add(d.failed.add(r))
+	d.ttft.add(ttft)
+	d.tpot.add(tpot)
+	d.e2el.add(e2el)
 	d.sum(r, ttft, e2el)
 }
 
@@ -87,20 +122,21 @@ func (d *Digest) sum(r *trace.Record, ttft, e2el float64) {
 	if !d.undated {
 		d.end = max(d.end, r.Done)
 		d.over.add(r, ttft, e2el)
+		if d.run.Plan.Stream {
+			d.stalls.finder.Add(r)
+		}
 	}
 	if !d.run.Plan.Stream || !r.OK() || !r.Sent.Happened() {
 		return
 	}
 	for at, gap := range metrics.EachOwnGap(r) {
 		d.gaps.add(float32(gap))
+		d.gapSum += gap
 		if !d.undated {
 			d.over.gap(at, float32(gap))
 		}
 	}
 }
 
-// count32 is a number of tokens in a column.
-func count32(n int) uint32 { return uint32(max(0, min(n, math.MaxUint32-1))) }
-
-// Stream reports whether answers were streamed.
-func (d *Digest) Stream() bool { return d.run.Plan.Stream }
+// count32 is a number in a column.
+func count32(n int) uint32 { return uint32(max(0, min(n, never-1))) }

@@ -1,6 +1,9 @@
 package digest
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A histogram counts latencies in bins that are at most 1/128 wide, relative to their value: those
 // of float32 numbers that agree in all but the last 16 bits. Its zero value is empty.
@@ -57,16 +60,27 @@ func (h *histogram) join(o *histogram) {
 	}
 }
 
-// quantiles are the values at shares of the sample, which ascend from 0 to 1.
+// quantiles are the values at shares of the sample from 0 to 1, between those of two bins where they
+// lie between two values. There must be a value.
 func (h *histogram) quantiles(shares []float64) (values []float64) {
-	below, bin := 0, -1
+	below := make([]int, len(h.counts)) // values up to each bin
+	n := 0
+	for i, times := range h.counts {
+		n += int(times)
+		below[i] = n
+	}
+	at := func(rank int) float64 {
+		i, _ := slices.BinarySearch(below, rank+1)
+		return h.middle(h.low + i)
+	}
 	for _, share := range shares {
-		rank := int(math.Ceil(share * float64(h.n)))
-		for bin < 0 || below < max(1, rank) && bin+1 < len(h.counts) {
-			bin++
-			below += int(h.counts[bin])
+		place := share * float64(n-1)
+		rank := int(place)
+		v := at(rank)
+		if rank+1 < n {
+			v += (place - float64(rank)) * (at(rank+1) - v)
 		}
-		values = append(values, h.middle(h.low+bin))
+		values = append(values, v)
 	}
 	return values
 }

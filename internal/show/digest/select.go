@@ -71,7 +71,7 @@ func (d *Digest) key(name string) func(i int) (k uint32, known bool) {
 	if column := numbers[name]; column != nil {
 		return func(i int) (uint32, bool) { v := column.at(i); return min(v, never-1), v != never }
 	}
-	latency := cmp.Or(map[string]*column[float32]{"ttft": &c.ttft, "tpot": &c.tpot, "e2el": &c.e2el}[name], &c.e2el)
+	latency := &cmp.Or(map[string]*latency{"ttft": &d.ttft, "tpot": &d.tpot}[name], &d.e2el).column
 	return func(i int) (uint32, bool) {
 		v := latency.at(i)
 		return math.Float32bits(max(0, v)), v == v

@@ -164,3 +164,6 @@ func rounded(v float64) float64 {
 	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
 }
+
+// micro is an instant in seconds to the microsecond.
+func micro(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

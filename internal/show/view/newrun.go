@@ -3,7 +3,9 @@ package view
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +31,8 @@ type Known struct {
 	Service  *metrics.Latencies
 	Failures []metrics.Class
 	Commands []Command
+	// Approximate reports whether the figures of a latency were counted in bins; nil: they are exact.
+	Approximate func(metric string) bool
 }
 
 // NewRun makes the answer, without secrets that texts of others may have.
@@ -38,7 +42,7 @@ func NewRun(k Known, lang *words.Language) Run {
 		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Figures: w.figures(k),
 		Requests: Requests{Planned: max(k.Listing.Requests, k.Listing.Records), Sent: k.Listing.Records, OK: k.Listing.Records - max(0, k.Listing.Failed), Failed: max(0, k.Listing.Failed)},
 		Failures: []Failure{}, Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
-		Commands: k.Commands, Predicted: w.predicted(k.Run),
+		Commands: append([]Command{}, k.Commands...), Predicted: w.predicted(k.Run),
 	}
 	if e := k.Run.End; e.Happened() && k.Listing.Records > 0 {
 		s := e.Seconds()
@@ -51,6 +55,9 @@ func NewRun(k Known, lang *words.Language) Run {
 		r.Notes = append(r.Notes, lang.Say(n))
 	}
 	if s := k.Run.Plan.Spec; s != nil {
+		if d := s.Duration.Std().Seconds(); d > 0 {
+			r.Lasts = &d
+		}
 		if yaml, err := s.YAML(); err == nil {
 			r.Spec = string(yaml)
 		}
@@ -98,11 +105,7 @@ func (w writer) figures(k Known) []Figure {
 		if q.Unit != metrics.Seconds || !latency {
 			metric = ""
 		}
-		unit, shown := text.FigureUnit(f.Name), text.Figure(f.Name, f.Value)
-		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: unit, Text: shown}
-		if v := f.Value; v == v {
-			one.Value = &v
-		}
+		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: text.FigureUnit(f.Name), Text: shown(f), Value: number(f.Value)}
 		if says := metrics.DefinitionOf(tool, k.Form, f.Name).Says; says != "" {
 			one.Definition = w.Word(says)
 		}
@@ -112,6 +115,19 @@ func (w writer) figures(k Known) []Figure {
 	return all
 }
 
+// shown is the value of a figure, a number of things without decimals.
+func shown(f trace.Figure) string {
+	unit := metrics.QuantityOf(f.Name).Unit
+	whole := f.Value == math.Trunc(f.Value) && math.Abs(f.Value) < 1e15
+	switch {
+	case math.IsNaN(f.Value):
+		return "–"
+	case whole && (unit == metrics.Count || unit == metrics.TokenCount):
+		return strconv.FormatFloat(f.Value, 'f', -1, 64)
+	}
+	return text.Figure(f.Name, f.Value)
+}
+
 // doubt says why a figure is less sure than it looks, and what it lies within.
 func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 	var p float64
@@ -119,6 +135,9 @@ func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 		if wants := stats.SampleFor(p); metric != "itl" && metric != "" && k.Listing.Records-max(0, k.Listing.Failed) < wants {
 			f.Doubt = w.Word("view.doubt.few", "wanted", wants)
 		}
+	}
+	if k.Approximate != nil && k.Approximate(metric) && statistic != "mean" {
+		f.Doubt = w.Word("view.doubt.approximate")
 	}
 	if k.Service == nil || metric == "" {
 		return
@@ -187,7 +206,11 @@ func (w writer) plan(run trace.Run) []Group {
 	}
 	told := p.Told()
 	for _, name := range slices.Sorted(maps.Keys(told)) {
-		settings.add(name, secretSetting(name, told[name]))
+		value := told[name]
+		if p.Spec == nil { // a Spec has no secrets
+			value = secretSetting(name, value)
+		}
+		settings.add(name, value)
 	}
 	if o := run.Origin; o != nil {
 		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))

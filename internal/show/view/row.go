@@ -24,3 +24,16 @@ func NewRow(l store.Listing, lang *words.Language) Row {
 	}
 	return row
 }
+
+// NewProgress is how far a stored run has come.
+func NewProgress(p store.Pulse) Progress {
+	out := Progress{
+		ID: p.ID, Status: string(p.Status), Requests: p.Requests, Records: p.Records, Failed: p.Failed,
+		Released: p.Last.Released, Done: p.Last.Done, InFlight: p.Last.InFlight(), Tokens: p.Last.Tokens,
+	}
+	if p.Last.At.Happened() {
+		at := p.Last.At.Seconds()
+		out.At = &at
+	}
+	return out
+}

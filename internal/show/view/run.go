@@ -5,6 +5,7 @@ type Run struct {
 	Row      Row       `json:"row"`
 	Verdict  Verdict   `json:"verdict"`
 	Seconds  *float64  `json:"seconds"` // the benchmark duration; null while it is not known
+	Lasts    *float64  `json:"lasts"`   // for how many seconds requests are sent, by the plan; null: until all are
 	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as an imported run's tool told them
 	Requests Requests  `json:"requests"`
 	Failures []Failure `json:"failures"`
@@ -87,4 +88,5 @@ type Report struct {
 // Reports are the forms that there are of a run.
 type Reports struct {
 	Reports []Report `json:"reports"`
+	Note    string   `json:"note"` // why there are none; empty: there are
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/digest"
 )
@@ -15,16 +17,17 @@ import (
 // How runs are read.
 const (
 	batch     = 2000                   // records between two looks at who waits
-	pause     = 500 * time.Millisecond // between reads of a run that goes on
 	abandoned = 15 * time.Second       // after the last question
 	patience  = 300 * time.Millisecond // that a question waits for a digest to be whole
 	mostKept  = 16                     // digests
 	mostHeld  = 2_000_000              // requests of all digests
+
+	mostSnapshots = 1 << 20
 )
 
-// digests are those of runs that somebody looks at, the one that was asked for last at the end. Each
-// is read by a goroutine of its own, which ends when it has read all there is, unless somebody
-// follows, and when nobody has asked for a while.
+// digests are those of runs that somebody looks at, the one that was asked for last at the end. A
+// question has a goroutine read what there is since the last one, of a run under way as of one that
+// was never read; it ends when it has read all, or nobody has asked for a while.
 type digests struct {
 	store *store.Store
 
@@ -39,17 +42,20 @@ type followed struct {
 	id    string
 	store *store.Store
 
-	mu       sync.Mutex // guards all below
-	digest   *digest.Digest
-	running  bool
-	whole    bool // all that is stored has been read
-	next     int  // number of the last record
-	records  int  // that are stored
-	err      error
-	stop     context.CancelFunc // of its goroutine; nil: there is none
-	asked    time.Time
-	watchers int
-	grown    chan struct{} // closed when there is more
+	mu      sync.Mutex // guards all below
+	digest  *digest.Digest
+	status  trace.Status // when it was last looked at; empty: not yet
+	whole   bool         // all that is stored has been read
+	records int          // that are stored
+	err     error
+	stop    context.CancelFunc // of its goroutine; nil: there is none
+	asked   time.Time
+	grown   chan struct{} // closed when there is more
+
+	// Of the goroutine.
+	next    int            // number of the last record
+	blocks  int            // number of the last block of samples
+	sampled *telemetry.Set // while there may be more
 }
 
 // A progress is how far the digest of a run has come.
@@ -59,69 +65,6 @@ type progress struct {
 	Running bool  // there may be more
 	Whole   bool  // all that is stored has been read
 	Err     error // why it is read no further, as of a run that was removed
-}
-
-// follow tells how far the digest of a run has come: at first, and when it has grown, as often as
-// the channel is read. It is closed when ctx ends, after an error, and when a run that has ended
-// was read to its end.
-func (s *Server) follow(ctx context.Context, id string) (<-chan progress, error) {
-	l, err := s.Runs.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	d := s.stored()
-	f, err := d.of(l)
-	if err != nil {
-		return nil, err
-	}
-	if !f.watch(1) && l.Status == trace.Running { // it may have ended before it knew
-		err = d.resume(f, l)
-	}
-	to := make(chan progress)
-	go func() { // ends with ctx, which is that of a question
-		defer close(to)
-		defer f.watch(-1)
-		f.report(ctx, to)
-	}()
-	return to, err
-}
-
-// watch changes how many follow, and reports whether the run is being read.
-func (f *followed) watch(by int) (reading bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watchers += by
-	f.asked = time.Now()
-	return f.stop != nil
-}
-
-// report sends the progress whenever there is more.
-func (f *followed) report(ctx context.Context, to chan<- progress) {
-	for last, first := (progress{}), true; ; first = false {
-		p, grown, reading := f.look()
-		if first || p != last {
-			select {
-			case to <- p:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if last = p; !reading {
-			return
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// look is the progress, what says that it has changed, and whether it will.
-func (f *followed) look() (p progress, grown <-chan struct{}, reading bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.progress(), f.grown, f.stop != nil
 }
 
 // close ends all goroutines.
@@ -156,7 +99,7 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &followed{id: l.ID, store: d.store, digest: digest.New(run), running: true, grown: make(chan struct{})}
+	f := &followed{id: l.ID, store: d.store, digest: digest.New(run), grown: make(chan struct{})}
 	d.kept = append(d.kept, f)
 	d.forget()
 	return f, d.resume(f, l)
@@ -181,7 +124,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 	defer f.mu.Unlock()
 	f.asked = time.Now()
 	f.records = l.Records
-	if f.stop != nil || f.whole && !f.running && l.Status != trace.Running {
+	if f.stop != nil || f.whole && f.status == l.Status && l.Status != trace.Running && f.records == l.Records {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -219,22 +162,13 @@ func (f *followed) cancel() {
 // read reads until there is no more, or nobody asks.
 func (f *followed) read(ctx context.Context) {
 	defer f.stopped()
-	for ctx.Err() == nil {
-		more, err := f.step()
-		switch {
-		case err != nil:
+	for more := true; more && ctx.Err() == nil && !f.abandoned(); {
+		var err error
+		if more, err = f.step(); err != nil {
 			f.mu.Lock()
 			f.err = err
 			f.mu.Unlock()
 			return
-		case more && !f.abandoned():
-			continue
-		case more || f.idle():
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
 		}
 	}
 }
@@ -255,42 +189,101 @@ func (f *followed) tell() {
 
 // step reads a batch, and reports whether there may be more of them.
 func (f *followed) step() (more bool, err error) {
-	run, err := f.store.Run(f.id) // before its records: they are complete then, if it has ended
+	was := f.progress()
+	l, err := f.store.Find(f.id) // before its records: they are complete then, if it has ended
 	if err != nil {
 		return false, err
 	}
-	records, next, err := f.store.RecordsSince(f.id, f.next, batch)
+	if l.Status != f.lastStatus() {
+		if err := f.update(l); err != nil {
+			return false, err
+		}
+	}
+	f.next, more, err = f.store.Scan(f.id, f.next, batch, func(r *trace.Record) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.digest.Add(r)
+	})
+	if err == nil && !more && l.Status != trace.Complete {
+		err = f.beside()
+	}
 	if err != nil {
 		return false, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.next = next
-	for _, r := range records {
-		f.digest.Add(r)
-	}
-	more = len(records) == batch
-	f.digest.Rename(run)
-	f.running, f.whole = run.Status == trace.Running, !more
-	f.records = max(f.records, f.digest.Requests())
-	if len(records) > 0 || f.whole {
+	f.whole, f.records = !more, max(l.Records, f.digest.Requests())
+	f.digest.Whole(f.whole && f.status != trace.Running)
+	if f.now() != was || l.Status == trace.Running && f.whole {
 		f.tell()
 	}
 	return more, nil
+}
+
+func (f *followed) lastStatus() trace.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.status
+}
+
+// update reads what has changed with the status of a run, and what was sampled up to then.
+func (f *followed) update(l store.Listing) error {
+	run, err := f.store.Run(f.id)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.digest.Update(run)
+	f.status = l.Status
+	f.mu.Unlock()
+	return f.beside()
+}
+
+// beside reads what there is beside records: samples and, of a run without an end, its progress.
+func (f *followed) beside() error {
+	set, last, err := f.store.TelemetrySince(f.id, f.blocks)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	after, ended := f.digest.LastSnapshot(), f.status == trace.Complete
+	f.mu.Unlock()
+	var snapshots []trace.Snapshot
+	if !ended {
+		if snapshots, err = f.store.Snapshots(f.id, after, mostSnapshots); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.digest.Snapshots(snapshots)
+	if last > f.blocks {
+		f.sampled = extended(f.sampled, set)
+		f.digest.Sampled(f.sampled)
+	}
+	if f.blocks = last; f.status != trace.Running {
+		f.sampled = nil
+	}
+	return nil
+}
+
+// extended is a set with the samples of another that come after its own; both may be nil.
+func extended(set, by *telemetry.Set) *telemetry.Set {
+	if set == nil || by == nil {
+		return cmp.Or(set, by)
+	}
+	set.Sources = by.Sources
+	for _, one := range by.Series {
+		set.Extend(one)
+	}
+	return set
 }
 
 // abandoned reports whether nobody has asked for a while.
 func (f *followed) abandoned() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.watchers == 0 && time.Since(f.asked) > abandoned
-}
-
-// idle reports whether nobody follows a run that has been read, or it has ended.
-func (f *followed) idle() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.watchers == 0 || !f.running
+	return time.Since(f.asked) > abandoned
 }
 
 // await waits until all that is stored has been read, but not long.
@@ -314,15 +307,22 @@ func (f *followed) await(ctx context.Context) {
 	}
 }
 
-// progress is how far the digest has come; f is locked.
+// progress is how far the digest has come.
 func (f *followed) progress() progress {
-	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.running, Whole: f.whole, Err: f.err}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now()
+}
+
+// now is progress of one that is locked.
+func (f *followed) now() progress {
+	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.status == trace.Running, Whole: f.whole, Err: f.err}
 }
 
 // ask answers a question from the digest.
 func (f *followed) ask(question func(*digest.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	question(f.digest, f.progress())
+	question(f.digest, f.now())
 	return f.err
 }

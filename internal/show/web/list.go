@@ -67,9 +67,22 @@ func (s *Server) rows(f store.Filter, p store.Page, lang *words.Language) ([]vie
 	rows := make([]view.Row, len(listed))
 	for i, l := range listed {
 		rows[i] = view.NewRow(l, lang)
-		rows[i].Figures = figures[l.ID]
+		if rows[i].Figures = figures[l.ID]; rows[i].Figures == nil {
+			rows[i].Figures = s.reckon.of(l.ID)
+		}
 	}
-	return rows, nil
+	return rows, s.reckonMissing(listed, p)
+}
+
+// reckonMissing has the figures of runs computed that have none stored.
+func (s *Server) reckonMissing(listed []store.Listing, p store.Page) error {
+	ids := make([]string, len(listed))
+	for i, l := range listed {
+		ids[i] = l.ID
+	}
+	known, err := s.Runs.Computed(ids, p.Definition, p.Version)
+	s.reckon.want(slices.DeleteFunc(listed, func(l store.Listing) bool { return known[l.ID] }))
+	return err
 }
 
 // choose adds what there is to choose from.

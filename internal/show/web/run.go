@@ -1,19 +1,18 @@
 package web
 
 import (
-	"bytes"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/digest"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
-	"github.com/pitot-bench/pitot/internal/tool/known"
+	"github.com/pitot-bench/pitot/internal/tool/again"
 )
 
 // runRoutes are those of one run.
@@ -26,102 +25,84 @@ func (s *Server) runRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/runs/{id}/rows", s.requestRows)
 }
 
-// smallRun is how many records are read at once to answer a question.
-const smallRun = 20_000
-
-// stored are the digests, made with the first question.
-func (s *Server) stored() *digests {
-	s.once.Do(func() { s.read = &digests{store: s.Runs} })
-	return s.read
-}
-
-// Close ends what the server does beside answering.
-func (s *Server) Close() { s.stored().close() }
-
 func (s *Server) run(q asked) (any, error) {
 	l, err := s.Runs.Find(q.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	k := view.Known{Listing: l, Commands: []view.Command{}}
+	k := view.Known{Listing: l}
 	if k.Run, err = s.Runs.Run(l.ID); err != nil {
 		return nil, err
 	}
 	if o := k.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		k.Tool, k.Form = o.Tool, o.Form
 	}
-	if err := s.figures(q, &k); err != nil {
+	if err := s.known(q, &k); err != nil {
 		return nil, err
+	}
+	for _, c := range again.Commands(k.Run, s.StoreFlag) {
+		k.Commands = append(k.Commands, view.Command{Dialect: c.Dialect, Line: c.Line, Note: say(q, c.Notes)})
 	}
 	return view.NewRun(k, q.lang), nil
 }
 
-// figures adds the figures of a run, and its failures.
-func (s *Server) figures(q asked, k *view.Known) error {
-	all, stored, err := s.Runs.Figures(k.Listing.ID, "pitot", metrics.Version)
-	if err != nil {
+// say says several messages in one text.
+func say(q asked, all []plan.Message) string { return q.lang.SayAll("stop", all) }
+
+// known adds figures and failures: those that are stored, those of all records of a run that has
+// few, or of its digest as far as that has come.
+func (s *Server) known(q asked, k *view.Known) (err error) {
+	l := k.Listing
+	stored := false
+	if k.Figures, stored, err = s.Runs.Figures(l.ID, metrics.Pitot, metrics.Version); err != nil {
 		return err
 	}
-	k.Figures = all
-	small := k.Listing.Records <= smallRun && k.Listing.Status != trace.Running
-	if !stored && small {
-		t, err := s.Runs.Load(k.Listing.ID)
-		if err != nil {
-			return err
-		}
-		tool := k.Tool
-		if tool == "" {
-			tool = "pitot"
-		}
-		k.Figures, stored = known.Rules().Figures(t, tool, ""), true
+	few := l.Records <= fewRecords && l.Status != trace.Running
+	sure := l.Validity == trace.Valid || l.Validity == "" || l.Records == 0
+	if few && !(stored && sure) {
+		return s.summed(k, !stored)
 	}
-	if stored && k.Listing.Failed <= 0 {
+	if stored && l.Failed <= 0 {
 		return nil
 	}
-	f, err := s.stored().of(k.Listing)
+	f, err := s.followed(q.Request, l)
 	if err != nil {
 		return err
 	}
-	f.await(q.Context())
-	return f.ask(func(d *digest.Digest, _ progress) { k.Failures = d.Failures() })
+	return f.ask(func(d *digest.Digest, _ progress) {
+		k.Failures = d.Failures()
+		if !stored {
+			k.Figures, k.Approximate = d.Figures()
+		}
+	})
 }
 
-func (s *Server) reports(q asked) (any, error) {
-	l, err := s.Runs.Find(q.PathValue("id"))
+// summed adds what takes all records of a run: latencies with their bounds, and figures, if none are stored.
+func (s *Server) summed(k *view.Known, figures bool) error {
+	s.whole.Lock() // one at a time: each takes as much memory as the run
+	defer s.whole.Unlock()
+	t, err := s.Runs.Load(k.Listing.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if l.Records > smallRun {
-		return view.Reports{Reports: []view.Report{}}, nil
+	k.Run.Notes = t.Run.Notes // they say what is damaged
+	if figures && s.Figures != nil {
+		k.Figures = s.Figures(t)
 	}
-	t, err := s.Runs.Load(l.ID)
-	if err != nil {
-		return nil, err
+	if k.Tool == "" {
+		sum := metrics.Summarize(t, metrics.Options{})
+		k.Service, k.Failures = &sum.Service, sum.Requests.Classes
 	}
-	found := view.Reports{Reports: []view.Report{}}
-	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
-		return found, nil
+	return nil
+}
+
+// followed is the digest of a run; a question waits a little for it to be whole.
+func (s *Server) followed(r *http.Request, l store.Listing) (*followed, error) {
+	f, err := s.read.of(l)
+	if err == nil {
+		f.await(r.Context())
 	}
-	var b bytes.Buffer
-	if err := text.Report(&b, metrics.Summarize(t, metrics.Options{}), q.lang); err != nil {
-		return nil, err
-	}
-	found.Reports = append(found.Reports, view.Report{Dialect: "pitot", Text: b.String()})
-	for _, tool := range known.Tools() {
-		if tool.Report == nil {
-			continue
-		}
-		r, err := tool.Report(t, "")
-		if err != nil {
-			continue
-		}
-		var b bytes.Buffer
-		if err := r.WriteTable(&b); err != nil {
-			return nil, err
-		}
-		found.Reports = append(found.Reports, view.Report{Dialect: tool.Name, Text: b.String()})
-	}
-	return found, nil
+	return f, err
 }
 
 // digest finds the run that a question is of, and its digest.
@@ -130,11 +111,7 @@ func (s *Server) digest(r *http.Request) (*followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.stored().of(l)
-	if err == nil {
-		f.await(r.Context())
-	}
-	return f, err
+	return s.followed(r, l)
 }
 
 func (s *Server) course(q asked) (any, error) {
@@ -156,10 +133,11 @@ func (s *Server) requestRows(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	from, until := r.FormValue("from"), r.FormValue("until")
-	window := digest.Window{Since: counted(r, "since", 0), Most: counted(r, "most", 0)}
-	window.From, _ = strconv.ParseFloat(from, 64)
-	window.Until, _ = strconv.ParseFloat(until, 64)
+	window, err := windowOf(r)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
 	var rows view.Rows
 	if err := f.ask(func(d *digest.Digest, _ progress) { rows = d.Rows(window) }); err != nil {
 		refuse(w, err)
@@ -170,22 +148,58 @@ func (s *Server) requestRows(w http.ResponseWriter, r *http.Request) {
 	_ = rows.Encode(w)
 }
 
-// counted is a parameter of a question.
-func counted(r *http.Request, name string, otherwise int) int {
-	if n, err := strconv.Atoi(r.FormValue(name)); err == nil && n >= 0 {
-		return n
+// windowOf reads which rows are asked for.
+func windowOf(r *http.Request) (w digest.Window, err error) {
+	for name, into := range map[string]*float64{"from": &w.From, "until": &w.Until} {
+		if text := r.FormValue(name); text != "" {
+			if *into, err = strconv.ParseFloat(text, 64); err != nil || !(*into >= 0) {
+				return w, mistakef("%s=%s: must be a number of seconds since the start of the run", name, text)
+			}
+		}
 	}
-	return otherwise
+	if w.Since, err = count(r, "since", 0); err == nil {
+		w.Most, err = count(r, "most", 0)
+	}
+	return w, err
 }
+
+// count is a parameter of a question: a whole number.
+func count(r *http.Request, name string, otherwise int) (int, error) {
+	text := r.FormValue(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, mistakef("%s=%s: must be a whole number, and not negative", name, text)
+	}
+	return n, nil
+}
+
+// choiceOf reads which requests are asked for.
+func choiceOf(r *http.Request) (c digest.Choice, err error) {
+	c.Class, c.Sort = r.FormValue("class"), r.FormValue("sort")
+	if by := strings.TrimPrefix(c.Sort, "-"); by != "" && !slices.Contains(digest.Sorts(), by) {
+		return c, mistakef("sort=%s: must be one of %s, with - in front for the largest first", c.Sort, strings.Join(digest.Sorts(), ", "))
+	}
+	if c.Offset, err = count(r, "offset", 0); err == nil {
+		c.Limit, err = count(r, "limit", 100)
+	}
+	c.Limit = min(c.Limit, mostListed)
+	return c, err
+}
+
+// mostListed is how many requests one answer has.
+const mostListed = 500
 
 func (s *Server) requests(q asked) (any, error) {
 	f, err := s.digest(q.Request)
 	if err != nil {
 		return nil, err
 	}
-	choice := digest.Choice{Class: q.FormValue("class"), Sort: q.FormValue("sort"), Offset: counted(q.Request, "offset", 0), Limit: min(counted(q.Request, "limit", 100), 500)}
-	if by := strings.TrimPrefix(choice.Sort, "-"); by != "" && !slices.Contains(digest.Sorts(), by) {
-		return nil, badQuestion(fmt.Sprintf("sort=%s: must be one of %s, with - in front for the largest first", choice.Sort, strings.Join(digest.Sorts(), ", ")))
+	choice, err := choiceOf(q.Request)
+	if err != nil {
+		return nil, err
 	}
 	found := view.Records{Rows: []view.Request{}}
 	var indices []int
@@ -211,7 +225,7 @@ func (s *Server) request(q asked) (any, error) {
 	}
 	index, err := strconv.Atoi(q.PathValue("index"))
 	if err != nil {
-		return nil, badQuestion(fmt.Sprintf("request %q: must be a number", q.PathValue("index")))
+		return nil, mistakef("request %q: must be a number", q.PathValue("index"))
 	}
 	run, err := s.Runs.Run(l.ID)
 	if err != nil {
@@ -223,9 +237,3 @@ func (s *Server) request(q asked) (any, error) {
 	}
 	return view.NewRequest(r, run.Plan.Stream, q.lang), nil
 }
-
-// A badQuestion is one with a parameter that cannot be.
-type badQuestion string
-
-// Error says what cannot be.
-func (e badQuestion) Error() string { return string(e) }

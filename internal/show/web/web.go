@@ -13,14 +13,15 @@ package web
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -34,29 +35,58 @@ func Built() bool {
 	return err == nil
 }
 
-// A Server answers the questions of the page.
+// A Server answers the questions of the page. Its fields are not changed once it answers.
 type Server struct {
 	Runs    *store.Store
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
 	Judged  Judged
+	// StoreFlag is the store as a command line has to name it; empty: the default one.
+	StoreFlag string
+	// Figures computes those of a run that has none stored; nil: they are not computed.
+	Figures func(*trace.Trace) []trace.Figure
 
-	loads loadNames
-
-	once sync.Once
-	read *digests
+	once    sync.Once // makes what follows
+	live    hub
+	reckon  reckoner
+	loads   loadNames
+	lines   sparklines
+	exports chan struct{}
+	read    digests
+	whole   sync.Mutex // of questions that take all records of a run
 }
 
-// Handler returns the page and its answers.
+// Handler returns the page and its answers to whoever asks; a Guard decides who may.
 func (s *Server) Handler() http.Handler {
+	s.once.Do(func() {
+		s.exports = make(chan struct{}, manyExports)
+		s.live.runs, s.live.streams = s.Runs, map[*stream]bool{}
+		s.read.store = s.Runs
+		s.reckon.runs, s.reckon.compute, s.reckon.changed = s.Runs, s.Figures, s.live.touch
+	})
 	mux := http.NewServeMux()
 	mux.Handle("GET /", page())
+	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
 	s.judged(mux)
 	s.runRoutes(mux)
+	mux.Handle("GET /api/sparks", answer(s.sparks))
+	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
+	mux.Handle("GET /api/runs/{id}/export", http.HandlerFunc(s.export))
+	mux.Handle("POST /api/runs/{id}/labels", change(s, s.label))
 	return mux
+}
+
+// Close waits for what goes on beside answers, once nobody asks any more.
+func (s *Server) Close() {
+	s.reckon.close()
+	s.read.close()
+}
+
+func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
+	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
 }
 
 // page serves what is embedded.
@@ -68,7 +98,19 @@ func page() http.Handler {
 	if !Built() {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "placeholder.html") })
 	}
-	return http.FileServerFS(files)
+	serve := http.FileServerFS(files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cache := "no-cache"
+		if strings.HasPrefix(r.URL.Path, "/assets/") { // named after their content
+			cache = "private, max-age=31536000, immutable"
+		}
+		if strings.HasSuffix(r.URL.Path, "/") && r.URL.Path != "/" { // no lists of files
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", cache)
+		serve.ServeHTTP(w, r)
+	})
 }
 
 // An asked is a question of the page.
@@ -98,27 +140,22 @@ func answer(find func(asked) (any, error)) http.Handler {
 	})
 }
 
-// A mistake is an error of whoever asked.
-type mistake struct{ error }
-
-func (m mistake) Unwrap() error { return m.error }
-
-// mistakef is a mistake of fmt.Errorf.
-func mistakef(format string, a ...any) error { return mistake{fmt.Errorf(format, a...)} }
+// mistakef is an error of whoever asked.
+func mistakef(format string, a ...any) error { return refusalf(http.StatusBadRequest, format, a...) }
 
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
-	code := http.StatusInternalServerError
-	switch {
-	case errors.As(err, new(mistake)), errors.As(err, new(badQuestion)):
-		code = http.StatusBadRequest
-	case errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrNoRecord), errors.Is(err, store.ErrNoExperiment), errors.Is(err, fs.ErrNotExist):
+	code := status(err)
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, fs.ErrNotExist) {
 		code = http.StatusNotFound
 	}
-	http.Error(w, err.Error(), code)
+	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)
 }
 
 func (s *Server) hello(q asked) (any, error) {
+	if _, err := s.Runs.Refresh(); err != nil {
+		return nil, err
+	}
 	return view.Hello{
 		Version: s.Version, Store: filepath.Base(s.File), Write: s.Write,
 		Language: q.lang.Name, Languages: words.Names(), Words: q.lang.Under("page."),

@@ -6,7 +6,9 @@ package known
 import (
 	"sync"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/aiperf"
 	"github.com/pitot-bench/pitot/internal/tool/guidellm"
@@ -26,6 +28,16 @@ var Reader = sync.OnceValue(func() *ingest.Reader { return ingest.NewReader(Tool
 
 // Rules are the definitions of those whose figures can be made of a trace.
 func Rules() metrics.Rules { return tool.Rules(Tools()) }
+
+// Figures are those of a run by Pitot's definitions, or, of a run without records, as its tool told
+// them: what the store keeps under metrics.Pitot.
+func Figures(t *trace.Trace) []trace.Figure {
+	tool := metrics.Pitot
+	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
+		tool = o.Tool
+	}
+	return Rules().Figures(t, tool, "")
+}
 
 // Named is one of them, none if it is not known.
 func Named(name string) tool.Tool {

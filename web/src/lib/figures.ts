@@ -25,6 +25,8 @@ export interface Layout {
 
 const order = ['mean', 'median', 'p50', 'p75', 'p90', 'p95', 'p99', 'p99.9', 'std', 'min', 'max', 'n']
 const main = ['ttft', 'tpot', 'itl', 'e2el']
+/** What is looked at first of the others; the head of the page has the counts of requests. */
+const first = ['throughput.output', 'throughput.requests', 'throughput.total', 'goodput', 'peak.concurrency', 'tokens.input', 'tokens.output']
 
 /** Lay figures out in their order, with statistics in that of a report. */
 export function layout(figures: Figure[]): Layout {
@@ -50,8 +52,8 @@ export function layout(figures: Figure[]): Layout {
   if (!all.some((r) => r.main)) for (const r of all) r.main = true
   return {
     statistics: [...statistics].sort((a, b) => rank(a) - rank(b)),
-    rows: all.sort((a, b) => place(a.name) - place(b.name)),
-    others,
+    rows: all.sort((a, b) => among(main, a.name) - among(main, b.name)),
+    others: others.sort((a, b) => among(first, a.name) - among(first, b.name)),
     doubts: [...new Set(figures.map((f) => f.doubt).filter((d) => d !== ''))],
   }
 }
@@ -66,7 +68,13 @@ function rank(statistic: string): number {
   return order.findIndex((o) => o.startsWith('p') && Number(o.slice(1)) > value) - 0.5
 }
 
-function place(name: string): number {
-  const known = main.indexOf(name)
-  return known < 0 ? main.length : known
+function among(names: string[], name: string): number {
+  const known = names.indexOf(name)
+  return known < 0 ? names.length : known
+}
+
+/** The value that a share of a sample does not exceed; null of no sample. */
+export function quantile(share: number[], value: number[], wanted: number): number | null {
+  const i = share.findIndex((s) => s >= wanted - 1e-9)
+  return i < 0 ? null : value[i]!
 }

@@ -6,6 +6,8 @@ import { Grid, within, type Bars, type View } from './rows.ts'
 
 /** From this number of bars on they are summed up. */
 const mostSingle = 6000
+/** From this height in pixels of a row on there is a gap between rows. */
+const gapFrom = 5
 /** From this height in pixels of a row on a bar bears its number. */
 const labelHeight = 13
 
@@ -39,7 +41,7 @@ export class Gantt {
     const colours = phaseColours(p)
     const scale = width / (v.until - v.from)
     const row = height / (v.bottom - v.top)
-    const thick = Math.max(1, row >= 4 ? Math.min(row - 1, 22) : row)
+    const thick = Math.max(1, row >= gapFrom ? Math.min(row - 1, 22) : row)
     const x = (at: number) => Math.max(-1, Math.min(width + 1, (at - v.from) * scale))
     const fill = (colour: string | CanvasPattern, from: number, until: number, y: number, least: number) => {
       const [a, z] = [x(from), x(until)]
@@ -86,7 +88,7 @@ export class Gantt {
     ctx.imageSmoothingEnabled = false
     ctx.drawImage(this.#picture, 0, (whole.top - v.top) * row, width, (whole.bottom - whole.top) * row)
     ctx.restore()
-    if (row < 4) return
+    if (row < gapFrom) return
     ctx.fillStyle = p.ground
     for (let r = low; r <= high; r++) ctx.fillRect(0, Math.round((r - v.top) * row), width, 1)
   }

@@ -1,6 +1,6 @@
 // A run as its page knows it: asked for once, and again and again while it goes on.
 
-import { follow } from './follow.ts'
+import { onProgress } from './events.ts'
 import { Group, type Range } from './group.svelte.ts'
 import { appended, decode, type Rows } from './rows.ts'
 import { ask, askBytes, report } from './source.ts'
@@ -11,6 +11,10 @@ import { lang } from './words.svelte.ts'
 const mostRows = 200_000
 /** How long a zoom has to stand before the requests of its window are asked for, in milliseconds. */
 const settled = 250
+
+const second = 1000
+/** Without news for so long a run that goes on is asked for. */
+const silent = 3 * second
 
 export class Watched {
   run: Run | null = $state.raw(null)
@@ -66,12 +70,27 @@ export class Watched {
     this.#stop?.()
   }
 
+  // follow is told of a run that goes on by the server; what the server is still reading, and a run
+  // of which nothing was heard for a while, is asked for each second.
   #follow(): void {
     if (this.#ended.signal.aborted) return
-    this.#stop = follow(this.id, ({ progress }) => {
-      if (progress) this.progress = progress
-      void this.#refresh()
-    })
+    let heard = Date.now()
+    const end = onProgress(
+      [this.id],
+      (progress) => {
+        heard = Date.now()
+        this.progress = progress
+        void this.#refresh()
+      },
+      () => void this.#refresh(),
+    )
+    const timer = setInterval(() => {
+      if (!document.hidden && (!this.running || Date.now() - heard > silent)) void this.#refresh()
+    }, second)
+    this.#stop = () => {
+      end()
+      clearInterval(timer)
+    }
   }
 
   // refresh asks for what has grown. Ticks while it asks are one more round; a slow browser has fewer.
@@ -93,8 +112,9 @@ export class Watched {
         this.#stop?.()
         return
       }
+      // Once a second at most, and at most half of the time is spent on it.
       const spent = performance.now() - begun
-      await new Promise((done) => setTimeout(done, Math.max(200, spent)))
+      await new Promise((done) => setTimeout(done, Math.max(second - spent, spent)))
     } catch {
       // The server is gone, which the shell says; the next tick tries again.
     } finally {

@@ -36,7 +36,7 @@ export class Sparks {
     for (let at = 0; at < ids.length; at += most) {
       const some = ids.slice(at, at + most)
       try {
-        const found = new Map((await ask<Sparkline[]>('sparklines', { id: some })).map((one) => [one.id, one.values]))
+        const found = new Map((await ask<Sparkline[]>('sparks', { id: some })).map((one) => [one.id, one.values]))
         for (const id of some) this.values.set(id, found.get(id) ?? [])
       } catch {
         // a list is of use without them; they are asked for again when they come into view

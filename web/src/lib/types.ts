@@ -128,6 +128,7 @@ export interface Run {
   row: Row;
   verdict: Verdict;
   seconds: number | null;
+  lasts: number | null;
   figures: Figure[];
   requests: Requests;
   failures: Failure[];
@@ -146,6 +147,7 @@ export interface Report {
 
 export interface Reports {
   reports: Report[];
+  note: string;
 }
 
 export interface Series {

@@ -1,0 +1,150 @@
+package ui
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/show/web"
+)
+
+// checkListen refuses what is no address to listen on.
+func checkListen(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return console.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:7070, with port 0 for a free one", address)
+	}
+	return nil
+}
+
+// checkHosts refuses what is no name of a host.
+func checkHosts(all []string) error {
+	for _, host := range all {
+		if host == "" || strings.ContainsAny(host, "/@ *") {
+			return console.Usagef("--host %q: must be a name or an address, with a port or for any port, such as gpu7.example.com", host)
+		}
+	}
+	return nil
+}
+
+// taken says of an address that cannot be listened on what can be done.
+func (c Cmd) taken(err error, file string) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if url, same := shown(c.Listen, file); same {
+		return fmt.Errorf("--listen %s: pitot ui already shows this store at %s", c.Listen, url)
+	}
+	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, freeBeside(c.Listen))
+}
+
+// freeBeside is an address with a port that is chosen.
+func freeBeside(listen string) string {
+	host, _, _ := net.SplitHostPort(listen)
+	return net.JoinHostPort(host, "0")
+}
+
+// guard decides who is answered at a listener.
+func (c Cmd) guard(l net.Listener) web.Guard {
+	g := web.Guard{Hosts: c.Host, Secure: c.TLSCert != ""}
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	g.Port, _ = strconv.Atoi(port)
+	if loopback := web.Loopback(l.Addr()); !loopback || c.Token {
+		g.Token = web.NewToken()
+		named, _, _ := net.SplitHostPort(c.Listen)
+		for _, name := range []string{host, named, machineName()} {
+			if ip := net.ParseIP(name); !loopback && name != "" && (ip == nil || !ip.IsUnspecified()) {
+				g.Hosts = append(g.Hosts, net.JoinHostPort(name, port))
+			}
+		}
+	}
+	return g
+}
+
+// machineName is what this machine calls itself.
+func machineName() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return name
+}
+
+// url is where the page is, with the token if there is one.
+func (s *serving) url() string {
+	host, port, _ := net.SplitHostPort(s.l.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = machineName()
+	}
+	scheme, query := "http", ""
+	if s.guard.Secure {
+		scheme = "https"
+	}
+	if s.guard.Token != "" {
+		query = "?token=" + s.guard.Token
+	}
+	return fmt.Sprintf("%s://%s/%s", scheme, net.JoinHostPort(host, port), query)
+}
+
+// storeHeader is a header of /api/hello that tells one store from another.
+const storeHeader = "Pitot-Store"
+
+// markOf is the same for the same file only, and does not say where it is.
+func markOf(file string) string {
+	if whole, err := filepath.Abs(file); err == nil {
+		file = whole
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	sum := sha256.Sum256([]byte(file))
+	return hex.EncodeToString(sum[:16])
+}
+
+// shown is where a pitot ui on this machine shows a store that listens on an address; false if
+// there is none.
+func shown(listen, file string) (url string, same bool) {
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	url = "http://" + net.JoinHostPort(host, port) + "/"
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"api/hello", nil)
+	if err != nil {
+		return "", false
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		return "", false
+	}
+	_ = answer.Body.Close()
+	return url, answer.StatusCode == http.StatusOK && answer.Header.Get(storeHeader) == markOf(file)
+}
+
+// marked has a handler tell which store it shows.
+func marked(h http.Handler, file string) http.Handler {
+	mark := markOf(file)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/hello" {
+			w.Header().Set(storeHeader, mark)
+		}
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Milestone is how many output tokens a run had received at an instant.
+type Milestone struct {
+	At     trace.Instant
+	Tokens int
+}
+
+// Milestones returns some snapshots of a run, at most n+1 of them and about as far from each other
+// as there are; none of a run without snapshots. It costs the same for long runs.
+func (s *Store) Milestones(id string, n int) ([]Milestone, error) {
+	rows, err := s.db.Query(`
+		WITH RECURSIVE step (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i < ?2),
+			span AS (SELECT (SELECT min(at_ns) FROM snapshot WHERE run_id = ?1) AS low, (SELECT max(at_ns) FROM snapshot WHERE run_id = ?1) AS high)
+		SELECT at_ns, tokens FROM step, span JOIN snapshot ON run_id = ?1
+			AND at_ns = (SELECT max(at_ns) FROM snapshot WHERE run_id = ?1 AND at_ns <= low + (high - low) * i / ?2)
+		WHERE low IS NOT NULL GROUP BY at_ns ORDER BY at_ns`, id, n)
+	if err != nil {
+		return nil, repairable(err)
+	}
+	defer rows.Close()
+	var out []Milestone
+	for rows.Next() {
+		var m Milestone
+		if err := rows.Scan(&m.At, &m.Tokens); err != nil {
+			return nil, fmt.Errorf("read run %s: %w", id, err)
+		}
+		out = append(out, m)
+	}
+	return out, repairable(rows.Err())
+}
+
+// An Outline is when a request was answered, and with how many tokens.
+type Outline struct {
+	First, Done trace.Instant // trace.Never if it was not
+	Tokens      int
+}
+
+// Outlines returns those of at most n requests of a run, evenly chosen.
+func (s *Store) Outlines(id string, n int) ([]Outline, error) {
+	rows, err := s.db.Query(`
+		WITH RECURSIVE step (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i + 1 < ?2),
+			span AS (SELECT max(idx) + 1 AS n FROM record WHERE run_id = ?1)
+		SELECT first_byte_ns, done_ns, output_tokens FROM step, span JOIN record ON run_id = ?1
+			AND idx = (SELECT min(idx) FROM record WHERE run_id = ?1 AND idx >= n * i / ?2)
+		GROUP BY idx`, id, n)
+	if err != nil {
+		return nil, repairable(err)
+	}
+	defer rows.Close()
+	var out []Outline
+	for rows.Next() {
+		var o Outline
+		if err := rows.Scan(instant{&o.First}, instant{&o.Done}, &o.Tokens); err != nil {
+			return nil, fmt.Errorf("read run %s: %w", id, err)
+		}
+		out = append(out, o)
+	}
+	return out, repairable(rows.Err())
+}
+
+// EachRecord reads the records of a run in workload order, some at a time, however many there are.
+// Damaged ones are left out.
+func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
+	return func(yield func([]*trace.Record, error) bool) {
+		limit := s.extent(id)
+		for next := 0; ; {
+			some, after, err := s.someFrom(id, next)
+			if len(some) > 0 && !yield(some, nil) {
+				return
+			}
+			switch {
+			case damaged(err) && next < limit:
+				next = max(next, after) + 1
+			case err != nil && !damaged(err):
+				yield(nil, fmt.Errorf("read run %s: %w", id, err))
+				return
+			case after == next:
+				return
+			default:
+				next = after
+			}
+		}
+	}
+}
+
+// someFrom reads a batch of records from an index on, and returns the index behind the last one.
+func (s *Store) someFrom(id string, first int) (out []*trace.Record, next int, err error) {
+	next = first
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
+	if err != nil {
+		return nil, next, err
+	}
+	defer rows.Close()
+	var number int
+	for rows.Next() {
+		r, err := scan(rows, &number)
+		if err == nil {
+			out = append(out, r)
+		}
+		next = r.Index + 1
+	}
+	return out, next, rows.Err()
+}

@@ -1,0 +1,312 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A Watch notices what processes, this one among them, change in a store. It asks when it is
+// polled, and reads only what is new: SQLite says whether anything was committed, and indices say
+// what. It is for one goroutine.
+type Watch struct {
+	store       *Store
+	conn        *sql.Conn // PRAGMA data_version counts the commits of other connections than its own
+	version     int64
+	known       map[string]watched
+	row         int64            // the last of the table run
+	label       int64            // the last change of labels
+	experiments map[string]int64 // when they were changed, by name; nil before the first look
+}
+
+// A watched run is what a list has of it and what changes.
+type watched struct {
+	status   trace.Status // as it is stored
+	validity string
+	computed bool // its figures are stored
+	killed   bool
+	beat     int64
+	ended    time.Time // when it was seen to end; zero: long ago, or not yet
+}
+
+// Changes are what happened to the runs of a store, by id, and to experiments, by name.
+type Changes struct {
+	Any         bool // something was committed, if only a record
+	Stored      int  // runs
+	Added       []string
+	Changed     []string // in status, verdict, figures or labels
+	Removed     []string
+	Experiments []string
+}
+
+// Empty reports whether no run and no experiment was changed.
+func (c Changes) Empty() bool {
+	return len(c.Added)+len(c.Changed)+len(c.Removed)+len(c.Experiments) == 0
+}
+
+// Watch begins to watch: what is stored by now is no change.
+func (s *Store) Watch(ctx context.Context) (*Watch, error) {
+	w := &Watch{store: s}
+	return w, w.begin(ctx)
+}
+
+func (w *Watch) begin(ctx context.Context) (err error) {
+	if w.conn, err = w.store.db.Conn(ctx); err != nil {
+		return err
+	}
+	w.version, w.known, w.experiments = -1, map[string]watched{}, nil
+	_, err = w.Poll(ctx)
+	return err
+}
+
+// Close ends it.
+func (w *Watch) Close() error { return w.conn.Close() }
+
+// Poll returns what was changed since the last call. A store whose file was replaced is another
+// one, whose changes are those between the two.
+func (w *Watch) Poll(ctx context.Context) (c Changes, err error) {
+	replaced, err := w.store.Refresh()
+	if err != nil {
+		return c, err
+	}
+	if replaced {
+		_ = w.conn.Close()
+		if w.conn, err = w.store.db.Conn(ctx); err != nil {
+			return c, err
+		}
+		w.version = -1
+	}
+	version := w.version
+	if err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return c, repairable(err)
+	}
+	c.Any = version != w.version
+	if c.Any {
+		err = w.read(ctx, &c, w.version < 0)
+	}
+	if err == nil {
+		w.version = version
+		w.bury(&c)
+	}
+	c.Stored = len(w.known)
+	return c, err
+}
+
+// read compares the store with what is known of it. all: every run, not only those that indices
+// tell of.
+func (w *Watch) read(ctx context.Context, c *Changes, all bool) error {
+	if all {
+		if err := w.readAll(ctx, c); err != nil {
+			return err
+		}
+		return w.readExperiments(ctx, c)
+	}
+	if err := w.readRuns(ctx, c, "rowid > ?", w.row); err != nil {
+		return err
+	}
+	if err := w.readRuns(ctx, c, "labelled_ns > ? AND labelled_ns > 0", w.label); err != nil {
+		return err
+	}
+	lively, err := json.Marshal(w.lively())
+	if err != nil {
+		return err
+	}
+	if err := w.readRuns(ctx, c, "id IN (SELECT value FROM json_each(?))", string(lively)); err != nil {
+		return err
+	}
+	var stored int
+	if err := w.conn.QueryRowContext(ctx, "SELECT count(*) FROM run").Scan(&stored); err != nil {
+		return err
+	}
+	if stored != len(w.known) {
+		if err := w.readAll(ctx, c); err != nil {
+			return err
+		}
+	}
+	return w.readExperiments(ctx, c)
+}
+
+// lively are the runs that may change by themselves: those that run, and those that ended a short
+// time ago, whose verdict and figures follow.
+func (w *Watch) lively() []string {
+	const short = 5 * time.Minute
+	out := []string{}
+	for id, r := range w.known {
+		if r.status == trace.Running || time.Since(r.ended) < short {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// readAll reads all runs, and says which are gone.
+func (w *Watch) readAll(ctx context.Context, c *Changes) error {
+	before := maps.Clone(w.known)
+	if err := w.each(ctx, "TRUE", nil, func(id string, r watched, label int64) {
+		w.compare(c, id, r)
+		w.label = max(w.label, label)
+		delete(before, id)
+	}); err != nil {
+		return err
+	}
+	for id := range before {
+		delete(w.known, id)
+		c.Removed = append(c.Removed, id)
+	}
+	slices.Sort(c.Removed)
+	return w.conn.QueryRowContext(ctx, "SELECT coalesce(max(rowid), 0) FROM run").Scan(&w.row)
+}
+
+// readRuns reads the runs that match a condition.
+func (w *Watch) readRuns(ctx context.Context, c *Changes, condition string, arg any) error {
+	err := w.each(ctx, condition, arg, func(id string, r watched, label int64) {
+		if !w.compare(c, id, r) && label > w.label {
+			c.Changed = append(c.Changed, id)
+		}
+		w.label = max(w.label, label)
+	})
+	return cmp.Or(err, w.conn.QueryRowContext(ctx, "SELECT coalesce(max(rowid), 0) FROM run").Scan(&w.row))
+}
+
+func (w *Watch) each(ctx context.Context, condition string, arg any, do func(id string, r watched, label int64)) error {
+	args := []any{arg}
+	if arg == nil {
+		args = nil
+	}
+	rows, err := w.conn.QueryContext(ctx, `SELECT id, status, validity, beat_ns, labelled_ns,
+		EXISTS (SELECT 1 FROM computed WHERE run_id = id) FROM run WHERE `+condition, args...)
+	if err != nil {
+		return repairable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var r watched
+		var label int64
+		if err := rows.Scan(&id, &r.status, &r.validity, &r.beat, &label, &r.computed); err != nil {
+			return fmt.Errorf("watch run %s: %w", id, err)
+		}
+		do(id, r, label)
+	}
+	return repairable(rows.Err())
+}
+
+// compare keeps what is known of a run, and reports whether that is another than before.
+func (w *Watch) compare(c *Changes, id string, r watched) bool {
+	old, known := w.known[id]
+	r.ended, r.killed = old.ended, old.killed
+	if known && old.status == trace.Running && r.status != trace.Running {
+		r.ended = time.Now()
+	}
+	if r.beat != old.beat {
+		r.killed = false
+	}
+	w.known[id] = r
+	switch {
+	case !known:
+		c.Added = append(c.Added, id)
+	case old.status != r.status, old.validity != r.validity, old.computed != r.computed && r.status != trace.Running, old.killed != r.killed:
+		c.Changed = append(c.Changed, id)
+	default:
+		return false
+	}
+	return true
+}
+
+// bury finds the runs whose process is silent: time changes them, nobody commits that.
+func (w *Watch) bury(c *Changes) {
+	for id, r := range w.known {
+		if r.status == trace.Running && !r.killed && alive(r.status, r.beat) == Killed {
+			r.killed = true
+			w.known[id] = r
+			if !slices.Contains(c.Added, id) {
+				c.Changed = append(c.Changed, id)
+			}
+		}
+	}
+}
+
+func (w *Watch) readExperiments(ctx context.Context, c *Changes) error {
+	rows, err := w.conn.QueryContext(ctx, "SELECT name, beat_ns FROM experiment")
+	if err != nil {
+		return repairable(err)
+	}
+	defer rows.Close()
+	now := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var beat int64
+		if err := rows.Scan(&name, &beat); err != nil {
+			return err
+		}
+		now[name] = beat
+		if old, known := w.experiments[name]; w.experiments != nil && (!known || old != beat) {
+			c.Experiments = append(c.Experiments, name)
+		}
+		delete(w.experiments, name)
+	}
+	for name := range w.experiments { // removed
+		c.Experiments = append(c.Experiments, name)
+	}
+	w.experiments = now
+	slices.Sort(c.Experiments)
+	return repairable(rows.Err())
+}
+
+// A Pulse is how far a run has come.
+type Pulse struct {
+	Listing
+	Last trace.Snapshot // At is trace.Never if there is none
+}
+
+// Pulse reads how far a run has come.
+func (s *Store) Pulse(id string) (Pulse, error) {
+	found, err := s.list("id = ?", id)
+	if err != nil {
+		return Pulse{}, err
+	}
+	if len(found) == 0 {
+		return Pulse{}, fmt.Errorf("%w: %s", ErrNoRun, id)
+	}
+	p := Pulse{Listing: found[0], Last: trace.Snapshot{At: trace.Never}}
+	err = s.db.QueryRow("SELECT at_ns, released, done, failed, tokens FROM snapshot WHERE run_id = ? ORDER BY at_ns DESC LIMIT 1", id).
+		Scan(&p.Last.At, &p.Last.Released, &p.Last.Done, &p.Last.Failed, &p.Last.Tokens)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return p, repairable(err)
+}
+
+// Refresh follows the name of the store to another file, after `pitot runs repair` for example, or
+// after it was removed and made anew. Queries under way end in the old one.
+func (s *Store) Refresh() (replaced bool, err error) {
+	s.follow.Lock()
+	defer s.follow.Unlock()
+	if s.follow.mark == nil {
+		s.follow.mark = &s.mark
+	}
+	if s.follow.mark.Check() == nil {
+		return false, nil
+	}
+	mark, err := files.NewMark(s.file)
+	if err != nil {
+		return false, fmt.Errorf("store %s: %w", s.file, err)
+	}
+	const few = 2 // database/sql's own number
+	s.db.SetMaxIdleConns(0)
+	s.db.SetMaxIdleConns(few)
+	if err := s.current(); err != nil {
+		return false, fmt.Errorf("open store %s: %w", s.file, err)
+	}
+	s.follow.mark = &mark
+	return true, nil
+}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/runs"
+)
+
+// manyExports is how many are written at once.
+const manyExports = 3
+
+// types are those of the formats.
+var types = map[runs.Format]string{
+	runs.JSON: "application/json", runs.JSONL: "application/x-ndjson", runs.CSV: "text/csv; charset=utf-8", runs.Parquet: "application/vnd.apache.parquet",
+}
+
+// export answers GET /api/runs/{id}/export?format=: a file as `pitot runs export` writes it. The
+// records of the run are never in memory together.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) {
+	form, err := oneOf(r.URL.Query(), "format", runs.JSON, runs.JSONL, runs.CSV, runs.Parquet)
+	if form == "" {
+		form = runs.JSON
+	}
+	var l store.Listing
+	if err == nil {
+		l, err = s.Runs.Find(r.PathValue("id"))
+	}
+	t := &trace.Trace{}
+	switch {
+	case err != nil:
+	case form == runs.JSON:
+		t, err = s.Runs.Telemetry(l.ID)
+	default:
+		t.Run, err = s.Runs.Run(l.ID)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	select {
+	case s.exports <- struct{}{}:
+		defer func() { <-s.exports }()
+	default:
+		refuse(w, refusalf(http.StatusServiceUnavailable, "%d runs are being exported; try again when one is done", manyExports))
+		return
+	}
+	w.Header().Set("Content-Type", types[form])
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"pitot-%s.%s\"", cleanName(l.ID), form))
+	if err := s.writeExport(w, l.ID, t, form); err != nil {
+		panic(http.ErrAbortHandler) // the browser sees that the file is not whole
+	}
+}
+
+func (s *Server) writeExport(w http.ResponseWriter, id string, t *trace.Trace, form runs.Format) error {
+	records := s.Runs.EachRecord(id)
+	if form != runs.JSON {
+		return runs.Export(w, parts(t.Run, records), form)
+	}
+	return store.WriteJSONOf(w, t, records)
+}
+
+// parts are traces of one run with some of its records each, which a table has one after the other.
+func parts(run trace.Run, records iter.Seq2[[]*trace.Record, error]) runs.Traces {
+	return func(yield func(*trace.Trace, error) bool) {
+		for some, err := range records {
+			if !yield(&trace.Trace{Run: run, Records: some}, err) {
+				return
+			}
+		}
+	}
+}
+
+// cleanName is an id as a part of the name of a file.
+func cleanName(id string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || slices.Contains([]rune("-_."), r)) {
+			return r
+		}
+		return '-'
+	}, id)
+	const long = 100
+	return strings.Trim(clean[:min(len(clean), long)], ".-")
+}

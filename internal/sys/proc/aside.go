@@ -1,0 +1,63 @@
+package proc
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// An Aside is a process beside this one that gets only the processor time that nobody else wants
+// (nice 19, where there is a program nice), and is not reached by what is typed on the terminal.
+// It reads from a pipe that this process holds open: its end of file says that this process has
+// ended, however it did.
+type Aside struct {
+	held  io.Closer
+	ended chan struct{} // closed when the process has ended
+}
+
+// StartAside starts a process, and waits for the first line that it prints. What it prints later is
+// discarded. A process that prints none within a time is ended.
+func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, err error) {
+	if nice, err := exec.LookPath("nice"); err == nil {
+		args = append([]string{nice, "-n", "19"}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	held, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, held.Close())
+	}
+	a := &Aside{held: held, ended: make(chan struct{})}
+	kill := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
+	line, err = bufio.NewReaderSize(out, lineBytes).ReadString('\n')
+	kill.Stop()
+	go func() { // it may outlive what asked for it
+		_ = cmd.Wait()
+		close(a.ended)
+	}()
+	if err != nil {
+		_ = held.Close()
+		<-a.ended
+		return nil, "", fmt.Errorf("it ended before it was ready: %s", cmd.ProcessState)
+	}
+	return a, strings.TrimSpace(line), nil
+}
+
+// Release lets the process know that this one does not need it any more.
+func (a *Aside) Release() { _ = a.held.Close() }
+
+// Ended is closed when the process has ended.
+func (a *Aside) Ended() <-chan struct{} { return a.ended }
