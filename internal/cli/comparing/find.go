@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
@@ -19,17 +20,23 @@ type Pick struct {
 	Label string // what the name is called, where there are several
 	Run   trace.Run
 	Load  func() (*trace.Trace, error)
+
+	asked string // the name
 }
 
 // Together are the picks of names, found one by one, under the label of each name if there are
 // several. A run is picked once: it is no repetition of itself, and nothing to hold against
-// itself.
+// itself. Several names with commas between are one: A,B is a variant with the runs of both.
 func Together(names, labels []string, find func(name string) ([]Pick, error)) (picks []Pick, err error) {
 	by := map[string]int{} // names, by the ids of their runs
 	var errs []error
 	for i, name := range names {
-		some, err := find(name)
+		some, err := findAll(name, find)
 		errs = append(errs, err)
+		label := labels[i]
+		if err == nil && label == name {
+			label = called(some, name)
+		}
 		for _, one := range some {
 			other, again := by[one.Run.ID]
 			if again && other != i {
@@ -39,13 +46,77 @@ func Together(names, labels []string, find func(name string) ([]Pick, error)) (p
 			if by[one.Run.ID] = i; again {
 				continue
 			}
-			if len(names) > 1 {
-				one.Label = labels[i]
+			if one.asked = name; len(names) > 1 {
+				one.Label = label
 			}
 			picks = append(picks, one)
 		}
 	}
+	apart(picks)
 	return picks, errors.Join(errs...)
+}
+
+// findAll are the picks of a name, or of several with commas between, where no run has the whole
+// as its name.
+func findAll(name string, find func(name string) ([]Pick, error)) ([]Pick, error) {
+	picks, err := find(name)
+	if err == nil || !strings.Contains(name, ",") {
+		return picks, err
+	}
+	var all []Pick
+	for part := range strings.SplitSeq(name, ",") {
+		some, why := find(part)
+		if why != nil {
+			return nil, errors.Join(err, why)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// called is the label of runs that were named by ids, or with commas between: the name of the
+// run, or what the names of all begin with. Others are called as they were named.
+func called(picks []Pick, name string) string {
+	if len(picks) == 0 || !strings.Contains(name, ",") && picks[0].Run.ID != name {
+		return name
+	}
+	begin := picks[0].Run.Name
+	for _, one := range picks[1:] {
+		for !strings.HasPrefix(one.Run.Name, begin) {
+			_, size := utf8.DecodeLastRuneInString(begin)
+			begin = begin[:len(begin)-size]
+		}
+	}
+	if len(picks) > 1 {
+		begin = strings.TrimRight(begin, "-_./# ")
+	}
+	return cmp.Or(begin, name)
+}
+
+// apart gives runs of different names labels of their own, where they would have one label.
+func apart(picks []Pick) {
+	names := map[string]map[string]bool{} // by label
+	for _, one := range picks {
+		if names[one.Label] == nil {
+			names[one.Label] = map[string]bool{}
+		}
+		names[one.Label][one.asked] = true
+	}
+	for i, one := range picks {
+		if len(names[one.Label]) > 1 {
+			picks[i].Label = one.asked
+		}
+	}
+}
+
+// LabelOf is the label of the runs that a name stands for, or the name.
+func LabelOf(picks []Pick, name string) string {
+	for _, one := range picks {
+		if one.asked == name && name != "" {
+			return cmp.Or(one.Label, name)
+		}
+	}
+	return name
 }
 
 // A Finder finds runs of a store.

@@ -138,6 +138,7 @@ func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
 		}
 		return r, o, err
 	}
+	o.Baseline = LabelOf(picks, o.Baseline)
 	if len(f.Journals) == 1 && len(asked.Runs) == 1 {
 		r.journal = f.Journals[0]
 		if o, err = AsExperiment(o, r.journal); err != nil {

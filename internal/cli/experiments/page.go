@@ -139,13 +139,9 @@ func (t telling) planned(all []block) []block {
 }
 
 func (t telling) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
-	i := slices.IndexFunc(t.all, func(v design.Variant) bool { return v.Name == l.Variant })
 	out := view.Leg{
-		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: "?", Variant: text.Clean(l.Variant), Status: string(l.Status),
+		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: text.Clean(l.Variant), Status: string(l.Status),
 		Took: l.Took.Seconds(), Ready: l.Ready.Seconds(),
-	}
-	if i >= 0 {
-		out.Letter = note.Letter(i)
 	}
 	if l.Status == "" {
 		out.Status, out.State = "planned", t.lang.Word("experiments.planned")
@@ -209,15 +205,12 @@ func (t telling) method() (fields []view.Field) {
 	if told.Squares {
 		kind = "note.order-squares"
 	}
-	order := ""
-	if len(told.Orders) > 0 {
-		order = t.lang.Word(kind, "blocks", len(told.Orders), "orders", strings.Join(told.Orders, " "), "seed", e.Design.Seed)
+	orders, confirming := t.orders()
+	order := []string{t.lang.Word(kind, "blocks", len(orders), "orders", strings.Join(orders, " "), "seed", e.Design.Seed)}
+	if confirming != nil {
+		order = append(order, t.lang.Word("note.order-confirming", "variant", t.j.Winner, "blocks", len(confirming), "orders", strings.Join(confirming, " ")))
 	}
-	if told.Confirming != nil {
-		add("note.order", order, t.lang.Word("note.order-confirming", "variant", t.j.Winner, "blocks", len(told.Confirming), "orders", strings.Join(told.Confirming, " ")))
-	} else {
-		add("note.order", order)
-	}
+	add("note.order", order...)
 	add("note.servers", t.lang.Word(told.Servers), t.say(told.Starts))
 	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", told.Runs, "several", told.Runs > 1))
 	if t.j.Looks.Most > 1 {
@@ -229,6 +222,32 @@ func (t telling) method() (fields []view.Field) {
 		add("note.cost", t.say(told.Cost))
 	}
 	return fields
+}
+
+// orders are those of the legs, made or to come, of each block and of each that confirms, as
+// letters.
+func (t telling) orders() (all, confirming []string) {
+	for _, b := range t.blocks() {
+		letters := make([]string, b.turns())
+		for _, l := range b.legs {
+			letters[l.Slot-1] = t.letter(l.Variant)
+		}
+		if order := strings.Join(letters, ""); b.confirms {
+			confirming = append(confirming, order)
+		} else {
+			all = append(all, order)
+		}
+	}
+	return all, confirming
+}
+
+// letter stands for a variant.
+func (t telling) letter(variant string) string {
+	i := slices.IndexFunc(t.all, func(v design.Variant) bool { return v.Name == variant })
+	if i < 0 {
+		return "?"
+	}
+	return note.Letter(i)
 }
 
 // say is a message as a sentence; empty for none.

@@ -9,16 +9,12 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/searches"
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -92,10 +88,6 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := conform.Read(c.Conform)
-	if err != nil {
-		return nil, err
-	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
 	open := con.OpenOrMake
 	if c.Write {
@@ -140,18 +132,5 @@ func Server(runs *store.Store, file, flag, version string) *web.Server {
 	return &web.Server{
 		Runs: runs, File: file, Version: version, StoreFlag: flag, Figures: known.Figures,
 		Judged: judged(runs, flag, version), Finder: web.Finder{List: searches.List, Show: searches.Show},
-	}
-}
-
-// judged answers what is made of more than the store.
-func judged(runs *store.Store, file, version string) web.Judged {
-	p := comparing.NewPage(runs, file, version)
-	return web.Judged{
-		Compare: p.Compare, Note: p.Note,
-		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
-		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
-			return experiments.Answer(runs, name, lang)
-		},
-		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
 	}
 }

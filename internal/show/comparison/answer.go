@@ -153,7 +153,7 @@ func (w Words) overallTone() tone {
 		return bad
 	case "change.better":
 		return good
-	case "summary.unknown", "summary.mixed":
+	case "summary.unknown":
 		return unclear
 	}
 	return neutral

@@ -263,6 +263,13 @@ func extended(set, by *telemetry.Set) *telemetry.Set {
 	return set
 }
 
+// reading reports whether there is more that is stored to be read.
+func (f *followed) reading() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stop != nil && !f.whole
+}
+
 // await waits until all that is stored has been read, but not long.
 func (f *followed) await(ctx context.Context) {
 	f.mu.Lock()

@@ -105,13 +105,8 @@ func (s *Server) settle(ctx context.Context, id string) error {
 		return err
 	}
 	f, err := s.read.of(l)
-	for read := -1; err == nil && ctx.Err() == nil; {
+	for err == nil && ctx.Err() == nil && f.reading() {
 		f.await(ctx)
-		p := f.progress()
-		if p.Read == read || p.Read >= p.Records { // it goes on no more, or damaged ones are left out
-			return nil
-		}
-		read = p.Read
 	}
 	return errors.Join(err, ctx.Err())
 }
