@@ -23,16 +23,15 @@ import (
 // Codes of what is said of a source that is scraped. The first of a kind counts: since is how
 // long after sampling had begun that was, in seconds.
 const (
-	NoAnswer   plan.Code = "telemetry.no-answer"      // why, since
-	Slow       plan.Code = "telemetry.slow"           // limit in seconds, since
-	Status     plan.Code = "telemetry.http-status"    // status, since
-	Elsewhere  plan.Code = "telemetry.redirected"     // to
-	NotANumber plan.Code = "telemetry.not-a-number"   // series
-	Nothing    plan.Code = "telemetry.nothing-known"  // series, how many
-	NoDate     plan.Code = "telemetry.no-date"        //
-	Stepped    plan.Code = "telemetry.clock-set"      //
-	Misdated   plan.Code = "telemetry.sample-ahead"   // series
-	Stale      plan.Code = "telemetry.sample-too-old" // series, age in seconds
+	NoAnswer  plan.Code = "telemetry.no-answer"      // why, since
+	Slow      plan.Code = "telemetry.slow"           // limit in seconds, since
+	Status    plan.Code = "telemetry.http-status"    // status, since
+	Elsewhere plan.Code = "telemetry.redirected"     // to
+	Nothing   plan.Code = "telemetry.nothing-known"  // series, how many
+	NoDate    plan.Code = "telemetry.no-date"        //
+	Stepped   plan.Code = "telemetry.clock-set"      //
+	Misdated  plan.Code = "telemetry.sample-ahead"   // series
+	Stale     plan.Code = "telemetry.sample-too-old" // series, age in seconds
 )
 
 // absent are the troubles of a server that has no /metrics.
@@ -182,7 +181,7 @@ type held struct {
 func (s *session) round(ctx context.Context) bool {
 	asked, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	a, trouble := s.x.ask(asked, s.limit, time.Since(s.begun))
+	a, trouble := s.x.ask(asked, s.limit, s.since())
 	if ctx.Err() != nil {
 		return false
 	}
@@ -198,7 +197,7 @@ func (s *session) round(ctx context.Context) bool {
 	if err != nil {
 		trouble = exposition.Said(err)
 		if asked.Err() != nil {
-			trouble = slow(s.limit, time.Since(s.begun))
+			trouble = slow(s.limit, s.since())
 		}
 		trouble = trouble.Map(s.x.cfg.Secrets.Hide)
 		s.give(collect.Reading{Trouble: trouble, Busy: time.Since(parsing), Clock: telemetry.Clock{Own: s.own}})
@@ -207,6 +206,9 @@ func (s *session) round(ctx context.Context) bool {
 	s.reading(a, page, parsing)
 	return true
 }
+
+// since is how long ago sampling began, as messages say it.
+func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
 // reading gives the values of a page.
 func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
@@ -267,7 +269,7 @@ func (s *session) judge(v *value, received time.Time) plan.Message {
 		return plan.Say(Misdated, "series", v.Name)
 	}
 	if age := s.skew.age(v.stamp, received); age > mostAge {
-		return plan.Say(Stale, "series", v.Name, "age", age)
+		return plan.Say(Stale, "series", v.Name, "age", age.Round(time.Second))
 	}
 	return plan.Message{}
 }

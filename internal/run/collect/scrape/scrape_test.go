@@ -169,7 +169,7 @@ func TestTroubleIsALine(t *testing.T) {
 			says("a 1\n")(w, nil)
 		}, NoAnswer, 0},
 		"HTML":       {says("<html><body>no</body></html>\n"), "telemetry.page-html", 0},
-		"NaN":        {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), NotANumber, 3},
+		"NaN":        {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), collect.NotANumber, 3},
 		"duplicates": {says("vllm:num_requests_running 1\nvllm:num_requests_running 2\n"), "telemetry.page-duplicate", 3},
 		"503":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, Status, 0},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
