@@ -145,20 +145,21 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		feed.Between = child.Patience(f.period)
 	}
 	feed.Tries = 1
+	l := listener{form: f, name: feed.Name, clock: child.Clock{Same: d.host == ""}, give: give}
 	feed.Start = func() (child.Process, error) {
+		l.asking = false
 		if d.Start != nil {
 			return d.Start(f.args)
 		}
 		return child.Start(child.Watched, d.host, f.args)
 	}
-	l := listener{form: f, name: feed.Name, clock: child.Clock{Same: d.host == ""}, give: give}
 	return feed.Follow(ctx, child.Handler{
 		Line:    l.line,
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.aside != "" {
-				_ = send("ask aside " + d.kind.aside) // one that does not come is a gap
+			if d.kind.aside != "" && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+d.kind.aside) == nil
 			}
 		},
 	})
@@ -167,11 +168,12 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 // A listener makes readings of lines.
 type listener struct {
 	form
-	name  string
-	clock child.Clock
-	give  func(collect.Reading)
-	ever  bool            // a line told something
-	last  telemetry.Clock // of the last line that did
+	name   string
+	clock  child.Clock
+	give   func(collect.Reading)
+	asking bool            // the question aside has no answer yet
+	ever   bool            // a line told something
+	last   telemetry.Clock // of the last line that did
 }
 
 // line takes a line. Odd ones are passed over until the first one that tells something: programs
@@ -215,7 +217,10 @@ func (l *listener) answered(text string, at, began time.Time) {
 	switch {
 	case what == "clock":
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
+	case rest == child.Failed:
+		l.asking = false
 	case l.answer != nil:
+		l.asking = false
 		if values := l.answer(rest); len(values) > 0 {
 			l.hand(values, at, l.last, began) // a count of programs is no matter of milliseconds
 		}
@@ -225,7 +230,8 @@ func (l *listener) answered(text string, at, began time.Time) {
 // number is a number in a cell, with a factor; false if the cell does not hold one.
 func number(cell string, factor float64) (float64, bool) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
-	return v * factor, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
+	v *= factor
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // unknown reports whether a cell says that there is no value.
