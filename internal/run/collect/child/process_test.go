@@ -148,7 +148,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 }
 
 // wrap puts a script ahead of a program in PATH that holds a pipe open, as what it starts does,
-// says that it is up in another one, which is returned, and starts the program.
+// starts the program, and says that it is up in another pipe, which is returned.
 func wrap(t *testing.T, program, pipe string) (up string) {
 	t.Helper()
 	real, err := exec.LookPath(program)
@@ -159,7 +159,7 @@ func wrap(t *testing.T, program, pipe string) (up string) {
 	if up = filepath.Join(dir, "up"); syscall.Mkfifo(up, 0o600) != nil {
 		t.Fatal(up)
 	}
-	text := fmt.Sprintf("#!/bin/sh\nexec 9>%q; echo up >%q; %q \"$@\"; exit $?\n", pipe, up, real)
+	text := fmt.Sprintf("#!/bin/sh\nexec 9>%q; %q \"$@\" & echo up >%q; wait $!\n", pipe, real, up)
 	if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
