@@ -125,7 +125,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		for name, env := range map[string]string{"followed": "", "asked": asker + "=1"} {
 			t.Run(name+" "+where(host), func(t *testing.T) {
 				pipe, gone := alive(t)
-				devices.Install(t, devices.Fake{Samples: 1, Then: devices.Hang})
+				devices.Install(t, devices.Fake{Then: devices.Hang})
 				up := wrap(t, "nvidia-smi", pipe)
 				self, err := os.Executable()
 				if err != nil {
