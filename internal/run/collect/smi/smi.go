@@ -87,6 +87,18 @@ func (d *Devices) Answers(ctx context.Context) bool {
 	return strings.TrimSpace(d.ask(ctx, d.kind.answers...)) != ""
 }
 
+// IfThere samples Devices if there are some. Where there are none, or the program does not answer
+// in time, it ends without an error. Nobody waits for that: the source joins a run late.
+type IfThere struct{ *Devices }
+
+// Collect asks whether there are devices, and then is that of Devices.
+func (d IfThere) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+	if !d.Answers(ctx) {
+		return nil
+	}
+	return d.Devices.Collect(ctx, every, give)
+}
+
 // ask is the output of a short command, empty if it fails.
 func (d *Devices) ask(ctx context.Context, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, child.AskLimit)
