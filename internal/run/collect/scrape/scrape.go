@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,6 +33,7 @@ const (
 	Stepped   plan.Code = "telemetry.clock-set"      //
 	Misdated  plan.Code = "telemetry.sample-ahead"   // series
 	Stale     plan.Code = "telemetry.sample-too-old" // series, age in seconds
+	Costly    plan.Code = "telemetry.costly"         // busy and every, in seconds
 )
 
 // absent are the troubles of a server that has no /metrics.
@@ -133,6 +135,10 @@ func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(c
 			failures++
 		}
 		pause := cadence(every, s.own && s.skew.bound() > narrow)
+		if least := s.cost.pause(); least > pause {
+			pause = least
+			s.restrained(least)
+		}
 		if failures > 1 {
 			pause = max(pause, min(mostPause, pause<<min(failures-1, 10)))
 		}
@@ -143,6 +149,41 @@ func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(c
 			return nil
 		}
 	}
+}
+
+// restrained says once that a source is asked less often than it should be.
+func (s *session) restrained(pause time.Duration) {
+	if s.told[Costly] {
+		return
+	}
+	s.told[Costly] = true
+	s.give(collect.Reading{
+		Trouble: plan.Say(Costly, "busy", s.cost.least().Round(time.Millisecond), "every", pause.Round(time.Second/10)), Clock: telemetry.Clock{Own: s.own},
+	})
+}
+
+// A cost is what the last pages took to read. The least of three counts: others may have had the
+// processor meanwhile.
+type cost struct {
+	last [3]time.Duration
+	n    int
+}
+
+func (c *cost) add(busy time.Duration) {
+	c.last[c.n%len(c.last)] = busy
+	c.n++
+}
+
+func (c *cost) least() time.Duration { return slices.Min(c.last[:]) }
+
+// pause is how long the next request waits, so that reading takes a twentieth of a processor at
+// most: 0 for pages of an ordinary size.
+func (c *cost) pause() time.Duration {
+	const ordinary = 20 * time.Millisecond
+	if c.least() < ordinary {
+		return 0
+	}
+	return min(mostPause, 20*c.least())
 }
 
 // wait waits until an instant. It reports false if ctx ended before.
@@ -169,6 +210,7 @@ type session struct {
 	skew    skew
 	held    []held
 	free    bool // nothing is held any more
+	cost    cost
 }
 
 // A held reading waits until the clock of its source is known well enough.
@@ -200,6 +242,7 @@ func (s *session) round(ctx context.Context) bool {
 			trouble = slow(s.limit, s.since())
 		}
 		trouble = trouble.Map(s.x.cfg.Secrets.Hide)
+		s.cost.add(time.Since(parsing))
 		s.give(collect.Reading{Trouble: trouble, Busy: time.Since(parsing), Clock: telemetry.Clock{Own: s.own}})
 		return false
 	}
@@ -236,6 +279,7 @@ func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
 	}
 	r.Trouble = s.choose(doubts).Map(s.x.cfg.Secrets.Hide)
 	r.Busy, r.Absent = time.Since(parsing), len(found) == 0
+	s.cost.add(r.Busy)
 	if s.own = s.own || learned; !s.own {
 		s.give(r.Reading)
 		return

@@ -370,3 +370,33 @@ func mustURL(text string) *url.URL {
 	}
 	return u
 }
+
+// A page that takes long to read is read less often; one slow reading among others changes nothing.
+func TestCostlyPages(t *testing.T) {
+	const ms = time.Millisecond
+	for _, x := range []struct {
+		costs []time.Duration
+		want  time.Duration
+	}{
+		{nil, 0}, {[]time.Duration{300 * ms, 300 * ms}, 0}, {[]time.Duration{300 * ms, 240 * ms, 250 * ms}, 4800 * ms},
+		{[]time.Duration{2 * ms, 900 * ms, 900 * ms}, 0}, {[]time.Duration{2 * ms, 90 * ms, 90 * ms, 90 * ms}, 1800 * ms}, {[]time.Duration{time.Hour, time.Hour, time.Hour}, mostPause},
+	} {
+		var c cost
+		for _, busy := range x.costs {
+			c.add(busy)
+		}
+		if got := c.pause(); got != x.want {
+			t.Errorf("%v: %v, want %v", x.costs, got, x.want)
+		}
+	}
+	var said []collect.Reading
+	s := session{told: map[plan.Code]bool{}, give: func(r collect.Reading) { said = append(said, r) }}
+	for range 3 {
+		s.cost.add(240 * ms)
+	}
+	s.restrained(s.cost.pause())
+	s.restrained(s.cost.pause())
+	if len(said) != 1 || said[0].Trouble.Key() != plan.Say(Costly, "busy", 240*ms, "every", 4800*ms).Key() {
+		t.Error(said)
+	}
+}
