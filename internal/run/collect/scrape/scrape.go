@@ -68,6 +68,8 @@ func New(cfg Config) (*Exporter, error) {
 		return nil, fmt.Errorf("metrics URL %q: %w", cfg.Secrets.Hide(secret.Mask(cfg.URL)), cfg.Secrets.Error(err))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("metrics URL %q: must begin with http:// or https:// and a host", cfg.Secrets.Hide(secret.Mask(cfg.URL)))
+	case !portOK(u.Port()):
+		return nil, fmt.Errorf("metrics URL %q: no such port; ports are 1 to 65535", cfg.Secrets.Hide(secret.Mask(cfg.URL)))
 	}
 	for _, pattern := range cfg.Keep {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -81,6 +83,11 @@ func New(cfg Config) (*Exporter, error) {
 		cfg.Secrets.Add(password)
 	}
 	return &Exporter{cfg, u, newClient(cfg)}, nil
+}
+
+func portOK(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // Describe is the source.

@@ -351,6 +351,7 @@ func TestBadConfigurations(t *testing.T) {
 	for cfg, want := range map[*Config]string{
 		{URL: "gpu1:9400"}:                      "metrics URL",
 		{URL: "ftp://gpu1"}:                     "must begin with http:// or https:// and a host",
+		{URL: "http://gpu1:99999"}:              "no such port; ports are 1 to 65535",
 		{URL: "http://"}:                        "and a host",
 		{URL: "http://a", Keep: []string{"[x"}}: `pattern "[x"`,
 	} {
