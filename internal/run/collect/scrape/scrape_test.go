@@ -379,8 +379,12 @@ func TestCostlyPages(t *testing.T) {
 		costs []time.Duration
 		want  time.Duration
 	}{
-		{nil, 0}, {[]time.Duration{300 * ms, 300 * ms}, 0}, {[]time.Duration{300 * ms, 240 * ms, 250 * ms}, 4800 * ms},
-		{[]time.Duration{2 * ms, 900 * ms, 900 * ms}, 0}, {[]time.Duration{2 * ms, 90 * ms, 90 * ms, 90 * ms}, 1800 * ms}, {[]time.Duration{time.Hour, time.Hour, time.Hour}, mostPause},
+		{nil, 0},
+		{[]time.Duration{300 * ms, 300 * ms}, 0},
+		{[]time.Duration{300 * ms, 240 * ms, 250 * ms}, 4800 * ms},
+		{[]time.Duration{2 * ms, 900 * ms, 900 * ms}, 0},
+		{[]time.Duration{2 * ms, 90 * ms, 90 * ms, 90 * ms}, 1800 * ms},
+		{[]time.Duration{time.Hour, time.Hour, time.Hour}, mostPause},
 	} {
 		var c cost
 		for _, busy := range x.costs {
