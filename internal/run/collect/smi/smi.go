@@ -184,7 +184,8 @@ type listener struct {
 	clock  child.Clock
 	give   func(collect.Reading)
 	asking bool            // the question aside has no answer yet
-	ever   bool            // a line told something
+	first  time.Time       // when a line told something; zero: none did
+	early  child.Line      // an answer that came before the first sample was whole: it waits for the next one
 	last   telemetry.Clock // of the last line that did
 }
 
@@ -197,24 +198,35 @@ func (l *listener) line(in child.Line) child.Verdict {
 		return child.Part
 	}
 	r := l.read(in.Text)
-	if r.strange && l.ever {
+	if r.strange && l.ever() {
 		l.give(collect.Reading{Trouble: plan.Say(child.Unreadable, "program", l.name, "line", child.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
 	}
 	switch {
 	case len(r.values) > 0:
-	case r.known && l.ever: // a device that has gone, beside others
+	case r.known && l.ever(): // a device that has gone, beside others
 		return child.Good
 	case r.strange:
 		return child.Odd
 	default:
 		return child.Part
 	}
-	l.ever = true
+	if !l.ever() {
+		l.first = in.At
+	}
 	at, clock := l.clock.Instant(r.stamp, in.At, l.period)
 	l.last = clock
 	l.hand(r.values, at, clock, began)
+	if l.early.Text != "" && l.whole(in.At) {
+		l.hand(l.answer(l.early.Text), l.early.At, l.last, began)
+		l.early = child.Line{}
+	}
 	return child.Good
 }
+
+func (l *listener) ever() bool { return !l.first.IsZero() }
+
+// whole reports whether all devices have told something by an instant, each in a line of its own.
+func (l *listener) whole(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {
 	for i := range values {
@@ -231,6 +243,8 @@ func (l *listener) answered(text string, at, began time.Time) {
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
 	case rest == child.Failed:
 		l.asking = false
+	case l.answer != nil && !l.whole(at):
+		l.asking, l.early = false, child.Line{Text: rest, At: at}
 	case l.answer != nil:
 		l.asking = false
 		if values := l.answer(rest); len(values) > 0 {
