@@ -52,7 +52,7 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 		return err
 	}
 	defer restore()
-	collectors := source.For(ctx, spec.Telemetry, target)
+	collectors := source.For(spec.Telemetry, target)
 	if ctx.Err() != nil {
 		return nil
 	}
