@@ -50,7 +50,7 @@ func Overlays(load compare.Workload, latencies map[string]plot.Latencies, l *wor
 			}
 		}
 		if len(o.Curves) > 0 {
-			o.Share = shares()
+			o.Share = quantileShares()
 			out = append(out, o)
 		}
 	}
@@ -69,8 +69,8 @@ func addCurve(all []view.Curve, variant int, run string, q plot.Quantiles) []vie
 	return append(all, c)
 }
 
-// shares are where quantiles are taken, from 0 to 1.
-func shares() []float64 {
+// quantileShares are where quantiles are taken, from 0 to 1.
+func quantileShares() []float64 {
 	p := plot.QuantilePercents()
 	for i := range p {
 		p[i] = math.Round(p[i]*100) / 1e4
