@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/capacity"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -154,7 +155,9 @@ func Show(s *store.Store, name string, l *words.Language) (view.Search, error) {
 	}
 	x, err := s.Search(name)
 	if errors.Is(err, store.ErrNoSearch) && len(runs) > 0 && kindOf(runs[0]) != "" {
-		x, err = store.Search{Name: name, Kind: kindOf(runs[0])}, nil
+		if _, other := s.Experiment(name); errors.Is(other, store.ErrNoExperiment) {
+			x, err = store.Search{Name: name, Kind: kindOf(runs[0])}, nil
+		}
 	}
 	if err != nil {
 		return view.Search{}, err
@@ -179,7 +182,7 @@ func command(x store.Search) string {
 	case x.Status != trace.Complete:
 		args = resumed(args, x.Name)
 	}
-	return shell.Join(append([]string{"pitot"}, args...))
+	return secret.Mask(shell.Join(append([]string{"pitot"}, args...)))
 }
 
 // resumed are the words that go on with a search, of those that began it.

@@ -1,4 +1,5 @@
-// An answer that is asked for again while what it tells of goes on.
+// An answer that is asked for again while what it tells of goes on, and when the server tells that
+// something has changed.
 
 const pause = 1000
 
@@ -7,6 +8,8 @@ export class Answer<T> {
   trouble: unknown = $state.raw(null)
   private timer: ReturnType<typeof setTimeout> | undefined
   private asked: AbortController | null = null
+  private took = 0
+  private ended = false
 
   /** question asks; going says of an answer that there will be another one. */
   constructor(
@@ -16,7 +19,9 @@ export class Answer<T> {
 
   /** Ask, and go on while it goes on; the answer that is shown stays until the next. */
   async start(): Promise<void> {
-    this.end()
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.asked?.abort()
     const mine = new AbortController()
     this.asked = mine
     const began = Date.now()
@@ -29,14 +34,24 @@ export class Answer<T> {
       if (mine.signal.aborted) return
       this.trouble = e
     }
-    // An answer that takes long is asked for less often.
-    if (this.value !== null && this.going(this.value)) {
-      this.timer = setTimeout(() => void this.start(), Math.max(pause, 5 * (Date.now() - began)))
-    }
+    this.asked = null
+    this.took = Date.now() - began
+    if (this.value !== null && this.going(this.value)) this.soon()
+  }
+
+  /** Ask again in a while; an answer that takes long is asked for less often. */
+  soon(): void {
+    if (this.timer !== undefined || this.asked || this.ended) return
+    this.timer = setTimeout(() => {
+      this.timer = undefined
+      if (document.hidden) this.soon()
+      else void this.start()
+    }, Math.max(pause, 5 * this.took))
   }
 
   /** Stop asking. */
   end(): void {
+    this.ended = true
     clearTimeout(this.timer)
     this.asked?.abort()
   }

@@ -88,7 +88,7 @@ function evenTicks(a: Axis, wanted: number, unit: string): Tick[] {
   const span = (a.high - a.low) * scale.factor
   const raw = span / Math.max(1, wanted)
   const power = 10 ** Math.floor(Math.log10(raw))
-  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw * 0.999)!
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw * 0.75)!
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
   const out: Tick[] = []
   for (let i = Math.ceil((a.low * scale.factor) / step - 1e-9); i * step <= a.high * scale.factor * (1 + 1e-9); i++) {
