@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -204,20 +205,36 @@ func (p *Page) observe(ctx context.Context, one Pick, by []compare.By, o compare
 		return seen, err
 	}
 	defer release()
+	seen, records, err := load(one, by, o, see)
+	if err == nil && one.Run.Status != trace.Running {
+		p.mu.Lock()
+		p.observed.put(key, seen, records)
+		p.mu.Unlock()
+	}
+	return seen, err
+}
+
+// largeRun is from how many records on the memory that a run took is given back at once.
+const largeRun = 20_000
+
+// load loads a run and keeps what is needed of it. The collector works harder meanwhile, so that
+// little more than the run itself is in memory.
+func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
+	before := debug.SetGCPercent(25)
+	defer func() {
+		debug.SetGCPercent(before)
+		if records >= largeRun {
+			debug.FreeOSMemory()
+		}
+	}()
 	t, err := one.Load()
 	if err != nil {
-		return seen, err
+		return seen, 0, err
 	}
 	if see != nil {
 		see(t)
 	}
-	seen = observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t)}
-	if one.Run.Status != trace.Running {
-		p.mu.Lock()
-		p.observed.put(key, seen, len(t.Records))
-		p.mu.Unlock()
-	}
-	return seen, nil
+	return observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t)}, len(t.Records), nil
 }
 
 // wait waits for the turn to load a trace, as long as somebody wants it.
