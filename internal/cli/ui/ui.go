@@ -36,7 +36,7 @@ func (c Cmd) Run(con *console.Console) error {
 	}
 	s, err := c.serving(con)
 	if err != nil {
-		return err
+		return c.taken(con, err)
 	}
 	defer s.close()
 	if !web.Built() {
@@ -89,7 +89,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	}
 	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures, Judged: judged(runs, c.Store, con.Version)}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
-		return nil, errors.Join(c.taken(err, file), runs.Close())
+		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}
 	s.guard = c.guard(s.l)
 	if c.Open && s.guard.Token != "" {

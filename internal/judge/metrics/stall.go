@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -153,24 +154,52 @@ func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) (out []
 	return out
 }
 
-// turnings are those of the streams in the order of time, nil if none of them is ever silent
-// for the length. A stream lasts from its first chunk of output to the end of the answer.
+// turnings are those of the streams in the order of time, where enough of them are silent for the
+// length at once: elsewhere nobody stands still, and how many streams there are does not matter. A
+// stream lasts from its first chunk of output to the end of the answer.
 func (f *StallFinder) turnings(streams iter.Seq[Stream], length trace.Instant) (all []turning) {
 	for _, gap := range f.gaps {
 		if gap[1]-gap[0] >= length {
 			all = append(all, turning{at: f.rounded(gap[0]), silent: 1}, turning{at: f.rounded(gap[1]), silent: -1})
 		}
 	}
-	if all == nil {
+	quiet := quietSpans(all)
+	if quiet == nil {
 		return nil
 	}
 	for s := range streams {
-		if s.First != trace.Never && s.Done >= s.First {
-			all = append(all, turning{at: s.First, streams: 1}, turning{at: s.Done, streams: -1})
+		if s.First == trace.Never || s.Done < s.First {
+			continue
+		}
+		i := sort.Search(len(quiet), func(i int) bool { return quiet[i][1] > s.First })
+		for ; i < len(quiet) && quiet[i][0] < s.Done; i++ {
+			all = append(all, turning{at: max(s.First, quiet[i][0]), streams: 1}, turning{at: min(s.Done, quiet[i][1]), streams: -1})
 		}
 	}
-	slices.SortFunc(all, func(a, b turning) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(all, byTime)
 	return all
+}
+
+func byTime(a, b turning) int { return cmp.Compare(a.at, b.at) }
+
+// quietSpans are the times in which so many streams are silent that it may be a stall. It sorts the
+// turnings.
+func quietSpans(all []turning) (spans [][2]trace.Instant) {
+	slices.SortFunc(all, byTime)
+	silent := 0
+	for i, t := range all {
+		if silent += int(t.silent); i+1 < len(all) && all[i+1].at == t.at {
+			continue
+		}
+		open := len(spans) > 0 && spans[len(spans)-1][1] == trace.Never
+		switch {
+		case silent >= stallStreams && !open:
+			spans = append(spans, [2]trace.Instant{t.at, trace.Never})
+		case silent < stallStreams && open:
+			spans[len(spans)-1][1] = t.at
+		}
+	}
+	return spans
 }
 
 // gapsOf are the times between the chunks of a stream, and after the last of them.

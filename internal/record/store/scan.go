@@ -66,7 +66,21 @@ func (sc *scanner) into() []any {
 	return []any{
 		&sc.next, // first: it is known then, whatever is damaged behind it
 		&r.Index, &r.Turn, &r.Inputs, &r.PromptTokens, &r.Usage.Prompt, &r.OutputTokens,
-		instant{&r.Due}, instant{&r.Released}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
+		instant{&r.Due},
+		instant{&r.Released},
+		instant{&r.Sent},
+		instant{&r.FirstByte},
+		instant{&r.Done},
 		&r.Status, &r.Class, &r.Error, &r.Stamps, &sc.packed,
 	}
+}
+
+// Weight is how many bytes the chunks and texts of a run take in the store: in memory chunks take
+// two to three times as many.
+func (s *Store) Weight(runID string) (n int64, err error) {
+	err = s.db.QueryRow("SELECT coalesce(sum(length(chunks) + length(text)), 0) FROM record WHERE run_id = ?", runID).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read run %s: %w", runID, err)
+	}
+	return n, nil
 }

@@ -35,7 +35,7 @@ type Digest struct {
 	gapSum           float64   // seconds
 	failed           failures
 	stalls           stalls
-	snapshots        []trace.Snapshot
+	snapshots        snapshots
 	strips           []plot.Strip
 
 	scheduled     bool // due times mean something

@@ -2,25 +2,31 @@ package digest
 
 import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Figures are those of what was added, by Pitot's definitions, in the order of other figures. Some
-// are missing that need all records at once. approximate reports whether values of a metric are those
-// of bins.
-func (d *Digest) Figures() (all []trace.Figure, approximate func(metric string) bool) {
+// What is noted of figures of a digest.
+const (
+	soFar  plan.Code = "view.doubt.so-far" // read
+	binned plan.Code = "view.doubt.approximate"
+)
+
+// Figures are those of what was added, by Pitot's definitions, in the order of other figures. Those
+// that take all records at once are missing, and of a run that has ended and is not read to its end
+// also counts and rates. doubt says why a statistic of a latency is less sure than it looks; zero:
+// nothing does.
+func (d *Digest) Figures() (all []trace.Figure, doubt func(metric, statistic string) plan.Message) {
 	var l metrics.List
-	ok := d.Requests() - d.failed.n
-	l.Add("requests.ok", float64(ok))
-	l.Add("requests.failed", float64(d.failed.n))
-	if !d.undated {
-		d.rates(&l, ok)
+	partial := d.run.End.Happened() && !d.whole
+	if !partial {
+		d.counts(&l)
 	}
 	percents := d.run.Plan.Percentiles
 	if percents == nil {
 		percents = metrics.DefaultPercentiles()
 	}
-	rough := map[string]bool{"itl": d.gaps.n > 0}
+	rough := map[string]bool{"itl": true}
 	add := func(name string, of *latency) {
 		l.Distribution(name, distribution(of.bins.n, of.total, percents, func(shares []float64) []float64 {
 			values, approximate := of.quantiles(shares, d.whole)
@@ -32,7 +38,25 @@ func (d *Digest) Figures() (all []trace.Figure, approximate func(metric string) 
 	add("tpot", &d.tpot)
 	l.Distribution("itl", distribution(d.gaps.n, d.gapSum, percents, d.gaps.quantiles))
 	add("e2el", &d.e2el)
-	return l, func(metric string) bool { return rough[metric] }
+	return l, func(metric, statistic string) plan.Message {
+		switch {
+		case partial:
+			return plan.Say(soFar, "read", d.Requests())
+		case rough[metric] && statistic != "mean":
+			return plan.Say(binned)
+		}
+		return plan.Message{}
+	}
+}
+
+// counts adds what is counted, and its rates over the time of the run.
+func (d *Digest) counts(l *metrics.List) {
+	ok := d.Requests() - d.failed.n
+	l.Add("requests.ok", float64(ok))
+	l.Add("requests.failed", float64(d.failed.n))
+	if !d.undated {
+		d.rates(l, ok)
+	}
 }
 
 // rates adds what is counted over the time of the run.

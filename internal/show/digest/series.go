@@ -1,9 +1,7 @@
 package digest
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -20,8 +18,8 @@ func (d *Digest) series(l *words.Language, windows []window, width trace.Instant
 	s := axis{windows: windows, width: width, end: d.seconds()}
 	output := s.rate(func(w *window) float64 { return w.tokens })
 	flight := s.level(flightOf)
-	if p := d.passed(&s); p != nil {
-		output, flight = p.output, p.flight
+	if len(d.snapshots) > 0 && !d.run.End.Happened() { // requests in flight are in no record
+		output, flight = s.passed(d.snapshots)
 	}
 	all := []view.Series{}
 	add := func(name, unit string, of line) {
@@ -85,41 +83,6 @@ func (a *axis) quantile(share float64, of func(*window) *histogram) line {
 			return 0, false
 		}
 		return h.quantiles([]float64{share})[0], true
-	}
-}
-
-// passed are lines by snapshots: of a run that has no end, requests in flight are in no record.
-type passed struct{ output, flight line }
-
-func (d *Digest) passed(a *axis) *passed {
-	all := d.snapshots
-	if d.run.End.Happened() || len(all) == 0 {
-		return nil
-	}
-	// at is the number of tokens at an instant, between those of two snapshots.
-	at := func(seconds float64) float64 {
-		i, _ := slices.BinarySearchFunc(all, seconds, func(s trace.Snapshot, at float64) int { return cmp.Compare(s.At.Seconds(), at) })
-		switch {
-		case i == len(all):
-			return float64(all[i-1].Tokens)
-		case i == 0:
-			return float64(all[0].Tokens) * math.Min(1, seconds/math.Max(1e-9, all[0].At.Seconds()))
-		}
-		a, b := all[i-1], all[i]
-		return float64(a.Tokens) + float64(b.Tokens-a.Tokens)*(seconds-a.At.Seconds())/b.At.Sub(a.At).Seconds()
-	}
-	flight := make([]struct{ sum, n float64 }, len(a.windows))
-	for _, s := range all {
-		if i := int(s.At / a.width); i >= 0 && i < len(flight) {
-			flight[i].sum, flight[i].n = flight[i].sum+float64(s.InFlight()), flight[i].n+1
-		}
-	}
-	return &passed{
-		output: func(i int) (float64, bool) {
-			long := a.long(i)
-			return math.Max(0, at(a.from(i)+long)-at(a.from(i))) / long, long > 0
-		},
-		flight: func(i int) (float64, bool) { return flight[i].sum / flight[i].n, flight[i].n > 0 },
 	}
 }
 

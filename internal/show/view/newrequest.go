@@ -62,8 +62,15 @@ func instants(r *trace.Record, stream bool, lang *words.Language) []Moment {
 		name string
 		at   trace.Instant
 	}{
-		{"due", r.Due}, {"free", r.Free}, {"released", r.Released}, {"dialed", r.Dialed}, {"connected", r.Connected},
-		{"sent", r.Sent}, {"first_byte", r.FirstByte}, {"first_token", first}, {"done", r.Done},
+		{"due", r.Due},
+		{"free", r.Free},
+		{"released", r.Released},
+		{"dialed", r.Dialed},
+		{"connected", r.Connected},
+		{"sent", r.Sent},
+		{"first_byte", r.FirstByte},
+		{"first_token", first},
+		{"done", r.Done},
 	} {
 		if m.at.Happened() {
 			all = append(all, Moment{Name: m.name, Title: lang.Word(plan.Code("instant." + m.name)), At: m.at.Seconds()})

@@ -31,8 +31,9 @@ type Known struct {
 	Service  *metrics.Latencies
 	Failures []metrics.Class
 	Commands []Command
-	// Approximate reports whether the figures of a latency were counted in bins; nil: they are exact.
-	Approximate func(metric string) bool
+	// Doubt says why a statistic of a latency is less sure than it looks, zero if nothing does;
+	// nil: of none.
+	Doubt func(metric, statistic string) plan.Message
 }
 
 // NewRun makes the answer, without secrets that texts of others may have.
@@ -136,8 +137,10 @@ func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 			f.Doubt = w.Word("view.doubt.few", "wanted", wants)
 		}
 	}
-	if k.Approximate != nil && k.Approximate(metric) && statistic != "mean" {
-		f.Doubt = w.Word("view.doubt.approximate")
+	if k.Doubt != nil && metric != "" {
+		if m := k.Doubt(metric, statistic); !m.IsZero() {
+			f.Doubt = w.Say(m)
+		}
 	}
 	if k.Service == nil || metric == "" {
 		return

@@ -20,7 +20,7 @@ const (
 	abandoned = 15 * time.Second       // after the last question
 	patience  = 300 * time.Millisecond // that a question waits for a digest to be whole
 	mostKept  = 16                     // digests
-	mostHeld  = 2_000_000              // requests of all digests
+	mostHeld  = 1_500_000              // requests of all digests
 
 	mostSnapshots = 1 << 20
 )
@@ -128,7 +128,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.stop, f.err = cancel, nil
+	f.stop, f.err, f.whole = cancel, nil, false
 	d.reading.Go(func() {
 		defer cancel()
 		f.read(ctx)

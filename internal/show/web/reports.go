@@ -20,7 +20,7 @@ func (s *Server) reports(q asked) (any, error) {
 		return nil, err
 	}
 	found := view.Reports{Reports: []view.Report{}}
-	if l.Records > fewRecords {
+	if !small(s.Runs, l, mostWeight) {
 		found.Note = q.lang.Word("view.reports-large", "requests", l.Records, "run", l.ID)
 		return found, nil
 	}

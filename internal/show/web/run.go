@@ -57,9 +57,8 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	if k.Figures, stored, err = s.Runs.Figures(l.ID, metrics.Pitot, metrics.Version); err != nil {
 		return err
 	}
-	few := l.Records <= fewRecords && l.Status != trace.Running
 	sure := l.Validity == trace.Valid || l.Validity == "" || l.Records == 0
-	if few && !(stored && sure) {
+	if (!stored || !sure) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
 		return s.summed(k, !stored)
 	}
 	if stored && l.Failed <= 0 {
@@ -72,7 +71,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	return f.ask(func(d *digest.Digest, _ progress) {
 		k.Failures = d.Failures()
 		if !stored {
-			k.Figures, k.Approximate = d.Figures()
+			k.Figures, k.Doubt = d.Figures()
 		}
 	})
 }

@@ -77,11 +77,21 @@ func TestALineForVLLM(t *testing.T) {
 	}
 	got, want := made.Spec, *chat().Plan.Spec
 	for _, one := range []struct{ got, want any }{
-		{got.Target.URL, want.Target.URL}, {got.Target.Headers, want.Target.Headers}, {got.Request.Protocol, want.Request.Protocol},
-		{got.Request.Model, want.Request.Model}, {got.Request.Root, want.Request.Root}, {got.Request.IgnoreEOS, true}, {got.Requests, 300}, {got.Seed, want.Seed},
-		{got.Gate, want.Gate}, {got.Before.WarmUp.Requests, 5}, {got.Objectives, want.Objectives[:1]},
-		{settingsOf(t, got.Load[0].Arrival)["rate"], 2.5}, {settingsOf(t, got.Load[0].Dataset)["input_len"], 512.0},
-		{settingsOf(t, got.Load[0].Dataset)["output_len"], 128.0}, {settingsOf(t, got.Load[0].Dataset)["prefix_len"], 32.0},
+		{got.Target.URL, want.Target.URL},
+		{got.Target.Headers, want.Target.Headers},
+		{got.Request.Protocol, want.Request.Protocol},
+		{got.Request.Model, want.Request.Model},
+		{got.Request.Root, want.Request.Root},
+		{got.Request.IgnoreEOS, true},
+		{got.Requests, 300},
+		{got.Seed, want.Seed},
+		{got.Gate, want.Gate},
+		{got.Before.WarmUp.Requests, 5},
+		{got.Objectives, want.Objectives[:1]},
+		{settingsOf(t, got.Load[0].Arrival)["rate"], 2.5},
+		{settingsOf(t, got.Load[0].Dataset)["input_len"], 512.0},
+		{settingsOf(t, got.Load[0].Dataset)["output_len"], 128.0},
+		{settingsOf(t, got.Load[0].Dataset)["prefix_len"], 32.0},
 	} {
 		if diff := cmp.Diff(one.want, one.got); diff != "" {
 			t.Errorf("%s: %s", c.Line, diff)

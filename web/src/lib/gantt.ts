@@ -28,6 +28,7 @@ export class Gantt {
   #image: ImageData | null = null
   #hatch: CanvasPattern | null = null
   #hatched = ''
+  #drawn: unknown[] = []
 
   /** Draw into a part of a canvas of width × height CSS pixels. */
   draw(ctx: CanvasRenderingContext2D, b: Bars, v: View, p: Palette, width: number, height: number, number: (k: number) => string): void {
@@ -81,8 +82,13 @@ export class Gantt {
     // Rows that are higher than a pixel are stretched when the picture is drawn.
     const lines = Math.min(high - low, pixels)
     const whole = lines === high - low ? { ...v, top: low, bottom: high } : v
-    this.#grid.draw(b, whole, columns, lines)
-    this.#paint(p, columns, lines, (whole.bottom - whole.top) / lines)
+    // A cursor that moves over the picture does not change it.
+    const wanted = [b, p, columns, lines, whole.from, whole.until, whole.top, whole.bottom, whole.packed]
+    if (wanted.some((w, i) => w !== this.#drawn[i])) {
+      this.#grid.draw(b, whole, columns, lines)
+      this.#paint(p, columns, lines, (whole.bottom - whole.top) / lines)
+      this.#drawn = wanted
+    }
     const row = height / (v.bottom - v.top)
     ctx.save()
     ctx.imageSmoothingEnabled = false

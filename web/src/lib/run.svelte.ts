@@ -2,6 +2,7 @@
 
 import { onProgress } from './events.ts'
 import { Group, type Range } from './group.svelte.ts'
+import type { Labels } from './labels.ts'
 import { appended, decode, type Rows } from './rows.ts'
 import { ask, askBytes, report } from './source.ts'
 import type { Course, Progress, Run } from './types.ts'
@@ -63,6 +64,11 @@ export class Watched {
     await course
     await this.#askRows()
     if (this.unfinished && !report) this.#follow()
+  }
+
+  /** Take over tags and remark that were changed. */
+  label(labels: Labels): void {
+    if (this.run) this.run = { ...this.run, row: { ...this.run.row, ...labels } }
   }
 
   stop(): void {
