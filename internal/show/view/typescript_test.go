@@ -11,8 +11,22 @@ import (
 
 // answers are the types that the page gets; those they are made of follow.
 var answers = []any{
-	Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Reports{}, Course{}, RowsHeader{}, Request{}, Records{},
-	Comparison{}, Experiments{}, Experiment{}, Note{},
+	Hello{},
+	Runs{},
+	Sparkline{},
+	Labels{},
+	Changes{},
+	Progress{},
+	Run{},
+	Reports{},
+	Course{},
+	RowsHeader{},
+	Request{},
+	Records{},
+	Comparison{},
+	Experiments{},
+	Experiment{},
+	Note{},
 }
 
 // The types of the page are those of this package: UPDATE=1 writes them.

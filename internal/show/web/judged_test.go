@@ -142,7 +142,7 @@ func TestExperimentsOverHTTP(t *testing.T) {
 		}
 		return view.Experiment{Row: view.ExperimentRow{Name: name}}, nil
 	}
-	j.Log = func(name string, leg int) (string, error) {
+	j.Log = func(_ string, leg int) (string, error) {
 		if leg != 2 {
 			return "", fmt.Errorf("leg %d: %w", leg, fs.ErrNotExist)
 		}
