@@ -18,7 +18,7 @@ import (
 )
 
 // pickHelp says what an argument can be.
-const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last), result files, notes or folders of them."
+const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last; with commas between, one variant), result files, notes or folders of them."
 
 // A picker finds the runs that arguments stand for: files and folders first, then
 // the store, which is opened when it is needed.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -22,12 +23,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
-// Bounds of what the page compares, so that its server stays small. A run of the largest size
-// takes some 400 MB while it is in memory, and then a few.
+// Limits bound what the page compares, so that its server stays small. A run of 100 000 requests
+// with 64 tokens each takes some 400 MB while it is in memory, and then a few.
+type Limits struct {
+	Records int // of a run
+	Total   int // records of all runs
+	Runs    int
+}
+
+// DefaultLimits are those of a server.
+var DefaultLimits = Limits{Records: 100_000, Total: 1_000_000, Runs: 1_000}
+
+// What is kept of comparisons that were made.
 const (
-	mostRecords = 100_000   // of a run
-	mostTotal   = 1_000_000 // of all runs
-	mostRuns    = 1_000
 	keptRecords = 200_000 // of the runs whose observations are kept
 	keptRuns    = 400
 	keptResults = 32
@@ -39,6 +47,7 @@ type Page struct {
 	Runs    *store.Store
 	Store   string // as a flag of commands, empty: the store that they find by themselves
 	Version string // of the program
+	Limits  Limits
 
 	turn     chan struct{} // who has it loads a trace
 	mu       sync.Mutex
@@ -49,7 +58,7 @@ type Page struct {
 
 // NewPage answers for a store.
 func NewPage(runs *store.Store, file, version string) *Page {
-	p := &Page{Runs: runs, Store: file, Version: version, turn: make(chan struct{}, 1)}
+	p := &Page{Runs: runs, Store: file, Version: version, Limits: DefaultLimits, turn: make(chan struct{}, 1)}
 	p.observed.most, p.observed.weight = keptRuns, keptRecords
 	p.results.most, p.notes.most = keptResults, keptNotes
 	return p
@@ -196,20 +205,36 @@ func (p *Page) observe(ctx context.Context, one Pick, by []compare.By, o compare
 		return seen, err
 	}
 	defer release()
+	seen, records, err := load(one, by, o, see)
+	if err == nil && one.Run.Status != trace.Running {
+		p.mu.Lock()
+		p.observed.put(key, seen, records)
+		p.mu.Unlock()
+	}
+	return seen, err
+}
+
+// largeRun is from how many records on the memory that a run took is given back at once.
+const largeRun = 20_000
+
+// load loads a run and keeps what is needed of it. The collector works harder meanwhile, so that
+// little more than the run itself is in memory.
+func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
+	before := debug.SetGCPercent(25)
+	defer func() {
+		debug.SetGCPercent(before)
+		if records >= largeRun {
+			debug.FreeOSMemory()
+		}
+	}()
 	t, err := one.Load()
 	if err != nil {
-		return seen, err
+		return seen, 0, err
 	}
 	if see != nil {
 		see(t)
 	}
-	seen = observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t)}
-	if one.Run.Status != trace.Running {
-		p.mu.Lock()
-		p.observed.put(key, seen, len(t.Records))
-		p.mu.Unlock()
-	}
-	return seen, nil
+	return observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t)}, len(t.Records), nil
 }
 
 // wait waits for the turn to load a trace, as long as somebody wants it.
@@ -230,8 +255,8 @@ func (p *Page) tooLarge(picks []Pick) (*refusal, error) {
 	refuse := func(code plan.Code, args ...any) (*refusal, error) {
 		return &refusal{setting: "size", why: plan.Say(code, args...)}, nil
 	}
-	if len(picks) > mostRuns {
-		return refuse("compare.too-many", "runs", len(picks), "most", mostRuns)
+	if len(picks) > p.Limits.Runs {
+		return refuse("compare.too-many", "runs", len(picks), "most", p.Limits.Runs)
 	}
 	total := 0
 	for _, one := range picks {
@@ -243,12 +268,12 @@ func (p *Page) tooLarge(picks []Pick) (*refusal, error) {
 			return nil, err
 		}
 		n := list[0].Records
-		if total += n; n > mostRecords {
-			return refuse("compare.too-large", "run", cmp.Or(one.Run.Name, one.Run.ID), "requests", n, "most", mostRecords)
+		if total += n; n > p.Limits.Records {
+			return refuse("compare.too-large", "run", cmp.Or(one.Run.Name, one.Run.ID), "requests", n, "most", p.Limits.Records)
 		}
 	}
-	if total > mostTotal {
-		return refuse("compare.too-large-together", "requests", total, "most", mostTotal)
+	if total > p.Limits.Total {
+		return refuse("compare.too-large-together", "requests", total, "most", p.Limits.Total)
 	}
 	return nil, nil
 }
@@ -262,8 +287,10 @@ func options(asked view.Asked) (o compare.Options, err error) {
 	var p plan.Problems
 	p.If(asked.By != "" && asked.By != "pitot" && known.Named(asked.By).Definitions == nil, "by", asked.By, "must be pitot, vllm or sglang")
 	p.If(o.Level < 0.5 || o.Level > 0.999, "level", o.Level, "must be from 50%% to 99.9%%")
-	if asked.Gates != nil {
-		o.Gates, err = Gates(asked.Gates, compare.ParseGate)
+	errs := []error{p.Err()}
+	for _, text := range asked.Gates {
+		g, err := compare.ParseGate(text)
+		o.Gates, errs = append(o.Gates, g), append(errs, err)
 	}
-	return o, errors.Join(err, p.Err())
+	return o, errors.Join(errs...)
 }

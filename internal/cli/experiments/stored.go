@@ -44,19 +44,25 @@ func Answer(s *store.Store, name string, lang *words.Language) (view.Experiment,
 	if err != nil {
 		return view.Experiment{}, err
 	}
-	live := map[int][]view.LegRun{}
+	var live map[int][]view.LegRun
 	if j.Status == experiment.Running {
-		running, err := s.List(store.Filter{Experiment: name, Status: trace.Running, Since: j.Started})
-		if err != nil {
+		if live, err = liveRuns(s, j); err != nil {
 			return view.Experiment{}, err
-		}
-		for _, l := range running {
-			if l.Leg != nil {
-				live[l.Leg.Position] = append(live[l.Leg.Position], view.LegRun{ID: l.ID, Workload: l.Leg.Workload, Running: true})
-			}
 		}
 	}
 	return newTelling(At(time.Now(), row.Changed, j), lang).answer(live, row.Changed), nil
+}
+
+// liveRuns are the runs of an experiment that are under way, by the positions of their legs.
+func liveRuns(s *store.Store, j *experiment.Journal) (map[int][]view.LegRun, error) {
+	running, err := s.List(store.Filter{Experiment: j.Name, Status: trace.Running, Since: j.Started})
+	live := map[int][]view.LegRun{}
+	for _, l := range running {
+		if run, err := s.Run(l.ID); err == nil && run.Leg != nil { // else it has gone meanwhile
+			live[run.Leg.Position] = append(live[run.Leg.Position], view.LegRun{ID: l.ID, Workload: run.Leg.Workload, Running: true})
+		}
+	}
+	return live, err
 }
 
 // ErrNoLog says that a leg has no output of a server that could be read.

@@ -210,6 +210,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 
 // Nothing but POST of JSON changes anything, and only where that is allowed.
 func TestOnlyPostOfJSONChangesAnything(t *testing.T) {
+	h, s := guarded(t, Guard{Port: 7070}, true)
 	json := map[string]string{"Content-Type": "application/json"}
 	change := func(edit func(*ask)) ask {
 		a := ask{method: "POST", target: "/api/runs/a/labels", header: json, body: `{"tags":["changed"],"remark":""}`}
@@ -244,7 +245,6 @@ func TestOnlyPostOfJSONChangesAnything(t *testing.T) {
 		"no such run":             {change(func(a *ask) { a.target = "/api/runs/nope/labels" }), 404},
 		"no such answer":          {change(func(a *ask) { a.target = "/api/runs" }), 405},
 	} {
-		h, s := guarded(t, Guard{Port: 7070}, true)
 		if w := tt.send(h); w.Code != tt.want {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
@@ -252,7 +252,7 @@ func TestOnlyPostOfJSONChangesAnything(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, l.Labels)
 		}
 	}
-	h, s := guarded(t, Guard{Port: 7070}, false)
+	h, s = guarded(t, Guard{Port: 7070}, false)
 	if w := change(func(*ask) {}).send(h); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "--write") {
 		t.Errorf("read-only: %d %s", w.Code, w.Body)
 	}
