@@ -11,8 +11,22 @@ import (
 
 // answers are the types that the page gets; those they are made of follow.
 var answers = []any{
-	Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Reports{}, Course{}, RowsHeader{}, Request{}, Records{},
-	Searches{}, Search{}, Predicted{}, Conformity{},
+	Hello{},
+	Runs{},
+	Sparkline{},
+	Labels{},
+	Changes{},
+	Progress{},
+	Run{},
+	Reports{},
+	Course{},
+	RowsHeader{},
+	Request{},
+	Records{},
+	Searches{},
+	Search{},
+	Predicted{},
+	Conformity{},
 }
 
 // The types of the page are those of this package: UPDATE=1 writes them.
