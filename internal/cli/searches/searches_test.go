@@ -49,7 +49,7 @@ func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.Figure) {
 	if _, err := s.Import(run, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KeepFigures(&trace.Trace{Run: run}, ownFigures, metrics.Version, figures); err != nil {
+	if err := s.KeepFigures(&trace.Trace{Run: run}, "pitot", metrics.Version, figures); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,8 +57,10 @@ func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.Figure) {
 // queue are the figures of a queue with one server that answers 10 requests/s.
 func queue(rate float64) []trace.Figure {
 	return []trace.Figure{
-		{Name: "throughput.requests", Value: rate}, {Name: "throughput.output", Value: 100 * rate},
-		{Name: "tpot.mean", Value: 0.01 / (10 - rate)}, {Name: "e2el.mean", Value: 1 / (10 - rate)},
+		{Name: "throughput.requests", Value: rate},
+		{Name: "throughput.output", Value: 100 * rate},
+		{Name: "tpot.mean", Value: 0.01 / (10 - rate)},
+		{Name: "e2el.mean", Value: 1 / (10 - rate)},
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -73,8 +72,7 @@ const (
 	unanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// observed is what a stored run says. Its figures are those that are kept, or they are computed
-// and kept.
+// observed is what a stored run says.
 func observed(s *store.Store, point int, r store.Listing) (o curve.Observation, err error) {
 	o = curve.Observation{Point: point, Run: r.ID}
 	switch {
@@ -88,20 +86,9 @@ func observed(s *store.Store, point int, r store.Listing) (o curve.Observation, 
 		}
 		return o, err
 	}
-	all, known, err := s.Figures(r.ID, ownFigures, metrics.Version)
-	if err == nil && !known {
-		var t *trace.Trace
-		if t, err = s.Load(r.ID); err == nil {
-			all = metrics.Own().Figures(t, "")
-			err = s.KeepFigures(t, ownFigures, metrics.Version, all)
-		}
-	}
-	o.Figures = all
+	o.Figures, err = view.OwnFigures(s, r.ID)
 	return o, err
 }
-
-// ownFigures is the name under which the figures by Pitot's definitions are kept.
-const ownFigures = "pitot"
 
 // guessed is a sweep that was not kept, by the names of its runs.
 func guessed(name string, runs []store.Listing) curve.Design {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -77,5 +79,29 @@ func TestGroups(t *testing.T) {
 	all, err := s.Groups()
 	if err != nil || len(all) != 2 || all[0].Name != "a" || all[0].Runs != 2 || all[0].Newest.ID != "4" || all[1].Name != "b" || all[1].Runs != 1 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A store that is repaired keeps its searches.
+func TestSearchesAreRepaired(t *testing.T) {
+	s := open(t)
+	w, err := s.BeginSearch(Search{Name: "a", Kind: Sweep, Started: time.Unix(5, 0), Command: []string{"sweep"}, Body: json.RawMessage(`{"points":[]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(trace.Complete); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "new.db")
+	if err := s.copyTo(file); err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.Search("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := openFile(t, file).Search("a")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -233,7 +232,7 @@ func TestView(t *testing.T) {
 	if err := json.Indent(&indented, b, "", " "); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/view.json", rounded(indented.String())+"\n")
+	golden.Check(t, "testdata/view.json", golden.Rounded(indented.String())+"\n")
 }
 
 func TestViewOfNothing(t *testing.T) {
@@ -241,15 +240,4 @@ func TestViewOfNothing(t *testing.T) {
 	if len(v.Clients)+len(v.Cells)+len(v.Errors)+len(v.Definitions)+len(v.Notes) > 0 {
 		t.Errorf("%+v", v)
 	}
-}
-
-// rounded has numbers with six digits: the last ones differ between processors.
-func rounded(text string) string {
-	return regexp.MustCompile(`\d\.\d{6,}`).ReplaceAllStringFunc(text, func(number string) string {
-		v, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			panic(err) // it is a number
-		}
-		return strconv.FormatFloat(v, 'g', 6, 64)
-	})
 }

@@ -7,9 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -183,7 +181,7 @@ func TestView(t *testing.T) {
 	if err := json.Indent(&indented, b, "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/view.json", rounded(indented.String())+"\n")
+	golden.Check(t, "testdata/view.json", golden.Rounded(indented.String())+"\n")
 }
 
 // Predictions have the intervals of one new run in place of the spread of runs.
@@ -204,15 +202,4 @@ func TestViewOfPredictions(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 	}
-}
-
-// rounded has numbers with six digits: the last ones differ between processors.
-func rounded(text string) string {
-	return regexp.MustCompile(`\d\.\d{6,}`).ReplaceAllStringFunc(text, func(number string) string {
-		v, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			panic(err) // it is a number
-		}
-		return strconv.FormatFloat(v, 'g', 6, 64)
-	})
 }

@@ -70,7 +70,7 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	values := map[string][]float64{}
 	for _, r := range list {
 		out.runs = append(out.runs, PredictedRun{ID: r.ID, Name: r.Name})
-		all, err := figures(s, r.ID)
+		all, err := OwnFigures(s, r.ID)
 		if err != nil {
 			return out, err
 		}
@@ -94,9 +94,11 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	return out, nil
 }
 
-// figures are those of a run by Pitot's definitions, as they are kept.
-func figures(s *store.Store, id string) ([]trace.Figure, error) {
-	all, known, err := s.Figures(id, "pitot", metrics.Version)
+// OwnFigures are those of a complete run by Pitot's definitions, as they are kept; if they are not,
+// they are computed, and kept where the store can be written.
+func OwnFigures(s *store.Store, id string) ([]trace.Figure, error) {
+	const own = "pitot"
+	all, known, err := s.Figures(id, own, metrics.Version)
 	if err != nil || known {
 		return all, err
 	}
@@ -105,7 +107,7 @@ func figures(s *store.Store, id string) ([]trace.Figure, error) {
 		return nil, err
 	}
 	all = metrics.Own().Figures(t, "")
-	return all, s.KeepFigures(t, "pitot", metrics.Version, all)
+	return all, s.KeepFigures(t, own, metrics.Version, all)
 }
 
 // A simulation is simulated runs of one profile.

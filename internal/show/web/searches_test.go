@@ -18,7 +18,7 @@ func echo() Finder {
 		List: func(_ *store.Store, l *words.Language) (view.Searches, error) {
 			return view.Searches{Rows: []view.SearchRow{{Name: "<b>", Says: l.Name}}}, nil
 		},
-		Show: func(_ *store.Store, name string, l *words.Language) (view.Search, error) {
+		Show: func(_ *store.Store, name string, _ *words.Language) (view.Search, error) {
 			if name == "none" {
 				return view.Search{}, fmt.Errorf("%w: %s", store.ErrNoSearch, name)
 			}

@@ -25,6 +25,7 @@ var looks = []look{
 // pages are addresses of each page, by a name.
 var pages = map[string]string{
 	"runs":        "#/runs",
+	"timeline":    "#/runs/first?section=timeline",
 	"run":         "#/runs/first",
 	"measured":    "#/runs/measured",
 	"request":     "#/runs/measured?request=3",
