@@ -18,18 +18,20 @@ import (
 // A shelf is a store that runs are put into.
 type shelf struct {
 	*store.Store
-	t *testing.T
-	n int
+	t    *testing.T
+	file string
+	n    int
 }
 
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "runs.db"))
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s, err := store.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &shelf{Store: s, t: t}
+	return &shelf{Store: s, t: t, file: file}
 }
 
 // put stores a run of 40 requests that all take so many times as long as they should, but for

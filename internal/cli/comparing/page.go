@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -68,6 +69,7 @@ func NewPage(runs *store.Store, file, version string) *Page {
 type observation struct {
 	run       compare.Run
 	latencies plot.Latencies
+	leftOut   []plan.Message // what of it is damaged
 }
 
 // A result is a comparison, or why there is none, in no language.
@@ -77,6 +79,7 @@ type result struct {
 	latencies map[string]plot.Latencies
 	picks     []Pick
 	refused   *refusal
+	damage    []plan.Message // of runs that were passed over, or are not whole
 }
 
 // Compare answers a comparison.
@@ -94,6 +97,9 @@ func (p *Page) Compare(ctx context.Context, asked view.Asked, lang *words.Langua
 		out = comparison.Answer(r.Comparison, lang, advice)
 		for i, load := range r.Workloads {
 			out.Loads[i].Overlays = comparison.Overlays(load, r.latencies, lang)
+		}
+		for _, m := range r.damage {
+			out.Notes = append(out.Notes, view.Said{Label: lang.Word("label.note"), Text: text.Clean(lang.Say(m)), Tone: "unclear"})
 		}
 	}
 	out.Asked, out.Refused, out.Command = asked, r.refused.in(lang), command("compare", asked, p.Store)
@@ -136,11 +142,11 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*result, error) {
 
 // find finds the runs of a question, and how to judge them.
 func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
-	damaged := func(err error) bool { return errors.As(err, new(*store.Damage)) }
-	f := &Finder{Runs: p.Runs, Damaged: damaged, Loaded: func(*trace.Trace) {}}
+	r := &result{latencies: map[string]plot.Latencies{}}
+	f := &Finder{Runs: p.Runs, Damaged: r.passOver, Loaded: func(*trace.Trace) {}}
 	picks, err := Together(asked.Runs, asked.Runs, f.Find)
 	o, wrong := options(asked)
-	r := &result{picks: picks, latencies: map[string]plot.Latencies{}}
+	r.picks = picks
 	if err = errors.Join(err, wrong); err != nil {
 		if r.refused = refusalOf(err); r.refused != nil {
 			err = nil
@@ -158,25 +164,35 @@ func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
 	return r, o, err
 }
 
+// passOver keeps that a run is damaged, if that is what an error says.
+func (r *result) passOver(err error) bool {
+	damaged := errors.As(err, new(*store.Damage))
+	if damaged {
+		r.damage = append(r.damage, plan.Text(err.Error()))
+	}
+	return damaged
+}
+
 // judge compares the runs of a result; see, if there is one, is shown each trace.
 func (p *Page) judge(ctx context.Context, r *result, o compare.Options, see func(*trace.Trace)) (compare.Comparison, error) {
 	return Compare(r.picks, o, func(one Pick, by []compare.By) (compare.Run, error) {
 		seen, err := p.observe(ctx, one, by, o, see)
 		r.latencies[one.Run.ID] = seen.latencies
+		r.damage = append(r.damage, seen.leftOut...)
 		return seen.run, err
 	})
 }
 
 // key tells results apart: the question, and the runs as they are at present.
 func (r *result) key(asked view.Asked) string {
-	text, _ := json.Marshal(asked) // of strings and numbers
+	key, _ := json.Marshal(asked) // of strings and numbers
 	for _, one := range r.picks {
-		text = fmt.Appendf(text, " %s %s", one.Run.ID, one.Run.Status)
+		key = fmt.Appendf(key, " %s %s", one.Run.ID, one.Run.Status)
 	}
 	if r.journal != nil {
-		text = fmt.Appendf(text, " %s %v", r.journal.Status, r.journal.Looks)
+		key = fmt.Appendf(key, " %s %v", r.journal.Status, r.journal.Looks)
 	}
-	return string(text)
+	return string(key)
 }
 
 func (p *Page) keptResult(key string) (*result, bool) {
@@ -234,7 +250,7 @@ func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) 
 	if see != nil {
 		see(t)
 	}
-	return observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t)}, len(t.Records), nil
+	return observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t), store.LeftOut(t)}, len(t.Records), nil
 }
 
 // wait waits for the turn to load a trace, as long as somebody wants it.

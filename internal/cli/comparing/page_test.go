@@ -2,6 +2,7 @@ package comparing
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,25 @@ func TestRunsAreLoadedOnce(t *testing.T) {
 	}
 	if c := ask(t, p, asked); len(c.Loads[0].Variants[0].Runs) != 2 {
 		t.Errorf("%+v", c.Loads[0].Variants[0])
+	}
+}
+
+// What is damaged is left out, and said.
+func TestCompareOfADamagedRun(t *testing.T) {
+	s, ids := repeated(t)
+	db, err := sql.Open("sqlite", s.file)
+	if err == nil {
+		_, err = db.Exec("UPDATE record SET chunks = x'ff' WHERE run_id = ? AND idx = 7", ids[0])
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPage(s.Store, "", "1")
+	for range 2 {
+		c := ask(t, p, view.Asked{Runs: []string{"base-*", "new-*"}, Margin: 0.03})
+		if !slices.ContainsFunc(c.Notes, func(n view.Said) bool { return n.Tone == "unclear" && strings.Contains(n.Text, ids[0]) }) {
+			t.Errorf("%+v", c.Notes)
+		}
 	}
 }
 
