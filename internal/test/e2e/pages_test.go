@@ -126,7 +126,7 @@ func TestKeyboard(t *testing.T) {
 	p.keys("/")
 	p.until(`document.activeElement.matches('input')`)
 	p.keys("first")
-	p.until(`location.hash.includes('first') && document.querySelector('main').innerText.includes('first') && !document.querySelector('main').innerText.includes('cap')`)
+	p.until(`location.hash.includes('first') && document.querySelector('main tbody')?.innerText.includes('first') && !document.querySelector('main tbody').innerText.includes('cap')`)
 	p.keys(kb.Escape)
 	p.until(`!document.activeElement.matches('input')`)
 	p.keys("j")
