@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -206,10 +207,21 @@ func (p *tab) open(address string) {
 	p.until(`document.querySelector('h1') && !document.querySelector('[aria-busy=true]') && document.readyState === 'complete'`)
 }
 
-// keys types.
-func (p *tab) keys(keys string) {
+// keys presses keys one after the other: those of a text, or one that has a name of several letters,
+// such as Enter. A key whose press a page takes types nothing.
+func (p *tab) keys(keys ...string) {
 	p.t.Helper()
-	p.run(chromedp.KeyEvent(keys))
+	for _, key := range keys {
+		down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key}
+		if len(key) == 1 {
+			down.Text = key
+		}
+		if key == "Enter" {
+			down.Text = "\r"
+		}
+		call(p, input.DispatchKeyEvent, down)
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key})
+	}
 }
 
 // A look is how a page is looked at.
