@@ -231,3 +231,6 @@ func (s *Store) Remove(id string) error {
 		return repairable(err)
 	})
 }
+
+// File is the name of the file that the store is in.
+func (s *Store) File() string { return s.file }

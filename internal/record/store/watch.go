@@ -56,17 +56,15 @@ func (c Changes) Empty() bool {
 
 // Watch begins to watch: what is stored by now is no change.
 func (s *Store) Watch(ctx context.Context) (*Watch, error) {
-	w := &Watch{store: s}
-	return w, w.begin(ctx)
-}
-
-func (w *Watch) begin(ctx context.Context) (err error) {
-	if w.conn, err = w.store.db.Conn(ctx); err != nil {
-		return err
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, repairable(err)
 	}
-	w.version, w.known, w.experiments = -1, map[string]watched{}, nil
-	_, err = w.Poll(ctx)
-	return err
+	w := &Watch{store: s, conn: conn, version: -1, known: map[string]watched{}}
+	if _, err := w.Poll(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
 }
 
 // Close ends it.
