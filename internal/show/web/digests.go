@@ -42,15 +42,15 @@ type followed struct {
 	id    string
 	store *store.Store
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards what follows
 	digest  *digest.Digest
 	status  trace.Status // when it was last looked at; empty: not yet
-	whole   bool         // all that is stored has been read
+	whole   bool         // all that was stored then has been read
 	records int          // that are stored
 	err     error
-	stop    context.CancelFunc // of its goroutine; nil: there is none
 	asked   time.Time
-	grown   chan struct{} // closed when there is more
+	stop    context.CancelFunc // of its goroutine; nil: there is none
+	done    chan struct{}      // closed when that has ended
 
 	// Of the goroutine.
 	next    int            // number of the last record
@@ -60,11 +60,8 @@ type followed struct {
 
 // A progress is how far the digest of a run has come.
 type progress struct {
-	Read    int
-	Records int   // that are stored
-	Running bool  // there may be more
-	Whole   bool  // all that is stored has been read
-	Err     error // why it is read no further, as of a run that was removed
+	Records int  // that are stored
+	Running bool // there may be more
 }
 
 // close ends all goroutines.
@@ -99,7 +96,7 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &followed{id: l.ID, store: d.store, digest: digest.New(run), grown: make(chan struct{})}
+	f := &followed{id: l.ID, store: d.store, digest: digest.New(run)}
 	d.kept = append(d.kept, f)
 	d.forget()
 	return f, d.resume(f, l)
@@ -128,7 +125,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.stop, f.err, f.whole = cancel, nil, false
+	f.stop, f.done, f.err = cancel, make(chan struct{}), nil
 	d.reading.Go(func() {
 		defer cancel()
 		f.read(ctx)
@@ -161,42 +158,39 @@ func (f *followed) cancel() {
 
 // read reads until there is no more, or nobody asks.
 func (f *followed) read(ctx context.Context) {
-	defer f.stopped()
-	for more := true; more && ctx.Err() == nil && !f.abandoned(); {
-		var err error
-		if more, err = f.step(); err != nil {
-			f.mu.Lock()
-			f.err = err
-			f.mu.Unlock()
+	for {
+		l, more, err := f.step()
+		if f.ends(ctx, l, more, err) {
 			return
 		}
 	}
 }
 
-// stopped tells those that wait.
-func (f *followed) stopped() {
+// ends says what a step has found, and reports whether it was the last one: after that another
+// goroutine may read on.
+func (f *followed) ends(ctx context.Context, l store.Listing, more bool, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.err = err; err == nil {
+		f.whole, f.records = !more, max(l.Records, f.digest.Requests())
+		f.digest.Whole(f.whole && f.status != trace.Running)
+	}
+	if more && err == nil && ctx.Err() == nil && time.Since(f.asked) < abandoned {
+		return false
+	}
 	f.stop = nil
-	f.tell()
-}
-
-// tell wakes those that wait for more; f is locked.
-func (f *followed) tell() {
-	close(f.grown)
-	f.grown = make(chan struct{})
+	close(f.done)
+	return true
 }
 
 // step reads a batch, and reports whether there may be more of them.
-func (f *followed) step() (more bool, err error) {
-	was := f.progress()
-	l, err := f.store.Find(f.id) // before its records: they are complete then, if it has ended
-	if err != nil {
-		return false, err
+func (f *followed) step() (l store.Listing, more bool, err error) {
+	if l, err = f.store.Find(f.id); err != nil { // before its records: they are complete then, if it has ended
+		return l, false, err
 	}
 	if l.Status != f.lastStatus() {
 		if err := f.update(l); err != nil {
-			return false, err
+			return l, false, err
 		}
 	}
 	f.next, more, err = f.store.Scan(f.id, f.next, batch, func(r *trace.Record) {
@@ -207,17 +201,7 @@ func (f *followed) step() (more bool, err error) {
 	if err == nil && !more && l.Status != trace.Complete {
 		err = f.beside()
 	}
-	if err != nil {
-		return false, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.whole, f.records = !more, max(l.Records, f.digest.Requests())
-	f.digest.Whole(f.whole && f.status != trace.Running)
-	if f.now() != was || l.Status == trace.Running && f.whole {
-		f.tell()
-	}
-	return more, nil
+	return l, more, err
 }
 
 func (f *followed) lastStatus() trace.Status {
@@ -279,50 +263,27 @@ func extended(set, by *telemetry.Set) *telemetry.Set {
 	return set
 }
 
-// abandoned reports whether nobody has asked for a while.
-func (f *followed) abandoned() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return time.Since(f.asked) > abandoned
-}
-
 // await waits until all that is stored has been read, but not long.
 func (f *followed) await(ctx context.Context) {
+	f.mu.Lock()
+	reading, done := f.stop != nil, f.done
+	f.mu.Unlock()
+	if !reading {
+		return
+	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
-	for {
-		f.mu.Lock()
-		done, grown := f.stop == nil || f.whole, f.grown
-		f.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-grown:
-		case <-late.C:
-			return
-		case <-ctx.Done():
-			return
-		}
+	select {
+	case <-done:
+	case <-late.C:
+	case <-ctx.Done():
 	}
-}
-
-// progress is how far the digest has come.
-func (f *followed) progress() progress {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.now()
-}
-
-// now is progress of one that is locked.
-func (f *followed) now() progress {
-	return progress{Read: f.digest.Requests(), Records: f.records, Running: f.status == trace.Running, Whole: f.whole, Err: f.err}
 }
 
 // ask answers a question from the digest.
 func (f *followed) ask(question func(*digest.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	question(f.digest, f.now())
+	question(f.digest, progress{Records: f.records, Running: f.status == trace.Running})
 	return f.err
 }
