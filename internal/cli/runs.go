@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/tags"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -32,6 +33,7 @@ type runsCmd struct {
 	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
 	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
 	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`
+	Tag    tags.Cmd      `cmd:"" help:"Write tags and a remark of runs."`
 	Check  runsCheckCmd  `cmd:"" help:"Read all runs and list what is damaged."`
 	Repair runsRepairCmd `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
@@ -233,7 +235,7 @@ func (c runsExportCmd) Run(p *Process) error {
 		return err
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
-		return usagef("--kind, --status, --verdict, --model and --since only apply to patterns, and to --summary of all runs")
+		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	if c.OTLP != "" {
 		return c.send(p, filter)

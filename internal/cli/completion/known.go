@@ -29,6 +29,6 @@ func Names(runs func() []string) Known {
 		},
 		Runs:  runs,
 		Args:  map[string][]string{"predict": profile.Names(), "profiles show": profile.Names(), "profiles check": profile.Names(), "profiles fit": profile.Names()},
-		Takes: []string{"runs show", "runs report", "runs export", "runs rm", "compare", "note", "plan"},
+		Takes: []string{"runs show", "runs report", "runs export", "runs rm", "runs tag", "compare", "note", "plan"},
 	}
 }

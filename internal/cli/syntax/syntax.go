@@ -21,6 +21,10 @@ func WithValues(node *kong.Node, args []string) (out []string, err error) {
 			node = next
 		}
 		out = append(out, arg)
+		if f := dashed(node, arg); f != nil {
+			out[len(out)-1] = "--" + f.Name + "=" + arg[1:]
+			continue
+		}
 		f := Flag(node, arg)
 		if f == nil || f.IsBool() {
 			continue
@@ -36,6 +40,19 @@ func WithValues(node *kong.Node, args []string) (out []string, err error) {
 		}
 	}
 	return out, nil
+}
+
+// dashed is the flag of a command for words with a dash before them, such as -TAG; nil if it has
+// none, or if the word is a flag itself.
+func dashed(node *kong.Node, arg string) *kong.Flag {
+	if len(arg) < 2 || arg[0] != '-' || arg[1] == '-' || Flag(node, arg) != nil {
+		return nil
+	}
+	i := slices.IndexFunc(node.Flags, func(f *kong.Flag) bool { return f.Tag.Has("dash") })
+	if i < 0 {
+		return nil
+	}
+	return node.Flags[i]
 }
 
 // Command is the command of a name below a node, nil if there is none.

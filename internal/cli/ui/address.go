@@ -41,12 +41,12 @@ func checkHosts(all []string) error {
 	return nil
 }
 
-// taken says of an address that cannot be listened on what can be done.
-func (c Cmd) taken(err error, file string) error {
+// taken says of an address that somebody else listens on what can be done; it leaves other errors.
+func (c Cmd) taken(con *console.Console, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
-	if url, same := shown(c.Listen, file); same {
+	if url, same := c.shown(con); same {
 		return fmt.Errorf("--listen %s: pitot ui already shows this store at %s", c.Listen, url)
 	}
 	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, freeBeside(c.Listen))
@@ -115,10 +115,13 @@ func markOf(file string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// shown is where a pitot ui on this machine shows a store that listens on an address; false if
-// there is none.
-func shown(listen, file string) (url string, same bool) {
-	host, port, _ := net.SplitHostPort(listen)
+// shown is where another pitot ui shows the same store on the same address; false if none does.
+func (c Cmd) shown(con *console.Console) (url string, same bool) {
+	file, err := con.StorePath(c.Store)
+	if err != nil {
+		return "", false
+	}
+	host, port, _ := net.SplitHostPort(c.Listen)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

@@ -68,11 +68,9 @@ const readyMark = "page "
 func (c Cmd) runBeside(con *console.Console) error {
 	s, err := c.serving(con)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		if file, errPath := con.StorePath(c.Store); errPath == nil {
-			if url, same := shown(c.Listen, file); same {
-				_, err := fmt.Fprintln(con.Stdout, readyMark+url)
-				return err
-			}
+		if url, same := c.shown(con); same {
+			_, err := fmt.Fprintln(con.Stdout, readyMark+url)
+			return err
 		}
 		c.Listen = freeBeside(c.Listen)
 		s, err = c.serving(con)

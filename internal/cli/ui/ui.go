@@ -11,6 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -36,7 +37,7 @@ func (c Cmd) Run(con *console.Console) error {
 	}
 	s, err := c.serving(con)
 	if err != nil {
-		return err
+		return c.taken(con, err)
 	}
 	defer s.close()
 	if !web.Built() {
@@ -79,17 +80,13 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 		return nil, err
 	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
-	open := con.OpenOrMake
-	if c.Write {
-		open = con.OpenStore
-	}
-	runs, err := open(c.Store)
+	runs, err := c.open(con)
 	if err != nil {
 		return nil, err
 	}
 	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Figures: known.Figures}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
-		return nil, errors.Join(c.taken(err, file), runs.Close())
+		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}
 	s.guard = c.guard(s.l)
 	if c.Open && s.guard.Token != "" {
@@ -97,6 +94,18 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 		return nil, console.Usagef("--open: other users of this machine could read the token; open the address that is printed without --open")
 	}
 	return s, nil
+}
+
+// open opens the store, to write if the page may.
+func (c Cmd) open(con *console.Console) (*store.Store, error) {
+	if !c.Write {
+		return con.OpenOrMake(c.Store)
+	}
+	runs, err := con.OpenStore(c.Store)
+	if err != nil {
+		return nil, fmt.Errorf("--write: %w", err)
+	}
+	return runs, nil
 }
 
 // close closes what is open.

@@ -23,7 +23,7 @@ import (
 // migration, and has a complete run, a killed run and, since imports exist, imported runs; since
 // there is telemetry, the first two have some. The JSON next to each is the export of its runs by the
 // same version, newest first.
-var versions = []int{1, 2, 3, 6, 7}
+var versions = []int{1, 2, 3, 6, 7, 8}
 
 // unpack copies an old store to a folder of the test, with changes made to it.
 func unpack(t *testing.T, version int, change string) (file string) {

@@ -19,7 +19,8 @@ func Open(file string) (*Store, error) {
 	if err := makePrivate(file); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", file, err)
 	}
-	return connect(file, url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"}}, (*Store).migrate)
+	// The file exists by now, and one that is removed later is not made anew by another connection.
+	return connect(file, url.Values{"mode": {"rw"}, "_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"}}, (*Store).migrate)
 }
 
 // makePrivate creates a private file, or makes an existing one private. Permissions that

@@ -56,7 +56,8 @@ type Store struct {
 	// follow is for Refresh: the mark of the file that the name was last seen to lead to.
 	follow struct {
 		sync.Mutex
-		mark *files.Mark
+		mark     *files.Mark
+		replaced time.Time // last
 	}
 }
 
@@ -229,3 +230,6 @@ func (s *Store) Remove(id string) error {
 		return repairable(err)
 	})
 }
+
+// File is the name of the file that the store is in.
+func (s *Store) File() string { return s.file }

@@ -1,9 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +24,7 @@ type Watch struct {
 	version     int64
 	known       map[string]watched
 	row         int64            // the last of the table run
+	last        string           // and its id: the next run may get the row number of one that was removed
 	label       int64            // the last change of labels
 	experiments map[string]int64 // when they were changed, by name; nil before the first look
 }
@@ -55,17 +56,15 @@ func (c Changes) Empty() bool {
 
 // Watch begins to watch: what is stored by now is no change.
 func (s *Store) Watch(ctx context.Context) (*Watch, error) {
-	w := &Watch{store: s}
-	return w, w.begin(ctx)
-}
-
-func (w *Watch) begin(ctx context.Context) (err error) {
-	if w.conn, err = w.store.db.Conn(ctx); err != nil {
-		return err
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, repairable(err)
 	}
-	w.version, w.known, w.experiments = -1, map[string]watched{}, nil
-	_, err = w.Poll(ctx)
-	return err
+	w := &Watch{store: s, conn: conn, version: -1, known: map[string]watched{}}
+	if _, err := w.Poll(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
 }
 
 // Close ends it.
@@ -79,6 +78,7 @@ func (w *Watch) Poll(ctx context.Context) (c Changes, err error) {
 		return c, err
 	}
 	if replaced {
+		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good
 		_ = w.conn.Close()
 		if w.conn, err = w.store.db.Conn(ctx); err != nil {
 			return c, err
@@ -123,16 +123,25 @@ func (w *Watch) read(ctx context.Context, c *Changes, all bool) error {
 	if err := w.readRuns(ctx, c, "id IN (SELECT value FROM json_each(?))", string(lively)); err != nil {
 		return err
 	}
-	var stored int
-	if err := w.conn.QueryRowContext(ctx, "SELECT count(*) FROM run").Scan(&stored); err != nil {
+	whole, err := w.whole(ctx)
+	if err == nil && !whole {
+		err = w.readAll(ctx, c)
+	}
+	if err == nil {
+		err = w.readLast(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	if stored != len(w.known) {
-		if err := w.readAll(ctx, c); err != nil {
-			return err
-		}
-	}
 	return w.readExperiments(ctx, c)
+}
+
+// whole reports whether no run is gone, as far as numbers tell.
+func (w *Watch) whole(ctx context.Context) (bool, error) {
+	var stored int
+	var same bool
+	err := w.conn.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM run), EXISTS (SELECT 1 FROM run WHERE rowid = ? AND id = ?)", w.row, w.last).Scan(&stored, &same)
+	return stored == len(w.known) && (same || w.row == 0), repairable(err)
 }
 
 // lively are the runs that may change by themselves: those that run, and those that ended a short
@@ -163,18 +172,27 @@ func (w *Watch) readAll(ctx context.Context, c *Changes) error {
 		c.Removed = append(c.Removed, id)
 	}
 	slices.Sort(c.Removed)
-	return w.conn.QueryRowContext(ctx, "SELECT coalesce(max(rowid), 0) FROM run").Scan(&w.row)
+	return w.readLast(ctx)
+}
+
+// readLast notes the last row.
+func (w *Watch) readLast(ctx context.Context) error {
+	w.row, w.last = 0, ""
+	err := w.conn.QueryRowContext(ctx, "SELECT rowid, id FROM run ORDER BY rowid DESC LIMIT 1").Scan(&w.row, &w.last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return repairable(err)
 }
 
 // readRuns reads the runs that match a condition.
 func (w *Watch) readRuns(ctx context.Context, c *Changes, condition string, arg any) error {
-	err := w.each(ctx, condition, arg, func(id string, r watched, label int64) {
+	return w.each(ctx, condition, arg, func(id string, r watched, label int64) {
 		if !w.compare(c, id, r) && label > w.label {
 			c.Changed = append(c.Changed, id)
 		}
 		w.label = max(w.label, label)
 	})
-	return cmp.Or(err, w.conn.QueryRowContext(ctx, "SELECT coalesce(max(rowid), 0) FROM run").Scan(&w.row))
 }
 
 func (w *Watch) each(ctx context.Context, condition string, arg any, do func(id string, r watched, label int64)) error {
@@ -291,6 +309,9 @@ func (s *Store) Pulse(id string) (Pulse, error) {
 func (s *Store) Refresh() (replaced bool, err error) {
 	s.follow.Lock()
 	defer s.follow.Unlock()
+	if time.Since(s.follow.replaced) < time.Minute {
+		s.forget() // queries that were under way have given theirs back
+	}
 	if s.follow.mark == nil {
 		s.follow.mark = &s.mark
 	}
@@ -301,12 +322,17 @@ func (s *Store) Refresh() (replaced bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("store %s: %w", s.file, err)
 	}
-	const few = 2 // database/sql's own number
-	s.db.SetMaxIdleConns(0)
-	s.db.SetMaxIdleConns(few)
+	s.forget()
 	if err := s.current(); err != nil {
 		return false, fmt.Errorf("open store %s: %w", s.file, err)
 	}
-	s.follow.mark = &mark
+	s.follow.mark, s.follow.replaced = &mark, time.Now()
 	return true, nil
+}
+
+// forget closes the connections that nobody uses.
+func (s *Store) forget() {
+	const few = 2 // database/sql's own number
+	s.db.SetMaxIdleConns(0)
+	s.db.SetMaxIdleConns(few)
 }

@@ -34,6 +34,8 @@ func CleanTag(tag string) (string, error) {
 		return "", fmt.Errorf("tag %q: must not have control characters", clean)
 	case strings.HasPrefix(clean, "+"), strings.HasPrefix(clean, "-"):
 		return "", fmt.Errorf("tag %q: must not begin with + or -", clean)
+	case strings.Contains(clean, ","):
+		return "", fmt.Errorf("tag %q: must not have commas, which separate tags in tables", clean)
 	}
 	return clean, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -21,9 +22,18 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	for _, name := range figures {
 		titles = append(titles, text.FigureTitle(name))
 	}
-	rows := [][]string{append(titles, "MODEL", "LOAD")}
+	titles = append(titles, "MODEL", "LOAD")
+	tagged := slices.ContainsFunc(all, func(r Run) bool { return len(r.Tags) > 0 })
+	if tagged {
+		titles = append(titles, "TAGS")
+	}
+	rows := [][]string{titles}
 	for _, r := range all {
-		rows = append(rows, r.line(figures, l))
+		line := r.line(figures, l)
+		if tagged {
+			line = append(line, strings.Join(r.Tags, ", "))
+		}
+		rows = append(rows, line)
 	}
 	if more := total - len(all); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})

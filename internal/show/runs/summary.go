@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -51,6 +52,8 @@ func (r Run) fields(l *words.Language) []field {
 		{"max_concurrency", int64(r.Concurrency)},
 		{"requests", records},
 		{"failed", failed},
+		{"tags", strings.Join(r.Tags, ", ")},
+		{"remark", r.Remark},
 	}
 	for _, f := range r.Figures {
 		if math.IsNaN(f.Value) || math.IsInf(f.Value, 0) {

@@ -46,6 +46,10 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	}
 	line("target", strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
 	line("load", Load(run.Plan, l))
+	if run.Labels != nil {
+		line("tags", strings.Join(run.Labels.Tags, ", "))
+		line("remark", run.Labels.Remark)
+	}
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
 	line("tokenizer", l.Say(run.Env.Tokenizer))

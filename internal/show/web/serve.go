@@ -15,7 +15,8 @@ import (
 // Limits of the server. A browser asks over six connections at once.
 const (
 	headerTime  = 10 * time.Second // to send the head of a request
-	requestTime = 30 * time.Second // to send all of it
+	requestTime = 30 * time.Second // to send its body
+	longTime    = 5 * time.Minute  // until an answer begins
 	stuckTime   = 30 * time.Second // without reading anything of an answer
 	idleTime    = 2 * time.Minute  // of a connection between requests
 	headerBytes = 16 << 10
@@ -30,7 +31,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	defer cut()
 	server := &http.Server{
 		Handler: limited(recovered(h, say)), TLSConfig: config, BaseContext: func(net.Listener) context.Context { return base },
-		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 	}
 	over := make(chan error, 1)
 	go func() {
@@ -97,7 +98,12 @@ func limited(h http.Handler) http.Handler {
 				return
 			}
 		}
-		h.ServeHTTP(&patient{ResponseWriter: w, control: http.NewResponseController(w)}, r)
+		control := http.NewResponseController(w)
+		if r.ContentLength != 0 { // a limit for all requests would end long answers
+			_ = control.SetReadDeadline(time.Now().Add(requestTime))
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(longTime))
+		h.ServeHTTP(&patient{ResponseWriter: w, control: control}, r)
 	})
 }
 

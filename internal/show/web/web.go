@@ -11,8 +11,10 @@
 package web
 
 import (
+	"crypto/sha256"
 	"embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -78,28 +80,43 @@ func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
 	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
 }
 
-// page serves what is embedded.
+// page serves what is embedded, or, for the page, its placeholder. A browser asks each time whether
+// it has changed, as after an upgrade.
 func page() http.Handler {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
 		panic(err) // the name is a constant
 	}
-	if !Built() {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "placeholder.html") })
-	}
-	serve := http.FileServerFS(files)
+	serve, built, tags := http.FileServerFS(files), Built(), entityTags(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		cache := "no-cache"
-		if strings.HasPrefix(r.URL.Path, "/assets/") { // named after their content
-			cache = "private, max-age=31536000, immutable"
-		}
-		if strings.HasSuffix(r.URL.Path, "/") && r.URL.Path != "/" { // no lists of files
+		w.Header().Set("Cache-Control", "no-cache")
+		switch {
+		case r.URL.Path == "/" && !built:
+			http.ServeFileFS(w, r, files, "placeholder.html")
+		case r.URL.Path == "/":
+			w.Header().Set("ETag", tags["index.html"])
+			serve.ServeHTTP(w, r)
+		case !built || strings.HasSuffix(r.URL.Path, "/"): // no lists of files
 			http.NotFound(w, r)
-			return
+		default:
+			if tag := tags[strings.TrimPrefix(r.URL.Path, "/")]; tag != "" {
+				w.Header().Set("ETag", tag)
+			}
+			serve.ServeHTTP(w, r)
 		}
-		w.Header().Set("Cache-Control", cache)
-		serve.ServeHTTP(w, r)
 	})
+}
+
+// entityTags are hashes of files, by name.
+func entityTags(files fs.FS) map[string]string {
+	tags := map[string]string{}
+	_ = fs.WalkDir(files, ".", func(name string, _ fs.DirEntry, _ error) error { // what is embedded can be read
+		if data, err := fs.ReadFile(files, name); err == nil {
+			tags[name] = fmt.Sprintf(`"%x"`, sha256.Sum256(data))
+		}
+		return nil
+	})
+	return tags
 }
 
 // An asked is a question of the page.
