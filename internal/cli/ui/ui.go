@@ -96,6 +96,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	s.web = &web.Server{
 		Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures,
 		Finder: web.Finder{List: searches.List, Show: searches.Show}, Conformity: reports,
+		Judged: judged(runs, c.Store, con.Version),
 	}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())

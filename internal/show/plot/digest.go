@@ -13,11 +13,15 @@ import (
 // A Digest is what plots need of the records of a run: a few kilobytes, however
 // many there are.
 type Digest struct {
-	TTFT, ITL Quantiles
-	Output    Flow
-	Timeline  Timeline
-	Strips    []Strip // of a run with telemetry
+	Latencies
+	Output   Flow
+	Timeline Timeline
+	Strips   []Strip // of a run with telemetry
 }
+
+// Latencies are the distributions of what the requests of a run took that succeeded, by Pitot's
+// definitions.
+type Latencies struct{ TTFT, TPOT, ITL, E2EL Quantiles }
 
 // Quantiles are the values, in seconds, at QuantilePercents; none of nothing.
 type Quantiles []float64
@@ -68,23 +72,37 @@ func QuantilePercents() (p []float64) {
 // NewDigest digests a run. One without records has an empty digest; one whose
 // requests are undated has only what does not need a common clock.
 func NewDigest(t *trace.Trace) Digest {
-	samples, n := metrics.OwnSamples(t), 0
-	for _, s := range samples {
-		n += len(s.ITL)
-	}
-	ttfts, gaps := make([]float64, 0, len(samples)), make([]float64, 0, n) // there may be millions
-	for _, s := range samples {
-		if !math.IsNaN(s.TTFT) {
-			ttfts = append(ttfts, s.TTFT)
-		}
-		gaps = append(gaps, s.ITL...)
-	}
-	d := Digest{TTFT: quantiles(ttfts), ITL: quantiles(gaps)}
+	d := Digest{Latencies: NewLatencies(t)}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return d
 	}
 	d.Output, d.Timeline, d.Strips = flow(t), timeline(t), strips(t)
 	return d
+}
+
+// NewLatencies are those of a run; none of one without records.
+func NewLatencies(t *trace.Trace) Latencies {
+	samples, n := metrics.OwnSamples(t), 0
+	for _, s := range samples {
+		n += len(s.ITL)
+	}
+	gaps := make([]float64, 0, n) // there may be millions
+	for _, s := range samples {
+		gaps = append(gaps, s.ITL...)
+	}
+	of := func(value func(metrics.Sample) float64) Quantiles {
+		known := make([]float64, 0, len(samples))
+		for _, s := range samples {
+			if v := value(s); !math.IsNaN(v) {
+				known = append(known, v)
+			}
+		}
+		return quantiles(known)
+	}
+	return Latencies{
+		TTFT: of(func(s metrics.Sample) float64 { return s.TTFT }), TPOT: of(func(s metrics.Sample) float64 { return s.TPOT }),
+		ITL: quantiles(gaps), E2EL: of(func(s metrics.Sample) float64 { return s.E2EL }),
+	}
 }
 
 func quantiles(x []float64) (q Quantiles) {

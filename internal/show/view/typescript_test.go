@@ -27,6 +27,10 @@ var answers = []any{
 	Search{},
 	Predicted{},
 	Conformity{},
+	Comparison{},
+	Experiments{},
+	Experiment{},
+	Note{},
 }
 
 // The types of the page are those of this package: UPDATE=1 writes them.

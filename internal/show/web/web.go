@@ -44,6 +44,7 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	Judged  Judged
 	// StoreFlag is the store as a command line has to name it; empty: the default one.
 	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
@@ -75,6 +76,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.judged(mux)
 	s.runRoutes(mux)
 	mux.Handle("GET /api/sparks", answer(s.sparks))
 	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
@@ -166,7 +168,7 @@ func mistakef(format string, a ...any) error { return refusalf(http.StatusBadReq
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := status(err)
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, store.ErrNoSearch) {
+	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoRecord) || errors.Is(err, store.ErrNoExperiment) || errors.Is(err, store.ErrNoSearch) || errors.Is(err, fs.ErrNotExist) {
 		code = http.StatusNotFound
 	}
 	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)

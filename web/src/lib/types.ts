@@ -467,3 +467,213 @@ export interface Conformity {
   definitions: string[];
   notes: string[];
 }
+
+export interface Asked {
+  runs: string[];
+  baseline: string;
+  level: number;
+  margin: number;
+  paired: boolean;
+  single: boolean;
+  predicted: boolean;
+  ignore: string[];
+  by: string;
+  gates: string[];
+}
+
+export interface Refused {
+  text: string;
+  setting: string;
+  values: string[];
+}
+
+export interface Said {
+  label: string;
+  text: string;
+  tone: string;
+}
+
+export interface ComparedRun {
+  id: string;
+  name: string;
+  validity: string;
+  leg: number;
+}
+
+export interface ComparedVariant {
+  name: string;
+  simulated: boolean;
+  said: string;
+  runs: ComparedRun[];
+}
+
+export interface Difference {
+  name: string;
+  values: string[];
+}
+
+export interface ComparedCell {
+  value: string;
+  within: string;
+  change: string;
+  interval: string;
+  verdict: string;
+  tone: string;
+  basis: string;
+  why: string;
+  relative: number | null;
+  low: number | null;
+  high: number | null;
+  kind: string;
+}
+
+export interface ComparedRow {
+  name: string;
+  title: string;
+  unit: string;
+  better: string;
+  mark: number;
+  place: string;
+  cells: ComparedCell[];
+}
+
+export interface Curve {
+  variant: number;
+  run: string;
+  value: number[];
+}
+
+export interface Overlay {
+  name: string;
+  title: string;
+  share: number[];
+  curves: Curve[];
+}
+
+export interface ComparedLoad {
+  name: string;
+  settings: string;
+  variants: ComparedVariant[];
+  results: Said[];
+  claims: Said[];
+  differs: Difference[];
+  further: number;
+  rows: ComparedRow[];
+  notes: Said[];
+  overlays: Overlay[];
+}
+
+export interface Gate {
+  text: string;
+  load: string;
+  variant: string;
+  outcome: string;
+  title: string;
+  said: string;
+  tone: string;
+}
+
+export interface Comparison {
+  asked: Asked;
+  refused: Refused | null;
+  experiment: string;
+  overall: Said;
+  simulated: string;
+  verdict: Said[];
+  notes: Said[];
+  loads: ComparedLoad[];
+  gates: Gate[];
+  marks: Said[];
+  level: number;
+  margin: number;
+  command: string;
+}
+
+export interface ExperimentRow {
+  name: string;
+  status: string;
+  state: string;
+  started: string;
+  spent: number;
+  done: number;
+  planned: number;
+  at_most: boolean;
+  failed: number;
+  variants: string[];
+  workloads: string[];
+  same: boolean;
+}
+
+export interface Experiments {
+  rows: ExperimentRow[];
+  damaged: string[];
+}
+
+export interface ExperimentVariant {
+  letter: string;
+  name: string;
+  what: string;
+}
+
+export interface LegRun {
+  id: string;
+  workload: string;
+  running: boolean;
+}
+
+export interface Leg {
+  position: number;
+  turn: number;
+  attempt: number;
+  letter: string;
+  variant: string;
+  status: string;
+  state: string;
+  why: string;
+  began: string;
+  took: number;
+  ready: number;
+  server: string;
+  log: string;
+  runs: LegRun[];
+}
+
+export interface Block {
+  number: number;
+  confirms: boolean;
+  legs: Leg[];
+}
+
+export interface LogLine {
+  at: string;
+  text: string;
+  tone: string;
+}
+
+export interface Experiment {
+  row: ExperimentRow;
+  why: string;
+  ended: string;
+  sides: ExperimentVariant[];
+  blocks: Block[];
+  method: Field[];
+  looks: number;
+  most: number;
+  verdict: boolean;
+  left: number | null;
+  winner: string;
+  log: LogLine[];
+  advice: string[];
+  commands: Command[];
+  file: string;
+  folder: string;
+  stored: string;
+}
+
+export interface Note {
+  title: string;
+  markdown: string;
+  plots: string[];
+  refused: Refused | null;
+  command: string;
+}
