@@ -29,6 +29,9 @@ const noRest = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
 	devices.Main()
+	if len(os.Args) > 2 && os.Args[1] == "ui" && os.Args[2] == "--beside" { // the page beside a run
+		Main()
+	}
 	if err := os.Setenv("GORACE", noRest); err != nil {
 		log.Fatal(err)
 	}

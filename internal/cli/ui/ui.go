@@ -89,11 +89,7 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 		return nil, err
 	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
-	open := con.OpenOrMake
-	if c.Write {
-		open = con.OpenStore
-	}
-	runs, err := open(c.Store)
+	runs, err := c.open(con)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +104,18 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 		return nil, console.Usagef("--open: other users of this machine could read the token; open the address that is printed without --open")
 	}
 	return s, nil
+}
+
+// open opens the store, to write if the page may.
+func (c Cmd) open(con *console.Console) (*store.Store, error) {
+	if !c.Write {
+		return con.OpenOrMake(c.Store)
+	}
+	runs, err := con.OpenStore(c.Store)
+	if err != nil {
+		return nil, fmt.Errorf("--write: %w", err)
+	}
+	return runs, nil
 }
 
 // close closes what is open.

@@ -204,6 +204,7 @@ func TestLabelsOfAStoreThatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := openFile(t, file)
 	add(t, s, newRun("a", "", 1))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(file), 0o700) })
 	if err := errors.Join(s.Close(), os.Chmod(file, 0o400), os.Chmod(filepath.Dir(file), 0o500)); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ test.each([
   [19, 0, 0],
   [20, 0, 20],
   [10, 1000, -840],
+  [20, 0.4, 20],
 ])('row %d, scrolled by %d, needs %d', (index, above, expected) => {
   expect(toReveal(index, above, 400, 20, 40)).toBe(expected)
 })
