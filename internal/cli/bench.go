@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/exposed"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
@@ -138,7 +139,7 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 // told receive what happens, besides the store and the progress line.
 func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
-	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
+	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
 		err = usage(c.front.Explain(run.Check(c.spec, kinds())))

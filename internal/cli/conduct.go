@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
@@ -58,8 +59,8 @@ func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j 
 
 // optionsOf are those of the judgement of an experiment.
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: orderOf(e)}
-	o.Gates, err = gates(e.FailIf, compare.ParseGate)
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e)}
+	o.Gates, err = comparing.Gates(e.FailIf, compare.ParseGate)
 	return o, err
 }
 

@@ -10,15 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // noteCmd is `pitot note`.
@@ -52,7 +49,7 @@ func (c noteCmd) Run(p *Process) error {
 	var errs []error
 	n.Comparison, err = c.compare(p, o, func(t *trace.Trace) {
 		var table strings.Builder
-		errs = append(errs, writeTable(&table, t, c.Table, n.Lang))
+		errs = append(errs, comparing.WriteTable(&table, t, c.Table, n.Lang))
 		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
 	})
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -75,25 +72,6 @@ func (c noteCmd) Run(p *Process) error {
 	}
 	fmt.Fprintln(p.Stdout)
 	return nil
-}
-
-// writeTable writes the result table of a run in a note, by the rules of a tool; that of
-// an imported run is its own tool's.
-func writeTable(w io.Writer, t *trace.Trace, name string, l *words.Language) error {
-	o := t.Run.Origin
-	switch {
-	case o != nil && toolNamed(o.Tool).Log != nil:
-		return table.WriteReported(w, t.Run, tool.Tables(tools())...)
-	case o != nil:
-		return text.Figures(w, o, l)
-	case name == "pitot":
-		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
-	}
-	r, err := toolNamed(cmp.Or(name, "vllm")).Report(t, "")
-	if err != nil {
-		return err
-	}
-	return r.WriteTable(w)
 }
 
 // savePage writes the note and the plots that it shows, all or none.

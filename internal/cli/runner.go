@@ -126,7 +126,7 @@ func (r runner) Traces(args []string, file string) (traces []*trace.Trace, err e
 		return nil, err
 	}
 	for _, one := range picks {
-		t, err := one.load()
+		t, err := one.Load()
 		if err != nil {
 			return nil, err
 		}

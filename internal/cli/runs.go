@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/tags"
@@ -234,7 +235,7 @@ func (c runsExportCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	if c.Selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
+	if c.Selects() && !slices.ContainsFunc(c.Runs, comparing.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	if c.OTLP != "" {
@@ -323,7 +324,7 @@ func (p *Process) traces(list []store.Listing, load func(id string) (*trace.Trac
 func found(s *store.Store, refs []string, filter store.Filter) (all []store.Listing, err error) {
 	for _, ref := range refs {
 		var list []store.Listing
-		if isPattern(ref) {
+		if comparing.IsPattern(ref) {
 			filter.Match = ref
 			if list, err = s.List(filter); err == nil && len(list) == 0 {
 				err = usagef("%s: no stored run has this name or id; see `pitot runs list`", ref)
@@ -363,7 +364,7 @@ func (c runsRmCmd) Run(p *Process) error {
 				err = usagef("run %s is still running; it can be removed when it has ended", l.ID)
 			}
 		}
-		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, isPattern) {
+		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, comparing.IsPattern) {
 			err = p.confirm(list)
 		}
 		for i := 0; i < len(list) && err == nil; i++ {

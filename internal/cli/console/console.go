@@ -56,6 +56,15 @@ func (c *Console) Getenv(name string) string {
 	return v
 }
 
+// Masked are the words of a command line without the secrets that are known.
+func (c *Console) Masked(args []string) []string {
+	out := make([]string, len(args))
+	for i, word := range args {
+		out[i] = c.Secrets.Hide(word)
+	}
+	return out
+}
+
 // Colors reports whether Stdout is a terminal that shows colours.
 func (c *Console) Colors() bool {
 	return c.Screen != nil && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"

@@ -9,8 +9,10 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/searches"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -25,7 +27,10 @@ type Cmd struct {
 	Token  bool     `help:"Ask for a token on a loopback address too, where other users of this machine are not to see the runs."`
 	Write  bool     `help:"Let the page write tags and remarks."`
 	Open   bool     `help:"Open the page in the browser."`
-	Beside bool     `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
+
+	Conform []string `sep:"none" placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them; may be repeated."`
+
+	Beside bool `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
 	flags.TLS
 	flags.Kept
 }
@@ -75,6 +80,10 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if _, err := c.Config(); err != nil {
 		return nil, err
 	}
+	reports, err := conform.Read(c.Conform)
+	if err != nil {
+		return nil, err
+	}
 	file, err := con.StorePath(c.Store)
 	if err != nil {
 		return nil, err
@@ -84,7 +93,11 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Figures: known.Figures}
+	s.web = &web.Server{
+		Runs: runs, File: file, Version: con.Version, Write: c.Write, StoreFlag: c.Store, Figures: known.Figures,
+		Finder: web.Finder{List: searches.List, Show: searches.Show}, Conformity: reports,
+		Judged: judged(runs, c.Store, con.Version),
+	}
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}

@@ -181,7 +181,8 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.Response = &response
 	}
 	if stream && !o.brief {
-		s.Stalls = stalls(records, s.Service.ITL.Median)
+		found, streams := stallsOf(records)
+		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
 	if !o.brief {
@@ -196,7 +197,8 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Resources = resourcesOf(t, s)
 	if s.Health = health(t, records, s); s.Health.HeldBack {
 		s.void()
-		s.Stalls, s.Unstalled = lone(records, loneLength.Seconds()), nil // bursts are no stalls
+		found, streams := stallsOf(records)
+		s.Stalls, s.Unstalled = found.Bursts(streams), nil
 	}
 	return s
 }

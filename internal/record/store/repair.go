@@ -201,6 +201,12 @@ func (s *Store) copyTo(file string) error {
 			return errors.Join(err, out.Close())
 		}
 	}
+	searches, _ := s.Searches()
+	for _, x := range slices.Backward(searches) {
+		if err := out.keepSearch(x, x.Status); err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
 	return out.Close()
 }
 

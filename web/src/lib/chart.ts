@@ -81,10 +81,24 @@ function fixed(v: number, decimals: number): string {
   return v < 0 && Number(text) !== 0 ? '−' + text : text
 }
 
+/** Ticks of a logarithmic axis: one to nine times powers of ten, and only the powers where these are many. */
+export function logTicks(low: number, high: number): number[] {
+  if (!(low > 0) || !(high > low) || !Number.isFinite(high)) return []
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
+  const digits = last - first > 8 ? [1] : [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  const found: number[] = []
+  for (let e = first; e <= last; e++)
+    for (const d of digits) {
+      const v = Number(`${d}e${e}`)
+      if (v >= low && v <= high) found.push(v)
+    }
+  return found
+}
+
 /** Labels of a logarithmic axis: ones, twos and fives where there is room, each with its unit. */
 export function logLabels(ticks: number[], unit: string, room: number): (string | null)[] {
   const decades = ticks.length > 1 ? Math.log10(ticks[ticks.length - 1]! / ticks[0]!) : 1
-  const wanted = room / Math.max(decades, 0.3) > 150 ? [1, 2, 5] : [1]
+  const wanted = decades < 0.7 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : room / decades > 150 ? [1, 2, 5] : [1]
   return ticks.map((v) => {
     const digit = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))
     return wanted.includes(digit) ? label(v, unit) : null
@@ -101,6 +115,14 @@ export const timeSteps = [
   ...[-6, -5, -4, -3, -2, -1, 0].flatMap((e) => [1, 2, 5].map((f) => f * 10 ** e)),
   ...[10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800],
 ]
+
+/** Whether numbers of a unit are whole. */
+export function counts(unit: string): boolean {
+  return unit === '' || unit === 'tok'
+}
+
+/** Steps of an axis of counts. */
+export const wholeSteps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((e) => [1, 2, 5].map((f) => f * 10 ** e))
 
 /** From this length on an axis of time is labelled as a clock. */
 export const clockFrom = 600

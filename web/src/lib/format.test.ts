@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { count, duration, inScale, instant, plain, scaleOf, share, show, shown, titled } from './format.ts'
+import { at, count, duration, inScale, instant, plain, scaleOf, share, show, shown, titled } from './format.ts'
 
 describe('show', () => {
   test.each([
@@ -22,6 +22,7 @@ describe('show', () => {
     [350.2, 'W', '350\u00a0W'],
     [61.234, '°C', '61.2\u00a0°C'],
     [12345, '', '12,345'],
+    [2.56789, '', '2.57'],
     [-0.002, 's', '−2\u00a0ms'],
     [null, 's', '–'],
     [NaN, 's', '–'],
@@ -76,6 +77,7 @@ test.each([
 })
 
 test('counts and instants', () => {
+  expect([at(0.0534), at(12.3), at(null), at(-1, 1)]).toEqual(['0.053', '12.300', '–', '−1.0'])
   expect(count(100000)).toBe('100,000')
   expect(count(-1)).toBe('−1')
   expect(instant('')).toBe('–')

@@ -84,7 +84,9 @@ export function inScale(value: number | null | undefined, scale: Scale, digits =
 export function shown(value: number | null | undefined, unit: string, digits = 3): Shown {
   if (value == null || !Number.isFinite(value)) return { text: unknown, unit: '' }
   const scale = scaleOf(value, unit)
-  return { text: plain(value * scale.factor, unit === '' || unit === 'tok' ? 6 : digits), unit: scale.unit }
+  // A count keeps its digits, a mean of counts does not.
+  const whole = (unit === '' || unit === 'tok') && Number.isInteger(value)
+  return { text: plain(value * scale.factor, whole ? 6 : digits), unit: scale.unit }
 }
 
 /** A number and its unit as one text: 12.3 ms. */
@@ -135,6 +137,11 @@ export function share(value: number | null | undefined): string {
   if (percent < 100 && percent > 99.99) return '>99.99%'
   if (percent > 99) return plain(Math.floor(percent * 100) / 100, 4) + '%'
   return plain(percent, percent < 1 ? 2 : 3) + '%'
+}
+
+/** An instant of a run in seconds, to the millisecond, so that those of a column compare: 0.053, 12.300. */
+export function at(seconds: number | null | undefined, decimals = 3): string {
+  return seconds == null || !Number.isFinite(seconds) ? unknown : seconds.toFixed(decimals).replace('-', '−')
 }
 
 /** A length of time as people say it: 45 s, 3 min 20 s, 2 h 05 min. */

@@ -9,6 +9,11 @@ const kept: Record<string, unknown> | null = element ? (JSON.parse(element.textC
 /** Whether the page is a report that is one file. */
 export const report = kept !== null
 
+/** Whether there can be an answer to a path: a report has some of them, a server may have any. */
+export function has(path: string): boolean {
+  return kept === null || path in kept
+}
+
 /** An answer that was refused, in the words of the server. */
 export class Refusal extends Error {
   constructor(
