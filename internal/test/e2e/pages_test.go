@@ -125,7 +125,7 @@ func TestKeyboard(t *testing.T) {
 	p.keys("f", "i", "r", "s", "t")
 	p.until(`document.activeElement.value === 'first'`)
 	p.until(`location.hash.includes('first') && document.querySelector('main tbody')?.innerText.includes('first') && !document.querySelector('main tbody').innerText.includes('cap')`)
-	p.keys("Escape")
+	p.keys("Enter")
 	p.until(`!document.activeElement.matches('input')`)
 	p.keys("j")
 	p.keys("Enter")
