@@ -33,7 +33,4 @@ export const pages: Page[] = [
   { path: 'searches/:', page: Search, place: 'searches' },
   { path: 'conform', page: Conform, place: 'conform', key: 'f' },
   { path: 'note', page: Note, place: 'notes' },
-  { path: 'searches', page: Searches, place: 'searches', key: 's' },
-  { path: 'searches/:', page: Search, place: 'searches' },
-  { path: 'conform', page: Conform, place: 'conform', key: 'f' },
 ]
