@@ -139,7 +139,7 @@ func TestKeyboard(t *testing.T) {
 		p.keys("x")
 	}
 	p.keys("c")
-	p.until(`location.hash.startsWith('#/compare?run=') && location.hash.split('run=').length === 3`)
+	p.until(`location.hash.startsWith('#/compare?run=')`)
 	p.keys("?")
 	p.until(`document.querySelector('dialog[open]')`)
 	p.accessible()
