@@ -24,5 +24,6 @@ export function ago(text: string, now: number, language: string): string {
   if (Number.isNaN(then)) return ''
   const seconds = (now - then) / 1000
   const [unit, size] = steps.find(([, , until]) => Math.abs(seconds) < until) ?? steps[steps.length - 1]!
-  return formatOf(language).format(-Math.trunc(seconds / size), unit)
+  const whole = Math.trunc(seconds / size)
+  return formatOf(language).format(whole === 0 ? -0 : -whole, unit) // 0 is to come, -0 was
 }

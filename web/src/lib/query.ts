@@ -54,3 +54,6 @@ export function sortedBy(query: Query, column: string, descendingFirst: boolean)
 export function direction(query: Query, column: string): 'ascending' | 'descending' | undefined {
   return query.sort === column ? 'ascending' : query.sort === '-' + column ? 'descending' : undefined
 }
+
+/** The signs of the ways to sort. */
+export const arrows = { ascending: '\u2191', descending: '\u2193' }
