@@ -46,3 +46,4 @@ for i in $(seq "$runs"); do
 	done
 done
 bin/pitot compare 'closed-*' 'open-*' --baseline 'closed-*'
+bin/pitot compare 'closed-*' 'open-*' --baseline 'closed-*' --paired
