@@ -163,7 +163,7 @@ type runsReportCmd struct {
 // Run reports.
 func (c runsReportCmd) Run(p *Process) error {
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Flags.Check()); err != nil {
+	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Check()); err != nil {
 		return err
 	}
 	if c.Output != "" {

@@ -251,7 +251,7 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
 		Notes: []plan.Message{plan.Say(rebuilt)},
 	}}
-	if !l.Labels.IsZero() {
+	if !l.IsZero() {
 		t.Run.Labels = &l.Labels
 	}
 	for _, r := range records {

@@ -40,7 +40,10 @@ type Report struct {
 func RunReport(id, title string) Report {
 	path := "runs/" + url.PathEscape(id)
 	return Report{Title: title, Start: path, Run: id, Questions: []Question{
-		{Path: path}, {Path: path + "/course"}, {Path: path + "/reports"}, {Path: path + "/predicted"},
+		{Path: path},
+		{Path: path + "/course"},
+		{Path: path + "/reports"},
+		{Path: path + "/predicted"},
 		{Path: path + "/rows", Query: url.Values{"most": {"100000"}, "packed": {"1"}}, Bytes: true},
 	}}
 }
