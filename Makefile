@@ -10,6 +10,7 @@ LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # C in Go's clothes, in which it finds nothing and loses nine tenths of its time.
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
 FUZZTIME ?= 1m
+E2E ?= -long
 SERVERS ?= $(HOME)/.cache/pitot-servers
 
 # All that is built here is static, and so built once.
@@ -34,7 +35,7 @@ $(PAGE): $(PACKAGES) web/package.json web/index.html web/vite.config.ts $(shell 
 	$(call WITH_PACKAGES,npm run --silent build)
 
 $(PACKAGES): web/package-lock.json
-	cd web && npm ci --no-audit --no-fund || rm -rf node_modules
+	cd web && npm ci --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 || rm -rf node_modules
 	@[ ! -e $@ ] || touch $@
 
 test-page: $(if $(NODE),$(PACKAGES)) ## tests of the page's own logic
@@ -44,7 +45,7 @@ lint-page: $(if $(NODE),$(PACKAGES)) ## types and accessibility of the page's so
 	$(call WITH_PACKAGES,npm run --silent check)
 
 e2e: page ## tests of the page in a browser, which is installed where that can be done
-	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -timeout 20m
+	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -timeout 20m $(E2E)
 
 screenshots: page ## the pictures of the README
 	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/images
