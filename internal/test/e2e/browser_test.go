@@ -212,7 +212,7 @@ func (p *tab) open(address string) {
 func (p *tab) keys(keys ...string) {
 	p.t.Helper()
 	for _, key := range keys {
-		down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key}
+		down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, WindowsVirtualKeyCode: map[string]int64{"Enter": 13, "Escape": 27}[key]}
 		if len(key) == 1 {
 			down.Text = key
 		}

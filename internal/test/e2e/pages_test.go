@@ -126,6 +126,7 @@ func TestKeyboard(t *testing.T) {
 	w := stored(t)
 	address := w.ui(t)
 	p := newTab(t, launch(t))
+	p.as(looks[0]) // a table: cards are for narrow windows
 	p.open(address + "#/runs")
 	p.reads("cap") // the newest runs
 	p.keys("/")
@@ -141,7 +142,7 @@ func TestKeyboard(t *testing.T) {
 	p.run(chromedp.NavigateBack())
 	p.until(`location.hash.includes('q=first') && document.querySelector('main').innerText.includes('first')`)
 	p.open(address + "#/runs?experiment=slower")
-	p.reads("slower")
+	p.until(`document.querySelector('main tbody')?.innerText.includes('slower / ')`)
 	for range 2 {
 		p.keys("j")
 		p.keys("x")
