@@ -19,7 +19,7 @@ func (s *Store) Milestones(id string, n int) ([]Milestone, error) {
 	rows, err := s.db.Query(`
 		WITH RECURSIVE step (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i < ?2),
 			span AS (SELECT (SELECT min(at_ns) FROM snapshot WHERE run_id = ?1) AS low, (SELECT max(at_ns) FROM snapshot WHERE run_id = ?1) AS high)
-		SELECT at_ns, tokens FROM step, span JOIN snapshot ON run_id = ?1
+		SELECT at_ns, tokens FROM span CROSS JOIN step CROSS JOIN snapshot ON run_id = ?1
 			AND at_ns = (SELECT max(at_ns) FROM snapshot WHERE run_id = ?1 AND at_ns <= low + (high - low) * i / ?2)
 		WHERE low IS NOT NULL GROUP BY at_ns ORDER BY at_ns`, id, n)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Store) Outlines(id string, n int) ([]Outline, error) {
 	rows, err := s.db.Query(`
 		WITH RECURSIVE step (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i + 1 < ?2),
 			span AS (SELECT max(idx) + 1 AS n FROM record WHERE run_id = ?1)
-		SELECT first_byte_ns, done_ns, output_tokens FROM step, span JOIN record ON run_id = ?1
+		SELECT first_byte_ns, done_ns, output_tokens FROM span CROSS JOIN step CROSS JOIN record ON run_id = ?1
 			AND idx = (SELECT min(idx) FROM record WHERE run_id = ?1 AND idx >= n * i / ?2)
 		GROUP BY idx`, id, n)
 	if err != nil {
