@@ -10,28 +10,45 @@ LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # C in Go's clothes, in which it finds nothing and loses nine tenths of its time.
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
 FUZZTIME ?= 1m
+E2E ?= -long
 SERVERS ?= $(HOME)/.cache/pitot-servers
 
 # All that is built here is static, and so built once.
 export CGO_ENABLED := 0
 
-.PHONY: build page test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build page test-page lint-page e2e screenshots test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: page ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
 
-# The page is built where there is a Node that can; elsewhere the binary has a placeholder.
+# The page is built where there is a Node that can, and its packages can be had; elsewhere the binary
+# has a placeholder.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || a == 20 && b >= 19) console.log("yes")' 2>/dev/null)
 PAGE := internal/show/web/dist/index.html
+PACKAGES := web/node_modules/.package-lock.json
+# of a command of the page's packages, where they are
+WITH_PACKAGES = @if [ -e $(PACKAGES) ]; then cd web && $(1); else echo 'skipped, without Node 20.19 and the packages of web/: $(1)' >&2; fi
 
 page: $(if $(NODE),$(PAGE)) ## the page that pitot ui serves, from web/
 
-$(PAGE): web/node_modules/.package-lock.json web/package.json web/index.html web/vite.config.ts $(shell find web/src -type f)
-	cd web && npm run --silent build
+$(PAGE): $(PACKAGES) web/package.json web/index.html web/vite.config.ts $(shell find web/src -type f)
+	$(call WITH_PACKAGES,npm run --silent build)
 
-web/node_modules/.package-lock.json: web/package-lock.json
-	cd web && npm ci --no-audit --no-fund
-	touch $@
+$(PACKAGES): web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 || rm -rf node_modules
+	@[ ! -e $@ ] || touch $@
+
+test-page: $(if $(NODE),$(PACKAGES)) ## tests of the page's own logic
+	$(call WITH_PACKAGES,npm run --silent test)
+
+lint-page: $(if $(NODE),$(PACKAGES)) ## types and accessibility of the page's sources
+	$(call WITH_PACKAGES,npm run --silent check)
+
+e2e: page ## tests of the page in a browser, which is installed where that can be done
+	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -timeout 20m $(E2E)
+
+screenshots: page ## the pictures of the README
+	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/images
 
 # What starts goroutines, or guards what several of them use, is tested under the race
 # detector, which makes tests several times slower: those of these packages that are long
@@ -41,7 +58,7 @@ OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/
 UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestDevicesBesideARun|TestEnergyIsCompared|TestIntervalsOfHeldOutLoads
 WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 
-test: ## all tests
+test: test-page ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
 	go test -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
 	go test -timeout 30m $(OTHERS) && exit $$((raced | unraced))
@@ -53,7 +70,7 @@ servers: ## real servers, routers and proxies, installed into SERVERS
 torture: ## hostile servers, files, numbers and signals, each case alone
 	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))
 
-lint: $(GOLANGCI_LINT) ## go vet and the linters of .golangci.yml
+lint: $(GOLANGCI_LINT) lint-page ## go vet and the linters of .golangci.yml
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
 
@@ -67,6 +84,9 @@ demo: build ## the main job against the embedded engine
 	bin/pitot bench --store bin/demo.db --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
 	rm -rf bin/demo-ab bin/demo-ab.db
 	bin/pitot ab --quiet --store bin/demo-ab.db --folder bin/demo-ab --name demo --seed 3 --before profile:small-chat --after profile:small-chat,slower=3% -- sim -n 300 --rate 20
+	@echo
+	@echo 'To look at these runs in a browser:  bin/pitot ui --store bin/demo.db'
+	@echo 'and at the experiment:               bin/pitot ui --store bin/demo-ab.db'
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...
@@ -80,7 +100,7 @@ bench-peers: ## accuracy and cost beside other tools, installed from PyPI
 fuzz: ## every fuzz target, FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
 
-dist: ## static archives with checksums in dist/
+dist: page ## static archives with checksums in dist/
 	scripts/dist.sh '$(VERSION)' '$(LDFLAGS)'
 
 # The version is in the name, so that another one is another file.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the licences of all that is linked into the program, as they stand in the module
-# cache, for the GOOS and GOARCH of the environment. A module without one is an error.
+# cache, for the GOOS and GOARCH of the environment, and of all that is bundled into the page, where
+# it was built. A module without one is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,3 +44,16 @@ done | sort -u | awk '{ m = $1 " " $2 " " $3; if (!(m in files)) order[++n] = m;
 		IFS=$'\t' read -r -a each <<<"$files"
 		section "$module $version" "${each[@]}"
 	done
+
+# What the page's script has of packages (npm ls --omit=dev, and the runtime of Svelte).
+[[ -e internal/show/web/dist/page.js ]] || exit 0
+for name in uplot svelte clsx esm-env; do
+	folder=web/node_modules/$name
+	version=$(sed -n 's/^ *"version": "\(.*\)".*/\1/p' "$folder/package.json" | head -n 1)
+	file=$(find "$folder" -maxdepth 1 -iname 'licen[cs]e*' | head -n 1)
+	if [[ -z $file ]]; then
+		echo "licenses: $name $version has no file with its licence" >&2
+		exit 1
+	fi
+	section "$name $version, in the page" "$file"
+done

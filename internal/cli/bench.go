@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/exposed"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
@@ -86,7 +87,7 @@ func bareEngineFlags(k *kong.Kong) error {
 	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
 	all := k.Model.Children[i].Flags
 	for _, f := range all {
-		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
+		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid" || f.Name == "progress"
 		if f.Name == "protocol" {
 			f.Help = "completions, chat or generate (SGLang's own). Default: completions, or chat for images and conversations."
 		}
@@ -135,10 +136,10 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 }
 
 // makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
-// told receive what happens, besides the store and the progress line.
+// told receive what happens, besides the store and the view.
 func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
-	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
+	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
 		err = usage(c.front.Explain(run.Check(c.spec, kinds())))
@@ -146,7 +147,7 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	b := batch{p: p, o: o, view: p.view(live.Options{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
 	for _, of := range told {
 		if sink := of(b.view); sink != nil {
 			b.sinks = append(b.sinks, sink)
@@ -225,8 +226,8 @@ func (p *Process) newMaking(c *compiled, storeFile string, l *live.View) (*makin
 }
 
 // view is where a run is told while it goes on.
-func (p *Process) view(quiet, noProgress bool) *live.View {
-	return &live.View{Console: progress.NewConsole(p.terminal, p.Width, p.secrets.Hide), Quiet: quiet, NoProgress: noProgress}
+func (p *Process) view(o live.Options) *live.View {
+	return live.New(p.console(), p.terminal, p.Drawn, o)
 }
 
 func (m *making) close() { m.keep.close() }
@@ -256,6 +257,7 @@ func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan st
 		return nil, inWords(m.front, err)
 	}
 	defer prepared.Close()
+	defer m.live.End()
 	result, err := prepared.Execute(ctx, stop(), sinks...)
 	if errors.Is(err, run.ErrStopped) || result == nil && errors.Is(err, context.Canceled) { // one interrupt, or two
 		return nil, errInterrupted

@@ -3,7 +3,7 @@
 //
 // A command that measures compiles its command line to a Spec, by tool/pitot (bench.go),
 // tool/vllm (vllm.go) or tool/sglang (sglang.go), and is from there on a making (bench.go):
-// a run with a store, a progress line and maybe other sinks. Other commands read the store,
+// a run with a store, a view and maybe other sinks. Other commands read the store,
 // and hand what is there to judge, show and proof. Commands that make no run have packages of
 // their own below, and see the process as a console.Console.
 package cli
@@ -44,6 +44,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/watch"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/stdio"
@@ -56,7 +57,7 @@ type Process struct {
 	Stdin    io.Reader // of a terminal, nil if it is none
 	Stdout   io.Writer
 	Stderr   io.Writer
-	Width    func() int       // columns of the terminal that Stderr is, nil if it is none
+	Drawn    progress.Screen  // the terminal that Stderr is, nil if it is none
 	Screen   func() int       // columns of the terminal that Stdout is, nil if it is none
 	Terminal console.Terminal // the one that Stdout is, to draw on; nil if it is none
 	Signals  <-chan os.Signal // interrupts and requests to end
@@ -68,7 +69,7 @@ type Process struct {
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	secrets        *secret.Set // that are known
-	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the line of progress
+	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the progress of a run
 }
 
 // Exit codes.
@@ -114,7 +115,6 @@ func Main() {
 		Stdin:   atTerminal(os.Stdin),
 		Stdout:  out,
 		Stderr:  errs,
-		Width:   machine.TerminalWidth(os.Stderr),
 		Screen:  machine.TerminalWidth(os.Stdout),
 		Signals: signals,
 		Alone:   true,
@@ -122,6 +122,9 @@ func Main() {
 	}
 	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
 		p.Terminal = t
+	}
+	if s := machine.ScreenOf(os.Stderr); s != nil {
+		p.Drawn = s
 	}
 	os.Exit(Run(p))
 }
@@ -204,7 +207,7 @@ func Run(outside *Process) int {
 }
 
 // guarded is the process with everything that it prints behind a plain.Writer. Past that
-// goes what is for a machine and no JSON, unless to a terminal, and the line of progress.
+// goes what is for a machine and no JSON, unless to a terminal, and the progress of a run.
 func (p *Process) guarded() *Process {
 	q := *p
 	q.secrets = p.known()

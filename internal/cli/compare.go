@@ -1,19 +1,14 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/outputs"
-	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -52,7 +47,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
+	if o.Gates, err = comparing.Gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
 	if err := c.Check(); err != nil {
@@ -101,8 +96,8 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) er
 
 // options reads the flags.
 func (v variants) options(command string) (compare.Options, error) {
-	level, errLevel := percent("--level", v.Level)
-	margin, errMargin := percent("--margin", v.Margin)
+	level, errLevel := comparing.Percent("--level", v.Level)
+	margin, errMargin := comparing.Percent("--margin", v.Margin)
 	o := compare.Options{
 		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
@@ -118,32 +113,6 @@ func (v variants) options(command string) (compare.Options, error) {
 	return o, nil
 }
 
-// percent reads 2%, 0.02 or 2 %.
-func percent(flag, text string) (float64, error) {
-	number, scaled := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if scaled {
-		v /= 100
-	}
-	if err != nil || !(v > 0 && v < 1) {
-		return 0, usagef("%s %s: must be a share between 0 and 1, such as 0.02 or 2%%", flag, text)
-	}
-	return v, nil
-}
-
-// gates reads those of --fail-if by parse.
-func gates(texts []string, parse func(string) (compare.Gate, error)) (all []compare.Gate, err error) {
-	var errs []error
-	for _, text := range texts {
-		g, err := parse(text)
-		if err != nil {
-			errs = append(errs, usage(byFlag(err)))
-		}
-		all = append(all, g)
-	}
-	return all, errors.Join(errs...)
-}
-
 // compare finds the runs and compares them. Traces are read one at a time; see, if
 // there is one, is shown each.
 func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
@@ -153,74 +122,23 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 	if err != nil {
 		return c, err
 	}
-	if len(k.journals) == 1 && len(v.Runs) == 1 {
-		if o, err = v.asExperiment(o, k.journals[0]); err != nil {
+	o.Baseline = comparing.LabelOf(picks, o.Baseline)
+	if len(k.journals()) == 1 && len(v.Runs) == 1 {
+		if o, err = comparing.AsExperiment(o, k.journals()[0]); err != nil {
 			return c, err
 		}
 	}
-	all := make([]trace.Run, len(picks))
-	for i, one := range picks {
-		all[i] = one.run
-	}
-	by := compare.Needed(all, o)
-	runs := make([]compare.Run, len(picks))
-	for i, one := range picks {
-		t, err := one.load()
+	c, err = comparing.Compare(picks, o, func(one comparing.Pick, by []compare.By) (compare.Run, error) {
+		t, err := one.Load()
 		if err != nil {
-			return c, err
+			return compare.Run{}, err
 		}
-		runs[i] = compare.Observe(t, by, o.Rules)
-		runs[i].Variant = one.label
 		if see != nil {
 			see(t)
 		}
-	}
-	c, err = compare.Compare(runs, o)
-	return c, usage(byFlag(err))
-}
-
-// asExperiment are options as an experiment has them, but for those that flags give.
-func (v variants) asExperiment(o compare.Options, j *experiment.Journal) (compare.Options, error) {
-	e, _, err := design.Read("", []byte(j.File))
-	if err != nil {
-		return o, err
-	}
-	if e.Level > 0 && o.Level == compare.DefaultLevel {
-		o.Level = float64(e.Level)
-	}
-	if e.Margin > 0 && o.Margin == compare.DefaultMargin {
-		o.Margin = float64(e.Margin)
-	}
-	if all := e.Expanded(); len(all) > 0 {
-		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
-	}
-	o.Looks, o.Same, o.Order = j.Looks, e.Same(), orderOf(e)
-	if o.Gates == nil {
-		o.Gates, err = gates(e.FailIf, compare.ParseGate)
-	}
-	return o, err
-}
-
-// byFlag names the problems of a comparison as the flags that they are of.
-func byFlag(err error) error {
-	var problems plan.Problems
-	var one plan.Problem
-	switch {
-	case errors.As(err, &problems):
-	case errors.As(err, &one):
-		problems = plan.Problems{one}
-	default:
-		return err
-	}
-	var errs []error
-	for _, p := range problems {
-		name, _, _ := strings.Cut(p.Path, "[")
-		if name == "gates" {
-			name = "fail-if"
-		}
-		errs = append(errs, errors.New(p.Under("--"+name)))
-	}
-	return errors.Join(errs...)
+		return compare.Observe(t, by, o.Rules), nil
+	})
+	return c, usage(comparing.ByFlag(err))
 }
 
 // verdictOf is the error for gates that did not pass.

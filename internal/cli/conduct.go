@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
@@ -19,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -37,8 +39,7 @@ type conductor struct {
 
 // carryOut makes what a journal lacks, and says what came of it.
 func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
-	view := p.view(c.Quiet, p.Width == nil)
-	view.Brief = true
+	view := p.view(live.Options{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
 	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
@@ -58,8 +59,8 @@ func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j 
 
 // optionsOf are those of the judgement of an experiment.
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: orderOf(e)}
-	o.Gates, err = gates(e.FailIf, compare.ParseGate)
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e)}
+	o.Gates, err = comparing.Gates(e.FailIf, compare.ParseGate)
 	return o, err
 }
 

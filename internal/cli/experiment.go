@@ -20,7 +20,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -37,6 +36,7 @@ type conduct struct {
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
+	flags.Shown
 	outputs.Files
 	flags.Page
 	flags.Kept
@@ -208,7 +208,7 @@ func (c *experimentResumeCmd) Run(p *Process) error {
 	}
 	made, err := p.prepared(e, explainedBy(doc))
 	if err == nil {
-		err = usage(damagedJournal(j.Name, made.Fits(j)))
+		err = usage(experiments.Damaged(j.Name, made.Fits(j)))
 	}
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func journalOf(s *store.Store, name string) (*experiment.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return journal(row)
+	return experiments.Read(row)
 }
 
 func rowOf(s *store.Store, name string) (store.Experiment, error) {
@@ -238,26 +238,6 @@ func rowOf(s *store.Store, name string) (store.Experiment, error) {
 		err = usagef("%s: no experiment has this name; `pitot experiment status` lists all", name)
 	}
 	return row, err
-}
-
-func journal(row store.Experiment) (*experiment.Journal, error) {
-	j, err := experiment.ReadJournal(row.Body)
-	if err != nil {
-		return nil, damagedJournal(row.Name, err)
-	}
-	j.Name = row.Name
-	if j.Status == experiment.Running && !alive(j.Owner) {
-		j.Status = experiment.Interrupted
-	}
-	return j, nil
-}
-
-// damagedJournal says what can be done about a journal with an error; nil without one.
-func damagedJournal(name string, err error) error {
-	if err != nil {
-		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are kept; start a new one under another --name", plain.Line(name), err)
-	}
-	return err
 }
 
 type experimentStatusCmd struct {
@@ -280,7 +260,7 @@ func (c *experimentStatusCmd) Run(p *Process) error {
 		}
 		all := []*experiment.Journal{}
 		for _, row := range rows {
-			j, err := journal(row)
+			j, err := experiments.Read(row)
 			switch {
 			case err == nil:
 				all = append(all, experiments.At(time.Now(), row.Changed, j))

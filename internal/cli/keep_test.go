@@ -30,7 +30,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a store.db")
 	p, _, _ := process(t, nil)
 	said := new(bytes.Buffer)
-	l := &live.View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), Quiet: true}
+	l := &live.View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), Options: live.Options{Quiet: true}}
 	k, err := p.newKeeper(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)

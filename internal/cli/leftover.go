@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
@@ -27,12 +28,6 @@ func owner() experiment.Owner {
 	return experiment.Owner{Host: proc.Host(), PID: pid, Birth: proc.Birth(pid)}
 }
 
-// alive reports whether the process that runs an experiment exists. That of another machine,
-// with which this one shares a store, is taken to.
-func alive(o experiment.Owner) bool {
-	return o.Host != proc.Host() || o.Birth != "" && proc.Birth(o.PID) == o.Birth
-}
-
 // clear looks at the experiments of the store before another one begins: servers that a killed
 // one has left running are ended with --yes, and else an error; one that is under way is told.
 func (c *conduct) clear(p *Process, s *store.Store, name string) error {
@@ -42,7 +37,7 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 	}
 	var errs []error
 	for _, row := range rows {
-		j, err := journal(row)
+		j, err := experiments.Read(row)
 		switch {
 		case row.Name == name && (err != nil || j.Status != experiment.Running):
 			return exists(name)
@@ -148,7 +143,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 	if err != nil {
 		return nil, changed, err
 	}
-	if j, err = journal(row); err != nil {
+	if j, err = experiments.Read(row); err != nil {
 		return nil, changed, err
 	}
 	elsewhere := j.Owner.Host != proc.Host()

@@ -10,15 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // noteCmd is `pitot note`.
@@ -48,19 +46,14 @@ func (c noteCmd) Run(p *Process) error {
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n := note.Note{Title: c.Title, Date: time.Now().Format(time.DateOnly), Pitot: Version(), Lang: words.In(c.Lang), Folder: folder}
-	var errs []error
-	n.Comparison, err = c.compare(p, o, func(t *trace.Trace) {
-		var table strings.Builder
-		errs = append(errs, writeTable(&table, t, c.Table, n.Lang))
-		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
-	})
-	if err := errors.Join(append(errs, err)...); err != nil {
+	n, err := c.note(p, o, c.Table, words.In(c.Lang))
+	if err != nil {
 		return err
 	}
 	if n.Experiment, err = c.experimentOf(p, n); err != nil {
 		return err
 	}
+	n.Title, n.Date, n.Pitot, n.Folder = c.Title, time.Now().Format(time.DateOnly), Version(), folder
 	n.Title = cmp.Or(n.Title, strings.Join(labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {
@@ -77,23 +70,17 @@ func (c noteCmd) Run(p *Process) error {
 	return nil
 }
 
-// writeTable writes the result table of a run in a note, by the rules of a tool; that of
-// an imported run is its own tool's.
-func writeTable(w io.Writer, t *trace.Trace, name string, l *words.Language) error {
-	o := t.Run.Origin
-	switch {
-	case o != nil && toolNamed(o.Tool).Log != nil:
-		return table.WriteReported(w, t.Run, tool.Tables(tools())...)
-	case o != nil:
-		return text.Figures(w, o, l)
-	case name == "pitot":
-		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
-	}
-	r, err := toolNamed(cmp.Or(name, "vllm")).Report(t, "")
-	if err != nil {
-		return err
-	}
-	return r.WriteTable(w)
+// note compares the variants, and keeps of each run what a note shows: its table by the rules of
+// a tool.
+func (v variants) note(p *Process, o compare.Options, tool string, l *words.Language) (n note.Note, err error) {
+	n.Lang = l
+	var errs []error
+	n.Comparison, err = v.compare(p, o, func(t *trace.Trace) {
+		var table strings.Builder
+		errs = append(errs, comparing.WriteTable(&table, t, tool, l))
+		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
+	})
+	return n, errors.Join(append(errs, err)...)
 }
 
 // savePage writes the note and the plots that it shows, all or none.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -34,14 +34,6 @@ func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, s
 	return errors.Join(err, experiments.Ending(p.Stdout, j, lang))
 }
 
-// orderOf are the names of the variants of an experiment in the order of its file.
-func orderOf(e *design.Experiment) (names []string) {
-	for _, v := range e.Expanded() {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
 // adviceOn says after an A/A experiment what comparison is worth making.
 func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Language) (advice []string) {
 	_ = p.with(v.Store, func(s *store.Store) error { // without it there is no advice
@@ -56,26 +48,16 @@ func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Languag
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
 func (c noteCmd) experimentOf(p *Process, n note.Note) (told *note.Experiment, err error) {
-	if len(c.Runs) != 1 || len(n.Runs) == 0 || n.Runs[0].Leg == nil {
-		return nil, nil
-	}
-	name := n.Runs[0].Leg.Experiment
-	if slices.ContainsFunc(n.Runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+	name := comparing.MadeBy(n.Runs)
+	if len(c.Runs) != 1 || name == "" {
 		return nil, nil
 	}
 	err = p.with(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
-		if err != nil {
-			return err
+		if err == nil {
+			told, err = comparing.ToldIn(n, j)
 		}
-		e, _, err := design.Read("", []byte(j.File))
-		if err != nil {
-			return err
-		}
-		if told = experiments.Told(j, e); e.Same() {
-			told.Advice = experiments.Worthwhile(j, n.Comparison, n.Lang)
-		}
-		return nil
+		return err
 	})
 	return told, err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,33 +9,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
-	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A pick is a run that an argument stands for.
-type pick struct {
-	label string // what the argument is called, where there are several
-	run   trace.Run
-	load  func() (*trace.Trace, error)
-}
-
 // pickHelp says what an argument can be.
-const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last), result files, notes or folders of them."
+const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last; with commas between, one variant), result files, notes or folders of them."
 
 // A picker finds the runs that arguments stand for: files and folders first, then
 // the store, which is opened when it is needed.
 type picker struct {
 	process *Process
-	file    string // of the store
-	runs    *store.Store
+	file    string            // of the store
+	finder  *comparing.Finder // nil until it is needed
 	open    []io.Closer
+}
 
-	journals []*experiment.Journal // of arguments that are experiments
+// journals are those of arguments that are experiments.
+func (k *picker) journals() []*experiment.Journal {
+	if k.finder == nil {
+		return nil
+	}
+	return k.finder.Journals
 }
 
 // close lets go of what picks are read from.
@@ -48,36 +46,14 @@ func (k *picker) close() error {
 	return errors.Join(errs...)
 }
 
-// pick resolves every argument. A run is picked once: it is no repetition of itself, and
-// nothing to hold against itself.
-func (k *picker) pick(args []string) (picks []pick, err error) {
-	labels := labels(args)
-	by := map[string]int{} // arguments, by the ids of their runs
-	var errs []error
-	for i, arg := range args {
-		some, err := k.one(arg)
-		errs = append(errs, err)
-		for _, one := range some {
-			other, again := by[one.run.ID]
-			if again && other != i {
-				errs = append(errs, usagef("%s and %s are both run %s; a run belongs to one variant", args[other], arg, cmp.Or(one.run.Name, one.run.ID)))
-				break
-			}
-			if by[one.run.ID] = i; again {
-				continue
-			}
-			if len(args) > 1 {
-				one.label = labels[i]
-			}
-			picks = append(picks, one)
-		}
-	}
-	return picks, errors.Join(errs...)
+// pick resolves every argument.
+func (k *picker) pick(args []string) ([]comparing.Pick, error) {
+	return comparing.Together(args, labels(args), k.one)
 }
 
 // one is what an argument stands for. A folder that has the name of stored runs and no
 // results in it is in nobody's way: the plots of a note may be in it.
-func (k *picker) one(arg string) ([]pick, error) {
+func (k *picker) one(arg string) ([]comparing.Pick, error) {
 	info, err := os.Stat(arg)
 	if err != nil {
 		return k.stored(arg)
@@ -116,7 +92,7 @@ func labels(args []string) []string {
 	return short
 }
 
-func (k *picker) files(arg string) (picks []pick, err error) {
+func (k *picker) files(arg string) (picks []comparing.Pick, err error) {
 	files, problems, err := sourceFiles([]string{arg})
 	if err != nil {
 		return nil, err
@@ -128,94 +104,23 @@ func (k *picker) files(arg string) (picks []pick, err error) {
 		}
 		k.open, problems = append(k.open, file), append(problems, more...)
 		for _, one := range found {
-			picks = append(picks, pick{run: one.Run, load: one.Trace})
+			picks = append(picks, comparing.Pick{Run: one.Run, Load: one.Trace})
 		}
 	}
 	k.process.complain(problems)
 	return picks, nil
 }
 
-func (k *picker) stored(arg string) (picks []pick, err error) {
-	if k.runs == nil {
-		if k.runs, err = k.process.openRuns(k.file); err != nil {
-			return nil, err
-		}
-		k.open = append(k.open, k.runs)
-	}
-	if picks, err = k.experiment(arg); err != nil || picks != nil {
-		return picks, err
-	}
-	var list []store.Listing
-	if arg != "" {
-		if list, err = k.runs.List(store.Filter{Match: arg}); err != nil {
-			return nil, err
-		}
-	}
-	if len(list) == 0 {
-		if isPattern(arg) {
-			n, err := k.runs.Count(store.Filter{})
-			return nil, errors.Join(usagef("%s: no stored run has this name or id; `pitot runs list` shows all %d", arg, n), err)
-		}
-		found, err := k.runs.Find(arg) // last, or the beginning of an id
-		if err != nil {
-			return nil, usagef("%s: no file or folder of that name, and %w", arg, err)
-		}
-		list = []store.Listing{found}
-	}
-	for _, l := range slices.Backward(list) { // oldest first
-		run, err := k.runs.Run(l.ID)
-		if err != nil && len(list) > 1 && k.process.passOver(err) {
-			continue
-		}
+func (k *picker) stored(arg string) ([]comparing.Pick, error) {
+	if k.finder == nil {
+		runs, err := k.process.openRuns(k.file)
 		if err != nil {
 			return nil, err
 		}
-		picks = append(picks, k.pickOf(run))
+		k.finder = &comparing.Finder{Runs: runs, Neither: "no file or folder of that name, and ", Damaged: k.process.passOver, Loaded: func(t *trace.Trace) { k.process.tellDamage(t) }}
+		k.open = append(k.open, runs)
 	}
-	return picks, nil
-}
-
-func (k *picker) pickOf(run trace.Run) pick {
-	return pick{run: run, load: func() (*trace.Trace, error) {
-		t, err := k.runs.Load(run.ID)
-		return k.process.tellDamage(t), err
-	}}
-}
-
-// experiment are the runs of the experiment of that name, those of legs that failed among
-// them; none if there is no such experiment.
-func (k *picker) experiment(name string) (picks []pick, err error) {
-	row, err := k.runs.Experiment(name)
-	if errors.Is(err, store.ErrNoExperiment) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	j, err := journal(row)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range j.Legs {
-		if l.Status == experiment.Running { // what is not complete is no evidence
-			continue
-		}
-		for _, made := range l.Runs {
-			run, err := k.runs.Run(made.ID)
-			switch {
-			case errors.Is(err, store.ErrNoRun): // it was removed
-			case err != nil && !k.process.passOver(err):
-				return nil, err
-			case err == nil:
-				picks = append(picks, k.pickOf(run))
-			}
-		}
-	}
-	if picks == nil {
-		return nil, usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shell.Quote(name))
-	}
-	k.journals = append(k.journals, j)
-	return picks, nil
+	return k.finder.Find(arg)
 }
 
 // experimentIn is the name of the experiment whose folder this is; empty: of none.
@@ -247,5 +152,3 @@ func (p *Process) tellDamage(t *trace.Trace) *trace.Trace {
 	}
 	return t
 }
-
-func isPattern(ref string) bool { return strings.ContainsAny(ref, "*?") }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -59,7 +56,7 @@ func (c *planCmd) Run(p *Process) error {
 	if err != nil {
 		return inWords(made.front, err)
 	}
-	text, err := specText(&f.Spec)
+	text, err := f.Spec.YAML()
 	if err != nil {
 		return err
 	}
@@ -188,15 +185,6 @@ type asStored struct{}
 
 func (asStored) Explain(p plan.Problems) error { return p }
 func (asStored) NameOf(path string) string     { return path }
-
-// specText is a Spec as YAML.
-func specText(s *plan.Spec) ([]byte, error) {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.JSONToYAML(b)
-}
 
 // writeForecast says what would be sent, in comments.
 func writeForecast(w io.Writer, f *run.Forecast) {

@@ -58,7 +58,7 @@ func (p *Process) journals(file string) (all []*experiment.Journal, err error) {
 	err = p.with(file, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		for _, row := range rows {
-			if j, err := journal(row); err == nil { // `pitot experiment status` tells of damage
+			if j, err := experiments.Read(row); err == nil { // `pitot experiment status` tells of damage
 				all = append(all, j)
 			}
 		}

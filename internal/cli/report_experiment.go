@@ -17,7 +17,7 @@ func (p *Process) experimentNamed(name, file string) (j *experiment.Journal) {
 	_ = p.with(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
 		row, err := s.Experiment(name)
 		if err == nil {
-			j, err = journal(row)
+			j, err = experiments.Read(row)
 		}
 		return err
 	})

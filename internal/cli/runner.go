@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -26,8 +27,7 @@ var _ measuring.Maker = runner{}
 func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error) {
 	made := *l.Made.(*compiled)
 	made.spec = l.Spec
-	view := r.p.view(o.Quiet, r.p.Width == nil)
-	view.Brief = true
+	view := r.p.view(live.Options{Quiet: o.Quiet, Progress: o.Progress, Brief: true})
 	m, err := r.p.newMaking(&made, o.Store, view)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (r runner) Traces(args []string, file string) (traces []*trace.Trace, err e
 		return nil, err
 	}
 	for _, one := range picks {
-		t, err := one.load()
+		t, err := one.Load()
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/reportfile"
 	"github.com/pitot-bench/pitot/internal/cli/tags"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -154,14 +156,18 @@ type runsReportCmd struct {
 	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm main, 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or main."`
 	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives instead of the run's."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
+	reportfile.Flags
 	runArg
 }
 
 // Run reports.
 func (c runsReportCmd) Run(p *Process) error {
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
+	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Check()); err != nil {
 		return err
+	}
+	if c.Output != "" {
+		return c.file(p)
 	}
 	if j := p.experimentNamed(c.runArg.Run, c.Store); j != nil {
 		return p.reportExperiment(j, c.Dialect, c.Kept)
@@ -193,6 +199,26 @@ func (c runsReportCmd) Run(p *Process) error {
 		p.warn(summary.Health)
 	}
 	return p.printReport(t, summary, c.Dialect, c.DialectVersion)
+}
+
+// file writes the report into a file.
+func (c runsReportCmd) file(p *Process) error {
+	if c.Dialect != "pitot" || c.DialectVersion != "" || len(c.SLO)+len(c.Percentiles) > 0 {
+		return usagef("--output %s: --dialect, --dialect-version, --slo and --percentiles only apply to text", c.Output)
+	}
+	if c.Page() {
+		return c.WritePage(p.console(), c.Store, c.runArg.Run)
+	}
+	v := variants{Runs: []string{c.runArg.Run}, Level: "95%", Margin: "2%", Kept: c.Kept}
+	o, err := v.options("runs report")
+	if err != nil {
+		return err
+	}
+	n, err := v.note(p, o, "pitot", english)
+	if err != nil {
+		return err
+	}
+	return c.WritePlot(n)
 }
 
 // reported writes the report of a run of which there is what its tool said and not
@@ -234,7 +260,7 @@ func (c runsExportCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	if c.Selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
+	if c.Selects() && !slices.ContainsFunc(c.Runs, comparing.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	if c.OTLP != "" {
@@ -323,7 +349,7 @@ func (p *Process) traces(list []store.Listing, load func(id string) (*trace.Trac
 func found(s *store.Store, refs []string, filter store.Filter) (all []store.Listing, err error) {
 	for _, ref := range refs {
 		var list []store.Listing
-		if isPattern(ref) {
+		if comparing.IsPattern(ref) {
 			filter.Match = ref
 			if list, err = s.List(filter); err == nil && len(list) == 0 {
 				err = usagef("%s: no stored run has this name or id; see `pitot runs list`", ref)
@@ -363,7 +389,7 @@ func (c runsRmCmd) Run(p *Process) error {
 				err = usagef("run %s is still running; it can be removed when it has ended", l.ID)
 			}
 		}
-		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, isPattern) {
+		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, comparing.IsPattern) {
 			err = p.confirm(list)
 		}
 		for i := 0; i < len(list) && err == nil; i++ {

@@ -111,7 +111,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 			}
 		}, []string{`^note: telemetry from server: more than 4 MiB of metrics, which are not read$`}},
 		"html":       {print("<!DOCTYPE html>\n<html><body>Log in</body></html>\n"), []string{`^note: telemetry from server: the answer is a page of HTML, not metrics$`}},
-		"nan":        {print(running + "vllm:num_requests_waiting NaN\n"), []string{`^note: telemetry from server: vllm:num_requests_waiting is NaN or infinite: unknown for as long as it is$`}},
+		"nan":        {print(running + "vllm:num_requests_waiting NaN\n"), []string{`^note: telemetry from server: vllm:num_requests_waiting is NaN, infinite or beyond 1e30: unknown for as long as it is$`}},
 		"duplicates": {print(running + running), []string{`^note: telemetry from server: vllm:num_requests_running appears more than once with the same labels: the first value counts$`}},
 		"restart": {func(w io.Writer, n int) {
 			fmt.Fprintf(w, "vllm:generation_tokens_total %d\nvllm:num_preemptions_total %d\n", n%5, n%5)

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
@@ -28,7 +30,11 @@ type toolRun struct {
 // make makes the run, and reports it.
 func (t *toolRun) make(p *Process) error {
 	t.collect(p.getenv(collectVariable))
-	m, err := p.newMaking(t.compiled, "", p.view(false, t.noProgress))
+	shown := progress.Plain // beside what the tool prints
+	if t.noProgress {
+		shown = progress.Off
+	}
+	m, err := p.newMaking(t.compiled, "", p.view(live.Options{Progress: shown}))
 	if err != nil {
 		return err
 	}

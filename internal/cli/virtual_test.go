@@ -198,6 +198,13 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	})
 }
 
+// A wide screen is one of a number of columns.
+type wide int
+
+func (w wide) Size() (columns, rows int) { return int(w), 24 }
+func (wide) Foreground() bool            { return true }
+func (wide) Resumed() <-chan struct{}    { return nil }
+
 func TestProgress(t *testing.T) {
 	const parts = "5/12  0 failed  0 in flight  7s left  3 tok/s  TTFT p50/p99 50/50 ms  ITL p50/p99 10/10 ms"
 	for width, want := range map[int]string{
@@ -209,10 +216,10 @@ func TestProgress(t *testing.T) {
 		1:   "\r\x1b[K" + "\r\x1b[K",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			v := newVirtual(t, "bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
+			v := newVirtual(t, "bench", "--progress", "plain", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
 				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
 			if width > 0 {
-				v.Width = func() int { return width }
+				v.Drawn = wide(width)
 			}
 			if code := Run(v.Process); code != exitOK {
 				t.Fatal(code, v.stderr.String())
@@ -223,6 +230,61 @@ func TestProgress(t *testing.T) {
 			}
 			if lines := strings.Count(got, "\n"); lines != map[bool]int{true: 1, false: 3}[width > 0] {
 				t.Errorf("width %d: %d lines in %q", width, lines, got)
+			}
+		})
+	}
+}
+
+// The view is drawn at most four times a second, in place, and is gone before the report. It hides
+// no cursor and uses no page of its own, so that nothing is to be restored.
+func TestTheView(t *testing.T) {
+	for name, c := range map[string]struct {
+		args     string
+		env      map[string]string
+		columns  int
+		view     bool
+		drawn    int // lines, at least
+		contains string
+	}{
+		"auto":        {"", nil, 100, true, 60, "TTFT ms"},
+		"narrow":      {"", nil, 59, false, 40, "left"},
+		"narrow live": {"--progress live", nil, 40, true, 60, "TTFT ms"},
+		"plain":       {"--progress plain", nil, 100, false, 40, "TTFT p50/p99"},
+		"off":         {"--progress off", nil, 100, false, 0, "is kept"},
+		"quiet":       {"--quiet --progress live", nil, 100, false, 0, ""},
+		"dumb":        {"", map[string]string{"TERM": "dumb"}, 100, false, 0, "  5.0 s  5/12"},
+		"no terminal": {"--progress live", nil, 0, false, 0, "  5.0 s  5/12"},
+		"colours":     {"", nil, 100, true, 60, "\x1b[2mTTFT ms"},
+		"no colours":  {"", map[string]string{"NO_COLOR": "1"}, 100, true, 60, "\nTTFT ms"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVirtual(t, append([]string{
+				"bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
+				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0",
+			}, strings.Fields(c.args)...)...)
+			if c.columns > 0 {
+				v.Drawn = wide(c.columns)
+			}
+			env := v.Env
+			v.Env = func(name string) (string, bool) {
+				if value, ok := c.env[name]; ok {
+					return value, ok
+				}
+				return env(name)
+			}
+			if code := Run(v.Process); code != exitOK {
+				t.Fatal(code, v.stderr.String())
+			}
+			got := v.stderr.String()
+			moved := regexp.MustCompile(`\x1b\[\d+A`).FindAllString(got, -1)
+			if len(moved) > 0 != c.view || len(moved) > 4*13 || c.view && len(moved) < 3*12 {
+				t.Errorf("%s: drawn %d times", name, len(moved))
+			}
+			if !strings.Contains(got, c.contains) || strings.Contains(got, "\x1b[?") || strings.Count(got, "\x1b[K") < c.drawn || c.drawn == 0 && strings.Contains(got, "\x1b") {
+				t.Errorf("%s: %q", name, got)
+			}
+			if last := regexp.MustCompile(`\r\x1b\[\d+A\x1b\[Jrun \S+ is kept.*\n$`); c.view && !last.MatchString(got) {
+				t.Errorf("%s: ends with %q", name, got[max(0, len(got)-300):])
 			}
 		})
 	}

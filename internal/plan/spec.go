@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
 // Version is the version of the form of a Spec. A newer one is refused by name.
@@ -43,6 +45,15 @@ type Spec struct {
 	Client      Client      `json:"client,omitzero"`
 	Telemetry   Telemetry   `json:"telemetry,omitzero"`
 	Dialect     Dialect     `json:"dialect,omitzero"`
+}
+
+// YAML is the Spec as a file of settings.
+func (s *Spec) YAML() ([]byte, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(b)
 }
 
 // A Target is the system under test: a server, or the embedded engine.

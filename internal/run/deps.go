@@ -55,7 +55,7 @@ type Deps struct {
 	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
 	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
-	Collectors func(ctx context.Context, t plan.Telemetry, target collect.Target) []collect.Collector
+	Collectors func(t plan.Telemetry, target collect.Target) []collect.Collector
 	// Tell receives the events while a run is prepared; may be nil.
 	Tell func(Event)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeDevices samples through a program that runs within this process.
-func fakeDevices(t *testing.T, program string, f devices.Fake) func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+func fakeDevices(t *testing.T, program string, f devices.Fake) func(plan.Telemetry, collect.Target) []collect.Collector {
 	t.Helper()
 	d, err := smi.New(program, "")
 	if err != nil {
@@ -25,7 +25,7 @@ func fakeDevices(t *testing.T, program string, f devices.Fake) func(context.Cont
 	}
 	d.Start = func(args []string) (child.Process, error) { return f.Start(args), nil }
 	d.Ask = func(_ context.Context, args ...string) (string, error) { return f.Ask(args...) }
-	return func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+	return func(plan.Telemetry, collect.Target) []collect.Collector {
 		return []collect.Collector{d}
 	}
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -101,6 +102,9 @@ type Load struct {
 	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer
 	Until    time.Duration // nothing is sent from then on; 0: no limit
 	Gate     int           // requests in flight at most; 0: no limit
+	// Due yields the due times of the requests in order; nil if they wait for answers, or only for
+	// places.
+	Due iter.Seq[time.Duration]
 }
 
 // A Result is the outcome of a run.

@@ -407,6 +407,9 @@ func (x *execution) ahead() Load {
 		}
 		l.LastDue = due
 	}
+	if l.LastDue > 0 {
+		l.Due = x.built.due.Schedule
+	}
 	return l
 }
 

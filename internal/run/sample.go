@@ -26,7 +26,7 @@ func (x *execution) startSampling(ctx context.Context) {
 	if x.Collectors == nil || ctx.Err() != nil {
 		return
 	}
-	all := x.Collectors(ctx, x.spec.Telemetry, x.sampledTarget())
+	all := x.Collectors(x.spec.Telemetry, x.sampledTarget())
 	if len(all) == 0 {
 		return
 	}

@@ -68,7 +68,7 @@ func TestARunIsSampled(t *testing.T) {
 		w.Secrets = &secret.Set{}
 		w.Secrets.Add("sk-secret-123")
 		good, bad := &meter{name: "gpu"}, &meter{name: "other", dies: 3}
-		w.Collectors = func(_ context.Context, asked plan.Telemetry, target collect.Target) []collect.Collector {
+		w.Collectors = func(asked plan.Telemetry, target collect.Target) []collect.Collector {
 			if asked.Every.Std() != 500*time.Millisecond || !target.Embedded || target.URL == "" {
 				t.Errorf("%+v, %+v", asked, target)
 			}
@@ -147,7 +147,7 @@ func (mute) Collect(ctx context.Context, _ time.Duration, _ func(collect.Reading
 func TestCollectorsEndWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		w.Collectors = func(context.Context, plan.Telemetry, collect.Target) []collect.Collector {
+		w.Collectors = func(plan.Telemetry, collect.Target) []collect.Collector {
 			return []collect.Collector{&meter{name: "gpu"}}
 		}
 		p, err := Prepare(t.Context(), spec(t, metered), w.Deps)

@@ -4,12 +4,13 @@ package capacity
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
@@ -83,7 +84,7 @@ func (c *Cmd) settings() (s capacity.Settings, err error) {
 }
 
 // Run searches, and prints the answer.
-func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
+func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
 	s, err := c.settings()
 	if err != nil {
 		return console.Usage(err)
@@ -103,19 +104,14 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
-	r, err := capacity.Run(context.Background(), s, legs.measure, func(l capacity.Made) {
-		if !c.Quiet {
-			fmt.Fprintln(con.Stderr, line(l, s))
-		}
-	})
+	a, err := legs.search(s, k.Args)
 	if err != nil {
 		return errors.Join(err, legs.kept())
 	}
-	a := answerOf(r, s, legs.name)
 	if c.Format == "json" {
-		return a.json(con.Stdout)
+		return writeJSON(con.Stdout, a)
 	}
-	return a.text(con.Stdout)
+	return writeText(con.Stdout, a)
 }
 
 func names(all []objective.Objective) (out []string) {

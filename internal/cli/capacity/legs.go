@@ -33,6 +33,9 @@ type legs struct {
 	count  int
 	alone  float64  // time of a request alone, in seconds; 0: unknown
 	files  []string // to remove
+
+	told    []capacity.AnswerLeg // that were made
+	limited []float64            // the figures that the objectives limit, of the last one
 }
 
 // own are flags that the legs of a search have themselves.
@@ -108,7 +111,7 @@ func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, err
 			return o, console.Usagef("--resume %s: its run %d is of another load than these flags ask for; give those that it began with", g.name, l.Number)
 		}
 		if !o.Cut || o.Growing {
-			g.keep(t, o)
+			g.keep(t, l, o)
 			return o, nil
 		}
 	}
@@ -132,7 +135,7 @@ func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, err
 	if unanswered := r.Unanswered(); unanswered != nil && l.Why == capacity.Light {
 		return o, unanswered
 	}
-	g.keep(r.Trace, o)
+	g.keep(r.Trace, l, o)
 	return o, nil
 }
 
@@ -150,8 +153,9 @@ func (g *legs) same(t *trace.Trace, l capacity.Leg) bool {
 // mostMade are the runs that a model is made of.
 const mostMade = 12
 
-// keep keeps the trace of a leg for learn.
-func (g *legs) keep(t *trace.Trace, o capacity.Outcome) {
+// keep keeps the trace of a leg for learn, and its figures.
+func (g *legs) keep(t *trace.Trace, l capacity.Leg, o capacity.Outcome) {
+	g.limited = capacity.Limited(t, l, g.s.Objectives)
 	if g.count++; g.count == 1 {
 		g.alone = max(o.E2EL, 0.001)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // reportCmd is `pitot conform report`.
@@ -30,19 +29,12 @@ func (c reportCmd) Run(con *console.Console) error {
 	var reports []conform.Report
 	var errs []error
 	for _, name := range c.Files {
-		data, err := files.ReadSmall(name)
-		if err != nil {
-			errs = append(errs, console.Usage(err))
-			continue
-		}
-		more, err := conform.ReadReports(data)
-		if err != nil {
-			errs = append(errs, console.Usagef("%s: %w", name, err))
-		}
+		more, err := readFile(name)
+		errs = append(errs, console.Usage(err))
 		reports = append(reports, more...)
 	}
-	if errs != nil {
-		return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	return write(con, c.Out, reports)
 }

@@ -7,11 +7,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -56,9 +58,28 @@ func (c *Console) Getenv(name string) string {
 	return v
 }
 
+// Masked are the words of a command line without the secrets that are known.
+func (c *Console) Masked(args []string) []string {
+	out := make([]string, len(args))
+	for i, word := range args {
+		out[i] = c.Secrets.Hide(word)
+	}
+	return out
+}
+
 // Colors reports whether Stdout is a terminal that shows colours.
 func (c *Console) Colors() bool {
-	return c.Screen != nil && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+	return c.Screen != nil && c.Getenv("NO_COLOR") == "" && !c.Dumb()
+}
+
+// Dumb reports a terminal on which no cursor can be moved.
+func (c *Console) Dumb() bool { return c.Getenv("TERM") == "dumb" }
+
+// ASCII reports a locale that has no bars and blocks: by the first variable that names one, it is
+// not of UTF-8.
+func (c *Console) ASCII() bool {
+	locale := cmp.Or(c.Getenv("LC_ALL"), c.Getenv("LC_CTYPE"), c.Getenv("LANG"))
+	return !strings.Contains(strings.ReplaceAll(strings.ToLower(locale), "-", ""), "utf8")
 }
 
 // ReadSettings reads a file of settings, and makes the secrets in it known.

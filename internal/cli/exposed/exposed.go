@@ -48,10 +48,10 @@ func Listen(address string, listen func(network, address string) (net.Listener, 
 	x := &Exporter{done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", x.serve)
-	x.server = http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 14}
+	x.server = http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
 	go func() {
 		defer close(x.done)
-		_ = x.server.Serve(l)
+		_ = x.server.Serve(&bounded{Listener: l})
 	}()
 	return x, nil
 }

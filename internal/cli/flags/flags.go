@@ -169,12 +169,18 @@ type Results struct {
 	FailIf       []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a figure of the run, such as 'ttft.p99 > 200ms' or 'requests.failed > 0'; with 4 if the run cannot tell. May be repeated."`
 	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
 	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
+	Shown
 	Kept
 }
 
 // Page says whether runs are shown in a browser while they are made.
 type Page struct {
 	UI bool `name:"ui" help:"Show the runs in a browser while they are made: a second process serves the page, and prints its address."`
+}
+
+// Shown says how a run is shown while it goes on.
+type Shown struct {
+	Progress string `enum:"auto,live,plain,off" default:"auto" placeholder:"HOW" help:"Progress on stderr: auto, a live view on a terminal of at least 60 columns and 16 rows, else plain; live, the view on any terminal; plain, one line; off (${default})."`
 }
 
 // Kept says where runs are kept.

@@ -1,30 +1,64 @@
-// Package live says on stderr what happens around a run and how it goes: a line that is drawn
-// again and again on a terminal, a line every few seconds elsewhere, nothing when quiet.
+// Package live says on stderr what happens around a run and how it goes: on a terminal a view or a
+// line that is drawn again and again, elsewhere a line every few seconds, nothing when quiet.
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // A View is a sink that writes to a console.
 type View struct {
-	Console    *progress.Console
-	Quiet      bool // nothing is said
-	NoProgress bool // how the run goes is not
-	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
-	// not. Interrupts are told by the experiment.
-	Brief   bool
+	Console *progress.Console
+	Options
 	told    map[string]bool // notes
 	display *progress.Display
 }
 
+// Options say what is wanted.
+type Options struct {
+	Quiet    bool          // nothing is said
+	Progress progress.Mode // how a run is shown while it goes on; empty: Auto
+	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
+	// not. Interrupts are told by the experiment.
+	Brief bool
+	Lang  *words.Language // of what is drawn; nil: English
+}
+
 // english is the language of what has no flag for another one.
 var english = words.In(words.Default)
+
+// New makes a View that writes to w, which is the screen on, if that is not nil.
+func New(con *console.Console, w io.Writer, on progress.Screen, o Options) *View {
+	o.Progress, o.Lang = cmp.Or(o.Progress, progress.Auto), cmp.Or(o.Lang, english)
+	var t *progress.Terminal
+	if on != nil && !con.Dumb() {
+		t = &progress.Terminal{Screen: on, Colors: con.Getenv("NO_COLOR") == "", ASCII: con.ASCII(), Rewraps: rewraps(con)}
+	}
+	if t == nil && o.Brief && o.Progress != progress.Plain {
+		o.Progress = progress.Off
+	}
+	return &View{Console: progress.NewConsole(w, t, con.Secrets.Hide), Options: o}
+}
+
+// rewraps reports whether the terminal wraps its lines anew when it becomes narrower. Most do; xterm,
+// the Linux console and GNU screen cut them.
+func rewraps(con *console.Console) bool {
+	kind := con.Getenv("TERM")
+	cuts := con.Getenv("XTERM_VERSION") != "" || kind == "linux" || strings.HasPrefix(kind, "screen") && con.Getenv("TMUX") == ""
+	return !cuts
+}
 
 // Sayf writes a line, unless it is unwanted.
 func (v *View) Sayf(format string, a ...any) {
@@ -71,8 +105,14 @@ func (v *View) Handle(e run.Event) error {
 	case run.Priming:
 		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
-		if e.Progress != nil && !v.Quiet && !v.NoProgress {
-			v.display = progress.Start(v.Console, e.Progress.Snapshot, progress.Load(e.Load))
+		if e.Progress != nil && !v.Quiet && v.Progress != progress.Off {
+			v.display = progress.Start(v.Console, progress.Subject{
+				Run: e.Run, Load: progress.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang,
+			}, v.Progress)
+		}
+	case run.Sampled:
+		if v.display != nil {
+			v.display.Sampled(e.Sources, e.Values)
 		}
 	case run.Recorded:
 		if v.display != nil {
@@ -86,12 +126,21 @@ func (v *View) Handle(e run.Event) error {
 			v.Sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
 		}
 	case run.Ended:
-		if v.display != nil {
-			v.display.Stop()
-		}
+		v.End()
 	}
 	return nil
 }
+
+// End erases the progress of a run that did not come to its end.
+func (v *View) End() {
+	if v.display != nil {
+		v.display.Stop()
+		v.display = nil
+	}
+}
+
+// own is the processor time of this process, and how many processors it may use at once.
+func own() (used time.Duration, processors int) { return machine.OwnCPU(), runtime.GOMAXPROCS(0) }
 
 // first reports whether a note is new.
 func (v *View) first(note string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 )
 
 // A Maker makes runs. Package cli binds one for the commands below it.
@@ -43,6 +44,8 @@ type Options struct {
 	Store string     // file of the store, as a command line names it
 	Quiet bool       // nothing is said on the way
 	Leg   *trace.Leg // of an experiment; nil: none
+	// Progress is how the run is shown while it goes on, if a terminal shows it; empty: Auto.
+	Progress progress.Mode
 	// Watch, if not nil, sees the events of the run too, and closing Enough ends its sending: the
 	// result is then that of an interrupted run.
 	Watch  run.Sink

@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -40,11 +43,13 @@ type Cmd struct {
 
 	Extrapolate bool `group:"Sweep:" help:"Predict loads beyond those that the profile was calibrated from."`
 
-	Format     string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
-	Folder     string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
-	Name       string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
-	Quiet      bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
-	flags.Page `embed:"" group:"Sweep:"`
+	Format string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
+	Folder string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
+	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
+	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+
+	flags.Page  `embed:"" group:"Sweep:"`
+	flags.Shown `embed:"" group:"Sweep:"`
 	flags.Kept
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
@@ -93,20 +98,50 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 			return err
 		}
 	}
-	seen, err := sweep.Run(p, had, c.deps(con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	d := c.design(p, axes, predicted)
+	seen, err := c.run(con, m, k.Args, p, d, had)
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
 		if errors.Is(err, sweep.ErrInterrupted) {
 			return console.ErrInterrupted
 		}
 		return err
 	}
-	load, moves := c.load(axes)
-	s := curve.New(p.Name, p.Points, seen, c.Devices, load, moves)
-	s.Simulated, s.Uncalibrated, s.WhatIf = simulated(p), predicted.uncalibrated, whatIf(axes)
-	if predicted.points != nil {
-		s = s.Predict(c.Level/100, predicted.points)
+	return errors.Join(c.show(con, d.Sweep(p.Name, seen)), c.unfinished(con, k, p, err))
+}
+
+// design is what is known of the sweep before its runs.
+func (c *Cmd) design(p *sweep.Plan, axes []sweep.Axis, predicted *prediction) curve.Design {
+	d := curve.Design{
+		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p),
+		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
 	}
-	return errors.Join(c.show(con, s), c.unfinished(con, k, p, err))
+	if d.Load, d.Moves = c.load(axes); d.Predicted != nil {
+		d.Level = c.Level / 100
+	}
+	return d
+}
+
+// run makes the runs, and keeps in the store what they are for.
+func (c *Cmd) run(con *console.Console, m measuring.Maker, args []string, p *sweep.Plan, d curve.Design, had map[sweep.Turn]curve.Observation) (seen []curve.Observation, err error) {
+	runs, err := con.OpenStore(c.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close()
+	body, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := runs.BeginSearch(store.Search{Name: p.Name, Kind: store.Sweep, Started: time.Now(), Command: con.Masked(args), Body: con.Secrets.HideJSON(body)})
+	if err != nil {
+		return nil, err
+	}
+	seen, err = sweep.Run(p, had, c.deps(con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	status := trace.Complete
+	if err != nil {
+		status = trace.Interrupted
+	}
+	return seen, errors.Join(err, kept.End(status))
 }
 
 // whatIf are the axes that are fields of a profile.
@@ -134,7 +169,7 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 	}
 	return sweep.Deps{
 		Make: func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg})
+			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
 		},
 		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
 		Ended: func(t sweep.Turn, o curve.Observation) {
@@ -213,7 +248,7 @@ func (c *Cmd) name() (string, error) {
 // load is the setting that orders the points of a curve: a limit on concurrency, else a rate.
 // moves are those that are linked with it.
 func (c *Cmd) load(axes []sweep.Axis) (load string, moves []string) {
-	for _, name := range []string{"concurrency", "rate", "gate.concurrency", "load[0].arrival.rate"} {
+	for _, name := range sweep.Loads() {
 		if slices.ContainsFunc(axes, func(a sweep.Axis) bool { return a.Name == name }) {
 			load = name
 			break

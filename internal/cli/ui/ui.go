@@ -9,8 +9,10 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/searches"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -26,6 +28,9 @@ type Cmd struct {
 	Write  bool     `help:"Let the page write tags and remarks."`
 	Open   bool     `help:"Open the page in the browser."`
 	Beside bool     `hidden:"" help:"Serve beside the process that reads standard output and holds standard input open."`
+
+	Conform []string `sep:"none" placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them; may be repeated."`
+
 	flags.TLS
 	flags.Kept
 }
@@ -75,6 +80,10 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if _, err := c.Config(); err != nil {
 		return nil, err
 	}
+	reports, err := conform.Read(c.Conform)
+	if err != nil {
+		return nil, err
+	}
 	file, err := con.StorePath(c.Store)
 	if err != nil {
 		return nil, err
@@ -84,7 +93,8 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.web = &web.Server{Runs: runs, File: file, Version: con.Version, Write: c.Write, Figures: known.Figures}
+	s.web = Server(runs, file, c.Store, con.Version)
+	s.web.Write, s.web.Conformity = c.Write, reports
 	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}
@@ -122,4 +132,13 @@ func (s *serving) serve(ctx context.Context, say func(string), h http.Handler) e
 		return err
 	}
 	return web.Serve(ctx, s.l, s.guard.Protect(h), config, say)
+}
+
+// Server answers the questions of the page about a store, which flag names on a command line; read
+// only, unless Write is set.
+func Server(runs *store.Store, file, flag, version string) *web.Server {
+	return &web.Server{
+		Runs: runs, File: file, Version: version, StoreFlag: flag, Figures: known.Figures,
+		Judged: judged(runs, flag, version), Finder: web.Finder{List: searches.List, Show: searches.Show},
+	}
 }

@@ -53,7 +53,7 @@ const (
 
 // spans are how far back a view looks.
 func (w *watching) spans() resources.Spans {
-	return resources.Spans{Fresh: 3 * max(w.every, time.Second), Own: max(10*time.Second, 3*w.every), Rate: max(5*time.Second, 4*w.every), Count: max(minute, 4*w.every)}
+	return resources.SpansOf(w.every)
 }
 
 // watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/watch"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -38,11 +39,11 @@ func lineOf(lang *words.Language) func(watch.View) (string, error) {
 	return func(v watch.View) (string, error) { return watch.Line(v, lang), nil }
 }
 
-// A screen is a view that is drawn in place of the one before, on a page of the terminal of its
+// A page is a view that is drawn in place of the one before, on a page of the terminal of its
 // own: what stood there before is there again at the end.
-type screen struct {
+type page struct {
 	console.Terminal
-	colors        bool
+	colors, ascii bool
 	lang          *words.Language
 	hide          func(string) string
 	keys          <-chan byte
@@ -60,7 +61,7 @@ const (
 )
 
 // open takes the terminal over.
-func (s *screen) open() (err error) {
+func (s *page) open() (err error) {
 	if s.keys, s.restore, err = s.Keys(); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *screen) open() (err error) {
 }
 
 // close gives it back, once.
-func (s *screen) close() {
+func (s *page) close() {
 	if s.restore == nil {
 		return
 	}
@@ -80,18 +81,18 @@ func (s *screen) close() {
 	s.restore = nil
 }
 
-func (s *screen) live() bool { return true }
+func (s *page) live() bool { return true }
 
-func (s *screen) resized() bool {
+func (s *page) resized() bool {
 	columns, rows := s.Size()
 	return columns != s.columns || rows != s.rows
 }
 
 // show draws all lines in one write, each after what stood there is erased: behind a line as wide
 // as the terminal some erase its last character. The last line has no end, lest the page move up.
-func (s *screen) show(v watch.View) error {
+func (s *page) show(v watch.View) error {
 	s.columns, s.rows = s.Size()
-	lines := watch.Screen(v, watch.Paper{Columns: s.columns, Rows: s.rows, Colors: s.colors, Lang: s.lang})
+	lines := watch.Screen(v, screen.Paper{Columns: s.columns, Rows: s.rows, Colors: s.colors, ASCII: s.ascii, Lang: s.lang})
 	_, err := io.WriteString(s, home+restOfLine+s.hide(strings.Join(lines, "\r\n"+restOfLine))+restOfPage)
 	return err
 }

@@ -52,7 +52,7 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 		return err
 	}
 	defer restore()
-	collectors := source.For(ctx, spec.Telemetry, target)
+	collectors := source.For(spec.Telemetry, target)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (c Cmd) shown(con *console.Console, w *watching) (s shower, restore func(),
 	switch {
 	case c.Format == "json":
 		return &lines{con.Stdout, jsonOf(w.lang)}, nothing, nil
-	case con.Terminal == nil || con.Getenv("TERM") == "dumb":
+	case con.Terminal == nil || con.Dumb():
 		return &lines{con.Stdout, lineOf(w.lang)}, nothing, nil
 	}
-	screen := &screen{Terminal: con.Terminal, colors: con.Colors(), lang: w.lang, hide: con.Secrets.Hide}
-	if err := screen.open(); err != nil {
+	p := &page{Terminal: con.Terminal, colors: con.Colors(), ascii: con.ASCII(), lang: w.lang, hide: con.Secrets.Hide}
+	if err := p.open(); err != nil {
 		return nil, nil, fmt.Errorf("take over the terminal: %w", err)
 	}
-	w.keys = screen.keys
-	return screen, screen.close, nil
+	w.keys = p.keys
+	return p, p.close, nil
 }

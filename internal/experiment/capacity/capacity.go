@@ -78,6 +78,8 @@ type Settings struct {
 	// Learn makes one of the legs made so far. It is asked where there is no Twin, once a leg
 	// comes near the limits; nil, or an error, goes on without.
 	Learn func(context.Context, []Made) (Twin, error)
+	// Begins, if not nil, is called before each leg, with what is known so far.
+	Begins func(Leg, *Result)
 }
 
 // A Twin is a model of the server.

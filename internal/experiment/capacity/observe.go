@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -100,20 +103,11 @@ func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 	for i := range o.Tails {
 		o.Tails[i] = make([]Tail, blocks)
 	}
-	from, to := trace.Instant(l.Ramp), trace.Instant(l.Ramp+l.Count)
-	if l.Count == 0 { // all there is
-		to = math.MaxInt64
-	}
 	var took []float64
 	tokens := 0
-	for _, r := range t.Records {
-		at := came(r, l.By)
-		if at < from || at >= to {
-			continue
-		}
+	for r, at := range l.counted(t) {
 		o.Requests++
-		answered := r.OK() && r.OutputTokens > 0 && len(r.Chunks) > 0
-		if !answered {
+		if !answered(r) {
 			o.Failed++
 		} else {
 			took = append(took, r.Done.Sub(r.Sent).Seconds())
@@ -121,9 +115,9 @@ func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 		}
 		block := 0
 		if l.Count > 0 {
-			block = int(blocks * int64(at-from) / int64(l.Count))
+			block = int(blocks * int64(at-trace.Instant(l.Ramp)) / int64(l.Count))
 		}
-		own := latenciesOf(r, answered, t.Run.Plan.Stream)
+		own := latenciesOf(r, t.Run.Plan.Stream)
 		for i, goal := range objectives {
 			o.Tails[i][block].addRequest(goal, r, own)
 		}
@@ -134,6 +128,37 @@ func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 	}
 	o.Fly, o.Growing = growth(t.Records, l)
 	return o
+}
+
+// counted are the requests of a run that a leg counts, and when they came.
+func (l Leg) counted(t *trace.Trace) iter.Seq2[*trace.Record, trace.Instant] {
+	from, to := trace.Instant(l.Ramp), trace.Instant(l.Ramp+l.Count)
+	if l.Count == 0 { // all there is
+		to = math.MaxInt64
+	}
+	return func(yield func(*trace.Record, trace.Instant) bool) {
+		for _, r := range t.Records {
+			if at := came(r, l.By); at >= from && at < to && !yield(r, at) {
+				return
+			}
+		}
+	}
+}
+
+// answered reports whether a request has an answer with something in it.
+func answered(r *trace.Record) bool { return r.OK() && r.OutputTokens > 0 && len(r.Chunks) > 0 }
+
+// Limited are the figures that objectives limit, in seconds, of the requests that a leg counts:
+// 0 of no values, and no number where too many were not answered.
+func Limited(t *trace.Trace, l Leg, objectives []objective.Objective) (figures []float64) {
+	for _, goal := range objectives {
+		var all []float64
+		for r := range l.counted(t) {
+			latenciesOf(r, t.Run.Plan.Stream).values(goal.Metric, r, func(v float64) { all = append(all, v) })
+		}
+		figures = append(figures, stats.Sort(all).Percentile(goal.P))
+	}
+	return figures
 }
 
 // came is when a request came to the server as far as a leg is concerned: of an open loop when
@@ -149,8 +174,8 @@ func came(r *trace.Record, by By) trace.Instant {
 type latencies struct{ ttft, tpot, e2el float64 }
 
 // latenciesOf are those of a request. What was not answered is beyond every limit.
-func latenciesOf(r *trace.Record, answered, stream bool) (l latencies) {
-	if !answered {
+func latenciesOf(r *trace.Record, stream bool) (l latencies) {
+	if !answered(r) {
 		return latencies{math.Inf(1), math.Inf(1), math.Inf(1)}
 	}
 	l.ttft, l.tpot, l.e2el = metrics.OwnLatencies(r, stream)
@@ -160,26 +185,32 @@ func latenciesOf(r *trace.Record, answered, stream bool) (l latencies) {
 // addRequest counts the values that a request has of the metric of an objective.
 func (t *Tail) addRequest(goal objective.Objective, r *trace.Record, own latencies) {
 	limit := goal.Limit.Seconds()
-	v := own.ttft
-	switch goal.Metric {
+	own.values(goal.Metric, r, func(v float64) { t.add(v / limit) })
+}
+
+// values gives the values that a request has of a metric, in seconds; infinite ones if it was not
+// answered.
+func (l latencies) values(metric string, r *trace.Record, yield func(float64)) {
+	v := l.ttft
+	switch metric {
 	case "itl":
-		if math.IsInf(own.e2el, 1) { // not answered
+		if math.IsInf(l.e2el, 1) {
 			for range max(1, r.WantTokens-1) {
-				t.add(own.e2el)
+				yield(l.e2el)
 			}
 			return
 		}
 		for _, gap := range metrics.OwnGaps(r) {
-			t.add(gap / limit)
+			yield(gap)
 		}
 		return
 	case "tpot":
-		v = own.tpot
+		v = l.tpot
 	case "e2el":
-		v = own.e2el
+		v = l.e2el
 	}
 	if !math.IsNaN(v) {
-		t.add(v / limit)
+		yield(v)
 	}
 }
 
@@ -232,17 +263,25 @@ const (
 	Refused Verdict = "void"    // whatever the latencies: client, failures, empty answers, queue
 )
 
+// Why a leg never passes, whatever its latencies.
+const (
+	clientInvalid plan.Code = "capacity.client-invalid"
+	nothingCame   plan.Code = "capacity.nothing-counted"
+	tooManyFailed plan.Code = "capacity.requests-failed"
+	queueGrew     plan.Code = "capacity.queue-grew"
+)
+
 // Reason is why a leg never passes, whatever its latencies; empty: no reason.
-func (o *Outcome) Reason() string {
+func (o *Outcome) Reason() plan.Code {
 	switch {
 	case o.Invalid:
-		return "the client was in the way"
+		return clientInvalid
 	case o.Requests == 0:
-		return "nothing was counted"
+		return nothingCame
 	case float64(o.Failed) > mostFailed*float64(o.Requests):
-		return "requests failed"
+		return tooManyFailed
 	case o.Growing:
-		return "the queue grew"
+		return queueGrew
 	}
 	return ""
 }
@@ -278,4 +317,31 @@ func mean(v []float64) float64 {
 // byLoad are legs, those of the least load first.
 func byLoad(legs []Made) []Made {
 	return slices.SortedStableFunc(slices.Values(legs), func(a, b Made) int { return cmp.Compare(a.Load, b.Load) })
+}
+
+// Clear reports whether a leg alone decides: by a reason, by several times what is allowed of an
+// objective, or by a small part of what is allowed of every one.
+func (o *Outcome) Clear(objectives []objective.Objective) bool {
+	return o.clearly(objectives, surelyMissed) || o.clearly(objectives, surelyMet)
+}
+
+// Multiples of what is allowed beyond a limit.
+const (
+	surelyMissed = 4
+	surelyMet    = 0.3
+)
+
+// clearly reports whether a leg has at least factor times what is allowed of an objective, or
+// with a factor below 1 at most that of every one.
+func (o *Outcome) clearly(objectives []objective.Objective, factor float64) bool {
+	all := o.Reason() == ""
+	for i, goal := range objectives {
+		t := o.Tail(i)
+		bad, may := float64(t.Above[centre]), allowed(goal)*float64(t.N)
+		if factor > 1 && bad >= factor*may+8 {
+			return true
+		}
+		all = all && may >= 3 && bad <= factor*may
+	}
+	return factor > 1 && o.Reason() != "" || factor <= 1 && all
 }

@@ -3,11 +3,13 @@ package capacity
 import (
 	"math"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Result is the answer of a search.
 type Result struct {
-	End End `json:"end"`
+	End End `json:"end"` // empty: it goes on
 	// Passes and Fails are the loads between which the capacity lies, at 95 % on each side;
 	// 0: there is none.
 	Passes float64 `json:"passes"`
@@ -34,7 +36,7 @@ type Side struct {
 	Legs     int       `json:"legs"`
 	Requests int       `json:"requests"`
 	Attained []float64 `json:"attained"` // by objective: the share of requests within the limit
-	Reason   string    `json:"reason,omitempty"`
+	Reason   plan.Code `json:"reason,omitempty"`
 }
 
 func (x *search) result(end End) *Result {
@@ -122,29 +124,14 @@ func (x *search) met(s Side) bool {
 func (x *search) odd() (out [][2]int) {
 	legs := byLoad(x.legs)
 	for i := range legs {
-		if legs[i].By != x.By || !x.clearly(&legs[i], 4) {
+		if legs[i].By != x.By || !legs[i].clearly(x.Objectives, surelyMissed) {
 			continue
 		}
 		for k := i + 1; k < len(legs); k++ {
-			if legs[k].Load > 1.1*legs[i].Load && x.clearly(&legs[k], 0.3) {
+			if legs[k].Load > 1.1*legs[i].Load && legs[k].clearly(x.Objectives, surelyMet) {
 				out = append(out, [2]int{legs[i].Number, legs[k].Number})
 			}
 		}
 	}
 	return out
-}
-
-// clearly reports whether a leg has at least factor times what is allowed of an objective, or
-// with a factor below 1 at most that of every one.
-func (x *search) clearly(l *Made, factor float64) bool {
-	all := l.Reason() == ""
-	for i, o := range x.Objectives {
-		t := l.Tail(i)
-		bad, may := float64(t.Above[centre]), allowed(o)*float64(t.N)
-		if factor > 1 && bad >= factor*may+8 {
-			return true
-		}
-		all = all && may >= 3 && bad <= factor*may
-	}
-	return factor > 1 && l.Reason() != "" || factor <= 1 && all
 }

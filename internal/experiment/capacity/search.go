@@ -34,6 +34,9 @@ func Run(ctx context.Context, s Settings, measure Measure, told func(Made)) (*Re
 		if end != "" {
 			return x.result(end), nil
 		}
+		if s.Begins != nil {
+			s.Begins(leg, x.result(""))
+		}
 		o, err := measure(ctx, leg)
 		if err != nil {
 			return nil, err

@@ -69,7 +69,7 @@ func TestTailsCountGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tail Tail
-	tail.addRequest(limits[0], unanswered(5), latenciesOf(unanswered(5), false, true))
+	tail.addRequest(limits[0], unanswered(5), latenciesOf(unanswered(5), true))
 	if tail.N != 4 || tail.Above[steps-1] != 4 {
 		t.Errorf("a request for 5 tokens without an answer counts %d gaps, %d of them endless; want 4 and 4", tail.N, tail.Above[steps-1])
 	}

@@ -16,6 +16,11 @@ type Axis struct {
 	Values []string
 }
 
+// Loads are settings that can order the points of a curve, the first one that varies does.
+func Loads() []string {
+	return []string{"concurrency", "rate", "gate.concurrency", "load[0].arrival.rate"}
+}
+
 // Combine makes the points of all combinations of the values of axes, the last axis changing
 // fastest. The axes of a link go together: each takes its first value with the first ones of
 // the others. Settings stand in the order of their axes.

@@ -12,7 +12,6 @@ package sweep
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -72,7 +71,7 @@ func (p *Plan) Load(t Turn) experiment.Load {
 // RunName is the name of the run of a turn: those of a sweep, and those of a point, are found
 // by the beginning that they share.
 func (p *Plan) RunName(t Turn) string {
-	return fmt.Sprintf("%s / %s / %d", p.Name, p.Points[t.Point], t.Repeat+1)
+	return curve.RunName(p.Name, p.Points[t.Point], t.Repeat+1)
 }
 
 // reseeded are settings of the engine with another seed; what is no object is left to whom it

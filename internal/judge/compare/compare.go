@@ -39,7 +39,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	}
 	byLegs, voids, rest := byLeg(all)
 	if len(byLegs) == 0 && len(rest) == 0 {
-		return Comparison{}, errAllVoid
+		return Comparison{}, ErrAllVoid
 	}
 	tables, err := split(byLegs, rest, o)
 	if err == nil {

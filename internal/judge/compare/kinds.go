@@ -17,8 +17,9 @@ func checkKinds(runs []*Run, wanted bool) error {
 	simulated := slices.IndexFunc(runs, (*Run).simulated)
 	measured := slices.IndexFunc(runs, func(r *Run) bool { return !r.simulated() })
 	var p plan.Problems
-	p.If(!wanted && simulated >= 0 && measured >= 0, "predicted", nil,
-		"%s is simulated, and %s was measured; give this flag to compare simulated runs with measured ones", nameOf(runs, simulated), nameOf(runs, measured))
+	mixed := !wanted && simulated >= 0 && measured >= 0
+	p.If(mixed, "predicted", nil, "%s is simulated, and %s was measured", nameOf(runs, simulated), nameOf(runs, measured))
+	p.Hint(mixed, "give this flag to compare simulated runs with measured ones")
 	return p.Err()
 }
 

@@ -262,7 +262,8 @@ func joinBlocks(units []*unit) int {
 	return len(left)
 }
 
-var errAllVoid = errors.New("all runs are void: their legs failed, or contradict what the experiment declares; `pitot experiment status` tells of each")
+// ErrAllVoid says that there is nothing to judge.
+var ErrAllVoid = errors.New("all runs are void: their legs failed, or contradict what the experiment declares; `pitot experiment status` tells of each")
 
 // noteLegs says on what the verdicts of an experiment rest, where that is less than it seems.
 func (t *table) noteLegs() {

@@ -206,7 +206,7 @@ var identity = regexp.MustCompile(`(^|\.)((run|request|benchmark|experiment|sess
 // go and how they are shown, or when a run was: they change nothing. Nor does what is sampled
 // beside a run.
 var unrelated = []string{
-	"name", "store", "report", "dialect", "quiet", "no-progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
+	"name", "store", "report", "dialect", "quiet", "no-progress", "progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
 	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",
 	"version", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
 	"site", "tree", "output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",

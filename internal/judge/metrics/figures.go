@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -112,7 +113,7 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 			continue
 		}
 		s := Sample{
-			Index: i, Prompt: cmp.Or(r.Credible().Prompt, r.PromptTokens), Tokens: r.OutputTokens,
+			Index: i, Prompt: PromptTokens(r), Tokens: r.OutputTokens,
 			Start: r.Sent.Seconds(), End: r.Done.Seconds(),
 		}
 		s.TTFT, s.TPOT, s.E2EL = OwnLatencies(r, t.Run.Plan.Stream)
@@ -138,11 +139,26 @@ func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 }
 
 // OwnGaps are the gaps between the chunks of a record that carry output, in seconds.
-func OwnGaps(r *trace.Record) []float64 {
-	gaps := asMeasured.gaps(nil, r.Chunks)
-	out := make([]float64, len(gaps))
-	for i, gap := range gaps {
-		out[i] = float64(gap) / 1e9
+func OwnGaps(r *trace.Record) (out []float64) {
+	for _, gap := range EachOwnGap(r) {
+		out = append(out, gap)
 	}
 	return out
+}
+
+// EachOwnGap are the gaps of OwnGaps with the instants at which they ended.
+func EachOwnGap(r *trace.Record) iter.Seq2[trace.Instant, float64] {
+	return func(yield func(trace.Instant, float64) bool) {
+		prev := trace.Never
+		for i := range r.Chunks {
+			c := &r.Chunks[i]
+			if !c.Kind.Output() {
+				continue
+			}
+			if prev != trace.Never && !yield(c.At, Between(prev, c.At)) {
+				return
+			}
+			prev = c.At
+		}
+	}
 }

@@ -95,19 +95,27 @@ func usable(run trace.Run) int {
 func lateness(records []*trace.Record) []float64 {
 	var x []float64
 	for _, r := range records {
-		if !r.Sent.Happened() || !r.Due.Happened() {
-			continue
+		if late, sent := Lateness(r); sent {
+			x = append(x, late)
 		}
-		late := Between(max(r.Due, r.Free), r.Sent)
-		switch {
-		case r.Resent:
-			late = Between(max(r.Due, r.Free), r.FirstSent)
-		case r.Connected.Happened():
-			late -= Between(r.Dialed, r.Connected)
-		}
-		x = append(x, max(0, late))
 	}
 	return x
+}
+
+// Lateness is how many seconds after it could have been sent a request was, as Health has it;
+// false of one that did not get onto the wire.
+func Lateness(r *trace.Record) (late float64, sent bool) {
+	if !r.Sent.Happened() || !r.Due.Happened() {
+		return 0, false
+	}
+	late = Between(max(r.Due, r.Free), r.Sent)
+	switch {
+	case r.Resent:
+		late = Between(max(r.Due, r.Free), r.FirstSent)
+	case r.Connected.Happened():
+		late -= Between(r.Dialed, r.Connected)
+	}
+	return max(0, late), true
 }
 
 func stamps(c trace.Client, records []*trace.Record) Stamps {

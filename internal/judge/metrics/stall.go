@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -30,15 +32,53 @@ const (
 	loneGaps     = 20
 )
 
-// stalls finds them, in order. itl is the median gap in seconds.
+// A StallFinder finds stalls in records that come one after the other and are not kept. It
+// remembers gaps that are long enough to matter and, for each tenth of a second, when something
+// arrived. Its zero value is ready.
 //
 //	stream 1   ││││││            ││││││       silent ├──────────┤
 //	stream 2    ││││││             │││││              ├──────────┤
 //	stream 3   │││││││││││││││││││││││││
 //	                  ├─ stall ─┤             where at least half of them are
-func stalls(records []*trace.Record, itl float64) []Stall {
-	many := shared(records, seconds(max(stallLength.Seconds(), stallGaps*itl)))
-	for _, s := range lone(records, max(loneLength.Seconds(), loneGaps*itl)) {
+type StallFinder struct {
+	// Most is how many gaps are remembered, 0 for all. Where there are more, the shorter half of
+	// what a gap can last is given up.
+	Most int
+	// Grid is what the instants of streams are rounded down to, in ns, where they are not exact.
+	Grid trace.Instant
+
+	least    trace.Instant // of gaps that are remembered; 0: stallLength
+	gaps     [][2]trace.Instant
+	arrivals arrivals
+}
+
+// A Stream is what a StallFinder is told of a request once more: when it was released, when its
+// first chunk of output came, Never if none did, and when it was done.
+type Stream struct{ Released, First, Done trace.Instant }
+
+// Add takes a record.
+func (f *StallFinder) Add(r *trace.Record) {
+	f.arrivals.add(r)
+	first, _, n := r.Output()
+	if n == 0 || r.Done < first {
+		return
+	}
+	f.least = max(f.least, trace.Instant(stallLength))
+	for from, to := range gapsOf(r) {
+		if to-from >= f.least && from >= 0 {
+			f.gaps = append(f.gaps, [2]trace.Instant{from, to})
+		}
+	}
+	for f.Most > 0 && len(f.gaps) > f.Most {
+		f.least *= 2
+		f.gaps = slices.DeleteFunc(f.gaps, func(g [2]trace.Instant) bool { return g[1]-g[0] < f.least })
+	}
+}
+
+// Stalls are those of the streams of the records, in order. itl is the median gap in seconds.
+func (f *StallFinder) Stalls(streams iter.Seq[Stream], itl float64) []Stall {
+	many := f.shared(streams, max(f.least, seconds(max(stallLength.Seconds(), stallGaps*itl))))
+	for _, s := range f.lone(streams, max(loneLength.Seconds(), loneGaps*itl)) {
 		if !slices.ContainsFunc(many, func(o Stall) bool { return o.From < s.To && s.From < o.To }) {
 			many = append(many, s)
 		}
@@ -47,23 +87,48 @@ func stalls(records []*trace.Record, itl float64) []Stall {
 	return many
 }
 
+// Bursts are the stalls of streams that somebody held back: silence between bursts is none.
+func (f *StallFinder) Bursts(streams iter.Seq[Stream]) []Stall {
+	return f.lone(streams, loneLength.Seconds())
+}
+
+// rounded is an instant as streams have it, so that what was at the same instant stays so.
+func (f *StallFinder) rounded(t trace.Instant) trace.Instant { return t - t%max(1, f.Grid) }
+
+// stallsOf puts records into a finder, and tells of them what it asks once more.
+func stallsOf(records []*trace.Record) (*StallFinder, iter.Seq[Stream]) {
+	f := new(StallFinder)
+	for _, r := range records {
+		f.Add(r)
+	}
+	return f, func(yield func(Stream) bool) {
+		for _, r := range records {
+			first, _, _ := r.Output()
+			if !yield(Stream{r.Released, first, r.Done}) {
+				return
+			}
+		}
+	}
+}
+
 func seconds(s float64) trace.Instant { return trace.Instant(s * 1e9) }
 
 // A turning is an instant at which the number of streams, or of those that are silent,
 // changes.
 type turning struct {
 	at              trace.Instant
-	streams, silent int
+	streams, silent int8
 }
 
 // shared finds the times of at least that length in which at least half of the streams, and
 // two, are within a gap of that length. A gap ends when its chunk can have come at the
 // earliest: what the client read late is not the server's.
-func shared(records []*trace.Record, length trace.Instant) (out []Stall) {
-	turnings := turnings(records, length)
+func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) (out []Stall) {
+	var spans [][2]trace.Instant
+	turnings := f.turnings(all, length)
 	streams, silent, from, most, of := 0, 0, trace.Never, 0, 0
 	for i, t := range turnings {
-		streams, silent = streams+t.streams, silent+t.silent
+		streams, silent = streams+int(t.streams), silent+int(t.silent)
 		if i+1 < len(turnings) && turnings[i+1].at == t.at {
 			continue
 		}
@@ -77,36 +142,64 @@ func shared(records []*trace.Record, length trace.Instant) (out []Stall) {
 		case still:
 		case from != trace.Never:
 			if t.at-from >= length {
-				out = append(out, Stall{From: from.Seconds(), To: t.at.Seconds(), Streams: most, Of: of, InFlight: waiting(records, from, t.at)})
+				out = append(out, Stall{From: from.Seconds(), To: t.at.Seconds(), Streams: most, Of: of})
+				spans = append(spans, [2]trace.Instant{from, t.at})
 			}
 			from, most = trace.Never, 0
 		}
 	}
+	for i, n := range through(spans, all, func(s Stream) trace.Instant { return s.Released }) {
+		out[i].InFlight = n
+	}
 	return out
 }
 
-// turnings are those of the streams in the order of time, nil if none of them is ever silent
-// for the length. A stream lasts from its first chunk of output to the end of the answer.
-func turnings(records []*trace.Record, length trace.Instant) (all []turning) {
-	quiet := false
-	for _, r := range records {
-		first, _, n := r.Output()
-		if n == 0 || r.Done < first {
-			continue
-		}
-		all = append(all, turning{at: first, streams: 1}, turning{at: r.Done, streams: -1})
-		for from, to := range gapsOf(r) {
-			if to-from >= length && from >= 0 {
-				quiet = true
-				all = append(all, turning{at: from, silent: 1}, turning{at: to, silent: -1})
-			}
+// turnings are those of the streams in the order of time, where enough of them are silent for the
+// length at once: elsewhere nobody stands still, and how many streams there are does not matter. A
+// stream lasts from its first chunk of output to the end of the answer.
+func (f *StallFinder) turnings(streams iter.Seq[Stream], length trace.Instant) (all []turning) {
+	for _, gap := range f.gaps {
+		if gap[1]-gap[0] >= length {
+			all = append(all, turning{at: f.rounded(gap[0]), silent: 1}, turning{at: f.rounded(gap[1]), silent: -1})
 		}
 	}
-	if !quiet {
+	quiet := quietSpans(all)
+	if quiet == nil {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b turning) int { return cmp.Compare(a.at, b.at) })
+	for s := range streams {
+		if s.First == trace.Never || s.Done < s.First {
+			continue
+		}
+		i := sort.Search(len(quiet), func(i int) bool { return quiet[i][1] > s.First })
+		for ; i < len(quiet) && quiet[i][0] < s.Done; i++ {
+			all = append(all, turning{at: max(s.First, quiet[i][0]), streams: 1}, turning{at: min(s.Done, quiet[i][1]), streams: -1})
+		}
+	}
+	slices.SortFunc(all, byTime)
 	return all
+}
+
+func byTime(a, b turning) int { return cmp.Compare(a.at, b.at) }
+
+// quietSpans are the times in which so many streams are silent that it may be a stall. It sorts the
+// turnings.
+func quietSpans(all []turning) (spans [][2]trace.Instant) {
+	slices.SortFunc(all, byTime)
+	silent := 0
+	for i, t := range all {
+		if silent += int(t.silent); i+1 < len(all) && all[i+1].at == t.at {
+			continue
+		}
+		open := len(spans) > 0 && spans[len(spans)-1][1] == trace.Never
+		switch {
+		case silent >= stallStreams && !open:
+			spans = append(spans, [2]trace.Instant{t.at, trace.Never})
+		case silent < stallStreams && open:
+			spans[len(spans)-1][1] = t.at
+		}
+	}
+	return spans
 }
 
 // gapsOf are the times between the chunks of a stream, and after the last of them.
@@ -125,80 +218,6 @@ func gapsOf(r *trace.Record) func(yield func(from, to trace.Instant) bool) {
 			yield(prev, r.Done)
 		}
 	}
-}
-
-// waiting is how many requests are in flight from one instant to another.
-func waiting(records []*trace.Record, from, to trace.Instant) (n int) {
-	for _, r := range records {
-		if r.Released.Happened() && r.Released <= from && r.Done >= to {
-			n++
-		}
-	}
-	return n
-}
-
-// lone finds the times in which nothing came for any request though a stream had begun.
-func lone(records []*trace.Record, least float64) (out []Stall) {
-	for _, gap := range silences(records) {
-		if Between(gap[0], gap[1]) < least {
-			continue
-		}
-		s := Stall{From: gap[0].Seconds(), To: gap[1].Seconds(), InFlight: waiting(records, gap[0], gap[1])}
-		for _, r := range records {
-			if first, _, n := r.Output(); n > 0 && r.Released.Happened() && first <= gap[0] && r.Done >= gap[1] {
-				s.Streams++
-			}
-		}
-		if s.Of = s.Streams; s.Streams > 0 {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// Windows of looking for a time in which nothing came.
-const (
-	stallWindow = loneLength / 10
-	mostWindows = 1 << 20
-)
-
-// silences are the times between two windows with arrivals that have a window without any
-// between them, from the last arrival of the one to the first of the other.
-func silences(records []*trace.Record) (gaps [][2]trace.Instant) {
-	end := trace.Instant(0)
-	for _, r := range records {
-		end = max(end, r.Done)
-	}
-	width := max(trace.Instant(stallWindow), end/mostWindows+1)
-	type window struct{ first, last trace.Instant } // arrivals; 0 for none
-	windows := make([]window, end/width+1)
-	arrives := func(at trace.Instant) {
-		if i := int(at / width); at > 0 && i < len(windows) {
-			w := &windows[i]
-			if w.first == 0 || at < w.first {
-				w.first = at
-			}
-			w.last = max(w.last, at)
-		}
-	}
-	for _, r := range records {
-		arrives(r.FirstByte)
-		arrives(r.Done)
-		for _, c := range r.Chunks {
-			arrives(c.At)
-		}
-	}
-	prev := -1
-	for i, w := range windows {
-		if w.first == 0 {
-			continue
-		}
-		if prev >= 0 && i > prev+1 {
-			gaps = append(gaps, [2]trace.Instant{windows[prev].last, w.first})
-		}
-		prev = i
-	}
-	return gaps
 }
 
 // mostStalls is how many are named.

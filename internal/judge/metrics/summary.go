@@ -181,7 +181,8 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.Response = &response
 	}
 	if stream && !o.brief {
-		s.Stalls = stalls(records, s.Service.ITL.Median)
+		found, streams := stallsOf(records)
+		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
 	if !o.brief {
@@ -196,7 +197,8 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Resources = resourcesOf(t, s)
 	if s.Health = health(t, records, s); s.Health.HeldBack {
 		s.void()
-		s.Stalls, s.Unstalled = lone(records, loneLength.Seconds()), nil // bursts are no stalls
+		found, streams := stallsOf(records)
+		s.Stalls, s.Unstalled = found.Bursts(streams), nil
 	}
 	return s
 }
@@ -265,30 +267,34 @@ func countChunks(records []*trace.Record) Chunks {
 	var c Chunks
 	tokens := 0
 	for _, r := range records {
-		if !r.OK() {
-			continue
-		}
-		tokens += r.OutputTokens
-		prev := trace.Never
-		for _, chunk := range r.Chunks {
-			if !chunk.Kind.Output() {
-				continue
-			}
-			c.Output++
-			together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
-			switch {
-			case r.Merged(chunk) && (together || chunk.Slack > 0):
-				c.Merged++
-			case together && chunk.Kind&trace.Bundled != 0:
-				c.Bundled++
-			}
-			prev = chunk.At
+		if r.OK() {
+			tokens += r.OutputTokens
+			c.count(r)
 		}
 	}
 	c.PerChunk = over(tokens, float64(c.Output))
-	c.MergedShare = over(c.Merged, float64(c.Output))
 	c.PerWrite = over(c.Output, float64(c.Output-c.Bundled))
 	return c
+}
+
+// count adds the chunks of a record.
+func (c *Chunks) count(r *trace.Record) {
+	prev := trace.Never
+	for _, chunk := range r.Chunks {
+		if !chunk.Kind.Output() {
+			continue
+		}
+		c.Output++
+		together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+		switch {
+		case r.Merged(chunk) && (together || chunk.Slack > 0):
+			c.Merged++
+		case together && chunk.Kind&trace.Bundled != 0:
+			c.Bundled++
+		}
+		prev = chunk.At
+	}
+	c.MergedShare = over(c.Merged, float64(c.Output))
 }
 
 func rates(s Summary, records []*trace.Record) Rates {

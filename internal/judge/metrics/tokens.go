@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"iter"
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -18,9 +19,41 @@ func countTokens(records []*trace.Record) Tokens {
 	return t
 }
 
+// PromptTokens is the length of a prompt: by the server's count, else by the workload's.
+func PromptTokens(r *trace.Record) int { return cmp.Or(r.Credible().Prompt, r.PromptTokens) }
+
+// TokensByChunk are the output tokens of a record, failed ones too, with the instants at which they
+// came. A chunk that does not say how many it carries has its share of the answer's; none, if there
+// are others that do.
+func TokensByChunk(r *trace.Record) iter.Seq2[trace.Instant, float64] {
+	return func(yield func(trace.Instant, float64) bool) {
+		share := perChunk(r)
+		for i := range r.Chunks {
+			c := &r.Chunks[i]
+			if c.Kind.Output() && !yield(c.At, cmp.Or(float64(c.Tokens), share)) {
+				return
+			}
+		}
+	}
+}
+
+// perChunk is how many tokens a chunk of r carries that does not say so.
+func perChunk(r *trace.Record) float64 {
+	chunks := 0
+	for i := range r.Chunks {
+		if r.Chunks[i].Tokens > 0 {
+			return 0
+		}
+		if r.Chunks[i].Kind.Output() {
+			chunks++
+		}
+	}
+	return float64(cmp.Or(r.OutputTokens, chunks)) / float64(max(1, chunks))
+}
+
 // count adds an answer.
 func (t *Tokens) count(r *trace.Record) {
-	input := cmp.Or(r.Credible().Prompt, r.PromptTokens)
+	input := PromptTokens(r)
 	if r.Doubted() {
 		t.Refused++
 	}

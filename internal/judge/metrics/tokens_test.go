@@ -61,3 +61,14 @@ func TestPromptsThatTheServerCountsOtherwise(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensOfChunks(t *testing.T) {
+	r := &trace.Record{OutputTokens: 9, Chunks: []trace.Chunk{{Kind: trace.Role}, {Kind: trace.Text}, {Kind: trace.Text}, {Kind: trace.Text}}}
+	if got := perChunk(r); got != 3 {
+		t.Errorf("9 tokens in 3 chunks are %v each", got)
+	}
+	r.Chunks[1].Tokens = 4
+	if got := perChunk(r); got != 0 {
+		t.Errorf("chunks beside those that say how many they carry have %v", got)
+	}
+}

@@ -44,6 +44,9 @@ const (
 	maxUserLag   = 0.05 // of the median ITL, where the kernel's stamps of other answers tell
 )
 
+// HeldBack is the reason of a run most of whose answers somebody held back.
+const HeldBack plan.Code = "verdict.held-back"
+
 // A judgement gathers what speaks against a run.
 type judgement struct {
 	Health
@@ -114,7 +117,7 @@ func (j *judgement) sending() {
 // server wrote them together.
 func (j *judgement) merging() {
 	if j.HeldBack {
-		j.invalidIf(true, "verdict.held-back", "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
+		j.invalidIf(true, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
 		return
 	}
 	share := j.s.Chunks.MergedShare

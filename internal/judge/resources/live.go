@@ -63,6 +63,11 @@ type Spans struct {
 	Count time.Duration // for what is counted
 }
 
+// SpansOf are those of sources that are asked each period.
+func SpansOf(every time.Duration) Spans {
+	return Spans{Fresh: 3 * max(every, time.Second), Own: max(10*time.Second, 3*every), Rate: max(5*time.Second, 4*every), Count: max(time.Minute, 4*every)}
+}
+
 // LiveAt is what a set says at an instant.
 func LiveAt(set *telemetry.Set, at time.Duration, back Spans) Live {
 	l := Live{At: at, Servers: []LiveServer{}, Devices: []LiveDevice{}, Hosts: []LiveHost{}}

@@ -145,6 +145,21 @@ func (e *Environment) Bound() {
 	}
 }
 
+// Tidy makes what somebody else wrote one that can be kept: without secrets, and bounded. What
+// Pitot itself wrote stays as it is.
+func (e *Environment) Tidy() {
+	if e == nil {
+		return
+	}
+	if e.Process != nil {
+		env := e.Process.Env
+		if Hide(e.Process, nil); env == nil {
+			e.Process.Env = nil
+		}
+	}
+	e.Bound()
+}
+
 // shorten leaves what every real command line has.
 func (p *Process) shorten() {
 	if p == nil {

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 			own.Add(secret.InHeader(value)...)
 		}
 	}
-	hide := func(text string) string { return clean(secret.Mask(known.Hide(own.Hide(text)))) }
+	hide := func(text string) string { return clean(secret.Mask(maskPairs(known.Hide(own.Hide(text))))) }
 	p.Args = maskArgs(p.Args)
 	for i, arg := range p.Args {
 		p.Args[i] = hide(arg)
@@ -38,11 +39,23 @@ func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 // but for words such as those of TOKENIZERS_PARALLELISM with a value that is no secret.
 func private(name, value string) bool {
 	lower := variable(name)
-	if secret.Setting(lower) || strings.HasSuffix(lower, "_pwd") || strings.HasSuffix(lower, "_pass") || strings.HasSuffix(lower, "_dsn") {
+	switch {
+	case lower == "pwd" || lower == "oldpwd": // folders
+		return false
+	case named(lower) || strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "pass") || strings.Contains(value, "PRIVATE KEY-----"):
 		return true
 	}
 	return secret.Header(lower) && !slices.Contains([]string{"", "0", "1", "true", "false"}, strings.ToLower(value))
 }
+
+// named reports whether the name of a variable or a flag says that it is a secret.
+func named(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._- ", r) })
+	return secret.Setting(name) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(abbreviations, w) })
+}
+
+// abbreviations are further words of names of secrets, as variables and flags of servers have them.
+var abbreviations = []string{"pw", "pwd", "pass", "pat", "jwt", "cred", "creds", "dsn", "sas", "salt", "private", "signing", "session", "webhook", "license", "licence"}
 
 func variable(name string) string { return strings.ToLower(name) }
 
@@ -54,12 +67,12 @@ func maskArgs(args []string) []string {
 	for i, arg := range out {
 		name, value, joined := strings.Cut(arg, "=")
 		flag := strings.HasPrefix(arg, "-") && len(arg) > 1
-		named := secret.Setting(strings.TrimLeft(name, "-"))
+		hides := named(strings.TrimLeft(name, "-"))
 		switch {
-		case joined && named && value != "":
+		case joined && hides && value != "":
 			out[i], hiding = name+"="+secret.Mark, false
 		case flag:
-			hiding = named && !joined
+			hiding = hides && !joined
 		case hiding:
 			out[i] = secret.Mark
 		}
@@ -68,6 +81,24 @@ func maskArgs(args []string) []string {
 		}
 	}
 	return out
+}
+
+// assignment is NAME=VALUE within a script: sh -c 'A=1 MY_TOKEN=X run'.
+var assignment = regexp.MustCompile(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
+
+// maskPairs hides the values of assignments whose names say that they are secrets.
+func maskPairs(arg string) string {
+	if !strings.Contains(arg, "=") {
+		return arg
+	}
+	return assignment.ReplaceAllStringFunc(arg, func(pair string) string {
+		name, _, _ := strings.Cut(pair, "=")
+		ends := func(end string) bool { return strings.HasSuffix(variable(name), end) }
+		if named(name) || slices.ContainsFunc([]string{"key", "token", "secret", "password", "pass", "pwd"}, ends) {
+			return name + "=" + secret.Mark
+		}
+		return pair
+	})
 }
 
 // maskHeader hides the value of a header: NAME: VALUE or NAME=VALUE.

@@ -40,6 +40,29 @@ func TestHide(t *testing.T) {
 	}
 }
 
+// Names of secrets that only variables and flags have, and assignments within a script.
+func TestHideByFurtherNames(t *testing.T) {
+	p := &Process{
+		Args: []string{
+			"sh", "-c", `export A=1; B_PW=CANARY B_PAT='CANARY 2' DBPASS="CANARY" run --max-tokens=8 && MYSECRETKEY=CANARY; x`, "--pw", "CANARY", "--redis-pass=CANARY", "--jwt", "CANARY", "--lora", "name=path",
+		},
+		Env: map[string]string{
+			"GITHUB_PAT": "CANARY", "DBPASS": "CANARY", "APP_PW": "CANARY", "MY_CREDS": "CANARY", "JWT": "CANARY", "SLACK_WEBHOOK": "CANARY", "PEM": "-----BEGIN RSA PRIVATE KEY----- CANARY",
+			"PWD": "/work", "PATH": "/bin", "VLLM_SESSIONS": "4",
+		},
+	}
+	Hide(p, nil)
+	wantArgs := []string{
+		"sh", "-c", "export A=1; B_PW=*** B_PAT=*** DBPASS=*** run --max-tokens=8 && MYSECRETKEY=***; x", "--pw", "***", "--redis-pass=***", "--jwt", "***", "--lora", "name=path",
+	}
+	if diff := cmp.Diff(wantArgs, p.Args); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"PWD": "/work", "PATH": "/bin", "VLLM_SESSIONS": "4"}, p.Env); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFacts(t *testing.T) {
 	dirty := true
 	e := &Environment{

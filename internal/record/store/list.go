@@ -2,7 +2,9 @@ package store
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +46,12 @@ func (l Listing) Plan() trace.Plan {
 	_ = json.Unmarshal([]byte(l.workload), &p.Workload) // a damaged one is not displayed
 	_ = json.Unmarshal([]byte(l.arrival), &p.Arrival)
 	return p
+}
+
+// SameLoad is equal for runs of the same load, whatever it was sent to.
+func (l Listing) SameLoad() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d\n%g", l.workload, l.arrival, l.Requests, l.Concurrency, l.Rate))
+	return hex.EncodeToString(sum[:8])
 }
 
 // A Filter selects runs; its zero value selects all.
@@ -231,4 +239,11 @@ func some(runs []Listing) string {
 		return strings.Join(ids, ", ") + " …"
 	}
 	return strings.Join(ids, ", ")
+}
+
+// Alike are complete runs of the same load as another (SameLoad), itself with them, the newest
+// first, at most limit of them.
+func (s *Store) Alike(l Listing, kind trace.RunKind, limit int) ([]Listing, error) {
+	return s.list("workload = ? AND arrival = ? AND concurrency = ? AND requests = ? AND rate = ? AND kind = ? AND status = ?"+newestFirst+" LIMIT ?",
+		l.workload, l.arrival, l.Concurrency, l.Requests, l.Rate, kind, trace.Complete, limit)
 }

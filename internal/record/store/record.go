@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -108,6 +109,30 @@ func (s *Store) RecordsSince(runID string, since, limit int) (records []*trace.R
 		return nil, since, fmt.Errorf("read run %s: %w", runID, err)
 	}
 	return records, max(since, next), nil
+}
+
+// ErrNoRecord is wrapped by errors for requests that have no record.
+var ErrNoRecord = errors.New("no such request")
+
+// Record reads the record of one request by its index in the workload.
+func (s *Store) Record(runID string, index int) (*trace.Record, error) {
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx = ?", runID, index)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", runID, err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return nil, &Damage{Run: runID, First: index, Last: index, Why: err}
+		}
+		return nil, fmt.Errorf("%w: run %s has none with index %d", ErrNoRecord, runID, index)
+	}
+	var number int
+	r, err := scan(rows, &number)
+	if err != nil {
+		return nil, &Damage{Run: runID, First: index, Last: index, Why: err}
+	}
+	return r, nil
 }
 
 // following selects the records of a run after a number, in order.

@@ -201,6 +201,12 @@ func (s *Store) copyTo(file string) error {
 			return errors.Join(err, out.Close())
 		}
 	}
+	searches, _ := s.Searches()
+	for _, x := range slices.Backward(searches) {
+		if err := out.keepSearch(x, x.Status); err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
 	return out.Close()
 }
 
@@ -245,7 +251,7 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
 		Notes: []plan.Message{plan.Say(rebuilt)},
 	}}
-	if !l.Labels.IsZero() {
+	if !l.IsZero() {
 		t.Run.Labels = &l.Labels
 	}
 	for _, r := range records {

@@ -14,6 +14,7 @@
 //	telemetry_  what was sampled beside a run: sources, series, and blocks of samples
 //	figure      computed figures of a run
 //	experiment  the state of an experiment, whose runs have its name
+//	search      likewise of a sweep, or of a search for a capacity
 //
 // What people wrote about a run, its tags and a remark, are columns of run that its writer does not
 // know.

@@ -37,8 +37,10 @@ func AppendChunks(b []byte, chunks []Chunk) []byte {
 var errChunks = errors.New("chunk list truncated or damaged")
 
 // DecodeChunks reads the output of AppendChunks.
-func DecodeChunks(b []byte) ([]Chunk, error) {
-	var chunks []Chunk
+func DecodeChunks(b []byte) ([]Chunk, error) { return DecodeOnto(nil, b) }
+
+// DecodeOnto appends the chunks of an encoding to others; nil if it is damaged.
+func DecodeOnto(chunks []Chunk, b []byte) ([]Chunk, error) {
 	d := chunkDecoder{rest: b}
 	at := int64(0)
 	for len(d.rest) > 0 && !d.bad {

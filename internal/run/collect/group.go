@@ -2,10 +2,12 @@ package collect
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
@@ -46,6 +48,7 @@ const (
 	mostSeries = 4096    // of a source
 	mostPoints = 1 << 22 // of a source
 	mostNotes  = 8       // of a source, each kind once
+	mostValue  = 1e30    // the magnitude of a value: sums and rates of such values stay finite
 )
 
 // Codes of what is said of sources.
@@ -55,6 +58,9 @@ const (
 	TooLong  plan.Code = "telemetry.too-long"  // points
 	Stuck    plan.Code = "telemetry.stuck"     // it did not end when asked
 	Restarts plan.Code = "telemetry.restarted" // series: a counter fell
+	Nothing  plan.Code = "telemetry.nothing"   // after, in seconds: neither a value nor a trouble
+	// NotANumber is for values that are NaN, infinite or absurd: series.
+	NotANumber plan.Code = "telemetry.not-a-number"
 )
 
 // A Group runs collectors. Its methods may be called from any goroutine.
@@ -132,6 +138,10 @@ func (g *Group) take(m *member, r Reading) {
 
 // add adds one value, within the bounds.
 func (g *Group) add(m *member, v Value) {
+	if !(math.Abs(v.Value) <= mostValue) { // NaN too
+		m.note(plan.Say(NotANumber, "series", v.Name))
+		return
+	}
 	key := telemetry.Key{Source: m.source.Name, Name: v.Name, Labels: v.Labels}
 	if known, ok := telemetry.Known(v.Name); ok {
 		v.Unit, v.Kind = known.Unit, known.Kind
@@ -157,7 +167,8 @@ func (g *Group) add(m *member, v Value) {
 	}
 }
 
-// note keeps a note, each code once.
+// note keeps a note, each code once. What looks like a secret in it is hidden: it may be what a
+// server or a program said.
 func (m *member) note(n plan.Message) {
 	for _, had := range m.source.Notes {
 		if had.Code == n.Code {
@@ -165,7 +176,7 @@ func (m *member) note(n plan.Message) {
 		}
 	}
 	if len(m.source.Notes) < mostNotes {
-		m.source.Notes = append(m.source.Notes, n)
+		m.source.Notes = append(m.source.Notes, n.Map(secret.Mask))
 	}
 }
 
@@ -205,6 +216,7 @@ const patience = 2 * time.Second
 // End ends the collectors, and returns all that they gave, by instants since zero. One that does
 // not end within 2 s is left behind; what it gives from then on is dropped.
 func (g *Group) End(zero time.Time) *telemetry.Set {
+	sampled := time.Since(g.epoch).Round(time.Second / 10)
 	g.stop()
 	all := make(chan struct{})
 	go func() {
@@ -225,8 +237,11 @@ func (g *Group) End(zero time.Time) *telemetry.Set {
 		if !m.known {
 			continue
 		}
-		if !m.over {
+		switch {
+		case !m.over:
 			m.note(plan.Say(Stuck))
+		case m.source.Reads == 0 && len(m.source.Notes) == 0: // it was named, or it would not be known
+			m.note(plan.Say(Nothing, "after", sampled))
 		}
 		out.Sources = append(out.Sources, m.source)
 		for _, one := range m.set.Series {

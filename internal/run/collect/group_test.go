@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,50 @@ func TestTroubleIsANote(t *testing.T) {
 		}
 		if len(set.Named(telemetry.ServerRunning)) != 1 || len(set.Named("late")) != 0 {
 			t.Error(set.Series)
+		}
+	})
+}
+
+// A source that was named and said nothing at all has a note; one that was looked for has not.
+func TestSilenceIsANote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(ctx context.Context, _ time.Duration, _ func(Reading)) error {
+			<-ctx.Done()
+			return nil
+		}
+		g := Start(t.Context(), time.Second, []Collector{fake{"named", silent}, Optional{fake{"looked for", silent}}, fake{"server", counting}})
+		time.Sleep(2500 * time.Millisecond)
+		set := g.End(time.Now())
+		if len(set.Sources) != 2 || len(set.Sources[0].Notes) != 1 || len(set.Sources[1].Notes) != 0 {
+			t.Fatalf("%+v", set.Sources)
+		}
+		if n := set.Sources[0].Notes[0]; n.Key() != plan.Say(Nothing, "after", 2500*time.Millisecond).Key() {
+			t.Error(n)
+		}
+	})
+}
+
+// Values that sums and rates could not bear are left out with a note, and what a program says is
+// kept without the secrets in it.
+func TestAbsurdValuesAndSecrets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := Start(t.Context(), time.Second, []Collector{fake{"server", func(ctx context.Context, _ time.Duration, give func(Reading)) error {
+			for _, v := range []float64{1, math.Inf(1), math.NaN(), -1e300, -1} {
+				give(Reading{Values: []Value{{Name: telemetry.ServerRunning, At: time.Now(), Value: v}}})
+				time.Sleep(time.Millisecond)
+			}
+			give(Reading{Trouble: plan.Say(Ended, "why", "redirected to http://a/?token=abcdef123456")})
+			<-ctx.Done()
+			return nil
+		}}})
+		time.Sleep(time.Second)
+		set := g.End(time.Now())
+		if p := set.Series[0].Points; len(p) != 2 || p[0].Value != 1 || p[1].Value != -1 {
+			t.Error(p)
+		}
+		notes := set.Sources[0].Notes
+		if len(notes) != 2 || notes[0].Code != NotANumber || notes[1].Args["why"] != "redirected to http://a/?token=***" {
+			t.Error(notes)
 		}
 	})
 }

@@ -34,8 +34,8 @@ type Options struct {
 	Advice  []string        // what to do next, after the verdict of an experiment
 }
 
-// A view is a comparison in words, laid out by each format in its way.
-type view struct {
+// A shown is a comparison in words, laid out by each format in its way.
+type shown struct {
 	Words
 	Tag       string // of the language
 	Title     string
@@ -85,9 +85,9 @@ type block struct {
 	Lines lines
 }
 
-func newView(c compare.Comparison, o Options) view {
+func newShown(c compare.Comparison, o Options) shown {
 	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
-	v := view{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
+	v := shown{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
 	if said := w.Kinds(); said != "" && !o.Bare {
 		v.Kinds = lines{v.line("label.simulated", said)}
 	}
@@ -179,6 +179,11 @@ func (w Words) Of(what, said string) string {
 
 // Residue is a setting with its values in the variants.
 func (w Words) Residue(r compare.Residue) string {
+	return w.Of(w.setting(r.Setting), w.Join("bar", w.values(r)...))
+}
+
+// values are those of a setting in each variant.
+func (w Words) values(r compare.Residue) []string {
 	values := make([]string, len(r.Values))
 	for i, of := range r.Values {
 		if of == nil {
@@ -186,7 +191,7 @@ func (w Words) Residue(r compare.Residue) string {
 		}
 		values[i] = text.Cut(w.SayAll("comma", of), longest)
 	}
-	return w.Of(w.setting(r.Setting), w.Join("bar", values...))
+	return values
 }
 
 // longest is how many columns the values of a setting take in a variant.

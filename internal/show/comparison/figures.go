@@ -79,8 +79,14 @@ func unitOf(r compare.Row) scale {
 	case metrics.Seconds:
 		return scaleOfTimes(r.Quantity.Name, low, high)
 	}
+	if shares[r.Quantity.Name] {
+		return scale{factor: 100, unit: "%"}
+	}
 	return scale{factor: 1, whole: whole} // the title says of what
 }
+
+// shares are quantities from 0 to 1 that are shown in percent.
+var shares = map[string]bool{"kv_use.max": true, "device.utilization": true, "cache.hit_rate": true, "slo.attainment": true, "spec_decode.acceptance_rate": true}
 
 func scaleOfTimes(name string, low, high float64) scale {
 	switch {

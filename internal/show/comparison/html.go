@@ -15,7 +15,7 @@ import (
 // one scale, with a band for what is of no interest; further out the scale is
 // logarithmic, lest one doubling make points of all others.
 func HTML(w io.Writer, c compare.Comparison, o Options) error {
-	if err := pageTemplate.Execute(w, newView(c, o)); err != nil {
+	if err := pageTemplate.Execute(w, newShown(c, o)); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 // compared, and a table in which every variant but the baseline has a column for its
 // values and one for its changes.
 func Markdown(w io.Writer, c compare.Comparison, o Options) error {
-	v := newView(c, o)
+	v := newShown(c, o)
 	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.Words}
 	m.bullets(v.Kinds)
 	m.block(v.Verdict)

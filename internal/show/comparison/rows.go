@@ -15,12 +15,9 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	ids, mixed, places := definitionIDs(shown), onMixedBases(load), columnPlaces(load, shown)
 	for _, r := range shown {
 		s := scaleOf(r)
-		out := row{Title: w.Title(r.Quantity)}
-		if s.unit != "" {
-			out.Title += " (" + s.unit + ")"
-		}
-		if i := slices.Index(ids, r.Definition.ID); i > 0 {
-			out.Title += fmt.Sprintf(" [%d]", i)
+		out := row{Title: w.ColumnTitle(r), mark: slices.Index(ids, r.Definition.ID), of: r}
+		if out.mark > 0 {
+			out.Title += fmt.Sprintf(" [%d]", out.mark)
 		}
 		for i := range load.Variants {
 			c := cell{Value: missing}
@@ -51,6 +48,8 @@ func columnPlaces(load compare.Workload, rows []compare.Row) []int {
 type row struct {
 	Title string
 	Cells []cell
+	mark  int // of its definition; 0: that of most rows
+	of    compare.Row
 }
 
 func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {

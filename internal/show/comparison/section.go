@@ -44,16 +44,23 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 		}
 	}
 	s.Tail = w.nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
-	s.Tail = append(s.Tail, w.layout(load)...)
+	s.Tail = append(s.Tail, w.remarks(load, shown)...)
+	return s
+}
+
+// remarks are what a reader of the rows that are shown has to know: noise, drift and order,
+// notes, and by whose rules the figures are.
+func (w Words) remarks(load compare.Workload, shown []compare.Row) lines {
+	said := lines(w.layout(load))
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
-			s.Tail = append(s.Tail, w.line("label.note", w.Say(n)))
+			said = append(said, w.line("label.note", w.Say(n)))
 		}
 	}
 	for _, d := range w.definitions(shown) {
-		s.Tail = append(s.Tail, w.line("label.figures", d))
+		said = append(said, w.line("label.figures", d))
 	}
-	return s
+	return said
 }
 
 // A section is one workload.

@@ -56,6 +56,11 @@ func (w Words) overall() string {
 		}
 		return w.Word(plan.Code("summary."+string(worst)), "n", n, "of", len(w.c.Gates))
 	}
+	return w.Word(overallCode(w.settledVerdicts()))
+}
+
+// settledVerdicts are those of the main figures.
+func (w Words) settledVerdicts() map[compare.Verdict]bool {
 	seen := map[compare.Verdict]bool{}
 	for _, load := range w.c.Workloads {
 		for i := range load.Variants {
@@ -64,7 +69,7 @@ func (w Words) overall() string {
 			}
 		}
 	}
-	return w.Word(overallCode(seen))
+	return seen
 }
 
 func overallCode(seen map[compare.Verdict]bool) plan.Code {

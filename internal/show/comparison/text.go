@@ -13,7 +13,7 @@ import (
 // Text writes a comparison for a terminal: metrics as rows, variants as columns, as many
 // tables as the width asks for, the baseline in each.
 func Text(w io.Writer, c compare.Comparison, o Options) error {
-	v := newView(c, o)
+	v := newShown(c, o)
 	labels := v.Notes
 	for _, s := range v.Workloads {
 		labels = slices.Concat(labels, s.Head, s.Tail)

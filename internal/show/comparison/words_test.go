@@ -39,6 +39,9 @@ func TestDigitsOfValues(t *testing.T) {
 		{"concurrency", compare.Cell{Center: 14.73}, "14.73"},
 		{"tokens.output", compare.Cell{Center: 61516.5}, "61516"},
 		{"requests.failed", compare.Cell{Center: 0}, "0"},
+		{"kv_use.max", compare.Cell{Center: 0.8734}, "87.34 %"},
+		{"kv_use.max", compare.Cell{Center: 0}, "0 %"},
+		{"cache.hit_rate", compare.Cell{Center: 0.123, Step: 1e-3}, "12.3 %"},
 	} {
 		c.cell.Values = []float64{c.cell.Center}
 		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(c.quantity), Cells: []compare.Cell{c.cell}})

@@ -2,6 +2,7 @@ package conformity
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -212,5 +214,30 @@ func TestOutcomes(t *testing.T) {
 	late := conform.Result{Server: conform.Server{Limit: plan.Text("late")}, Others: 0.3}
 	if got := newTable(nil, english).outcome([]conform.Result{{Others: 0.2}, {Failure: "boom"}, late}); got != "FAILED, server late, others busy" {
 		t.Error(got)
+	}
+}
+
+// A page gets every figure with its error, whether bounds hold, and the lines of the plot.
+func TestView(t *testing.T) {
+	reports := clients(t)
+	reports[0].Command = []string{"pitot", "bench", "--model", "<b>it's</b>"}
+	for i := range reports {
+		reports[i].Started = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	}
+	b, err := view.JSON(View(reports, english))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b, "", " "); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/view.json", golden.Rounded(indented.String())+"\n")
+}
+
+func TestViewOfNothing(t *testing.T) {
+	v := View(nil, english)
+	if len(v.Clients)+len(v.Cells)+len(v.Errors)+len(v.Definitions)+len(v.Notes) > 0 {
+		t.Errorf("%+v", v)
 	}
 }

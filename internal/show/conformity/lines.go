@@ -23,25 +23,29 @@ func (t *table) lines(brief bool) []line {
 			}
 		}
 	}
-	return append(
-		lines,
-		line{name: t.Word("conformity.rate-offered"), of: t.rate},
-		line{name: t.Word("conformity.answers"), of: t.requests},
-		line{name: t.Word("conformity.tokens"), of: t.tokens},
-		line{name: t.Word("conformity.merged"), of: t.merged},
-		line{name: t.Word("conformity.exact-gaps"), of: func(of []conform.Result) string {
+	return append(lines, t.facts()...)
+}
+
+// facts are what a cell can have beside figures and the outcome.
+func (t *table) facts() []line {
+	return []line{
+		{name: t.Word("conformity.rate-offered"), of: t.rate},
+		{name: t.Word("conformity.answers"), of: t.requests},
+		{name: t.Word("conformity.tokens"), of: t.tokens},
+		{name: t.Word("conformity.merged"), of: t.merged},
+		{name: t.Word("conformity.exact-gaps"), of: func(of []conform.Result) string {
 			return t.spread(of, func(p conform.Precision) conform.Errors { return p.Gap })
 		}},
-		line{name: t.Word("conformity.exact-ttft"), of: func(of []conform.Result) string {
+		{name: t.Word("conformity.exact-ttft"), of: func(of []conform.Result) string {
 			return t.spread(of, func(p conform.Precision) conform.Errors { return p.TTFT })
 		}},
-		line{name: t.Word("conformity.gaps-held"), of: t.held},
-		line{name: t.Word("conformity.bounds"), of: t.bounds},
-		line{name: t.Word("conformity.verdict"), of: t.verdict},
-		line{name: t.Word("conformity.cpu"), of: t.busy},
-		line{name: t.Word("conformity.cpu-token"), of: t.perToken},
-		line{name: t.Word("conformity.memory"), of: t.memory},
-	)
+		{name: t.Word("conformity.gaps-held"), of: t.held},
+		{name: t.Word("conformity.bounds"), of: t.bounds},
+		{name: t.Word("conformity.verdict"), of: t.verdict},
+		{name: t.Word("conformity.cpu"), of: t.busy},
+		{name: t.Word("conformity.cpu-token"), of: t.perToken},
+		{name: t.Word("conformity.memory"), of: t.memory},
+	}
 }
 
 // both tells of an error in time, and as a share.

@@ -73,8 +73,7 @@ type File struct {
 
 // Write writes the note.
 func (n Note) Write() (Page, error) {
-	l := cmp.Or(n.Lang, words.In(words.Default))
-	w := &writer{note: n, Words: comparison.NewWords(n.Comparison, l)}
+	w := n.writer()
 	for _, part := range []func(){
 		w.head, w.verdicts, w.measured, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
 	} {
@@ -85,6 +84,10 @@ func (n Note) Write() (Page, error) {
 	}
 	text := strings.TrimRight(w.text.String(), "\n") + "\n"
 	return Page{Markdown: []byte(text), Plots: w.plots}, nil
+}
+
+func (n Note) writer() *writer {
+	return &writer{note: n, Words: comparison.NewWords(n.Comparison, cmp.Or(n.Lang, words.In(words.Default)))}
 }
 
 // A writer is a note in the making.

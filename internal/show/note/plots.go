@@ -16,6 +16,27 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
+// A Plot is one of the plots of a note.
+type Plot struct {
+	Name string // changes, ttft, itl, output, timeline-1, meanwhile-1; of further workloads 2-ttft
+	Draw func(io.Writer) error
+}
+
+// Plots are all that the note shows.
+func (n Note) Plots() (all []Plot) {
+	w := n.writer()
+	for i, load := range n.Comparison.Workloads {
+		prefix := ""
+		if i > 0 {
+			prefix = fmt.Sprintf("%d-", i+1)
+		}
+		for _, f := range slices.Concat(w.changes(load), w.meanwhile(load), w.curves(load), w.timelines(load)) {
+			all = append(all, Plot{prefix + f.name, f.draw})
+		}
+	}
+	return all
+}
+
 func (w *writer) drawings() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {

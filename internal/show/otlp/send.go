@@ -170,7 +170,7 @@ func (e *Exporter) deliver(ctx context.Context, body []byte) (rejected int, mess
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return 0, "", errors.Join(err, context.Cause(ctx))
+			return 0, "", fmt.Errorf("%w (%w)", err, context.Cause(ctx)) // in one line
 		}
 	}
 }

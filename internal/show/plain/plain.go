@@ -4,7 +4,7 @@
 // colors, turn the direction of what follows, or begin a line that Pitot did not write.
 // Line makes a field of one line of it. A Writer is the last gate: everything that a
 // command prints goes through one, and the bytes that leave it are printable text, line
-// feeds and tabs, whatever was written. What only Pitot composes, the line of progress that
+// feeds and tabs, whatever was written. What only Pitot composes, the progress of a run that
 // is drawn again, is written past it.
 package plain
 

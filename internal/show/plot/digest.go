@@ -13,11 +13,15 @@ import (
 // A Digest is what plots need of the records of a run: a few kilobytes, however
 // many there are.
 type Digest struct {
-	TTFT, ITL Quantiles
-	Output    Flow
-	Timeline  Timeline
-	Strips    []Strip // of a run with telemetry
+	Latencies
+	Output   Flow
+	Timeline Timeline
+	Strips   []Strip // of a run with telemetry
 }
+
+// Latencies are the distributions of what the requests of a run took that succeeded, by Pitot's
+// definitions.
+type Latencies struct{ TTFT, TPOT, ITL, E2EL Quantiles }
 
 // Quantiles are the values, in seconds, at QuantilePercents; none of nothing.
 type Quantiles []float64
@@ -68,23 +72,37 @@ func QuantilePercents() (p []float64) {
 // NewDigest digests a run. One without records has an empty digest; one whose
 // requests are undated has only what does not need a common clock.
 func NewDigest(t *trace.Trace) Digest {
-	samples, n := metrics.OwnSamples(t), 0
-	for _, s := range samples {
-		n += len(s.ITL)
-	}
-	ttfts, gaps := make([]float64, 0, len(samples)), make([]float64, 0, n) // there may be millions
-	for _, s := range samples {
-		if !math.IsNaN(s.TTFT) {
-			ttfts = append(ttfts, s.TTFT)
-		}
-		gaps = append(gaps, s.ITL...)
-	}
-	d := Digest{TTFT: quantiles(ttfts), ITL: quantiles(gaps)}
+	d := Digest{Latencies: NewLatencies(t)}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return d
 	}
 	d.Output, d.Timeline, d.Strips = flow(t), timeline(t), strips(t)
 	return d
+}
+
+// NewLatencies are those of a run; none of one without records.
+func NewLatencies(t *trace.Trace) Latencies {
+	samples, n := metrics.OwnSamples(t), 0
+	for _, s := range samples {
+		n += len(s.ITL)
+	}
+	gaps := make([]float64, 0, n) // there may be millions
+	for _, s := range samples {
+		gaps = append(gaps, s.ITL...)
+	}
+	of := func(value func(metrics.Sample) float64) Quantiles {
+		known := make([]float64, 0, len(samples))
+		for _, s := range samples {
+			if v := value(s); !math.IsNaN(v) {
+				known = append(known, v)
+			}
+		}
+		return quantiles(known)
+	}
+	return Latencies{
+		TTFT: of(func(s metrics.Sample) float64 { return s.TTFT }), TPOT: of(func(s metrics.Sample) float64 { return s.TPOT }),
+		ITL: quantiles(gaps), E2EL: of(func(s metrics.Sample) float64 { return s.E2EL }),
+	}
 }
 
 func quantiles(x []float64) (q Quantiles) {
@@ -101,8 +119,7 @@ func quantiles(x []float64) (q Quantiles) {
 // at is the value at one of QuantilePercents.
 func (q Quantiles) at(percent float64) float64 { return q[slices.Index(QuantilePercents(), percent)] }
 
-// flow counts tokens in windows. A chunk that does not say how many it carries has
-// its share of the answer's.
+// flow counts tokens in windows.
 func flow(t *trace.Trace) Flow {
 	f := Flow{Window: 1.0 / 64, End: metrics.Duration(t).Seconds()}
 	if f.End <= 0 {
@@ -113,29 +130,13 @@ func flow(t *trace.Trace) Flow {
 	}
 	f.Tokens = make([]float64, int(math.Ceil(f.End/f.Window)))
 	for _, r := range t.Records {
-		share := perChunk(r)
-		for _, c := range r.Chunks {
-			if i := int(c.At.Seconds() / f.Window); c.Kind.Output() && i >= 0 && i < len(f.Tokens) {
-				f.Tokens[i] += cmp.Or(float64(c.Tokens), share)
+		for at, n := range metrics.TokensByChunk(r) {
+			if i := int(at.Seconds() / f.Window); i >= 0 && i < len(f.Tokens) {
+				f.Tokens[i] += n
 			}
 		}
 	}
 	return f
-}
-
-// perChunk is how many tokens a chunk of r carries that does not say so: none, if
-// there are others that do.
-func perChunk(r *trace.Record) float64 {
-	chunks := 0
-	for _, c := range r.Chunks {
-		if c.Tokens > 0 {
-			return 0
-		}
-		if c.Kind.Output() {
-			chunks++
-		}
-	}
-	return float64(cmp.Or(r.OutputTokens, chunks)) / float64(max(1, chunks))
 }
 
 // timeline takes every n-th request that was sent.

@@ -7,15 +7,30 @@ func Mean(runs []Digest) (out Digest) {
 	if len(runs) == 1 {
 		return runs[0]
 	}
-	var ttft, itl []Quantiles
+	var latencies []Latencies
 	var flows []Flow
 	for _, d := range runs {
-		ttft, itl = append(ttft, d.TTFT), append(itl, d.ITL)
+		latencies = append(latencies, d.Latencies)
 		if d.Output.Window > 0 {
 			flows = append(flows, d.Output)
 		}
 	}
-	return Digest{TTFT: meanQuantiles(ttft), ITL: meanQuantiles(itl), Output: meanFlow(flows)}
+	return Digest{Latencies: MeanLatencies(latencies), Output: meanFlow(flows)}
+}
+
+// MeanLatencies are at each share the mean of those of the runs that have some.
+func MeanLatencies(runs []Latencies) Latencies {
+	of := func(one func(Latencies) Quantiles) Quantiles {
+		var all []Quantiles
+		for _, l := range runs {
+			all = append(all, one(l))
+		}
+		return meanQuantiles(all)
+	}
+	return Latencies{
+		TTFT: of(func(l Latencies) Quantiles { return l.TTFT }), TPOT: of(func(l Latencies) Quantiles { return l.TPOT }),
+		ITL: of(func(l Latencies) Quantiles { return l.ITL }), E2EL: of(func(l Latencies) Quantiles { return l.E2EL }),
+	}
 }
 
 func meanQuantiles(all []Quantiles) Quantiles {

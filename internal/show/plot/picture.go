@@ -25,6 +25,7 @@ import (
 	plottext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -84,12 +85,39 @@ var (
 	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
 )
 
-// write draws the picture as SVG.
+// A PNG is a writer that gets pictures as PNG instead of SVG: dots, at twice the size that they
+// are shown in. Its fonts have no Chinese, Japanese or Korean characters.
+type PNG struct{ io.Writer }
+
+// write draws the picture, as SVG unless w is a PNG.
 func (p picture) write(w io.Writer) error {
-	rows := layOut(p.keys, plotWidth-2*margin)
-	head := vg.Length(titleRow + legendRow*len(rows))
-	canvas := vgsvg.New(plotWidth, p.height+head+2*margin)
-	c := draw.New(canvas)
+	head := vg.Length(titleRow + legendRow*len(p.legend()))
+	width, height := vg.Length(plotWidth), p.height+head+2*margin
+	var b bytes.Buffer
+	if png, ok := w.(PNG); ok {
+		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(2*vgimg.DefaultDPI))
+		p.drawOn(draw.New(canvas))
+		if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&b); err != nil {
+			return err
+		}
+		_, err := png.Write(b.Bytes())
+		return err
+	}
+	canvas := vgsvg.New(width, height)
+	p.drawOn(draw.New(canvas))
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:"+families)))
+	return err
+}
+
+// legend lays out the keys.
+func (p picture) legend() []legendLine { return layOut(p.keys, plotWidth-2*margin) }
+
+// drawOn draws all of the picture.
+func (p picture) drawOn(c draw.Canvas) {
+	rows := p.legend()
 	c.SetColor(color.White)
 	c.Fill(c.Path())
 	c = draw.Crop(c, margin, -margin-4, margin, -margin)
@@ -99,13 +127,7 @@ func (p picture) write(w io.Writer) error {
 	for i, row := range rows {
 		row.draw(c, c.Max.Y-titleRow-vg.Length(i)*legendRow-8)
 	}
-	p.drawIn(draw.Crop(c, 0, 0, 0, -head))
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return err
-	}
-	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:"+families)))
-	return err
+	p.drawIn(draw.Crop(c, 0, 0, 0, -vg.Length(titleRow+legendRow*len(rows))))
 }
 
 // drawIn draws the axes and what is in them.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -210,17 +212,6 @@ func TestDigestOfWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestTokensOfChunks(t *testing.T) {
-	r := &trace.Record{OutputTokens: 9, Chunks: []trace.Chunk{{Kind: trace.Role}, {Kind: trace.Text}, {Kind: trace.Text}, {Kind: trace.Text}}}
-	if got := perChunk(r); got != 3 {
-		t.Errorf("9 tokens in 3 chunks are %v each", got)
-	}
-	r.Chunks[1].Tokens = 4
-	if got := perChunk(r); got != 0 {
-		t.Errorf("chunks beside those that say how many they carry have %v", got)
-	}
-}
-
 func TestRatesOfWindows(t *testing.T) {
 	f := Flow{Window: 1, Tokens: []float64{10, 20, 30, 40, 7}, End: 4.6}
 	got := f.rates(2)
@@ -346,5 +337,30 @@ func TestATrackKeepsItsPeaks(t *testing.T) {
 	thin := k.thinned()
 	if len(thin.X) > mostTrack || slices.Max(thin.Y) != 9 || !slices.IsSorted(thin.X) {
 		t.Errorf("%d points, at most %v", len(thin.X), slices.Max(thin.Y))
+	}
+}
+
+// A PNG is the same picture in dots.
+func TestPNG(t *testing.T) {
+	for name, draw := range figures(t) {
+		var b bytes.Buffer
+		if err := draw(PNG{&b}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		img, err := png.Decode(&b)
+		if err != nil || img.Bounds().Dx() != 1654 && img.Bounds().Dx() != 1653 {
+			t.Errorf("%s: %v, %v", name, err, img)
+			continue
+		}
+		colours := map[color.Color]bool{}
+		for x := range img.Bounds().Dx() {
+			for y := 0; y < img.Bounds().Dy(); y += 7 {
+				colours[img.At(x, y)] = true
+			}
+		}
+		if len(colours) < 4 {
+			t.Errorf("%s has %d colours", name, len(colours))
+		}
 	}
 }

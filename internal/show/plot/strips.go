@@ -61,6 +61,15 @@ func strips(t *trace.Trace) (all []Strip) {
 	}
 	add(Strip{Name: "plot.in-flight", Steps: true, Lines: []Track{inFlight(t.Records)}})
 	add(Strip{Name: "latency.ttft", Unit: "ms", Dots: true, Lines: []Track{firstTokens(t)}})
+	return append(all, Strips(t.Telemetry, end)...)
+}
+
+// Strips are what a server and its devices said of themselves, up to an instant in seconds since the
+// start of the run.
+func Strips(set *telemetry.Set, end float64) (all []Strip) {
+	if set.Empty() {
+		return nil
+	}
 	for _, known := range []struct {
 		name, unit string
 		scale, top float64
@@ -71,7 +80,9 @@ func strips(t *trace.Trace) (all []Strip) {
 		{telemetry.DevicePower, "W", 1, 0},
 		{telemetry.DeviceClock, "MHz", 1e-6, 0},
 	} {
-		add(Strip{Name: plan.Code(known.name), Unit: known.unit, Top: known.top, Lines: tracks(t.Telemetry, known.name, end, known.scale)})
+		if lines := tracks(set, known.name, end, known.scale); len(lines) > 0 {
+			all = append(all, Strip{Name: plan.Code(known.name), Unit: known.unit, Top: known.top, Lines: lines})
+		}
 	}
 	return all
 }
@@ -89,7 +100,9 @@ func tracks(set *telemetry.Set, name string, end, scale float64) (all []Track) {
 				k.X, k.Y = append(k.X, x), append(k.Y, p.Value*scale)
 			}
 		}
-		all = append(all, k.thinned())
+		if len(k.X) > 0 {
+			all = append(all, k.thinned())
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -12,6 +13,9 @@ type Load struct {
 	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer
 	Until    time.Duration // nothing is sent from then on; 0: no limit
 	Gate     int           // requests in flight at most; 0: no limit
+	// Due yields the due times of the requests in order; nil if they wait for answers, or only for
+	// places.
+	Due iter.Seq[time.Duration]
 }
 
 // A course is how far a run is.
@@ -38,6 +42,24 @@ func (c course) progress() string {
 		return fmt.Sprintf("%d done", c.done)
 	}
 	return fmt.Sprintf("%d/%d", c.done, c.Requests)
+}
+
+// share is the share of the run that is done, from 0 to 1: of its requests, or of its time if that
+// ends it.
+func (c course) share() float64 {
+	of := func(a, b float64) float64 {
+		if b <= 0 {
+			return 0
+		}
+		return min(1, a/b)
+	}
+	switch {
+	case c.over():
+		return of(c.work(), float64(c.sent))
+	case c.Until > 0:
+		return of(float64(c.elapsed), float64(c.Until))
+	}
+	return of(c.work(), float64(c.Requests))
 }
 
 // length is the mean length of an answer in tokens, 0 if it is unknown.

@@ -1,56 +1,93 @@
+// Package progress shows a run while it goes on: on a terminal as a view of a dozen lines or as one
+// line, redrawn in place; elsewhere as a line every few seconds.
+//
+//	records ──> figures ─┐
+//	counts ──────────────┼──> state ──> lines ──> Console
+//	samples ──> server ──┘
+//
+// The measuring process draws, so it must cost little. A record is added to histograms as it comes;
+// everything else happens at most four times a second. The lines are a pure function of a state and
+// the size of the terminal.
 package progress
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/screen"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
+
+// A Mode is a way to show a run.
+type Mode string
+
+// The modes. Without a terminal Auto and Live are Plain.
+const (
+	Auto  Mode = "auto"  // the view if there is room for it, else the line
+	Live  Mode = "live"  // the view, however small the terminal is
+	Plain Mode = "plain" // the line
+	Off   Mode = "off"   // nothing
+)
+
+// A Subject is the run to show.
+type Subject struct {
+	Run    *trace.Run // unchanged while it is shown
+	Load   Load
+	Counts func() trace.Snapshot
+	// CPU returns the processor time that this process has used and the number of processors it
+	// may use.
+	CPU  func() (used time.Duration, processors int)
+	Lang *words.Language
+}
 
 // A Display shows how a run goes.
 type Display struct {
+	Subject
 	console *Console
-	counts  func() trace.Snapshot
-	load    Load
+	mode    Mode
 	ending  atomic.Bool // nothing more is sent
 	start   time.Time
+	used    time.Duration // CPU, at the start
+	server  sampled
 
-	mu     sync.Mutex              // guards what follows
-	ttft   *hdrhistogram.Histogram // microseconds, of the requests done
-	itl    *hdrhistogram.Histogram
-	course course // of the requests done
-	came   []count
+	mu      sync.Mutex // guards the figures
+	figures figures
+
+	// Only the drawing goroutine uses what follows.
+	recent recent
+	past   history
+	queue  *queue
+	head   head
+	health health
 
 	over chan struct{}
 	loop sync.WaitGroup
 }
 
-// A count is how many tokens had come at an instant.
-type count struct {
-	at     time.Duration
-	tokens int
-}
-
-// How often a line is written, and over which time tokens per second are counted.
+// How often something is drawn.
 const (
+	viewEvery  = 250 * time.Millisecond
 	drawEvery  = 200 * time.Millisecond
 	printEvery = 5 * time.Second
-	recently   = 5 * time.Second
-	maxLatency = int64(24 * time.Hour / time.Microsecond)
 )
 
-// Start begins to show a run; counts tell how far it is.
-func Start(c *Console, counts func() trace.Snapshot, load Load) *Display {
+// Start begins to show a run.
+func Start(c *Console, s Subject, mode Mode) *Display {
+	views := c.term != nil && (mode == Auto || mode == Live)
 	p := &Display{
-		console: c, counts: counts, load: load, start: time.Now(), over: make(chan struct{}), came: []count{{}},
-		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
+		Subject: s, console: c, mode: mode, start: time.Now(), over: make(chan struct{}),
+		figures: newFigures(s.Run, views), recent: recent{{}},
 	}
 	every := printEvery
-	if c.width != nil {
+	switch {
+	case views:
+		every = viewEvery
+		p.queue, p.head = newQueue(s.Load), headOf(s, c.hide)
+		p.used, _ = s.CPU()
+	case c.term != nil:
 		every = drawEvery
 	}
 	p.loop.Go(func() { p.show(every) })
@@ -61,100 +98,101 @@ func Start(c *Console, counts func() trace.Snapshot, load Load) *Display {
 func (p *Display) Record(r *trace.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.course.settled += r.OutputTokens
-	if !r.OK() {
-		return
-	}
-	p.course.answers++
-	p.course.whole += r.OutputTokens
-	prev := trace.Never
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
-			continue
-		}
-		if prev.Happened() {
-			_ = p.itl.RecordValue(c.At.Sub(prev).Microseconds()) // beyond a day: not shown
-		} else {
-			_ = p.ttft.RecordValue(c.At.Sub(r.Sent).Microseconds())
-		}
-		prev = c.At
+	p.figures.add(r)
+}
+
+// Sampled adds new samples of telemetry.
+func (p *Display) Sampled(sources []telemetry.Source, values []telemetry.Value) {
+	if p.figures.whole {
+		p.server.add(sources, values, time.Since(p.start))
 	}
 }
 
+// show draws until the run is over. While the process was stopped, as by ctrl-z, a shell has written
+// below the view. When it continues, the tick may be seen before SIGCONT.
 func (p *Display) show(every time.Duration) {
+	if p.queue != nil {
+		defer p.queue.stop()
+	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var resumed <-chan struct{}
+	if p.console.term != nil {
+		resumed = p.console.term.Resumed()
+	}
+	last := time.Now()
 	for {
 		select {
+		case <-resumed:
+			p.console.forget()
 		case <-tick.C:
-			p.console.draw(p.line()...)
+			if resumed != nil && time.Since(last) > 2*every {
+				p.afterAGap(resumed)
+			}
+			p.draw()
+			last = time.Now()
 		case <-p.over:
 			return
 		}
 	}
 }
 
+// afterAGap gives SIGCONT time to arrive.
+func (p *Display) afterAGap(resumed <-chan struct{}) {
+	wait := time.NewTimer(50 * time.Millisecond)
+	defer wait.Stop()
+	select {
+	case <-resumed:
+		p.console.forget()
+	case <-wait.C:
+	case <-p.over:
+	}
+}
+
 // Ending says that nothing more is sent.
 func (p *Display) Ending() { p.ending.Store(true) }
 
-// Stop ends the display and clears its line.
+// Stop ends the display and erases it.
 func (p *Display) Stop() {
 	close(p.over)
 	p.loop.Wait()
 	p.console.clear()
 }
 
-// line is how the run goes, the most important first.
-func (p *Display) line() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now, elapsed := p.counts(), time.Since(p.start)
-	c := p.course
-	c.Load, c.elapsed, c.sent, c.done, c.tokens, c.ending = p.load, elapsed, now.Released, now.Done, now.Tokens, p.ending.Load()
-	parts := []string{
-		c.progress(),
-		fmt.Sprintf("%d failed", now.Failed),
-		fmt.Sprintf("%d in flight", now.InFlight()),
+// The smallest terminals for the view: in mode Auto, and in mode Live.
+const (
+	autoColumns, autoRows = 60, 16
+	leastColumns          = 20
+	leastRows             = 5
+)
+
+// draw draws the view if the terminal has room for it, else the line.
+func (p *Display) draw() {
+	paper, ok := p.paper()
+	if !ok {
+		p.console.drawLine(p.line()...)
+		return
 	}
-	if left, known := c.left(); known {
-		parts = append(parts, left.Round(time.Second).String()+" left")
-	}
-	parts = append(parts, fmt.Sprintf("%.0f tok/s", p.rate(elapsed, now.Tokens)))
-	if p.ttft.TotalCount() > 0 {
-		parts = append(parts, "TTFT p50/p99 "+p50p99(p.ttft)+" ms")
-	}
-	if p.itl.TotalCount() > 0 {
-		parts = append(parts, "ITL p50/p99 "+p50p99(p.itl)+" ms")
-	}
-	since := fmt.Sprintf("%5.1f s", elapsed.Seconds())
-	if p.console.width == nil {
-		return append([]string{since}, parts...)
-	}
-	return append(parts, since) // the first to be left out
+	p.console.drawBlock(p.state(p.console.marked()).lines(paper))
 }
 
-// rate is how many tokens came per second, of late.
-func (p *Display) rate(elapsed time.Duration, tokens int) float64 {
-	p.came = append(p.came, count{elapsed, tokens})
-	for len(p.came) > 2 && elapsed-p.came[1].at >= recently {
-		p.came = p.came[1:]
+// paper is the area for the view, false if the line is to be drawn. The last column stays free, so
+// that no line wraps, and the last row, for the cursor.
+func (p *Display) paper() (screen.Paper, bool) {
+	term := p.console.term
+	if !p.figures.whole {
+		return screen.Paper{}, false
 	}
-	first := p.came[0]
-	if elapsed <= first.at {
-		return 0
-	}
-	return float64(tokens-first.tokens) / (elapsed - first.at).Seconds()
+	columns, rows := term.Size()
+	ok := columns >= autoColumns && rows >= autoRows || p.mode == Live && columns >= leastColumns && rows >= leastRows
+	return screen.Paper{Columns: columns - 1, Rows: rows - 1, Colors: term.Colors, ASCII: term.ASCII, Lang: p.Lang}, ok
 }
 
-// p50p99 are the two percentiles in milliseconds.
-func p50p99(h *hdrhistogram.Histogram) string {
-	return short(h.ValueAtQuantile(50)) + "/" + short(h.ValueAtQuantile(99))
-}
-
-// short is microseconds in milliseconds, in few characters.
-func short(us int64) string {
-	if us < 9950 {
-		return fmt.Sprintf("%.1f", float64(us)/1000)
+// now returns the counts of this moment. The figures must be locked.
+func (p *Display) now() (trace.Snapshot, course) {
+	s, f := p.Counts(), &p.figures
+	return s, course{
+		Load: p.Load, elapsed: time.Since(p.start), sent: s.Released, done: s.Done, tokens: s.Tokens,
+		settled: f.settled, answers: f.answers, whole: f.tokens, ending: p.ending.Load(),
 	}
-	return fmt.Sprintf("%.0f", float64(us)/1000)
 }

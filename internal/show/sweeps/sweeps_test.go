@@ -14,7 +14,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
 var english = words.In(words.Default)
@@ -162,5 +164,42 @@ func TestPredicted(t *testing.T) {
 	bars := lines(s, throughput, latency)[0].Spots
 	if b := bars[1]; len(bars) != 3 || b.X != 6 || b.Left != 4 || b.Right != 9 || b.Low != 160 || b.High != 250 {
 		t.Errorf("%+v", bars)
+	}
+}
+
+// A page gets the sweep as data: with what single points say at them, and hostile names as texts.
+func TestView(t *testing.T) {
+	s := swept()
+	s.Name = "<img src=x>"
+	s.Rows[1].Point[0].Value = "5<b>"
+	v, says := View(s, english)
+	b, err := view.JSON(view.Search{Row: view.SearchRow{Name: s.Name, Kind: "sweep", Terms: []string{}}, Says: says, Sweep: &v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/view.json", golden.Rounded(indented.String())+"\n")
+}
+
+// Predictions have the intervals of one new run in place of the spread of runs.
+func TestViewOfPredictions(t *testing.T) {
+	all := make([]curve.Prediction, 4)
+	all[1].Predicted = map[string]curve.Reach{"tpot.mean": {Value: 0.05, Low: 0.04, High: 0.0625}, "throughput.output": {Value: 500, Low: 400, High: 600}}
+	all[3].Refused = "too far"
+	v, says := View(swept().Predict(0.9, all), words.In("zh"))
+	user, device := v.Points[1].Figures[perUser], v.Points[1].Figures[perDevice]
+	if !user.Predicted || user.Value != 20 || *user.Low != 16 || *user.High != 25 || !device.Predicted || *device.Low != 200 || *device.High != 300 {
+		t.Errorf("%+v, %+v", user, device)
+	}
+	if v.Points[3].Refused != "too far" || v.Level != 0.9 || len(v.Points[3].Figures) != 0 {
+		t.Errorf("%+v", v.Points[3])
+	}
+	for _, line := range says {
+		if strings.Contains(line, "too far") || strings.Contains(line, "knee") {
+			t.Errorf("%q", line)
+		}
 	}
 }

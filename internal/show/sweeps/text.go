@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -187,71 +188,74 @@ func marks(s curve.Sweep, row int) string {
 }
 
 // foot are lines about the curves, the front and what failed.
-func foot(s curve.Sweep, l *words.Language) (lines []string) {
+func foot(s curve.Sweep, l *words.Language) []string {
+	return slices.Concat(together(s, l), apart(s, l), uncalibrated(s, l))
+}
+
+// together are lines about the curves and the front.
+func together(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
-			lines = append(lines, knee(s, c))
+			lines = append(lines, l.Say(knee(s, c)))
 		}
 	}
 	if s.Load != "" && lines == nil {
-		lines = append(lines, "knee: cannot tell from less than three loads")
+		lines = append(lines, l.Word("sweep.no-knee"))
 	}
 	if len(s.Front) > 0 {
-		lines = append(lines, "front: no other point is as fast for a user and gives as much for a device, and more in one of them")
+		lines = append(lines, l.Word("sweep.front"))
 	}
+	return lines
+}
+
+// apart are lines about points that have no runs, or whose runs are to be doubted.
+func apart(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated text.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
-			failed.Add(l.Say(why), name(r.Point))
+			failed.Add(l.Say(why), name(r.Point, l))
 		}
 		if r.Refused != "" {
-			refused.Add(r.Refused, name(r.Point))
+			refused.Add(r.Refused, name(r.Point, l))
 		}
 		if r.Extrapolated != "" {
-			extrapolated.Add(r.Extrapolated, name(r.Point))
+			extrapolated.Add(r.Extrapolated, name(r.Point, l))
 		}
 	}
-	lines = append(lines, grouped("failed: %s: %s", failed)...)
-	lines = append(lines, grouped("not predicted: %s: %s by the calibration; --extrapolate predicts nevertheless", refused)...)
-	lines = append(lines, grouped("extrapolated: %s: %s by the calibration; the error there is not known", extrapolated)...)
-	return append(lines, uncalibrated(s)...)
-}
-
-// grouped is a line for each thing that is said of points.
-func grouped(format string, all text.Groups) (lines []string) {
-	for _, g := range all {
-		lines = append(lines, fmt.Sprintf(format, strings.Join(g.Names, "; "), text.Clean(g.Said)))
+	for _, g := range failed {
+		lines = append(lines, l.Word("sweep.failed", "points", g.Names, "why", g.Said))
+	}
+	for _, g := range refused {
+		lines = append(lines, l.Word("sweep.refused", "points", g.Names, "why", g.Said))
+	}
+	for _, g := range extrapolated {
+		lines = append(lines, l.Word("sweep.extrapolated", "points", g.Names, "why", g.Said))
 	}
 	return lines
 }
 
 // uncalibrated says why simulated points have no intervals.
-func uncalibrated(s curve.Sweep) (lines []string) {
-	for _, name := range s.Uncalibrated {
-		why := "profile " + text.Clean(name) + " has no calibration, which `pitot calibrate` finds"
-		if name == "" {
-			why = "the engine has latencies in place of a profile"
-		}
-		lines = append(lines, "no intervals: "+why)
+func uncalibrated(s curve.Sweep, l *words.Language) (lines []string) {
+	for _, profile := range s.Uncalibrated {
+		lines = append(lines, l.Word("sweep.uncalibrated", "profile", profile, "named", profile != ""))
 	}
 	return lines
 }
 
-func name(p curve.Point) string { return cmp.Or(text.Clean(p.String()), "all") }
+func name(p curve.Point, l *words.Language) string {
+	return cmp.Or(text.Clean(p.String()), l.Word("sweep.all"))
+}
 
 // knee says where the knee of a curve is.
-func knee(s curve.Sweep, c curve.Curve) string {
-	of := "knee"
-	if len(c.Fixed) > 0 {
-		of += " at " + name(c.Fixed)
-	}
-	at := func(row int) string { return s.Load + "=" + plain.Line(s.Rows[row].Point.Value(s.Load)) }
+func knee(s curve.Sweep, c curve.Curve) plan.Message {
+	at := func(row int) string { return s.Load + "=" + s.Rows[row].Point.Value(s.Load) }
 	switch k := c.Knee; k.Bound {
 	case curve.Inside:
-		return fmt.Sprintf("%s: %s, with %s req/s and %s ms of latency", of, at(k.Row), digits(s.Rows[k.Row].Mean("throughput.requests")), digits(1000*s.Rows[k.Row].Mean("e2el.mean")))
+		return plan.Say("sweep.knee", "of", c.Fixed.String(), "at", at(k.Row),
+			"rate", digits(s.Rows[k.Row].Mean("throughput.requests")), "latency", digits(1000*s.Rows[k.Row].Mean("e2el.mean")))
 	case curve.AtMost:
-		return fmt.Sprintf("%s: at the smallest load, %s, or below it", of, at(k.Row))
+		return plan.Say("sweep.knee-below", "of", c.Fixed.String(), "at", at(k.Row))
 	default:
-		return fmt.Sprintf("%s: at the largest load, %s, or beyond it", of, at(k.Row))
+		return plan.Say("sweep.knee-beyond", "of", c.Fixed.String(), "at", at(k.Row))
 	}
 }

@@ -96,6 +96,16 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
+// Rows is how many rows a terminal of n columns shows s in.
+func Rows(s string, n int) int {
+	rows := 1
+	for n > 0 && Width(s) > n {
+		_, s = split(s, n)
+		rows++
+	}
+	return rows
+}
+
 // Width is how many columns of a terminal s takes: two for each Chinese character and
 // each emoji.
 func Width(s string) int { return uniseg.StringWidth(s) }

@@ -46,3 +46,16 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// A Chinese character that has half the room that it needs goes to the next row.
+func TestRows(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want int
+	}{{"", 5, 1}, {"abcde", 5, 1}, {"abcdef", 5, 2}, {"名字名字", 8, 1}, {"名字名字", 5, 2}, {"名字名字", 3, 4}, {"abc", 0, 1}} {
+		if got := Rows(c.s, c.n); got != c.want {
+			t.Errorf("%q in %d columns: %d rows, want %d", c.s, c.n, got, c.want)
+		}
+	}
+}

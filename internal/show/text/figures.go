@@ -184,6 +184,12 @@ func shown(name string) (unit string, scale float64) {
 	return string(q.Unit), 1
 }
 
+// FigureUnit is the unit in which Figure shows a value.
+func FigureUnit(name string) string {
+	unit, _ := shown(name)
+	return unit
+}
+
 // FigureTitle is the name of a figure as the title of a column, with its unit.
 func FigureTitle(name string) string {
 	unit, _ := shown(name)

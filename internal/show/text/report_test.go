@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -181,6 +182,21 @@ func TestEveryClassIsExplained(t *testing.T) {
 			if l := words.In(name); !l.Knows(c.Code()) {
 				t.Errorf("%s has no words for %s", name, c)
 			}
+		}
+	}
+}
+
+// The head of a report says how the run ended, also that its process was killed.
+func TestEveryStatusHasWords(t *testing.T) {
+	for _, status := range []trace.Status{trace.Running, trace.Complete, trace.Interrupted, store.Killed} {
+		tr := sample(30, 0)
+		tr.Run.Status = status
+		var b strings.Builder
+		if err := Report(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
+			t.Fatal(err)
+		}
+		if head, _, _ := strings.Cut(b.String(), "\n"); !strings.HasSuffix(head, " · "+string(status)) {
+			t.Error(head)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func outcome(r *trace.Record) string {
 func Load(p trace.Plan, l *words.Language) string {
 	limit := ""
 	if p.Concurrency > 0 {
-		limit = fmt.Sprintf("at most %d in flight", p.Concurrency)
+		limit = l.Word("load.at-most", "value", p.Concurrency)
 	}
 	return Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
 }

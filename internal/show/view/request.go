@@ -44,7 +44,7 @@ type Chunk struct {
 	Kind   string  `json:"kind"` // text, reasoning, tool call, role, finish; with +: more than one
 }
 
-// Requests of a page of raw records: the rows of a table.
+// Records are a page of raw records: the rows of a table.
 type Records struct {
 	Total int       `json:"total"`
 	Rows  []Request `json:"rows"` // without Text and Chunks

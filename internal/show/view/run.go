@@ -5,6 +5,7 @@ type Run struct {
 	Row      Row       `json:"row"`
 	Verdict  Verdict   `json:"verdict"`
 	Seconds  *float64  `json:"seconds"` // the benchmark duration; null while it is not known
+	Lasts    *float64  `json:"lasts"`   // for how many seconds requests are sent, by the plan; null: until all are
 	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as an imported run's tool told them
 	Requests Requests  `json:"requests"`
 	Failures []Failure `json:"failures"`
@@ -14,7 +15,6 @@ type Run struct {
 	Environment []Group   `json:"environment"`
 	Spec        string    `json:"spec"`     // the plan as a settings file; empty: of imported runs
 	Commands    []Command `json:"commands"` // that make the run again
-	Reports     []Report  `json:"reports"`
 	// Predicted says, of a simulated run, what it was simulated with; empty: of others.
 	Predicted string `json:"predicted"`
 }
@@ -83,4 +83,10 @@ type Command struct {
 type Report struct {
 	Dialect string `json:"dialect"`
 	Text    string `json:"text"`
+}
+
+// Reports are the forms that there are of a run.
+type Reports struct {
+	Reports []Report `json:"reports"`
+	Note    string   `json:"note"` // why there are none; empty: there are
 }

@@ -10,7 +10,28 @@ import (
 )
 
 // answers are the types that the page gets; those they are made of follow.
-var answers = []any{Hello{}, Runs{}, Sparkline{}, Labels{}, Changes{}, Progress{}, Run{}, Course{}, RowsHeader{}, Request{}, Records{}}
+var answers = []any{
+	Hello{},
+	Runs{},
+	Sparkline{},
+	Labels{},
+	Changes{},
+	Progress{},
+	Run{},
+	Reports{},
+	Course{},
+	RowsHeader{},
+	Request{},
+	Records{},
+	Comparison{},
+	Experiments{},
+	Experiment{},
+	Note{},
+	Searches{},
+	Search{},
+	Predicted{},
+	Conformity{},
+}
 
 // The types of the page are those of this package: UPDATE=1 writes them.
 func TestTypesOfThePage(t *testing.T) {

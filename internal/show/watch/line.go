@@ -3,6 +3,7 @@ package watch
 import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -19,7 +20,7 @@ func Line(v View, l *words.Language) string {
 		parts = append(parts, line)
 	}
 	if len(now.Devices) > 0 {
-		parts = append(parts, devicesLine(now.Devices, l))
+		parts = append(parts, Devices(now.Devices, l))
 	}
 	for _, h := range now.Hosts {
 		parts = append(parts, h.Source+" "+cpu(h, "watch.of-cpus", l))
@@ -39,8 +40,8 @@ func serverLine(s resources.LiveServer, l *words.Language) string {
 	return text.Join("  ", parts...)
 }
 
-// devicesLine is their mean utilization and their power together.
-func devicesLine(all []resources.LiveDevice, l *words.Language) string {
+// Devices is their mean utilization and their power together.
+func Devices(all []resources.LiveDevice, l *words.Language) string {
 	busy, power := 0.0, 0.0
 	var known, powered int
 	for _, d := range all {
@@ -59,5 +60,5 @@ func devicesLine(all []resources.LiveDevice, l *words.Language) string {
 	if powered == len(all) {
 		sum = &power
 	}
-	return l.Word("report.devices", "devices", len(all)) + " " + percent(mean) + " " + watts(sum)
+	return l.Word("report.devices", "devices", len(all)) + " " + screen.Percent(mean) + " " + screen.Watts(sum)
 }

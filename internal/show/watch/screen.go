@@ -7,88 +7,29 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/text"
-	"github.com/pitot-bench/pitot/internal/show/words"
 )
-
-// A Paper is what a screen is drawn on.
-type Paper struct {
-	Columns, Rows int
-	Colors        bool
-	Lang          *words.Language
-}
 
 // Screen are the lines of a screen, none wider than it is; those that do not fit are counted in
 // the last one.
-func Screen(v View, p Paper) []string {
-	d := drawing{Paper: p}
+func Screen(v View, p screen.Paper) []string {
+	d := drawing{screen.Page{Paper: p}}
 	d.head(v)
 	d.servers(v)
 	d.devices(v)
 	d.hosts(v)
 	d.troubles(v)
-	return d.fitted()
+	return d.Fitted()
 }
 
-// A drawing is a screen in the making. A line is empty between two sections.
-type drawing struct {
-	Paper
-	lines []string
-}
-
-// paint colours a text, if the terminal has colours.
-func (d *drawing) paint(s, color string) string {
-	if !d.Colors {
-		return s
-	}
-	return plain.Paint(s, color)
-}
-
-// line adds a line of pieces, cut where the screen ends, and without blanks behind them.
-func (d *drawing) line(pieces ...piece) {
-	for n := len(pieces); n > 0; n-- {
-		if pieces[n-1].text = strings.TrimRight(pieces[n-1].text, " "); pieces[n-1].text != "" {
-			break
-		}
-		pieces = pieces[:n-1]
-	}
-	room, line := d.Columns, ""
-	for _, p := range pieces {
-		s := plain.Line(p.text)
-		if line != "" && room < 2 && text.Width(s) > room { // nor is there any for a sign of the cut
-			break
-		}
-		s = text.Cut(s, room)
-		room -= text.Width(s)
-		line += d.paint(s, p.color)
-	}
-	d.lines = append(d.lines, line)
-}
-
-// A piece is a part of a line in one colour.
-type piece struct{ text, color string }
-
-// section begins one.
-func (d *drawing) section() { d.lines = append(d.lines, "") }
-
-// fitted are the lines that have room: where they are too many, empty ones go first.
-func (d *drawing) fitted() []string {
-	lines := d.lines
-	if len(lines) > d.Rows {
-		lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
-	}
-	if n := len(lines); n > d.Rows && d.Rows > 0 {
-		d.lines = lines[:d.Rows-1]
-		d.line(piece{d.Lang.Word("watch.more", "lines", n-d.Rows+1), plain.Dim})
-		lines = d.lines
-	}
-	return lines
-}
+// A drawing is a screen in the making.
+type drawing struct{ screen.Page }
 
 func (d *drawing) head(v View) {
 	right := v.Time.Format("15:04:05") + "  " + d.Lang.Word("watch.every", "time", v.Every.Seconds()) + "  " + d.Lang.Word("watch.quit")
 	left := text.Cut(plain.Line(v.Target), max(8, d.Columns-2-text.Width(right)))
-	d.line(piece{text.PadRight(left, d.Columns-text.Width(right)), plain.Bold}, piece{right, plain.Dim})
+	d.Line(screen.In(plain.Bold, text.PadRight(left, d.Columns-text.Width(right))), screen.In(plain.Dim, right))
 }
 
 // servers are one under the other if there is one, else in rows.
@@ -97,10 +38,10 @@ func (d *drawing) servers(v View) {
 	if len(now.Servers) == 0 && len(now.Devices)+len(now.Hosts) > 0 {
 		return
 	}
-	d.section()
+	d.Section()
 	switch len(now.Servers) {
 	case 0:
-		d.line(piece{d.Lang.Word("watch.nothing"), plain.Dim})
+		d.Line(screen.In(plain.Dim, d.Lang.Word("watch.nothing")))
 	case 1:
 		d.server(v, now.Servers[0])
 	default:
@@ -116,15 +57,15 @@ func (d *drawing) server(v View, s resources.LiveServer) {
 	}
 	room := d.Columns - names - values - 4 - mostMost
 	for _, q := range quantities {
-		pieces := []piece{{text.PadRight(d.Lang.Word(q.code), names) + "  ", plain.Dim}, {text.PadLeft(q.say(q.of(s)), values), ""}}
+		pieces := []screen.Piece{screen.In(plain.Dim, text.PadRight(d.Lang.Word(q.code), names)+"  "), screen.In("", text.PadLeft(q.say(q.of(s)), values))}
 		if q.drawn && room >= leastCourse {
 			course := courseOf(v.Course, s.Source, q.of)
-			pieces = append(pieces, piece{"  " + text.PadLeft(spark(course, min(room, mostCourse), q.most), min(room, mostCourse)), plain.Green})
-			if most := largest(course); most != nil && q.most == 0 && *most > 0 {
-				pieces = append(pieces, piece{"  " + d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s")), plain.Dim})
+			pieces = append(pieces, screen.In(plain.Green, "  "+text.PadLeft(d.Spark(course, min(room, mostCourse), q.most), min(room, mostCourse))))
+			if most := screen.Largest(course); most != nil && q.most == 0 && *most > 0 {
+				pieces = append(pieces, screen.In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s"))))
 			}
 		}
-		d.line(pieces...)
+		d.Line(pieces...)
 	}
 }
 
@@ -192,16 +133,16 @@ func (d *drawing) devices(v View) {
 		}
 		t.rows = append(t.rows, []cell{
 			{dev.Device, ""},
-			{percent(dev.Utilization), ""},
-			{watts(dev.Power), ""},
+			{screen.Percent(dev.Utilization), ""},
+			{screen.Watts(dev.Power), ""},
 			{mega(dev.Clock), ""},
 			{celsius(dev.Temperature), ""},
 			{memory(dev.MemoryUsed, dev.MemoryTotal), ""},
 			d.throttled(dev.Throttled),
-			{spark(course, deviceCourse, 1), plain.Green},
+			{d.Spark(course, deviceCourse, 1), plain.Green},
 		})
 	}
-	d.section()
+	d.Section()
 	d.table(t)
 }
 
@@ -212,7 +153,7 @@ const deviceCourse = 20
 func (d *drawing) throttled(reasons []string) cell {
 	switch {
 	case reasons == nil:
-		return cell{unknown, ""}
+		return cell{screen.Unknown, ""}
 	case len(reasons) == 0:
 		return cell{d.Lang.Word("watch.not-throttled"), ""}
 	case slices.ContainsFunc(reasons, telemetry.SeriousThrottling):
@@ -233,7 +174,7 @@ func (d *drawing) hosts(v View) {
 	for _, h := range now {
 		t.rows = append(t.rows, []cell{{h.Source, ""}, {cpu(h, "watch.of", d.Lang), ""}, {memory(h.MemoryUsed, h.MemoryTotal), ""}, {pressure(h), ""}})
 	}
-	d.section()
+	d.Section()
 	d.table(t)
 }
 
@@ -242,10 +183,10 @@ func (d *drawing) troubles(v View) {
 	if len(all) == 0 {
 		return
 	}
-	d.section()
+	d.Section()
 	for _, t := range all {
 		for _, line := range text.Wrap(plain.Line(t), d.Columns) {
-			d.line(piece{line, plain.Red})
+			d.Line(screen.In(plain.Red, line))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
@@ -40,18 +41,18 @@ func (d *drawing) table(t table) {
 		header[i] = cell{c.title, plain.Dim}
 	}
 	for _, row := range append([][]cell{header}, t.rows...) {
-		var pieces []piece
+		var pieces []screen.Piece
 		for at, i := range shown {
 			s := text.PadLeft(row[i].text, widths[i])
 			if t.columns[i].left {
 				s = text.PadRight(row[i].text, widths[i])
 			}
 			if at > 0 {
-				pieces = append(pieces, piece{"  ", ""})
+				pieces = append(pieces, screen.In("", "  "))
 			}
-			pieces = append(pieces, piece{s, row[i].color})
+			pieces = append(pieces, screen.In(row[i].color, s))
 		}
-		d.line(pieces...)
+		d.Line(pieces...)
 	}
 }
 

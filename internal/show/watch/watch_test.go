@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
@@ -57,8 +58,8 @@ func busy(others ...string) View {
 	return v
 }
 
-func screen(v View, columns, rows int, lang string) string {
-	return strings.Join(Screen(v, Paper{Columns: columns, Rows: rows, Lang: words.In(lang)}), "\n") + "\n"
+func drawn(v View, columns, rows int, lang string) string {
+	return strings.Join(Screen(v, screen.Paper{Columns: columns, Rows: rows, Lang: words.In(lang)}), "\n") + "\n"
 }
 
 func TestScreens(t *testing.T) {
@@ -77,7 +78,7 @@ func TestScreens(t *testing.T) {
 		{"servers-60x24", busy("10.0.0.2:8000", "10.0.0.3:8000"), 60, 24, "en"},
 		{"nothing-60x24", View{Target: "pitot watch http://127.0.0.1:8000", Time: busy().Time, Every: time.Minute}, 60, 24, "en"},
 	} {
-		golden.Check(t, "testdata/"+c.file+".txt", screen(c.v, c.columns, c.rows, c.lang))
+		golden.Check(t, "testdata/"+c.file+".txt", drawn(c.v, c.columns, c.rows, c.lang))
 	}
 }
 
@@ -103,7 +104,7 @@ func TestNothingLeavesTheScreen(t *testing.T) {
 	v.Course[59].Devices[0].Device = "\x1b[31m\x00gpu"
 	for columns := 1; columns <= 150; columns++ {
 		for _, rows := range []int{1, 2, 7, 24, 60} {
-			lines := Screen(v, Paper{Columns: columns, Rows: rows, Lang: english})
+			lines := Screen(v, screen.Paper{Columns: columns, Rows: rows, Lang: english})
 			if len(lines) > rows {
 				t.Fatalf("%dx%d: %d lines", columns, rows, len(lines))
 			}
@@ -118,7 +119,7 @@ func TestNothingLeavesTheScreen(t *testing.T) {
 
 // Colours are Pitot's, and go with what they colour: without them the text is the same.
 func TestColours(t *testing.T) {
-	colored := strings.Join(Screen(busy(), Paper{Columns: 80, Rows: 24, Colors: true, Lang: english}), "\n") + "\n"
+	colored := strings.Join(Screen(busy(), screen.Paper{Columns: 80, Rows: 24, Colors: true, Lang: english}), "\n") + "\n"
 	if !strings.Contains(colored, plain.Paint("hw_thermal sw_power_cap", plain.Red)[:12]) {
 		t.Errorf("no red in %q", colored)
 	}
@@ -126,28 +127,7 @@ func TestColours(t *testing.T) {
 	for _, code := range []string{"0", plain.Bold, plain.Dim, plain.Red, plain.Green} {
 		bare = strings.ReplaceAll(bare, "\x1b["+code+"m", "")
 	}
-	if bare != screen(busy(), 80, 24, "en") {
+	if bare != drawn(busy(), 80, 24, "en") {
 		t.Errorf("%q", bare)
-	}
-}
-
-func TestSpark(t *testing.T) {
-	for _, c := range []struct {
-		course []*float64
-		width  int
-		most   float64
-		want   string
-	}{
-		{nil, 8, 0, ""},
-		{[]*float64{is(0), is(0)}, 8, 0, "▁▁"},
-		{[]*float64{is(0), nil, is(7), is(3.5)}, 8, 0, "▁ █▅"},
-		{[]*float64{is(9), is(0), is(2), is(6), is(10)}, 3, 0, "█▂▇"}, // 9; 0 and 2; 6 and 10
-		{[]*float64{is(0.5), is(2)}, 8, 1, "▅█"},
-		{[]*float64{nil, nil}, 1, 0, " "},
-		{[]*float64{is(1)}, 0, 0, ""},
-	} {
-		if got := spark(c.course, c.width, c.most); got != c.want {
-			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
-		}
 	}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -97,7 +98,7 @@ func TestABrokenExportIsNoWholeFile(t *testing.T) {
 	fill(t, s, 1)
 	h := (&Server{Runs: s}).Handler()
 	defer func() {
-		if err := recover(); err != http.ErrAbortHandler {
+		if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("panic %v", err)
 		}
 	}()

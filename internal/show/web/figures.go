@@ -17,6 +17,22 @@ const (
 	keptForLists = 10_000 // runs whose figures are remembered, of a store that is not written
 )
 
+// How many bytes of records, as they are stored, are read at once: 4 MiB are 9000 requests with 64
+// chunks each, and take half a second and 160 MB; a page waits for half of that.
+const (
+	mostWeight  = 4 << 20
+	quickWeight = 2 << 20
+)
+
+// small reports whether all records of a run may be read at once.
+func small(runs *store.Store, l store.Listing, most int64) bool {
+	if l.Records > fewRecords {
+		return false
+	}
+	weight, err := runs.Weight(l.ID)
+	return err == nil && weight <= most
+}
+
 // A reckoner computes figures of listed runs that have none stored, one run after the other, and
 // stores them unless a run is being measured, or the store cannot be written: then it remembers
 // them. It works only while runs wait.
@@ -101,6 +117,9 @@ func (k *reckoner) next() (l store.Listing, ok bool) {
 
 // figures computes those of a run. A damaged run has none.
 func (k *reckoner) figures(l store.Listing) map[string]float64 {
+	if !small(k.runs, l, mostWeight) {
+		return nil
+	}
 	t, err := k.runs.Load(l.ID)
 	if err != nil {
 		return nil

@@ -19,6 +19,7 @@ import (
 var (
 	fillFile = flag.String("fill", "", "file of a new store for TestFillStore")
 	fillRuns = flag.Int("fill-runs", 10_000, "number of its runs")
+	fillMore = flag.Int("fill-requests", 0, "number of requests of one more run, with 64 chunks each")
 )
 
 func TestFillStore(t *testing.T) {
@@ -31,6 +32,40 @@ func TestFillStore(t *testing.T) {
 	}
 	defer s.Close()
 	fill(t, s, *fillRuns)
+	if *fillMore > 0 {
+		run := filled(*fillRuns)
+		run.Status, run.End, run.Plan.Requests = trace.Complete, trace.Instant(*fillMore)*50e6, *fillMore
+		if _, err := s.Import(run, longRecords(*fillMore), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// longRecords are requests of 20 per second with 64 chunks each, of which one in 1000 fails. Each
+// 5000 s the server stands still for 2 s.
+func longRecords(n int) iter.Seq2[*trace.Record, error] {
+	return func(yield func(*trace.Record, error) bool) {
+		for i := range n {
+			r := trace.NewRecord(i)
+			at := trace.Instant(i) * 50e6
+			r.Due, r.Released, r.Sent, r.FirstByte, r.Done = at, at, at, at+20e6, at+600e6
+			r.PromptTokens, r.OutputTokens, r.CountedFrom, r.Stamps = 256, 64, trace.FromUsage, trace.KernelStamps
+			if i%1000 == 7 {
+				r.Class, r.Error = trace.Timeout, "no answer within 60 s"
+			}
+			for j := range 64 {
+				due := at + trace.Instant(20+9*j)*1e6 + trace.Instant(i*7919*j%997)*1000
+				if since := due % 5000e9; since < 2e9 && due > 5000e9 {
+					due += 2e9 - since + trace.Instant(j)*1000
+				}
+				r.Chunks = append(r.Chunks, trace.Chunk{At: due, Kind: trace.Text, Tokens: 1})
+			}
+			r.Done = max(r.Done, r.Chunks[63].At+5e6)
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 func openStore(t testing.TB) *store.Store {

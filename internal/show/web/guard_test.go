@@ -108,11 +108,14 @@ func TestOtherSitesAreRefused(t *testing.T) {
 		"a stream across sites":    {ask{target: "/api/events", header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, 403},
 		"an export across sites":   {ask{target: "/api/runs/a/export", header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, 403},
 		"a change from another": {ask{method: "POST", target: "/api/runs/a/labels", body: "{}", header: map[string]string{
-			"Content-Type": json, "Origin": "http://evil.example"}}, 403},
+			"Content-Type": json, "Origin": "http://evil.example",
+		}}, 403},
 		"a change across sites": {ask{method: "POST", target: "/api/runs/a/labels", body: "{}", header: map[string]string{
-			"Content-Type": json, "Sec-Fetch-Site": "same-site"}}, 403},
+			"Content-Type": json, "Sec-Fetch-Site": "same-site",
+		}}, 403},
 		"a change of ours": {ask{method: "POST", target: "/api/runs/a/labels", body: `{"tags":["x"]}`, header: map[string]string{
-			"Content-Type": json, "Origin": "http://127.0.0.1:7070", "Sec-Fetch-Site": "same-origin"}}, 200},
+			"Content-Type": json, "Origin": "http://127.0.0.1:7070", "Sec-Fetch-Site": "same-origin",
+		}}, 200},
 	} {
 		if w := tt.send(h); w.Code != tt.want {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
@@ -248,7 +251,7 @@ func TestOnlyPostOfJSONChangesAnything(t *testing.T) {
 		if w := tt.send(h); w.Code != tt.want {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
-		if l, err := s.Find("a"); err != nil || !l.Labels.IsZero() {
+		if l, err := s.Find("a"); err != nil || !l.IsZero() {
 			t.Errorf("%s: %v, %+v", name, err, l.Labels)
 		}
 	}
@@ -256,15 +259,17 @@ func TestOnlyPostOfJSONChangesAnything(t *testing.T) {
 	if w := change(func(*ask) {}).send(h); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "--write") {
 		t.Errorf("read-only: %d %s", w.Code, w.Body)
 	}
-	if l, err := s.Find("a"); err != nil || !l.Labels.IsZero() {
+	if l, err := s.Find("a"); err != nil || !l.IsZero() {
 		t.Errorf("read-only: %v, %+v", err, l.Labels)
 	}
 }
 
 func TestLabelsAreWritten(t *testing.T) {
 	h, s := guarded(t, Guard{Port: 7070}, true)
-	w := ask{method: "POST", target: "/api/runs/a/labels", header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
-		body: `{"tags":[" b ","a","a"],"remark":"one\r\ntwo"}`}.send(h)
+	w := ask{
+		method: "POST", target: "/api/runs/a/labels", header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
+		body: `{"tags":[" b ","a","a"],"remark":"one\r\ntwo"}`,
+	}.send(h)
 	if want := `{"tags":["a","b"],"remark":"one\ntwo"}` + "\n"; w.Code != 200 || w.Body.String() != want {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

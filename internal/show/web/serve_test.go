@@ -80,7 +80,7 @@ func TestAPanicIsOneAnswer(t *testing.T) {
 // Heads and bodies that do not come to an end are cut off.
 func TestSlowRequestsAreCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dial, _ := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+		dial, _ := serving(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 		for name, tt := range map[string]struct {
 			send  string
 			after time.Duration
@@ -108,7 +108,7 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 func TestSlowReadersAreCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
-		dial, _ := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		dial, _ := serving(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			var err error
 			for err == nil {
 				_, err = w.Write(make([]byte, 1<<20))
@@ -150,7 +150,7 @@ func TestLongAnswersAreNotCutOff(t *testing.T) {
 func TestManyRequestsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		dial, _ := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-hold }))
+		dial, _ := serving(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold }))
 		var open []net.Conn
 		for range manyAnswers {
 			c := dial()

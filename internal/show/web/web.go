@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -43,8 +44,15 @@ type Server struct {
 	File    string // of the store
 	Version string
 	Write   bool // tags and remarks may be written
+	// StoreFlag is the store as a command line has to name it; empty: the default one.
+	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
 	Figures func(*trace.Trace) []trace.Figure
+	// Judged answers what is made of several runs.
+	Judged Judged
+	Finder Finder
+	// Conformity are results of `pitot conform`, in the order in which they were given.
+	Conformity []conform.Report
 
 	once    sync.Once // makes what follows
 	live    hub
@@ -52,6 +60,8 @@ type Server struct {
 	loads   loadNames
 	lines   sparklines
 	exports chan struct{}
+	read    digests
+	whole   sync.Mutex // of questions that take all records of a run
 }
 
 // Handler returns the page and its answers to whoever asks; a Guard decides who may.
@@ -59,6 +69,7 @@ func (s *Server) Handler() http.Handler {
 	s.once.Do(func() {
 		s.exports = make(chan struct{}, manyExports)
 		s.live.runs, s.live.streams = s.Runs, map[*stream]bool{}
+		s.read.store = s.Runs
 		s.reckon.runs, s.reckon.compute, s.reckon.changed = s.Runs, s.Figures, s.live.touch
 	})
 	mux := http.NewServeMux()
@@ -66,15 +77,21 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /api/", http.HandlerFunc(noSuchAnswer))
 	mux.Handle("GET /api/hello", answer(s.hello))
 	mux.Handle("GET /api/runs", answer(s.list))
+	s.judged(mux)
+	s.runRoutes(mux)
 	mux.Handle("GET /api/sparks", answer(s.sparks))
 	mux.Handle("GET "+eventsPath, http.HandlerFunc(s.events))
 	mux.Handle("GET /api/runs/{id}/export", http.HandlerFunc(s.export))
 	mux.Handle("POST /api/runs/{id}/labels", change(s, s.label))
+	s.handleSearches(mux)
 	return mux
 }
 
 // Close waits for what goes on beside answers, once nobody asks any more.
-func (s *Server) Close() { s.reckon.close() }
+func (s *Server) Close() {
+	s.reckon.close()
+	s.read.close()
+}
 
 func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
 	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
@@ -152,8 +169,10 @@ func mistakef(format string, a ...any) error { return refusalf(http.StatusBadReq
 // refuse says why there is no answer.
 func refuse(w http.ResponseWriter, err error) {
 	code := status(err)
-	if errors.Is(err, store.ErrNoRun) || errors.Is(err, store.ErrNoExperiment) {
-		code = http.StatusNotFound
+	for _, missing := range []error{store.ErrNoRun, store.ErrNoRecord, store.ErrNoExperiment, store.ErrNoSearch, fs.ErrNotExist} {
+		if errors.Is(err, missing) {
+			code = http.StatusNotFound
+		}
 	}
 	http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), code)
 }

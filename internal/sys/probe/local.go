@@ -51,7 +51,7 @@ func run(ctx context.Context, a Ask) Answers {
 		ctx, done = context.WithTimeout(ctx, time.Until(end)/2)
 		defer done()
 	}
-	out, err := proc.Ask(ctx, proc.Question{Args: a.Args})
+	out, err := proc.Ask(ctx, proc.Question{Args: a.Args, Tied: true})
 	if err != nil && out == "" {
 		return nil
 	}

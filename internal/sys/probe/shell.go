@@ -18,7 +18,7 @@ type Shell struct {
 // Ask runs one script for all asks. What was answered until an error stays.
 func (s Shell) Ask(ctx context.Context, root string, asks []Ask) (Answers, error) {
 	mark := "pitot-" + rand.Text() // no file can know it
-	out, err := proc.Ask(ctx, proc.Question{Args: s.Args, Input: script(mark, root, asks)})
+	out, err := proc.Ask(ctx, proc.Question{Args: s.Args, Input: script(mark, root, asks), Tied: true})
 	return split(out, mark, root), err
 }
 

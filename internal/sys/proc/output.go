@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +19,8 @@ type Question struct {
 	Env   []string // NAME=VALUE, in addition to the environment of this process
 	Dir   string
 	Input string
+	// Tied means that it is killed when this process dies, where the system can do that (Linux).
+	Tied bool
 }
 
 // answerBytes bounds what is kept of an answer, and of what is said about it.
@@ -32,6 +35,11 @@ func Ask(ctx context.Context, q Question) (string, error) {
 	out, said := &bounded{}, &bounded{}
 	cmd.Stdout, cmd.Stderr = out, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if q.Tied {
+		runtime.LockOSThread() // the signal comes when the thread ends that started it
+		defer runtime.UnlockOSThread()
+		tie(cmd.SysProcAttr)
+	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()

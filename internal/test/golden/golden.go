@@ -5,6 +5,8 @@ package golden
 import (
 	"encoding/json"
 	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,4 +39,17 @@ func JSON(t testing.TB, file string, into any) {
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
+}
+
+var long = regexp.MustCompile(`\d+\.\d{6,}`)
+
+// Rounded is a text whose long numbers have six digits: their last ones differ between processors.
+func Rounded(text string) string {
+	return long.ReplaceAllStringFunc(text, func(number string) string {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			panic(err) // it is a number
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	})
 }

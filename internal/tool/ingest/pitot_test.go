@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -85,6 +86,31 @@ func TestAnExportWithTelemetry(t *testing.T) {
 		}
 		if _, err := found[0].Trace(); err == nil || !strings.Contains(err.Error(), "read the telemetry of run abc: ") {
 			t.Errorf("%s: error %v", change, err)
+		}
+	}
+}
+
+// The environment in an export may be by any hand, or of a version that hid less.
+func TestTheEnvironmentOfAnExport(t *testing.T) {
+	env := func(process *environment.Process) *environment.Environment {
+		return &environment.Environment{Machine: environment.Machine{Host: "box"}, Process: process, Packages: []environment.Version{{Name: "vllm", Version: "0.11"}}}
+	}
+	for name, x := range map[string]struct{ in, want *environment.Process }{
+		"clean":   {&environment.Process{Args: []string{"vllm", "--api-key", "***"}}, &environment.Process{Args: []string{"vllm", "--api-key", "***"}}},
+		"secrets": {&environment.Process{Args: []string{"vllm", "--api-key", "x"}, Env: map[string]string{"HF_TOKEN": "hf", "A": "1"}}, &environment.Process{Args: []string{"vllm", "--api-key", "***"}, Env: map[string]string{"A": "1"}}},
+		"none":    {nil, nil},
+	} {
+		var b bytes.Buffer
+		run := trace.Run{ID: "abc", Env: trace.Environment{Serving: env(x.in), Client: env(nil)}}
+		if err := store.WriteJSON(&b, &trace.Trace{Run: run}); err != nil {
+			t.Fatal(err)
+		}
+		found, problems := known.Read(source("a.json", b.String()))
+		if len(found) != 1 || problems != nil {
+			t.Fatalf("%+v, %v", found, problems)
+		}
+		if d := cmp.Diff(env(x.want), found[0].Run.Env.Serving); d != "" {
+			t.Error(name, d)
 		}
 	}
 }

@@ -1,40 +1,18 @@
-// Addresses of the page: #/runs?q=x, #/runs/ID, #/compare?run=A&run=B. What the page shows follows from
-// the address alone, so it can be bookmarked, sent and gone back from.
+// The page that is shown: what the address of the document says.
 
-export interface Route {
-  /** The parts of the path: ["runs", "ID"]. */
-  path: string[]
-  query: URLSearchParams
-}
+import { parse, type Route } from './address.ts'
+import { start } from './source.ts'
 
-function read(): Route {
-  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s)
-  return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) }
-}
+export { to, type Route } from './address.ts'
 
-// decode keeps a part that is not well formed as it is.
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
-export const route: { value: Route } = $state({ value: read() })
+export const route: { value: Route } = $state({ value: here() })
 
 addEventListener('hashchange', () => {
-  route.value = read()
+  route.value = here()
 })
 
-/** The address of a page. */
-export function to(path: string[], query: Record<string, string | string[]> = {}): string {
-  const all = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== '') all.append(name, one)
-  }
-  const text = all.toString()
-  return '#/' + path.map(encodeURIComponent).join('/') + (text ? '?' + text : '')
+function here(): Route {
+  return parse(location.hash || '#/' + start)
 }
 
 /** Go to a page; replace keeps it out of the history, as for each letter of a search. */
@@ -43,6 +21,6 @@ export function go(address: string, replace = false): void {
     location.hash = address
     return
   }
-  history.replaceState(null, '', address)
-  route.value = read()
+  history.replaceState(history.state, '', address)
+  route.value = here()
 }

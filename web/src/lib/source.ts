@@ -1,11 +1,21 @@
 // Where answers come from: the server beside the page, or, in a report that is one file, a
 // script element of the document with the answers by their paths.
 
+import { connection } from './connection.svelte.ts'
+
 const element = document.getElementById('answers')
 const kept: Record<string, unknown> | null = element ? (JSON.parse(element.textContent ?? '{}') as Record<string, unknown>) : null
 
 /** Whether the page is a report that is one file. */
 export const report = kept !== null
+
+/** The address that a report shows; empty where there is no report. */
+export const start = typeof kept?.start === 'string' ? kept.start : ''
+
+/** Whether there can be an answer to a path: a report has some of them, a server may have any. */
+export function has(path: string): boolean {
+  return kept === null || path in kept
+}
 
 /** An answer that was refused, in the words of the server. */
 export class Refusal extends Error {
@@ -23,9 +33,7 @@ export async function ask<T>(path: string, parameters: Record<string, string | n
     if (path in kept) return kept[path] as T
     throw new Refusal(404, path)
   }
-  const response = await fetch(address(path, parameters), signal ? { signal } : {})
-  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
-  return (await response.json()) as T
+  return (await reach(address(path, parameters), signal ? { signal } : {})).json() as Promise<T>
 }
 
 /** The bytes of an answer that is not JSON. */
@@ -35,19 +43,30 @@ export async function askBytes(path: string, parameters: Record<string, string |
     if (typeof encoded !== 'string') throw new Refusal(404, path)
     return inflate(encoded)
   }
-  const response = await fetch(address(path, parameters), signal ? { signal } : {})
-  if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
-  return response.arrayBuffer()
+  return (await reach(address(path, parameters), signal ? { signal } : {})).arrayBuffer()
 }
 
 /** Send a change to the server: the only way in which the page changes anything. */
 export async function change(path: string, body: unknown): Promise<void> {
-  const response = await fetch(address(path, {}), {
+  await reach(address(path, {}), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
+}
+
+// reach asks the server, and tells whether it is there.
+async function reach(url: string, how: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(url, how)
+  } catch (e) {
+    if (!how.signal?.aborted) connection.lost()
+    throw e
+  }
+  connection.heard(response.status)
   if (!response.ok) throw new Refusal(response.status, (await response.text()).trim())
+  return response
 }
 
 /** The address of an answer, for links and event sources. */

@@ -124,15 +124,11 @@ export interface Command {
   note: string;
 }
 
-export interface Report {
-  dialect: string;
-  text: string;
-}
-
 export interface Run {
   row: Row;
   verdict: Verdict;
   seconds: number | null;
+  lasts: number | null;
   figures: Figure[];
   requests: Requests;
   failures: Failure[];
@@ -141,8 +137,17 @@ export interface Run {
   environment: Group[];
   spec: string;
   commands: Command[];
-  reports: Report[];
   predicted: string;
+}
+
+export interface Report {
+  dialect: string;
+  text: string;
+}
+
+export interface Reports {
+  reports: Report[];
+  note: string;
 }
 
 export interface Series {
@@ -248,4 +253,427 @@ export interface Request {
 export interface Records {
   total: number;
   rows: Request[];
+}
+
+export interface Asked {
+  runs: string[];
+  baseline: string;
+  level: number;
+  margin: number;
+  paired: boolean;
+  single: boolean;
+  predicted: boolean;
+  ignore: string[];
+  by: string;
+  gates: string[];
+}
+
+export interface Refused {
+  text: string;
+  setting: string;
+  values: string[];
+}
+
+export interface Said {
+  label: string;
+  text: string;
+  tone: string;
+}
+
+export interface ComparedRun {
+  id: string;
+  name: string;
+  validity: string;
+  leg: number;
+}
+
+export interface ComparedVariant {
+  name: string;
+  simulated: boolean;
+  said: string;
+  runs: ComparedRun[];
+}
+
+export interface Difference {
+  name: string;
+  values: string[];
+}
+
+export interface ComparedCell {
+  value: string;
+  within: string;
+  change: string;
+  interval: string;
+  verdict: string;
+  tone: string;
+  basis: string;
+  why: string;
+  relative: number | null;
+  low: number | null;
+  high: number | null;
+  kind: string;
+}
+
+export interface ComparedRow {
+  name: string;
+  title: string;
+  unit: string;
+  better: string;
+  mark: number;
+  place: string;
+  cells: ComparedCell[];
+}
+
+export interface Curve {
+  variant: number;
+  run: string;
+  value: number[];
+}
+
+export interface Overlay {
+  name: string;
+  title: string;
+  share: number[];
+  curves: Curve[];
+}
+
+export interface ComparedLoad {
+  name: string;
+  settings: string;
+  variants: ComparedVariant[];
+  results: Said[];
+  claims: Said[];
+  differs: Difference[];
+  further: number;
+  rows: ComparedRow[];
+  notes: Said[];
+  overlays: Overlay[];
+}
+
+export interface Gate {
+  text: string;
+  load: string;
+  variant: string;
+  outcome: string;
+  title: string;
+  said: string;
+  tone: string;
+}
+
+export interface Comparison {
+  asked: Asked;
+  refused: Refused | null;
+  experiment: string;
+  overall: Said;
+  simulated: string;
+  verdict: Said[];
+  notes: Said[];
+  loads: ComparedLoad[];
+  gates: Gate[];
+  marks: Said[];
+  level: number;
+  margin: number;
+  command: string;
+}
+
+export interface ExperimentRow {
+  name: string;
+  status: string;
+  state: string;
+  started: string;
+  spent: number;
+  done: number;
+  planned: number;
+  at_most: boolean;
+  failed: number;
+  variants: string[];
+  workloads: string[];
+  same: boolean;
+}
+
+export interface Experiments {
+  rows: ExperimentRow[];
+  damaged: string[];
+}
+
+export interface ExperimentVariant {
+  letter: string;
+  name: string;
+  what: string;
+}
+
+export interface LegRun {
+  id: string;
+  workload: string;
+  running: boolean;
+}
+
+export interface Leg {
+  position: number;
+  turn: number;
+  attempt: number;
+  letter: string;
+  variant: string;
+  status: string;
+  state: string;
+  why: string;
+  began: string;
+  took: number;
+  ready: number;
+  server: string;
+  log: string;
+  runs: LegRun[];
+}
+
+export interface Block {
+  number: number;
+  confirms: boolean;
+  legs: Leg[];
+}
+
+export interface LogLine {
+  at: string;
+  text: string;
+  tone: string;
+}
+
+export interface Experiment {
+  row: ExperimentRow;
+  why: string;
+  ended: string;
+  sides: ExperimentVariant[];
+  blocks: Block[];
+  method: Field[];
+  looks: number;
+  most: number;
+  verdict: boolean;
+  left: number | null;
+  winner: string;
+  log: LogLine[];
+  advice: string[];
+  commands: Command[];
+  file: string;
+  folder: string;
+  stored: string;
+}
+
+export interface Note {
+  title: string;
+  markdown: string;
+  plots: string[];
+  refused: Refused | null;
+  command: string;
+}
+
+export interface SearchRow {
+  name: string;
+  kind: string;
+  status: string;
+  started: string;
+  model: string;
+  url: string;
+  simulated: boolean;
+  runs: number;
+  planned: number;
+  terms: string[];
+  says: string;
+}
+
+export interface Searches {
+  rows: SearchRow[];
+}
+
+export interface Quantity {
+  name: string;
+  title: string;
+  unit: string;
+}
+
+export interface SweepSpread {
+  n: number;
+  value: number;
+  sd: number | null;
+  low: number | null;
+  high: number | null;
+  predicted: boolean;
+}
+
+export interface SweepPoint {
+  values: string[];
+  load: number | null;
+  curve: number;
+  runs: string[];
+  running: boolean;
+  same: string;
+  failed: string[];
+  figures: Record<string, SweepSpread>;
+  knee: boolean;
+  front: boolean;
+  refused: string;
+  extrapolated: string;
+}
+
+export interface SweepCurve {
+  name: string;
+  points: number[];
+  says: string;
+}
+
+export interface Sweep {
+  load: string;
+  settings: string[];
+  devices: number;
+  level: number;
+  what_if: string[];
+  quantities: Quantity[];
+  points: SweepPoint[];
+  curves: SweepCurve[];
+}
+
+export interface CapacityObjective {
+  name: string;
+  text: string;
+  title: string;
+  limit: number;
+  beyond: number;
+}
+
+export interface CapacityLeg {
+  number: number;
+  load: number;
+  by: string;
+  why: string;
+  run: string;
+  running: boolean;
+  requests: number;
+  failed: number;
+  beyond: (number | null)[];
+  latency: (number | null)[];
+  verdict: string;
+  clear: boolean;
+  reason: string;
+  seconds: number;
+}
+
+export interface CapacitySide {
+  name: string;
+  load: number;
+  legs: number;
+  requests: number;
+  beyond: (number | null)[];
+}
+
+export interface Capacity {
+  by: string;
+  objectives: CapacityObjective[];
+  budget: number;
+  wanted: number;
+  end: string;
+  load: number | null;
+  precision: number | null;
+  passes: number | null;
+  fails: number | null;
+  binding: number;
+  legs: CapacityLeg[];
+  sides: CapacitySide[];
+}
+
+export interface Search {
+  row: SearchRow;
+  says: string[];
+  command: string;
+  sweep: Sweep | null;
+  capacity: Capacity | null;
+}
+
+export interface PredictedRun {
+  id: string;
+  name: string;
+}
+
+export interface Reach {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+}
+
+export interface Deviation {
+  name: string;
+  title: string;
+  unit: string;
+  measured: Reach;
+  predicted: Reach;
+  share: number;
+  known: number | null;
+}
+
+export interface Prediction {
+  profile: string;
+  error: string;
+  runs: PredictedRun[];
+  figures: Deviation[];
+}
+
+export interface Predicted {
+  load: string;
+  measured: PredictedRun[];
+  predictions: Prediction[];
+}
+
+export interface ConformClient {
+  name: string;
+  command: string;
+  format: string;
+  started: string;
+  place: string;
+  start_up: string;
+  held: number;
+  bounds: number;
+}
+
+export interface ConformFigure {
+  metric: string;
+  statistic: string;
+  title: string;
+  claimed: number;
+  true: number;
+  n: number;
+  error: string;
+  share: number;
+  bounded: boolean;
+  low: number;
+  high: number;
+  held: boolean;
+  disavowed: boolean;
+}
+
+export interface ConformResult {
+  client: number;
+  runs: number;
+  failure: string;
+  figures: ConformFigure[];
+  facts: Field[];
+}
+
+export interface ConformCell {
+  name: string;
+  load: string;
+  results: ConformResult[];
+}
+
+export interface ConformErrors {
+  client: number;
+  arrivals: string;
+  title: string;
+  streams: number[];
+  shares: number[];
+}
+
+export interface Conformity {
+  clients: ConformClient[];
+  cells: ConformCell[];
+  errors: ConformErrors[];
+  definitions: string[];
+  notes: string[];
 }

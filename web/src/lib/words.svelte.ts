@@ -1,22 +1,17 @@
 // The words of the page, from the catalogue of a language (codes that begin with "page.").
 
+import { remember, remembered } from './memory.ts'
 import { ask, report } from './source.ts'
 import type { Hello } from './types.ts'
-
-const storage = 'pitot.language'
 
 export const hello: { value: Hello | null } = $state({ value: null })
 
 /** Ask for the words in a language; without one, in the language chosen before or the browser's. */
 export async function learn(language = ''): Promise<void> {
-  const wanted = language || stored() || navigator.language.slice(0, 2)
+  const wanted = language || (report ? '' : remembered('language')) || navigator.language.slice(0, 2)
   hello.value = await ask<Hello>('hello', { lang: wanted })
   document.documentElement.lang = hello.value.language
-  if (language && !report) localStorage.setItem(storage, language)
-}
-
-function stored(): string {
-  return report ? '' : (localStorage.getItem(storage) ?? '')
+  if (language && !report) remember('language', language)
 }
 
 /** The language in use, for questions whose answers are in words. */

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,8 +99,11 @@ func TestItIsStartedAgain(t *testing.T) {
 		{"garbage after a while", 20 * time.Second, []script{{lines: append([]string{"good"}, strings.Split(strings.Repeat("x ", 100), " ")...), every: time.Second}}, []string{
 			"0s start", "11s telemetry.silent map[for:10 program:smi]", "12s start",
 		}},
-		{"a flood", 3 * time.Second, []script{{lines: []string{"good", "x", "x", "x", "x", "x"}, size: 15 << 20, every: time.Millisecond}}, []string{
+		{"a flood", 3 * time.Second, []script{{lines: []string{"good", "x", "x", "x", "x", "x"}, size: 4 << 20, every: time.Millisecond}}, []string{
 			"0s start", "0s telemetry.flooded map[program:smi]", "1s start", "1s telemetry.flooded map[program:smi]",
+		}},
+		{"a flood of short lines", time.Second / 2, []script{{lines: slices.Repeat([]string{"good"}, 70000), hangs: true, every: time.Microsecond}}, []string{
+			"0s start", "0s telemetry.flooded map[program:smi]",
 		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -1,12 +1,14 @@
 package child
 
 import (
-	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,10 +21,16 @@ import (
 // keeper makes this test binary a process that follows a program until it is killed.
 const keeper = "PITOT_TEST_KEEPER"
 
+// asker makes a keeper ask a program that does not end by itself.
+const asker = "PITOT_TEST_ASKER"
+
 var query = []string{"nvidia-smi", "--query-gpu=index,power.draw", "--loop-ms=20"}
 
 func TestMain(m *testing.M) {
 	devices.Main()
+	if _, ok := os.LookupEnv(asker); ok {
+		_, _ = Ask(context.Background(), os.Getenv(keeper), query...)
+	}
 	if host, ok := os.LookupEnv(keeper); ok {
 		f := Feed{Start: func() (Process, error) { return Start(Watched, host, query) }}
 		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict { os.Stdout.WriteString(l.Text + "\n"); return Good }})
@@ -110,33 +118,114 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	}
 }
 
-// Whoever follows a program may be killed: neither the program nor a shell is left.
+// Whoever follows a program, or asks one, may be killed: neither the program nor a shell is left,
+// even if a wrapper started the program and the program prints nothing.
 func TestNothingIsLeftBehind(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
-		t.Run(where(host), func(t *testing.T) {
-			pipe, gone := alive(t)
-			devices.Install(t, devices.Fake{Alive: pipe})
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), keeper+"="+host)
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil || line != "0, 0.00\n" {
-				t.Errorf("%q, %v", line, err)
-			}
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-			gone()
-		})
+		for name, env := range map[string]string{"followed": "", "asked": asker + "=1"} {
+			t.Run(name+" "+where(host), func(t *testing.T) {
+				pipe, gone := alive(t)
+				devices.Install(t, devices.Fake{Then: devices.Hang})
+				up := wrap(t, "nvidia-smi", pipe)
+				self, err := os.Executable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				cmd := exec.Command(self)
+				cmd.Env = append(os.Environ(), keeper+"="+host, env)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				if said, err := os.ReadFile(up); err != nil || string(said) != "up\n" {
+					t.Errorf("%q, %v", said, err)
+				}
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				gone()
+			})
+		}
+	}
+}
+
+// wrap puts a script ahead of a program in PATH that holds a pipe open, as what it starts does,
+// starts the program, and says that it is up in another pipe, which is returned.
+func wrap(t *testing.T, program, pipe string) (up string) {
+	t.Helper()
+	real, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if up = filepath.Join(dir, "up"); syscall.Mkfifo(up, 0o600) != nil {
+		t.Fatal(up)
+	}
+	text := fmt.Sprintf("#!/bin/sh\nexec 9>%q; %q \"$@\" & echo up >%q; wait $!\n", pipe, real, up)
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return up
+}
+
+// A question beside that hangs holds up neither the clock nor the end; one that fails says so.
+func TestQuestionsBeside(t *testing.T) {
+	pipe, gone := alive(t)
+	devices.Install(t, devices.Fake{Alive: pipe})
+	p, err := Start(Watched, "", query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"ask bad false", "ask slow sleep 3600", "clock 7"} {
+		if err := p.Send(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answers []string
+	for sampled := false; len(answers) < 2 || !sampled; {
+		line, _, err := p.Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, ok := strings.CutPrefix(string(line), Answer+" "); ok {
+			answers = append(answers, answer)
+		}
+		sampled = sampled || string(line) == "0, 0.00"
+	}
+	slices.Sort(answers)
+	if answers[0] != "bad "+Failed || !strings.HasPrefix(answers[1], "clock 7 ") {
+		t.Error(answers)
+	}
+	_ = p.End()
+	gone()
+}
+
+// What a short command prints, how it ends, and that it is ended with the context, with what it
+// has started.
+func TestAsk(t *testing.T) {
+	devices.Install(t, devices.Fake{})
+	for _, host := range []string{"", "gpu1"} {
+		if text, err := Ask(t.Context(), host, "printf", "a\nb"); err != nil || strings.TrimSpace(text) != "a\nb" {
+			t.Errorf("%q, %v", text, err)
+		}
+		if _, err := Ask(t.Context(), host, "sh", "-c", "exit 3"); err == nil || err.Error() != "exit status 3" {
+			t.Error(err)
+		}
+		pipe, gone := alive(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		enough := errors.New("enough")
+		up := filepath.Join(t.TempDir(), "up")
+		if err := syscall.Mkfifo(up, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, _ = os.ReadFile(up)
+			cancel(enough)
+		}()
+		_, err := Ask(ctx, host, "sh", "-c", fmt.Sprintf("exec 9>%q; echo up >%q; trap '' TERM; sleep 3600; sleep 3600", pipe, up))
+		if !errors.Is(err, enough) {
+			t.Error(err)
+		}
+		gone()
 	}
 }
 

@@ -1,7 +1,9 @@
 package child
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,20 +17,28 @@ import (
 // All scripts are one line each, since they pass through the login shell of another host.
 const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNBUFFERED; `
 
-// Watched runs its arguments as a program, ends it when the input ends, and answers lines of
-// the input meanwhile, once it has said Ready:
+// Watched runs its arguments as a program and answers lines of the input meanwhile, once it has
+// said Ready. When the input ends it kills its process group, which is that of a Stream here and
+// that of the session through ssh: the program may be a wrapper of the one that does the work.
 //
 //	clock N               Answer, clock, N, the seconds since 1970 by the clock of the host
-//	ask NAME COMMAND ...  Answer, NAME, the output of the command with ; in place of line ends
+//	ask NAME COMMAND ...  Answer, NAME, the output of the command with ; in place of line ends, or Failed
 //
-// A program that keeps its output until there is more of it is held to lines where stdbuf is.
+// A command is run beside the loop, so that one that hangs holds up neither clock nor end; the
+// next must not be asked for before the answer. A program that keeps its output until there is
+// more of it is held to lines where stdbuf is.
 const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
 	`"$@" </dev/null 3<&- & program=$!; ` +
 	`{ echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
 	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
-	`ask) out=$($rest 2>/dev/null) && printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")" ;; ` +
-	`esac; done; kill -9 "$program"; } 2>/dev/null & watcher=$!; ` +
+	`ask) wait; { out=$($rest 2>/dev/null 3<&-) || out=` + Failed + `; printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
+	`esac; done; kill -9 0; } 2>/dev/null & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; exit "$code"`
+
+// once runs its arguments as a short command: its output, then a line of End and its exit code.
+// When the input ends before that, it kills its process group.
+const once = plainly + `exec 3<&0; "$@" </dev/null 3<&- & program=$!; { read -r nothing <&3; kill -9 0; } >/dev/null 2>&1 & watcher=$!; ` +
+	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; printf "\n` + End + ` %s\n" "$code"`
 
 // Asked runs a command when it is asked to, by a line with a number, and ends when the input
 // ends: Ready at first; then Begin and the number, the output of the command, End and the number.
@@ -38,6 +48,7 @@ const Asked = plainly + `echo "` + Ready + `"; while read -r n; do echo "` + Beg
 const (
 	Ready  = "pitot-ready" // the connection is there
 	Answer = "pitot-answer"
+	Failed = "pitot-failed" // in place of an output
 	Begin  = "pitot-begin"
 	End    = "pitot-end"
 )
@@ -51,10 +62,55 @@ func Start(script, host string, args []string) (Process, error) {
 	return s, nil
 }
 
-// Ask runs a short command, on this machine or on another host, and returns its output.
+// Ask runs a short command, on this machine or on another host, and returns its output, of at
+// most 1 MiB. Nothing of it is left when Ask returns, nor when this process is killed.
 func Ask(ctx context.Context, host string, args ...string) (string, error) {
-	return proc.Ask(ctx, proc.Question{Args: On(host, append([]string{"/bin/sh", "-c", plainly + `exec "$@"`, "sh"}, args...))})
+	p, err := Start(once, host, args)
+	if err != nil {
+		return "", err
+	}
+	type answer struct{ text, code string }
+	read := make(chan answer, 1)
+	go func() {
+		text, code := readAnswer(p)
+		read <- answer{text, code}
+	}()
+	select {
+	case a := <-read:
+		if ended := p.End(); a.code == "" {
+			return a.text, cmp.Or(ended, errors.New("it ended without an answer"))
+		}
+		if a.code != "0" {
+			return a.text, fmt.Errorf("exit status %s", a.code)
+		}
+		return a.text, nil
+	case <-ctx.Done():
+		_ = p.End() // ends its output too
+		<-read
+		return "", context.Cause(ctx)
+	}
 }
+
+// readAnswer reads what once prints; code is empty if it was ended before.
+func readAnswer(p Process) (text, code string) {
+	var all strings.Builder
+	for {
+		line, _, err := p.Line()
+		if err != nil {
+			return all.String(), ""
+		}
+		if code, ok := strings.CutPrefix(string(line), End+" "); ok {
+			return all.String(), code
+		}
+		if all.Len() < mostAnswer {
+			all.Write(line)
+			all.WriteByte('\n')
+		}
+	}
+}
+
+// mostAnswer is what is kept of an answer, in bytes.
+const mostAnswer = 1 << 20
 
 // On is the command line that runs a command on a host, empty for this machine.
 func On(host string, args []string) []string {

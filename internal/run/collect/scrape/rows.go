@@ -134,7 +134,7 @@ func (m *mapping) values(samples []exposition.Sample) (out []*value, doubt plan.
 		}
 	}
 	if m.bad != "" {
-		doubt = plan.Say(NotANumber, "series", m.bad)
+		doubt = plan.Say(collect.NotANumber, "series", m.bad)
 	}
 	return out, doubt
 }

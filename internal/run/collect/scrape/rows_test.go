@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
@@ -93,7 +94,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	if got := strings.Join(names, " "); got != "host.memory_total server.running" {
 		t.Error(got)
 	}
-	if doubt.Code != NotANumber || doubt.Key() != plan.Say(NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
+	if doubt.Code != collect.NotANumber || doubt.Key() != plan.Say(collect.NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
 		t.Error(doubt)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,16 +24,16 @@ import (
 // Codes of what is said of a source that is scraped. The first of a kind counts: since is how
 // long after sampling had begun that was, in seconds.
 const (
-	NoAnswer   plan.Code = "telemetry.no-answer"      // why, since
-	Slow       plan.Code = "telemetry.slow"           // limit in seconds, since
-	Status     plan.Code = "telemetry.http-status"    // status, since
-	Elsewhere  plan.Code = "telemetry.redirected"     // to
-	NotANumber plan.Code = "telemetry.not-a-number"   // series
-	Nothing    plan.Code = "telemetry.nothing-known"  // series, how many
-	NoDate     plan.Code = "telemetry.no-date"        //
-	Stepped    plan.Code = "telemetry.clock-set"      //
-	Misdated   plan.Code = "telemetry.sample-ahead"   // series
-	Stale      plan.Code = "telemetry.sample-too-old" // series, age in seconds
+	NoAnswer  plan.Code = "telemetry.no-answer"      // why, since
+	Slow      plan.Code = "telemetry.slow"           // limit in seconds, since
+	Status    plan.Code = "telemetry.http-status"    // status, since
+	Elsewhere plan.Code = "telemetry.redirected"     // to
+	Nothing   plan.Code = "telemetry.nothing-known"  // series, how many
+	NoDate    plan.Code = "telemetry.no-date"        //
+	Stepped   plan.Code = "telemetry.clock-set"      //
+	Misdated  plan.Code = "telemetry.sample-ahead"   // series
+	Stale     plan.Code = "telemetry.sample-too-old" // series, age in seconds
+	Costly    plan.Code = "telemetry.costly"         // busy and every, in seconds
 )
 
 // absent are the troubles of a server that has no /metrics.
@@ -67,6 +68,8 @@ func New(cfg Config) (*Exporter, error) {
 		return nil, fmt.Errorf("metrics URL %q: %w", cfg.Secrets.Hide(secret.Mask(cfg.URL)), cfg.Secrets.Error(err))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("metrics URL %q: must begin with http:// or https:// and a host", cfg.Secrets.Hide(secret.Mask(cfg.URL)))
+	case !portOK(u.Port()):
+		return nil, fmt.Errorf("metrics URL %q: no such port; ports are 1 to 65535", cfg.Secrets.Hide(secret.Mask(cfg.URL)))
 	}
 	for _, pattern := range cfg.Keep {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -80,6 +83,11 @@ func New(cfg Config) (*Exporter, error) {
 		cfg.Secrets.Add(password)
 	}
 	return &Exporter{cfg, u, newClient(cfg)}, nil
+}
+
+func portOK(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // Describe is the source.
@@ -134,6 +142,10 @@ func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(c
 			failures++
 		}
 		pause := cadence(every, s.own && s.skew.bound() > narrow)
+		if least := s.cost.pause(); least > pause {
+			pause = least
+			s.restrained(least)
+		}
 		if failures > 1 {
 			pause = max(pause, min(mostPause, pause<<min(failures-1, 10)))
 		}
@@ -144,6 +156,41 @@ func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(c
 			return nil
 		}
 	}
+}
+
+// restrained says once that a source is asked less often than it should be.
+func (s *session) restrained(pause time.Duration) {
+	if s.told[Costly] {
+		return
+	}
+	s.told[Costly] = true
+	s.give(collect.Reading{
+		Trouble: plan.Say(Costly, "busy", s.cost.least().Round(time.Millisecond), "every", pause.Round(time.Second/10)), Clock: telemetry.Clock{Own: s.own},
+	})
+}
+
+// A cost is what the last pages took to read. The least of three counts: others may have had the
+// processor meanwhile.
+type cost struct {
+	last [3]time.Duration
+	n    int
+}
+
+func (c *cost) add(busy time.Duration) {
+	c.last[c.n%len(c.last)] = busy
+	c.n++
+}
+
+func (c *cost) least() time.Duration { return slices.Min(c.last[:]) }
+
+// pause is how long the next request waits, so that reading takes a twentieth of a processor at
+// most: 0 for pages of an ordinary size.
+func (c *cost) pause() time.Duration {
+	const ordinary = 20 * time.Millisecond
+	if c.least() < ordinary {
+		return 0
+	}
+	return min(mostPause, 20*c.least())
 }
 
 // wait waits until an instant. It reports false if ctx ended before.
@@ -170,6 +217,7 @@ type session struct {
 	skew    skew
 	held    []held
 	free    bool // nothing is held any more
+	cost    cost
 }
 
 // A held reading waits until the clock of its source is known well enough.
@@ -182,7 +230,7 @@ type held struct {
 func (s *session) round(ctx context.Context) bool {
 	asked, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	a, trouble := s.x.ask(asked, s.limit, time.Since(s.begun))
+	a, trouble := s.x.ask(asked, s.limit, s.since())
 	if ctx.Err() != nil {
 		return false
 	}
@@ -198,15 +246,19 @@ func (s *session) round(ctx context.Context) bool {
 	if err != nil {
 		trouble = exposition.Said(err)
 		if asked.Err() != nil {
-			trouble = slow(s.limit, time.Since(s.begun))
+			trouble = slow(s.limit, s.since())
 		}
 		trouble = trouble.Map(s.x.cfg.Secrets.Hide)
+		s.cost.add(time.Since(parsing))
 		s.give(collect.Reading{Trouble: trouble, Busy: time.Since(parsing), Clock: telemetry.Clock{Own: s.own}})
 		return false
 	}
 	s.reading(a, page, parsing)
 	return true
 }
+
+// since is how long ago sampling began, as messages say it.
+func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
 // reading gives the values of a page.
 func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
@@ -234,6 +286,7 @@ func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
 	}
 	r.Trouble = s.choose(doubts).Map(s.x.cfg.Secrets.Hide)
 	r.Busy, r.Absent = time.Since(parsing), len(found) == 0
+	s.cost.add(r.Busy)
 	if s.own = s.own || learned; !s.own {
 		s.give(r.Reading)
 		return
@@ -267,7 +320,7 @@ func (s *session) judge(v *value, received time.Time) plan.Message {
 		return plan.Say(Misdated, "series", v.Name)
 	}
 	if age := s.skew.age(v.stamp, received); age > mostAge {
-		return plan.Say(Stale, "series", v.Name, "age", age)
+		return plan.Say(Stale, "series", v.Name, "age", age.Round(time.Second))
 	}
 	return plan.Message{}
 }

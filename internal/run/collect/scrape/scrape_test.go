@@ -169,7 +169,7 @@ func TestTroubleIsALine(t *testing.T) {
 			says("a 1\n")(w, nil)
 		}, NoAnswer, 0},
 		"HTML":       {says("<html><body>no</body></html>\n"), "telemetry.page-html", 0},
-		"NaN":        {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), NotANumber, 3},
+		"NaN":        {says("vllm:kv_cache_usage_perc NaN\nvllm:num_requests_running 1\n"), collect.NotANumber, 3},
 		"duplicates": {says("vllm:num_requests_running 1\nvllm:num_requests_running 2\n"), "telemetry.page-duplicate", 3},
 		"503":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, Status, 0},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
@@ -351,6 +351,7 @@ func TestBadConfigurations(t *testing.T) {
 	for cfg, want := range map[*Config]string{
 		{URL: "gpu1:9400"}:                      "metrics URL",
 		{URL: "ftp://gpu1"}:                     "must begin with http:// or https:// and a host",
+		{URL: "http://gpu1:99999"}:              "no such port; ports are 1 to 65535",
 		{URL: "http://"}:                        "and a host",
 		{URL: "http://a", Keep: []string{"[x"}}: `pattern "[x"`,
 	} {
@@ -369,4 +370,38 @@ func mustURL(text string) *url.URL {
 		panic(err)
 	}
 	return u
+}
+
+// A page that takes long to read is read less often; one slow reading among others changes nothing.
+func TestCostlyPages(t *testing.T) {
+	const ms = time.Millisecond
+	for _, x := range []struct {
+		costs []time.Duration
+		want  time.Duration
+	}{
+		{nil, 0},
+		{[]time.Duration{300 * ms, 300 * ms}, 0},
+		{[]time.Duration{300 * ms, 240 * ms, 250 * ms}, 4800 * ms},
+		{[]time.Duration{2 * ms, 900 * ms, 900 * ms}, 0},
+		{[]time.Duration{2 * ms, 90 * ms, 90 * ms, 90 * ms}, 1800 * ms},
+		{[]time.Duration{time.Hour, time.Hour, time.Hour}, mostPause},
+	} {
+		var c cost
+		for _, busy := range x.costs {
+			c.add(busy)
+		}
+		if got := c.pause(); got != x.want {
+			t.Errorf("%v: %v, want %v", x.costs, got, x.want)
+		}
+	}
+	var said []collect.Reading
+	s := session{told: map[plan.Code]bool{}, give: func(r collect.Reading) { said = append(said, r) }}
+	for range 3 {
+		s.cost.add(240 * ms)
+	}
+	s.restrained(s.cost.pause())
+	s.restrained(s.cost.pause())
+	if len(said) != 1 || said[0].Trouble.Key() != plan.Say(Costly, "busy", 240*ms, "every", 4800*ms).Key() {
+		t.Error(said)
+	}
 }

@@ -87,6 +87,18 @@ func (d *Devices) Answers(ctx context.Context) bool {
 	return strings.TrimSpace(d.ask(ctx, d.kind.answers...)) != ""
 }
 
+// IfThere samples Devices if there are some. Where there are none, or the program does not answer
+// in time, it ends without an error. Nobody waits for that: the source joins a run late.
+type IfThere struct{ *Devices }
+
+// Collect asks whether there are devices, and then is that of Devices.
+func (d IfThere) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+	if !d.Answers(ctx) {
+		return nil
+	}
+	return d.Devices.Collect(ctx, every, give)
+}
+
 // ask is the output of a short command, empty if it fails.
 func (d *Devices) ask(ctx context.Context, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, child.AskLimit)
@@ -145,20 +157,21 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		feed.Between = child.Patience(f.period)
 	}
 	feed.Tries = 1
+	l := listener{form: f, name: feed.Name, clock: child.Clock{Same: d.host == ""}, give: give}
 	feed.Start = func() (child.Process, error) {
+		l.asking = false
 		if d.Start != nil {
 			return d.Start(f.args)
 		}
 		return child.Start(child.Watched, d.host, f.args)
 	}
-	l := listener{form: f, name: feed.Name, clock: child.Clock{Same: d.host == ""}, give: give}
 	return feed.Follow(ctx, child.Handler{
 		Line:    l.line,
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.aside != "" {
-				_ = send("ask aside " + d.kind.aside) // one that does not come is a gap
+			if d.kind.aside != "" && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+d.kind.aside) == nil
 			}
 		},
 	})
@@ -167,11 +180,13 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 // A listener makes readings of lines.
 type listener struct {
 	form
-	name  string
-	clock child.Clock
-	give  func(collect.Reading)
-	ever  bool            // a line told something
-	last  telemetry.Clock // of the last line that did
+	name   string
+	clock  child.Clock
+	give   func(collect.Reading)
+	asking bool            // the question aside has no answer yet
+	first  time.Time       // when a line told something; zero: none did
+	early  child.Line      // an answer that came before the first sample was whole: it waits for the next one
+	last   telemetry.Clock // of the last line that did
 }
 
 // line takes a line. Odd ones are passed over until the first one that tells something: programs
@@ -183,24 +198,35 @@ func (l *listener) line(in child.Line) child.Verdict {
 		return child.Part
 	}
 	r := l.read(in.Text)
-	if r.strange && l.ever {
+	if r.strange && l.ever() {
 		l.give(collect.Reading{Trouble: plan.Say(child.Unreadable, "program", l.name, "line", child.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
 	}
 	switch {
 	case len(r.values) > 0:
-	case r.known && l.ever: // a device that has gone, beside others
+	case r.known && l.ever(): // a device that has gone, beside others
 		return child.Good
 	case r.strange:
 		return child.Odd
 	default:
 		return child.Part
 	}
-	l.ever = true
+	if !l.ever() {
+		l.first = in.At
+	}
 	at, clock := l.clock.Instant(r.stamp, in.At, l.period)
 	l.last = clock
 	l.hand(r.values, at, clock, began)
+	if l.early.Text != "" && l.whole(in.At) {
+		l.hand(l.answer(l.early.Text), l.early.At, l.last, began)
+		l.early = child.Line{}
+	}
 	return child.Good
 }
+
+func (l *listener) ever() bool { return !l.first.IsZero() }
+
+// whole reports whether all devices have told something by an instant, each in a line of its own.
+func (l *listener) whole(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {
 	for i := range values {
@@ -215,7 +241,12 @@ func (l *listener) answered(text string, at, began time.Time) {
 	switch {
 	case what == "clock":
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
+	case rest == child.Failed:
+		l.asking = false
+	case l.answer != nil && !l.whole(at):
+		l.asking, l.early = false, child.Line{Text: rest, At: at}
 	case l.answer != nil:
+		l.asking = false
 		if values := l.answer(rest); len(values) > 0 {
 			l.hand(values, at, l.last, began) // a count of programs is no matter of milliseconds
 		}
@@ -225,7 +256,8 @@ func (l *listener) answered(text string, at, began time.Time) {
 // number is a number in a cell, with a factor; false if the cell does not hold one.
 func number(cell string, factor float64) (float64, bool) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
-	return v * factor, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
+	v *= factor
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // unknown reports whether a cell says that there is no value.

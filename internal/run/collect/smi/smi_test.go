@@ -137,17 +137,20 @@ func TestRefusedAtFirst(t *testing.T) {
 	})
 }
 
-// Another program on the device shows within 10 s.
+// Another program on the device shows within 10 s, and at once if it is there from the start: also if
+// the programs are listed before there is a sample that says which devices there are.
 func TestOtherProgramsShow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		zero := time.Now()
-		g := collect.Start(t.Context(), time.Second, []collect.Collector{within(t, "nvidia-smi", "", devices.Fake{Devices: 2, Others: 3})})
-		time.Sleep(10500 * time.Millisecond)
-		got := g.End(zero).Named(telemetry.DeviceProcesses)
-		if len(got) != 2 || got[0].Points[0].Value != 3 || got[1].Points[0].Value != 0 {
-			t.Errorf("%v", got)
-		}
-	})
+	for _, delay := range []time.Duration{0, 800 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			zero := time.Now()
+			g := collect.Start(t.Context(), time.Second, []collect.Collector{within(t, "nvidia-smi", "", devices.Fake{Devices: 2, Others: 3, Delay: delay})})
+			time.Sleep(2500 * time.Millisecond)
+			got := g.End(zero).Named(telemetry.DeviceProcesses)
+			if len(got) != 2 || got[0].Points[0].Value != 3 || got[1].Points[0].Value != 0 {
+				t.Errorf("after %v: %v", delay, got)
+			}
+		})
+	}
 }
 
 func codes(notes []plan.Message) (all []string) {

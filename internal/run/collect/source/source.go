@@ -8,15 +8,14 @@
 package source
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/run/collect/child"
 	"github.com/pitot-bench/pitot/internal/run/collect/host"
 	"github.com/pitot-bench/pitot/internal/run/collect/smi"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // Parse makes the collector of a source. ofURL makes that of an http or https URL.
@@ -56,25 +55,15 @@ func Grammar() string {
 }
 
 // Here are collectors of this machine: of the host, if it is one that tells, and of each program
-// that is there and knows of devices. It takes 5 s at most; ctx can end it before.
-func Here(ctx context.Context) (found []collect.Collector) {
+// that is installed. One that knows of no devices ends without a word.
+func Here() (found []collect.Collector) {
 	if host.Known() {
 		found = append(found, host.Here{})
 	}
-	programs := smi.Programs()
-	answers := make([]*smi.Devices, len(programs))
-	var asking sync.WaitGroup
-	for i, program := range programs {
-		asking.Go(func() {
-			if d, err := smi.New(program, ""); err == nil && d.Answers(ctx) {
-				answers[i] = d
-			}
-		})
-	}
-	asking.Wait()
-	for _, d := range answers {
-		if d != nil {
-			found = append(found, d)
+	for _, program := range smi.Programs() {
+		d, err := smi.New(program, "")
+		if _, missing := proc.Find(program); err == nil && missing == nil {
+			found = append(found, smi.IfThere{Devices: d})
 		}
 	}
 	return found

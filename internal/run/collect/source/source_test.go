@@ -3,10 +3,12 @@ package source
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/run/collect/host"
 	"github.com/pitot-bench/pitot/internal/test/devices"
@@ -49,19 +51,61 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// One program is there and answers, one is there and fails, one is not there.
+// Of the programs that are installed, the one that has no devices and the one that hangs say
+// nothing. None of them is waited for.
 func TestHere(t *testing.T) {
-	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi", "npu-smi"}, Fails: []string{"npu-smi"}})
-	began := time.Now()
+	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi", "npu-smi"}, Fails: []string{"npu-smi"}, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}}})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "amd-smi"), []byte("#!/bin/sh\nexec sleep 3600\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	group := collect.Start(t.Context(), 10*time.Millisecond, For(plan.Telemetry{Sources: []string{Auto}}, collect.Target{URL: "http://127.0.0.1:1"}))
+	for known := ""; !strings.Contains(known, "nvidia-smi"); time.Sleep(time.Millisecond) {
+		known = ""
+		sources, _ := group.Fresh(time.Now())
+		for _, s := range sources {
+			known += s.Name + " "
+		}
+	}
 	var names []string
-	for _, c := range Here(t.Context()) {
-		names = append(names, c.Describe().Name)
+	for _, s := range group.End(time.Now()).Sources {
+		names = append(names, s.Name)
+		if len(s.Notes) > 0 {
+			t.Error(s)
+		}
 	}
 	want := "nvidia-smi"
 	if host.Known() {
 		want = "host nvidia-smi"
 	}
 	if got := strings.Join(names, " "); got != want {
-		t.Errorf("%s after %v", got, time.Since(began))
+		t.Error(got)
+	}
+}
+
+// A source that is there twice counts once, as one that was named; two pages of one server are two
+// sources.
+func TestDistinct(t *testing.T) {
+	target := collect.Target{URL: "http://10.0.0.1:30000"}
+	for sources, want := range map[string]string{
+		"auto host": "?server host",
+		"auto http://10.0.0.1:30000/engine_metrics http://10.0.0.1:30000": "server server-2",
+		"http://10.0.0.2/metrics http://10.0.0.2 http://10.0.0.2/x":       "10.0.0.2 10.0.0.2/x",
+		"http://10.0.0.2 https://10.0.0.2 http://10.0.0.2/metrics?part=1": "10.0.0.2 10.0.0.2-2 10.0.0.2-3",
+	} {
+		var names []string
+		for _, c := range For(plan.Telemetry{Sources: strings.Fields(sources)}, target) {
+			name := c.Describe().Name
+			if _, optional := c.(collect.Optional); optional {
+				name = "?" + name
+			}
+			if name != "?host" { // of this machine, where it is one that tells
+				names = append(names, name)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s", sources, got)
+		}
 	}
 }

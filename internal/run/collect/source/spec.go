@@ -1,13 +1,13 @@
 package source
 
 import (
-	"context"
+	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/run/collect/host"
 	"github.com/pitot-bench/pitot/internal/run/collect/scrape"
@@ -33,8 +33,8 @@ func Check(t plan.Telemetry) (p plan.Problems) {
 }
 
 // For are the collectors of a run, by a Spec that Check has no problem with. They have different
-// names. It takes 5 s at most, where programs are asked whether there are devices.
-func For(ctx context.Context, t plan.Telemetry, target collect.Target) (all []collect.Collector) {
+// names. Nothing is asked yet.
+func For(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	sources := t.Sources
 	if len(sources) == 0 {
 		sources = []string{Auto}
@@ -43,7 +43,7 @@ func For(ctx context.Context, t plan.Telemetry, target collect.Target) (all []co
 		switch text {
 		case plan.NoTelemetry:
 		case Auto:
-			all = append(all, found(ctx, t, target)...)
+			all = append(all, found(t, target)...)
 		default:
 			c, err := Parse(text, func(u string) (collect.Collector, error) { return ofURL(u, t, target) })
 			if err == nil {
@@ -51,24 +51,64 @@ func For(ctx context.Context, t plan.Telemetry, target collect.Target) (all []co
 			}
 		}
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(c collect.Collector) bool { // a source that auto has found too
-		name := c.Describe().Name
-		was := seen[name]
-		seen[name] = true
-		return was
-	})
+	return distinct(all)
+}
+
+// distinct leaves out sources that are there twice, of which a named one counts rather than one
+// that was looked for, and tells apart others of one name, such as two pages of one server.
+func distinct(all []collect.Collector) (out []collect.Collector) {
+	at, taken := map[string]int{}, map[string]bool{}
+	for _, c := range all {
+		s := c.Describe()
+		key := s.Name + "\n" + s.Via
+		if i, had := at[key]; had {
+			if _, optional := out[i].(collect.Optional); optional {
+				out[i] = rename(c, out[i].Describe().Name)
+			}
+			continue
+		}
+		name := s.Name
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", s.Name, n)
+		}
+		at[key], taken[name] = len(out), true
+		out = append(out, rename(c, name))
+	}
+	return out
+}
+
+// renamed is a collector under another name.
+type renamed struct {
+	collect.Collector
+	name string
+}
+
+func rename(c collect.Collector, name string) collect.Collector {
+	if c.Describe().Name == name {
+		return c
+	}
+	if o, optional := c.(collect.Optional); optional {
+		return collect.Optional{Collector: renamed{o.Collector, name}}
+	}
+	return renamed{c, name}
+}
+
+// Describe is the source.
+func (r renamed) Describe() telemetry.Source {
+	s := r.Collector.Describe()
+	s.Name = r.name
+	return s
 }
 
 // found are the sources of Auto.
-func found(ctx context.Context, t plan.Telemetry, target collect.Target) (all []collect.Collector) {
+func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	if c, err := ofTarget(target.URL, t, target); err == nil {
 		all = append(all, collect.Optional{Collector: c})
 	}
 	here := []collect.Collector{}
 	switch {
 	case Local(target.URL) && !target.Embedded:
-		here = Here(ctx)
+		here = Here()
 	case host.Known():
 		here = append(here, host.Here{})
 	}

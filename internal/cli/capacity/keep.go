@@ -1,0 +1,52 @@
+package capacity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// search searches, and keeps in the store what is known: when a leg begins, and at the end.
+func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, err error) {
+	runs, err := g.con.OpenStore(g.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close()
+	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
+	begin.Body = body(capacity.NewAnswer(g.name, new(capacity.Result), s, nil))
+	kept, err := runs.BeginSearch(begin)
+	if err != nil {
+		return nil, err
+	}
+	status := trace.Interrupted
+	defer func() { err = errors.Join(err, kept.End(status)) }()
+	s.Begins = func(l capacity.Leg, r *capacity.Result) {
+		_ = kept.Write(body(capacity.NewAnswer(g.name, r, s, append(slices.Clone(g.told), capacity.Begun(l))))) // the next one may succeed
+	}
+	r, err := capacity.Run(context.Background(), s, g.measure, func(l capacity.Made) {
+		g.told = append(g.told, capacity.Told(l, g.limited, s.Objectives))
+		if !g.Quiet {
+			fmt.Fprintln(g.con.Stderr, line(l, s))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	status = trace.Complete
+	a = capacity.NewAnswer(g.name, r, s, g.told)
+	return a, kept.Write(body(a))
+}
+
+// body is an answer as it is kept.
+func body(a *capacity.Answer) json.RawMessage {
+	b, _ := json.Marshal(a) // its numbers are finite
+	return b
+}

@@ -1,0 +1,147 @@
+package comparing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/view"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/known"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// Folder is where the plots of a note of the page are, relative to it.
+const Folder = "note"
+
+// keptNotes is how many notes are kept, whose plots the page asks for one by one.
+const keptNotes = 4
+
+// A written is a note, or why there is none.
+type written struct {
+	title   string
+	page    note.Page
+	refused *refusal
+}
+
+// Note answers a lab note, and is it with its plots.
+func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language) (view.Note, note.Page, error) {
+	w, err := p.note(ctx, asked, lang)
+	if err != nil {
+		return view.Note{}, note.Page{}, err
+	}
+	out := view.Note{Title: w.title, Markdown: string(w.page.Markdown), Refused: w.refused.in(lang), Command: command("note", asked, p.Store, "--lang", lang.Name)}
+	for _, f := range w.page.Plots {
+		out.Plots = append(out.Plots, f.Name)
+	}
+	return out, w.page, nil
+}
+
+// note writes a note, unless that was done before.
+func (p *Page) note(ctx context.Context, asked view.Asked, lang *words.Language) (*written, error) {
+	r, o, err := p.find(asked)
+	if err != nil || r.refused != nil {
+		return &written{refused: r.refused}, err
+	}
+	key := lang.Name + " " + r.key(asked)
+	p.mu.Lock()
+	w, ok := p.notes.get(key)
+	p.mu.Unlock()
+	if ok && !r.goesOn() {
+		return w, nil
+	}
+	if w, err = p.writeNote(ctx, asked, r, o, lang); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes.put(key, w, 0)
+	return w, nil
+}
+
+func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *result, o compare.Options, lang *words.Language) (*written, error) {
+	n := note.Note{Title: strings.Join(asked.Runs, " vs "), Date: time.Now().Format(time.DateOnly), Pitot: p.Version, Lang: lang, Folder: Folder}
+	var errs []error
+	var err error
+	n.Comparison, err = p.judge(ctx, r, o, func(t *trace.Trace) {
+		var said strings.Builder
+		errs = append(errs, WriteTable(&said, t, "vllm", lang))
+		n.Runs = append(n.Runs, note.NewRun(t, said.String()))
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if refused := refusalOf(err); refused != nil {
+		return &written{refused: refused}, nil
+	}
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	if why := n.Comparison.Apart(); !why.IsZero() {
+		return &written{refused: loadsApart(why)}, nil
+	}
+	if r.journal != nil {
+		if n.Experiment, err = ToldIn(n, r.journal); err != nil {
+			return nil, err
+		}
+	}
+	page, err := n.Write()
+	return &written{title: n.Title, page: page}, err
+}
+
+// ToldIn is how the runs of a note were made by an experiment.
+func ToldIn(n note.Note, j *experiment.Journal) (*note.Experiment, error) {
+	e, _, err := design.Read("", []byte(j.File))
+	if err != nil {
+		return nil, err
+	}
+	told := experiments.Told(j, e)
+	if e.Same() {
+		told.Advice = experiments.Worthwhile(j, n.Comparison, n.Lang)
+	}
+	return told, nil
+}
+
+// MadeBy is the experiment that made all runs of a note; "" if none did.
+func MadeBy(runs []note.Run) string {
+	if len(runs) == 0 || runs[0].Leg == nil {
+		return ""
+	}
+	name := runs[0].Leg.Experiment
+	if slices.ContainsFunc(runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+		return ""
+	}
+	return name
+}
+
+// WriteTable writes the result table of a run in a note, by the rules of a tool; that of
+// an imported run is its own tool's.
+func WriteTable(w io.Writer, t *trace.Trace, name string, l *words.Language) error {
+	o := t.Run.Origin
+	switch {
+	case o != nil && known.Named(o.Tool).Log != nil:
+		return table.WriteReported(w, t.Run, tool.Tables(known.Tools())...)
+	case o != nil:
+		return text.Figures(w, o, l)
+	case name == "pitot":
+		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
+	}
+	r, err := known.Named(cmp.Or(name, "vllm")).Report(t, "")
+	if err != nil {
+		return err
+	}
+	return r.WriteTable(w)
+}

@@ -1,0 +1,37 @@
+package experiments
+
+import (
+	"fmt"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
+)
+
+// Read reads the journal of an experiment. One whose process has ended is not running any more.
+func Read(row store.Experiment) (*experiment.Journal, error) {
+	j, err := experiment.ReadJournal(row.Body)
+	if err != nil {
+		return nil, Damaged(row.Name, err)
+	}
+	j.Name = row.Name
+	if j.Status == experiment.Running && !alive(j.Owner) {
+		j.Status = experiment.Interrupted
+	}
+	return j, nil
+}
+
+// alive reports whether the process that runs an experiment exists. That of another machine,
+// with which this one shares a store, is taken to.
+func alive(o experiment.Owner) bool {
+	return o.Host != proc.Host() || o.Birth != "" && proc.Birth(o.PID) == o.Birth
+}
+
+// Damaged says what can be done about a journal with an error; nil without one.
+func Damaged(name string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are kept; start a new one under another --name", plain.Line(name), err)
+	}
+	return err
+}

@@ -1,0 +1,23 @@
+package ui
+
+import (
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/show/view"
+	"github.com/pitot-bench/pitot/internal/show/web"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// judged answers what is made of more than the store.
+func judged(runs *store.Store, file, version string) web.Judged {
+	p := comparing.NewPage(runs, file, version)
+	return web.Judged{
+		Compare: p.Compare, Note: p.Note,
+		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
+		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
+			return experiments.Answer(runs, name, lang)
+		},
+		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
+	}
+}

@@ -1,0 +1,184 @@
+package capacity
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// An Answer is what came of a search, or what it knows so far, as it is kept and as programs get
+// it.
+type Answer struct {
+	Result
+	Search     string      `json:"search"`
+	By         By          `json:"by"`
+	Objectives []string    `json:"objectives"`
+	Binding    string      `json:"binding"` // objective; empty: none is known to bind
+	Runs       []AnswerLeg `json:"legs"`
+	// Budget and Wanted are those of the Settings.
+	Budget time.Duration `json:"budget"`
+	Wanted float64       `json:"wanted"`
+	// Says is the answer in words.
+	Says []plan.Message `json:"says"`
+}
+
+// An AnswerLeg is a leg in an Answer. One that is under way has a number, a load and a purpose.
+type AnswerLeg struct {
+	Number   int       `json:"number"`
+	Load     float64   `json:"load"`
+	By       By        `json:"by"`
+	Why      Why       `json:"why"`
+	Requests int       `json:"requests"`
+	Failed   int       `json:"failed"`
+	Attained []float64 `json:"attained"` // by objective: the share of requests within the limit
+	// Limited are the figures that the objectives limit, in seconds; 0: not known.
+	Limited []float64 `json:"limited"`
+	Verdict Verdict   `json:"verdict"`         // empty: it is under way
+	Clear   bool      `json:"clear,omitempty"` // the leg alone decides
+	Reason  plan.Code `json:"reason,omitempty"`
+	Seconds float64   `json:"seconds"`
+}
+
+// Begun is a leg that is under way.
+func Begun(l Leg) AnswerLeg {
+	return AnswerLeg{Number: l.Number, Load: l.Load, By: l.By, Why: l.Why, Attained: []float64{}, Limited: []float64{}}
+}
+
+// Told is a leg that was made, with the figures of Limited.
+func Told(l Made, limited []float64, objectives []objective.Objective) AnswerLeg {
+	out := Begun(l.Leg)
+	out.Requests, out.Failed, out.Clear, out.Reason, out.Seconds = l.Requests, l.Failed, l.Clear(objectives), l.Reason(), l.Spent.Seconds()
+	out.Verdict, _ = l.Judge(objectives)
+	for i := range objectives {
+		out.Attained = append(out.Attained, l.Attained(i))
+	}
+	for _, v := range limited {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			v = 0
+		}
+		out.Limited = append(out.Limited, v)
+	}
+	return out
+}
+
+// NewAnswer is the answer of a search by a name, of a result with the legs that were told.
+func NewAnswer(name string, r *Result, s Settings, legs []AnswerLeg) *Answer {
+	a := &Answer{Result: *r, Search: name, By: s.By, Objectives: []string{}, Runs: legs, Budget: s.Budget, Wanted: s.Precision}
+	for _, o := range s.Objectives {
+		a.Objectives = append(a.Objectives, o.String())
+	}
+	if r.End != "" || r.Load > 0 {
+		a.Binding = s.Objectives[r.Binds].String()
+	}
+	a.Says = sayer{r, s}.all()
+	return a
+}
+
+// A sayer says a result in words.
+type sayer struct {
+	*Result
+	Settings
+}
+
+// LoadWords is a load in words.
+func LoadWords(by By, v float64) plan.Message {
+	if by == Concurrency {
+		return plan.Say("capacity.in-flight", "load", v)
+	}
+	return plan.Say("capacity.per-second", "load", v)
+}
+
+func (a sayer) load(v float64) plan.Message { return LoadWords(a.By, v) }
+
+// all are the sentences.
+func (a sayer) all() (out []plan.Message) {
+	out = append(out, a.answer()...)
+	if a.End == Found && a.aboveMet() {
+		out = append(out, plan.Say("capacity.clusters", "load", a.load(a.Fails)))
+	}
+	if reason := a.Above.Reason; reason != "" {
+		out = append(out, plan.Say("capacity.other-reason", "load", a.load(a.Fails), "reason", plan.Say(reason)))
+	}
+	for _, p := range a.Odd {
+		low, high := a.Legs[p[0]-1], a.Legs[p[1]-1]
+		out = append(out, plan.Say("capacity.odd", "failed", p[0], "low", a.load(low.Load), "passed", p[1], "high", a.load(high.Load)))
+	}
+	return out
+}
+
+// answer is the first sentence, and what belongs to it.
+func (a sayer) answer() []plan.Message {
+	load, passes, fails := a.load(a.Load), a.load(a.Passes), a.load(a.Fails)
+	basis := plan.Say("capacity.by-counting")
+	if a.Result.Twin {
+		basis = plan.Say("capacity.by-model")
+	}
+	binding := a.Objectives[a.Binds].String()
+	switch {
+	case a.End == "" && a.Load+a.Passes+a.Fails == 0:
+		return []plan.Message{plan.Say("capacity.none-judged")}
+	case a.End == "" && a.Load == 0:
+		return []plan.Message{plan.Say("capacity.so-far", "known", a.bounds())}
+	case a.End == "":
+		return []plan.Message{plan.Say("capacity.so-far", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails))}
+	case a.End == Nothing:
+		return a.nothing()
+	case a.End == Everything:
+		return []plan.Message{plan.Say("capacity.everything", "load", passes)}
+	case a.Load == 0:
+		return []plan.Message{plan.Say("capacity.unknown", "known", a.bounds())}
+	case a.End == Found:
+		return []plan.Message{
+			plan.Say("capacity.found", "load", load, "passes", passes, "fails", fails),
+			plan.Say("capacity.binds", "binding", binding, "precision", a.Result.Precision, "basis", basis),
+		}
+	}
+	return []plan.Message{
+		plan.Say("capacity.approximate", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails)),
+		plan.Say("capacity.out-of-time", "binding", binding, "precision", a.Result.Precision, "wanted", a.Settings.Precision, "basis", basis),
+	}
+}
+
+// aboveMet reports whether the requests at the upper side met all objectives.
+func (a sayer) aboveMet() bool {
+	for i, o := range a.Objectives {
+		if a.Above.Attained[i] < o.Goal() {
+			return false
+		}
+	}
+	return a.Above.Legs > 0 && a.Above.Reason == ""
+}
+
+// nothing says by how much the lightest load fails.
+func (a sayer) nothing() []plan.Message {
+	last := a.Legs[len(a.Legs)-1]
+	for _, l := range a.Legs { // the lightest
+		if l.By == a.By && l.Load < last.Load {
+			last = l
+		}
+	}
+	o := a.Objectives[a.Binds]
+	out := []plan.Message{plan.Say("capacity.nothing", "load", LoadWords(last.By, last.Load), "share", last.Attained(a.Binds),
+		"metric", strings.ToUpper(o.Metric), "limit", o.Limit, "goal", o.Goal())}
+	if reason := last.Reason(); reason != "" {
+		out = append(out, plan.Say(reason))
+	}
+	return out
+}
+
+// bounds are the loads that passed and failed.
+func (a sayer) bounds() plan.Message {
+	passes, fails := a.load(a.Passes), a.load(a.Fails)
+	switch {
+	case a.Passes == 0 && a.Fails == 0:
+		return plan.Say("capacity.bounds-none")
+	case a.Fails == 0:
+		return plan.Say("capacity.bounds-passed", "load", passes)
+	case a.Passes == 0:
+		return plan.Say("capacity.bounds-failed", "load", fails)
+	}
+	return plan.Say("capacity.bounds-both", "passes", passes, "fails", fails)
+}

@@ -1,0 +1,44 @@
+package curve
+
+import "strconv"
+
+// A Design is what a sweep is before any run: enough to say what its runs say together. Its JSON is
+// kept with the runs.
+type Design struct {
+	Points    []Point `json:"points"`
+	Repeats   int     `json:"repeats"` // runs of each point
+	Devices   int     `json:"devices"`
+	Simulated bool    `json:"simulated"`
+	// Load and Moves are as in Sweep, and so are the others.
+	Load         string       `json:"load,omitempty"`
+	Moves        []string     `json:"moves,omitempty"`
+	Level        float64      `json:"level,omitempty"`
+	Predicted    []Prediction `json:"predicted,omitempty"` // by point
+	Uncalibrated []string     `json:"uncalibrated,omitempty"`
+	WhatIf       []string     `json:"what_if,omitempty"`
+}
+
+// Sweep is the sweep with what was seen.
+func (d Design) Sweep(name string, seen []Observation) Sweep {
+	s := New(name, d.Points, seen, d.Devices, d.Load, d.Moves)
+	s.Simulated, s.Uncalibrated, s.WhatIf = d.Simulated, d.Uncalibrated, d.WhatIf
+	if d.Predicted != nil {
+		s = s.Predict(d.Level, d.Predicted)
+	}
+	return s
+}
+
+// Runs is how many runs the sweep has when it is complete: none of points that are refused.
+func (d Design) Runs() (n int) {
+	for i := range d.Points {
+		if i >= len(d.Predicted) || d.Predicted[i].Refused == "" {
+			n += d.Repeats
+		}
+	}
+	return n
+}
+
+// RunName is the name of a run of a sweep, by its point and the repetition of that, from 1.
+func RunName(sweep string, p Point, repeat int) string {
+	return sweep + " / " + p.String() + " / " + strconv.Itoa(repeat)
+}

@@ -1,0 +1,160 @@
+package comparison
+
+import (
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/view"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// Answer is a comparison for the page: all that there is to show, in words and numbers, each row
+// with its place. What was asked, the command and the distributions are not part of it.
+func Answer(c compare.Comparison, l *words.Language, advice []string) view.Comparison {
+	w := NewWords(c, l)
+	v := newShown(c, Options{All: true, Lang: l, Advice: advice})
+	overall := line{Label: w.Word("summary.verdict"), Text: w.overall(), Tone: w.overallTone()}
+	if w.AA() && len(c.Gates) == 0 {
+		overall.Text, overall.Tone = w.amongTheSame()
+	}
+	out := view.Comparison{
+		Experiment: c.Experiment(), Overall: overall.said(), Verdict: v.Verdict.Lines.said(), Notes: v.Notes.said(),
+		Marks: v.legend(c, true).said(), Level: c.Level, Margin: c.Margin, Loads: []view.ComparedLoad{}, Gates: []view.Gate{},
+	}
+	if len(v.Kinds) > 0 {
+		out.Simulated = w.Kinds()
+	}
+	for i, load := range c.Workloads {
+		out.Loads = append(out.Loads, w.answer(load, i, asked(c, load)))
+	}
+	for _, g := range c.Gates {
+		out.Gates = append(out.Gates, view.Gate{
+			Text: text.Clean(g.Gate.Text), Load: text.Clean(g.Workload), Variant: text.Clean(g.Variant), Outcome: string(g.Outcome),
+			Title: w.Word(plan.Code("outcome." + string(g.Outcome))), Said: w.gateSaid(g), Tone: string(toneOf[g.Outcome]),
+		})
+	}
+	return out
+}
+
+// answer is a workload for the page. asked are the figures that somebody asks for.
+func (w Words) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
+	out := view.ComparedLoad{
+		Name: w.LoadName(load, number), Further: load.Further, Notes: w.remarks(load, load.Rows).said(),
+		Results: []view.Said{}, Claims: []view.Said{}, Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
+	}
+	if text.Clean(load.Name) != "" {
+		out.Settings = text.Clean(w.load(load.Settings))
+	}
+	for _, v := range load.Variants {
+		out.Variants = append(out.Variants, w.variant(v))
+	}
+	if !saidFirst(load) {
+		out.Results = lines(w.results(load)).said()
+	}
+	for _, c := range load.Claims {
+		out.Claims = append(out.Claims, w.claim(c, len(filesOf(load)) > 1).said())
+	}
+	for _, r := range load.Residue {
+		out.Differs = append(out.Differs, view.Difference{Name: text.Clean(w.setting(r.Setting)), Values: w.values(r)})
+	}
+	out.Rows = w.answerRows(load, asked)
+	return out
+}
+
+func (w Words) variant(v compare.Variant) view.ComparedVariant {
+	out := view.ComparedVariant{Name: text.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v), Runs: []view.ComparedRun{}}
+	for _, r := range v.Runs {
+		out.Runs = append(out.Runs, view.ComparedRun{ID: r.ID, Name: text.Clean(r.Name), Validity: string(r.Verdict), Leg: r.Leg})
+	}
+	return out
+}
+
+// answerRows are all rows: those that people look at first are told from the rest, from
+// percentiles below the P99, and from what is alike everywhere.
+func (w Words) answerRows(load compare.Workload, asked []string) []view.ComparedRow {
+	_, alike, further := divide(load, false, asked)
+	is := func(rows []compare.Row, r compare.Row) bool {
+		return slices.ContainsFunc(rows, func(o compare.Row) bool {
+			return o.Quantity.Name == r.Quantity.Name && o.Definition.ID == r.Definition.ID
+		})
+	}
+	out := []view.ComparedRow{}
+	for _, r := range w.rows(load, load.Rows) {
+		place := "more"
+		switch {
+		case is(alike, r.of):
+			place = "alike"
+		case is(further, r.of):
+			place = "percentile"
+		case r.of.Rank > 0 && !r.of.Input:
+			place = "main"
+		}
+		one := view.ComparedRow{
+			Name: r.of.Quantity.Name, Title: w.Title(r.of.Quantity), Unit: scaleOf(r.of).unit, Mark: r.mark, Place: place, Cells: []view.ComparedCell{},
+			Better: map[metrics.Direction]string{metrics.Lower: "lower", metrics.Higher: "higher"}[r.of.Quantity.Better],
+		}
+		for _, c := range r.Cells {
+			one.Cells = append(one.Cells, w.answerCell(c))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func (w Words) answerCell(c cell) view.ComparedCell {
+	out := view.ComparedCell{Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval, Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why}
+	if c.of == nil {
+		return out
+	}
+	out.Kind, out.Basis = string(c.of.Verdict), w.Word(plan.Code("basis."+string(c.of.Basis)))
+	if c.of.Unproven {
+		out.Kind = string(compare.CannotTell)
+	}
+	if c.of.Plain || !finite(c.of.Relative) {
+		return out
+	}
+	out.Relative = &c.of.Relative
+	if i := c.of.Interval; i != nil && finite(i.Low, i.High) {
+		out.Low, out.High = &i.Low, &i.High
+	}
+	return out
+}
+
+func (l line) said() view.Said { return view.Said{Label: l.Label, Text: l.Text, Tone: string(l.Tone)} }
+
+func (l lines) said() []view.Said {
+	out := []view.Said{}
+	for _, one := range l {
+		out = append(out, one.said())
+	}
+	return out
+}
+
+// amongTheSame is the verdict of an A/A experiment: nothing, or a false alarm.
+func (w Words) amongTheSame() (string, tone) {
+	for _, load := range w.c.Workloads {
+		if load.Differs() {
+			return w.Word("verdict.alarm"), unclear
+		}
+	}
+	return w.Word("verdict.none"), neutral
+}
+
+// overallTone is how to take the verdict in a word.
+func (w Words) overallTone() tone {
+	if len(w.c.Gates) > 0 {
+		return toneOf[inGravity(w.c.Gates)[0].Outcome]
+	}
+	switch overallCode(w.settledVerdicts()) {
+	case "change.worse":
+		return bad
+	case "change.better":
+		return good
+	case "summary.unknown":
+		return unclear
+	}
+	return neutral
+}

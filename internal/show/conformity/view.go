@@ -1,0 +1,108 @@
+package conformity
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/show/view"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// View is what a page shows of results.
+func View(reports []conform.Report, l *words.Language) view.Conformity {
+	t := newTable(reports, l)
+	v := view.Conformity{
+		Clients: []view.ConformClient{}, Cells: []view.ConformCell{}, Errors: []view.ConformErrors{},
+		Definitions: append([]string{}, t.definitions()...), Notes: append([]string{}, t.notes()...),
+	}
+	for i, r := range reports {
+		v.Clients = append(v.Clients, t.viewClient(i, r))
+		v.Errors = append(v.Errors, t.viewErrors(i, r)...)
+	}
+	for _, cell := range t.cells {
+		one := view.ConformCell{Name: cell.Name, Load: t.load(cell), Results: []view.ConformResult{}}
+		for i := range reports {
+			if of := t.results(i, cell); len(of) > 0 {
+				one.Results = append(one.Results, t.viewResult(i, of))
+			}
+		}
+		v.Cells = append(v.Cells, one)
+	}
+	return v
+}
+
+func (t *table) viewClient(i int, r conform.Report) view.ConformClient {
+	c := view.ConformClient{
+		Name: t.clients[i], Command: shell.Join(r.Command), Format: r.Format, Started: r.Started.UTC().Format(time.RFC3339),
+		Place: t.place(r.Machine), StartUp: t.startUp(r.StartUp),
+	}
+	for _, result := range r.Results {
+		for _, f := range result.Figures {
+			if f.Bound == nil {
+				continue
+			}
+			if c.Bounds++; f.Held() {
+				c.Held++
+			}
+		}
+	}
+	return c
+}
+
+// viewErrors are the lines of the plot.
+func (t *table) viewErrors(i int, r conform.Report) (lines []view.ConformErrors) {
+	for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
+		points := errorsByStreams(r, arrivals)
+		if len(points) == 0 {
+			continue
+		}
+		one := view.ConformErrors{Client: i, Arrivals: string(arrivals), Title: t.Word("conformity.plot-line", "client", t.clients[i], "arrivals", string(arrivals), "means", ofMeans(r))}
+		for _, p := range points {
+			one.Streams, one.Shares = append(one.Streams, p.X), append(one.Shares, p.Y/100)
+		}
+		lines = append(lines, one)
+	}
+	return lines
+}
+
+func (t *table) viewResult(client int, of []conform.Result) view.ConformResult {
+	out := view.ConformResult{Client: client, Runs: len(of), Figures: []view.ConformFigure{}, Facts: []view.Field{}}
+	if i := slices.IndexFunc(of, func(r conform.Result) bool { return r.Failure != "" }); i >= 0 {
+		out.Failure = of[i].Failure
+	}
+	for _, m := range conform.Metrics() {
+		for _, s := range conform.Statistics() {
+			if f, ok := errorOf(of, m, s); ok {
+				out.Figures = append(out.Figures, t.viewFigure(f, of))
+			}
+		}
+	}
+	for _, line := range t.facts() {
+		if said := line.of(of); said != "" {
+			out.Facts = append(out.Facts, view.Field{Name: line.name, Value: said})
+		}
+	}
+	return out
+}
+
+func (t *table) viewFigure(f conform.Figure, of []conform.Result) view.ConformFigure {
+	share, _ := f.Relative()
+	out := view.ConformFigure{
+		Metric: string(f.Metric), Statistic: string(f.Statistic), Title: t.Word(plan.Code("conformity."+string(f.Statistic)), "metric", strings.ToUpper(string(f.Metric))),
+		Claimed: f.Claimed, True: f.True, N: f.N, Error: t.both(of, f.Metric, f.Statistic), Share: share, Disavowed: f.Void,
+	}
+	if f.Bound != nil {
+		out.Bounded, out.Low, out.High, out.Held = true, f.Bound.Low, f.Bound.High, f.Held()
+	}
+	return out
+}
+
+// load is the load of a cell in words.
+func (t *table) load(c conform.Cell) string {
+	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals", string(c.Arrivals),
+		"step", c.Step, "requests", c.Requests, "output", c.Output, "busy", c.Busy, "faults", c.Faults)
+}

@@ -1,0 +1,115 @@
+package digest
+
+import (
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/view"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// A line has a value for each window; false: it has none.
+type line func(i int) (float64, bool)
+
+// series are quantities over time.
+func (d *Digest) series(l *words.Language, windows []window, width trace.Instant) []view.Series {
+	s := axis{windows: windows, width: width, end: d.seconds()}
+	output := s.rate(func(w *window) float64 { return w.tokens })
+	flight := s.level(flightOf)
+	if len(d.snapshots) > 0 && !d.run.End.Happened() { // requests in flight are in no record
+		output, flight = s.passed(d.snapshots)
+	}
+	all := []view.Series{}
+	add := func(name, unit string, of line) {
+		values, any := make([]*float64, len(windows)), false
+		for i := range windows {
+			if v, ok := of(i); ok {
+				v = rounded(v)
+				values[i], any = &v, any || v != 0
+			}
+		}
+		if any {
+			all = append(all, view.Series{Name: name, Title: l.Word(plan.Code("series." + name)), Unit: unit, Values: values})
+		}
+	}
+	add("output", "tok/s", output)
+	add("requests", "/s", s.rate(func(w *window) float64 { return float64(w.ok) }))
+	add("inflight", "", flight)
+	if d.scheduled {
+		add("waiting", "", s.level(waitOf))
+	}
+	ttft, itl := func(w *window) *histogram { return &w.ttft }, func(w *window) *histogram { return &w.itl }
+	add("ttft.p50", "s", s.quantile(0.5, ttft))
+	add("ttft.p99", "s", s.quantile(0.99, ttft))
+	add("itl.p50", "s", s.quantile(0.5, itl))
+	add("itl.p99", "s", s.quantile(0.99, itl))
+	add("failed", "/s", s.rate(func(w *window) float64 { return float64(w.failed) }))
+	return all
+}
+
+// An axis is windows of time up to the end of the run, in seconds.
+type axis struct {
+	windows []window
+	width   trace.Instant
+	end     float64
+}
+
+// from is where a window begins.
+func (a *axis) from(i int) float64 { return float64(trace.Instant(i)*a.width) / 1e9 }
+
+// long is how much of a window the run lasted, in seconds; 0: it was over.
+func (a *axis) long(i int) float64 {
+	return math.Max(0, math.Min(float64(a.width)/1e9, a.end-a.from(i)))
+}
+
+// rate is a count per second.
+func (a *axis) rate(of func(*window) float64) line {
+	return func(i int) (float64, bool) { return of(&a.windows[i]) / a.long(i), a.long(i) > 0 }
+}
+
+// level is a mean number of requests.
+func (a *axis) level(of func(*window) *area) line {
+	all := areas(a.windows, a.width, of)
+	return func(i int) (float64, bool) { return float64(all[i]) / 1e9 / a.long(i), a.long(i) > 0 }
+}
+
+// quantile is that of the latencies in a window.
+func (a *axis) quantile(share float64, of func(*window) *histogram) line {
+	return func(i int) (float64, bool) {
+		h := of(&a.windows[i])
+		if h.n == 0 {
+			return 0, false
+		}
+		return h.quantiles([]float64{share})[0], true
+	}
+}
+
+// stripsOf are strips as a page draws them, up to an instant: lines are broken where nothing is known.
+func stripsOf(strips []plot.Strip, end float64, l *words.Language) []view.Strip {
+	all := []view.Strip{}
+	for _, s := range strips {
+		one := view.Strip{Title: l.Word(s.Name), Unit: s.Unit, Steps: s.Steps, Top: s.Top, Lines: []view.Line{}}
+		for _, k := range s.Lines {
+			to := view.Line{Name: k.Name, X: []float64{}, Y: []*float64{}}
+			for i, x := range k.X {
+				if x > end {
+					break
+				}
+				if i > 0 && k.Gap > 0 && x-k.X[i-1] > k.Gap {
+					to.X, to.Y = append(to.X, micro((x+k.X[i-1])/2)), append(to.Y, nil)
+				}
+				y := rounded(k.Y[i])
+				to.X, to.Y = append(to.X, micro(x)), append(to.Y, &y)
+			}
+			if len(to.X) > 0 {
+				one.Lines = append(one.Lines, to)
+			}
+		}
+		if len(one.Lines) > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package progress
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// A state is everything that the view shows.
+type state struct {
+	head
+	course
+	mark              string // of a warning; empty: none
+	failed, inFlight  int
+	waiting           int     // requests that are due and have no place; -1: unknown
+	requests, outputs float64 // finished requests and output tokens per second, over the last seconds
+	seconds           []second
+	stream            bool // answers are streams
+	ttft, itl, e2el   percentiles
+	failures          []failures
+	health
+	server resources.Live
+}
+
+// A head says what is run.
+type head struct{ model, target, load, id string }
+
+func headOf(s Subject, hide func(string) string) head {
+	r := s.Run
+	target := r.Plan.URL
+	if r.Env.Embedded {
+		target = s.Lang.Word("report.embedded-engine")
+		if r.Env.Profile != nil {
+			target += " " + r.Env.Profile.Name
+		}
+	}
+	id := r.ID
+	if r.Name != "" {
+		id = r.Name + "  " + id
+	}
+	return head{hide(r.Plan.Model), hide(target), hide(text.Load(r.Plan, s.Lang)), hide(id)}
+}
+
+// percentiles are P50, P90 and P99 in microseconds; nil without values.
+type percentiles []int64
+
+var shown = []float64{50, 90, 99}
+
+func percentilesOf(h *hdrhistogram.Histogram) percentiles {
+	if h.TotalCount() == 0 {
+		return nil
+	}
+	return h.ValueAtPercentilesSlice(shown)
+}
+
+// failures are those of one kind.
+type failures struct {
+	failure
+	n int
+}
+
+// A health is that of the client.
+type health struct {
+	late   time.Duration // P99 of how late requests were sent
+	timed  bool          // late is known
+	busy   float64       // share of the processors, 0 to 1
+	cpus   int
+	doubts []plan.Message
+}
+
+// state returns the state of this moment.
+func (p *Display) state(mark string) state {
+	p.mu.Lock()
+	now, c := p.now()
+	f := &p.figures
+	s := state{
+		head: p.head, course: c, mark: mark, failed: now.Failed, inFlight: now.InFlight(), waiting: -1, stream: p.Run.Plan.Stream,
+		ttft: percentilesOf(f.ttft), itl: percentilesOf(f.itl), e2el: percentilesOf(f.e2el), failures: byCount(f.failures),
+	}
+	at := count{c.elapsed, now.Tokens, now.Done}
+	if p.past.add(at, s.inFlight, f.first) || p.health.cpus == 0 {
+		p.health = p.healthNow(c.elapsed, s.e2el)
+	}
+	p.mu.Unlock()
+	s.outputs, s.requests = p.recent.rates(at)
+	if p.queue != nil && !c.over() {
+		s.waiting = p.queue.waiting(max(0, time.Duration(now.At)), now.Released)
+	}
+	s.seconds, s.health, s.server = p.past.seconds, p.health, p.server.now()
+	return s
+}
+
+// healthNow judges the client by the records so far.
+func (p *Display) healthNow(elapsed time.Duration, e2el percentiles) health {
+	g := &p.figures.client
+	used, cpus := p.CPU()
+	g.Elapsed, g.CPU, g.CPUs = elapsed, used-p.used, cpus
+	h := health{busy: g.Busy(), cpus: max(1, cpus), timed: p.figures.late.TotalCount() > 0}
+	if h.timed {
+		h.late = micros(p.figures.late.ValueAtQuantile(99))
+	}
+	g.Late = h.late.Seconds()
+	if e2el != nil {
+		g.E2EL = micros(e2el[0]).Seconds()
+	}
+	h.doubts = g.Doubts()
+	return h
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// byCount lists the kinds of failures, the most frequent first.
+func byCount(all map[failure]int) (out []failures) {
+	for f, n := range all {
+		out = append(out, failures{f, n})
+	}
+	slices.SortFunc(out, func(a, b failures) int {
+		return cmp.Or(b.n-a.n, cmp.Compare(a.class, b.class), a.status-b.status)
+	})
+	return out
+}
+
+// say puts a kind of failures into words.
+func (f failures) say(l *words.Language) string {
+	why := l.Word(f.class.Code())
+	if f.class == trace.HTTP && f.status > 0 {
+		why = l.Word("progress.status", "status", f.status)
+	}
+	return l.Word("progress.failures", "failures", f.n, "why", why)
+}
+
+// sampled holds the samples of servers and devices.
+type sampled struct {
+	mu   sync.Mutex
+	set  telemetry.Set
+	live resources.Live
+}
+
+// add adds new samples. Those of hosts are not shown.
+func (s *sampled) add(sources []telemetry.Source, values []telemetry.Value, at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set.Sources = sources
+	every := time.Second
+	for _, source := range sources {
+		every = max(every, source.Every)
+	}
+	for _, v := range values {
+		if strings.HasPrefix(v.Name, "server.") || strings.HasPrefix(v.Name, "device.") {
+			s.set.Add(v)
+		}
+	}
+	back := resources.SpansOf(every)
+	s.set.Trim(at - back.Count)
+	s.live = resources.LiveAt(&s.set, at, back)
+}
+
+func (s *sampled) now() resources.Live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live
+}

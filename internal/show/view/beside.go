@@ -1,0 +1,188 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// mostBeside is the number of runs of each kind that stand beside each other.
+const mostBeside = 20
+
+// Beside are the runs of the load of a run: what was measured, and what was simulated. Runs that
+// are not valid show their client and not the server; of them only the one asked for is there.
+func Beside(s *store.Store, id string, l *words.Language) (Predicted, error) {
+	out := Predicted{Measured: []PredictedRun{}, Predictions: []Prediction{}}
+	asked, err := s.Find(id)
+	if err != nil {
+		return out, err
+	}
+	out.Load = text.Load(asked.Plan(), l)
+	measured, err := s.Alike(asked, trace.Measured, mostBeside)
+	if err != nil {
+		return out, err
+	}
+	measured = slices.DeleteFunc(measured, func(r store.Listing) bool { return r.Validity == trace.Invalid && r.ID != asked.ID })
+	simulated, err := s.Alike(asked, trace.Simulated, mostBeside)
+	if err != nil || len(measured) == 0 {
+		return out, err
+	}
+	truth, err := gather(s, measured)
+	if err != nil {
+		return out, err
+	}
+	out.Measured = truth.runs
+	groups, err := byProfile(s, simulated)
+	for _, g := range groups {
+		out.Predictions = append(out.Predictions, g.against(truth, l))
+	}
+	slices.SortStableFunc(out.Predictions, func(a, b Prediction) int { return cmp.Compare(a.off(), b.off()) })
+	return out, err
+}
+
+// off is the mean deviation of a prediction, as a share.
+func (p Prediction) off() float64 {
+	sum := 0.0
+	for _, f := range p.Figures {
+		sum += math.Abs(f.Share)
+	}
+	return sum / float64(max(1, len(p.Figures)))
+}
+
+// A sample is runs with the figures that all of them have.
+type sample struct {
+	runs    []PredictedRun
+	order   []string // of the figures
+	figures map[string]Reach
+}
+
+// gather reads the figures of runs.
+func gather(s *store.Store, list []store.Listing) (out sample, err error) {
+	values := map[string][]float64{}
+	for _, r := range list {
+		out.runs = append(out.runs, PredictedRun{ID: r.ID, Name: r.Name})
+		all, err := OwnFigures(s, r.ID)
+		if err != nil {
+			return out, err
+		}
+		for _, f := range all {
+			if values[f.Name] == nil {
+				out.order = append(out.order, f.Name)
+			}
+			values[f.Name] = append(values[f.Name], f.Value)
+		}
+	}
+	out.figures = map[string]Reach{}
+	for name, all := range values {
+		reach := Reach{Low: slices.Min(all), High: slices.Max(all), N: len(all)}
+		for _, v := range all {
+			reach.Value += v / float64(len(all))
+		}
+		if len(all) == len(list) && !math.IsNaN(reach.Value) && !math.IsInf(reach.Value, 0) {
+			out.figures[name] = reach
+		}
+	}
+	return out, nil
+}
+
+// OwnFigures are those of a complete run by Pitot's definitions, as they are kept; if they are not,
+// they are computed, and kept where the store can be written.
+func OwnFigures(s *store.Store, id string) ([]trace.Figure, error) {
+	const own = "pitot"
+	all, known, err := s.Figures(id, own, metrics.Version)
+	if err != nil || known {
+		return all, err
+	}
+	t, err := s.Load(id)
+	if err != nil {
+		return nil, err
+	}
+	all = metrics.Own().Figures(t, "")
+	return all, s.KeepFigures(t, own, metrics.Version, all)
+}
+
+// A simulation is simulated runs of one profile.
+type simulation struct {
+	profile trace.Profile
+	runs    []store.Listing
+	sample
+}
+
+// byProfile groups simulated runs by what was simulated.
+func byProfile(s *store.Store, list []store.Listing) (groups []*simulation, err error) {
+	for _, r := range list {
+		run, err := s.Run(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		var p trace.Profile
+		if run.Env.Profile != nil {
+			p = *run.Env.Profile
+		}
+		i := slices.IndexFunc(groups, func(g *simulation) bool {
+			return g.profile.Name == p.Name && g.profile.Text == p.Text && g.profile.Error.Key() == p.Error.Key()
+		})
+		if i < 0 {
+			i, groups = len(groups), append(groups, &simulation{profile: p})
+		}
+		groups[i].runs = append(groups[i].runs, r)
+	}
+	for _, g := range groups {
+		if g.sample, err = gather(s, g.runs); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
+}
+
+// against holds simulated runs against measured ones.
+func (g *simulation) against(truth sample, l *words.Language) Prediction {
+	p := Prediction{Profile: g.profile.Name, Runs: g.sample.runs, Figures: []Deviation{}}
+	if !g.profile.Error.IsZero() {
+		p.Error = l.Say(g.profile.Error)
+	}
+	known := misfit(g.profile)
+	for _, name := range truth.order {
+		metric, _, _ := strings.Cut(name, ".")
+		m, ok := truth.figures[name]
+		predicted, also := g.figures[name]
+		if !ok || !also || m.Value <= 0 || !slices.Contains(predictable, metric) || name == "throughput.input" {
+			continue
+		}
+		q := metrics.QuantityOf(name)
+		d := Deviation{Name: name, Title: l.Say(q.Title()), Unit: string(q.Unit), Measured: m, Predicted: predicted, Share: predicted.Value/m.Value - 1}
+		if off, ok := known[name]; ok {
+			d.Known = &off
+		}
+		p.Figures = append(p.Figures, d)
+	}
+	return p
+}
+
+// predictable is what figures are of that a simulation predicts.
+var predictable = []string{"throughput", "concurrency", "ttft", "tpot", "itl", "e2el"}
+
+// misfit is what the calibration of a profile says that it is off, by figure, as shares.
+func misfit(p trace.Profile) map[string]float64 {
+	out := map[string]float64{}
+	if p.Text == "" {
+		return out
+	}
+	read, err := profile.Parse(fmt.Sprintf("%s.yaml", p.Name), []byte(p.Text))
+	if err != nil || read.Calibration == nil {
+		return out // a profile that another version wrote says none
+	}
+	for name, off := range read.Calibration.Misfit {
+		out[name] = float64(off)
+	}
+	return out
+}

@@ -1,0 +1,313 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// Known is what a Run is made of.
+type Known struct {
+	Listing store.Listing
+	Run     trace.Run
+	// Figures are by the rules of Tool in its Form, empty for Pitot's own.
+	Figures    []trace.Figure
+	Tool, Form string
+	// Service are the latencies with their bounds and doubts, where somebody computed them; nil: nobody did.
+	Service  *metrics.Latencies
+	Failures []metrics.Class
+	Commands []Command
+	// Doubt says why a statistic of a latency is less sure than it looks, zero if nothing does;
+	// nil: of none.
+	Doubt func(metric, statistic string) plan.Message
+}
+
+// NewRun makes the answer, without secrets that texts of others may have.
+func NewRun(k Known, lang *words.Language) Run {
+	w := writer{lang}
+	r := Run{
+		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Figures: w.figures(k),
+		Requests: Requests{Planned: max(k.Listing.Requests, k.Listing.Records), Sent: k.Listing.Records, OK: k.Listing.Records - max(0, k.Listing.Failed), Failed: max(0, k.Listing.Failed)},
+		Failures: []Failure{}, Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
+		Commands: append([]Command{}, k.Commands...), Predicted: w.predicted(k.Run),
+	}
+	if e := k.Run.End; e.Happened() && k.Listing.Records > 0 {
+		s := e.Seconds()
+		r.Seconds = &s
+	}
+	for _, c := range k.Failures {
+		r.Failures = append(r.Failures, Failure{Class: string(c.Class), Title: lang.Word(c.Class.Code()), Status: c.Status, Count: c.Count, Example: secret.Mask(c.Example)})
+	}
+	for _, n := range k.Run.Notes {
+		r.Notes = append(r.Notes, lang.Say(n))
+	}
+	if s := k.Run.Plan.Spec; s != nil {
+		if d := s.Duration.Std().Seconds(); d > 0 {
+			r.Lasts = &d
+		}
+		if yaml, err := s.YAML(); err == nil {
+			r.Spec = string(yaml)
+		}
+	}
+	return r
+}
+
+// A writer writes in a language.
+type writer struct{ *words.Language }
+
+// verdict says in a sentence how far figures can be trusted.
+func (w writer) verdict(k Known) Verdict {
+	v := Verdict{Reasons: []string{}}
+	if j := k.Run.Verdict; j != nil {
+		v.Validity = string(j.Validity)
+		for _, r := range j.Reasons {
+			v.Reasons = append(v.Reasons, w.Say(r))
+		}
+	}
+	switch o := k.Run.Origin; {
+	case o != nil:
+		v.Headline = w.Word("trust.imported", "tool", strings.TrimSpace(o.Tool+" "+o.Form))
+	case k.Listing.Status == trace.Running:
+		v.Headline = w.Word("trust.running")
+	case v.Validity == "":
+		v.Headline = w.Word("trust.unjudged")
+	case k.Run.Kind == trace.Simulated && k.Run.Verdict.Validity == trace.Valid:
+		v.Headline = w.Word("trust.simulated")
+	default:
+		v.Headline = w.Word(plan.Code("trust." + v.Validity))
+	}
+	return v
+}
+
+// figures are all that are known, in their order.
+func (w writer) figures(k Known) []Figure {
+	all := []Figure{}
+	tool := k.Tool
+	if tool == "" {
+		tool = "pitot"
+	}
+	for _, f := range k.Figures {
+		q := metrics.QuantityOf(f.Name)
+		metric, statistic, latency := strings.Cut(f.Name, ".")
+		if q.Unit != metrics.Seconds || !latency {
+			metric = ""
+		}
+		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: text.FigureUnit(f.Name), Text: shown(f), Value: number(f.Value)}
+		if says := metrics.DefinitionOf(tool, k.Form, f.Name).Says; says != "" {
+			one.Definition = w.Word(says)
+		}
+		w.doubt(&one, k, metric, statistic)
+		all = append(all, one)
+	}
+	return all
+}
+
+// shown is the value of a figure, a number of things without decimals.
+func shown(f trace.Figure) string {
+	unit := metrics.QuantityOf(f.Name).Unit
+	whole := f.Value == math.Trunc(f.Value) && math.Abs(f.Value) < 1e15
+	switch {
+	case math.IsNaN(f.Value):
+		return "–"
+	case whole && (unit == metrics.Count || unit == metrics.TokenCount):
+		return strconv.FormatFloat(f.Value, 'f', -1, 64)
+	}
+	return text.Figure(f.Name, f.Value)
+}
+
+// doubt says why a figure is less sure than it looks, and what it lies within.
+func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
+	var p float64
+	if n, _ := fmt.Sscanf(statistic, "p%g", &p); n == 1 && k.Tool == "" {
+		if wants := stats.SampleFor(p); metric != "itl" && metric != "" && k.Listing.Records-max(0, k.Listing.Failed) < wants {
+			f.Doubt = w.Word("view.doubt.few", "wanted", wants)
+		}
+	}
+	if k.Doubt != nil && metric != "" {
+		if m := k.Doubt(metric, statistic); !m.IsZero() {
+			f.Doubt = w.Say(m)
+		}
+	}
+	if k.Service == nil || metric == "" {
+		return
+	}
+	d := map[string]metrics.Distribution{"ttft": k.Service.TTFT, "tpot": k.Service.TPOT, "itl": k.Service.ITL, "e2el": k.Service.E2EL}[metric]
+	switch {
+	case d.Void:
+		f.Doubt = w.Word("report.void")
+	case d.Invalid && statistic != "mean":
+		f.Doubt = w.Word("report.invalid")
+	}
+	if d.Bounds == nil {
+		return
+	}
+	if low, high, ok := bounds(d, statistic, p); ok {
+		f.Low, f.High = &low, &high
+	}
+}
+
+// bounds are what an order statistic lies within.
+func bounds(d metrics.Distribution, statistic string, p float64) (low, high float64, ok bool) {
+	switch statistic {
+	case "median":
+		return d.Bounds.Low.Median, d.Bounds.High.Median, true
+	case "max":
+		return d.Bounds.Low.Max, d.Bounds.High.Max, true
+	}
+	i := slices.IndexFunc(d.Percentiles, func(q metrics.Percentile) bool { return q.P == p })
+	if i < 0 {
+		return 0, 0, false
+	}
+	return d.Bounds.Low.Percentiles[i], d.Bounds.High.Percentiles[i], true
+}
+
+// fields collects those that are not empty.
+type fields []Field
+
+func (l *fields) add(name string, value ...string) {
+	if v := text.Join(" · ", value...); v != "" {
+		*l = append(*l, Field{name, secret.Mask(v)})
+	}
+}
+
+func (w writer) group(all *[]Group, code plan.Code, l fields) {
+	if len(l) > 0 {
+		*all = append(*all, Group{Title: w.Word(code), Fields: l})
+	}
+}
+
+// plan is the load in words, and then every setting by its name.
+func (w writer) plan(run trace.Run) []Group {
+	p, all := run.Plan, []Group{}
+	var load, target, settings, origin fields
+	load.add(w.Word("report.load"), w.Say(p.Workload), w.Say(p.Arrival), w.limit(p))
+	load.add(w.Word("view.requests"), count(p.Requests))
+	if run.Origin == nil || p.Seed != 0 {
+		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
+	}
+	for _, o := range p.Objectives {
+		load.add(w.Word("view.objective"), fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Round(time.Microsecond)))
+	}
+	target.add(w.Word("report.target"), p.URL)
+	target.add(w.Word("view.model"), p.Model)
+	if p.Protocol != "" {
+		target.add(w.Word("view.protocol"), w.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
+	}
+	told := p.Told()
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		value := told[name]
+		if p.Spec == nil { // a Spec has no secrets
+			value = secretSetting(name, value)
+		}
+		settings.add(name, value)
+	}
+	if o := run.Origin; o != nil {
+		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))
+		origin.add(w.Word("view.origin.place"), text.Place(o.File, o.Line))
+		origin.add(w.Word("view.origin.headings"), strings.Join(o.Path, " / "))
+		for _, c := range o.Claims {
+			origin.add(w.Word("view.origin.claim"), c.Text)
+		}
+		for _, line := range o.Around {
+			origin.add(w.Word("view.origin.beside"), line)
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
+			origin.add(name, secretSetting(name, o.Setup[name]))
+		}
+	}
+	w.group(&all, "view.plan.load", load)
+	w.group(&all, "view.plan.target", target)
+	w.group(&all, "view.plan.origin", origin)
+	w.group(&all, "view.plan.settings", settings)
+	return all
+}
+
+// secretSetting hides the value of a setting whose name says that it is a secret.
+func secretSetting(name, value string) string {
+	if secret.Setting(name) {
+		return secret.Mark
+	}
+	return value
+}
+
+func (w writer) limit(p trace.Plan) string {
+	switch {
+	case p.Concurrency == 0:
+		return ""
+	case p.Holds():
+		return w.Word("report.conversations", "limit", p.Concurrency)
+	}
+	return w.Word("load.at-most", "value", p.Concurrency)
+}
+
+// count is a number, empty for 0.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// environment is what served, then what measured.
+func (w writer) environment(run trace.Run) []Group {
+	e, all := run.Env, []Group{}
+	var server, client, command fields
+	server.add(w.Word("view.env.version"), e.Server, e.ServedBy)
+	if p := e.Profile; p != nil {
+		server.add(w.Word("view.env.profile"), p.Name)
+	}
+	server.add(w.Word("view.env.models"), strings.Join(e.Models, ", "))
+	server.add(w.Word("report.tokens"), w.Say(e.Tokenizer), w.Say(e.TokenizerWhy))
+	if run.Origin == nil {
+		client.add("Pitot", e.Pitot, e.Go, e.OS)
+		client.add(w.Word("view.env.host"), e.Host)
+		client.add(w.Word("view.env.processors"), count(e.CPUs))
+		client.add(w.Word("view.env.files"), count(int(e.FileLimit)))
+		if len(e.Invocation) > 0 {
+			command.add(w.Word("view.env.command"), "pitot "+strings.Join(e.Invocation, " "))
+		}
+	}
+	w.group(&all, "view.env.server", append(server, factsOf(e.Serving, true)...))
+	w.group(&all, "view.env.server-more", factsOf(e.Serving, false))
+	w.group(&all, "view.env.client", append(client, command...))
+	w.group(&all, "view.env.client-machine", append(factsOf(e.Client, true), factsOf(e.Client, false)...))
+	return all
+}
+
+// factsOf are the main facts of an environment, or the others.
+func factsOf(e *environment.Environment, main bool) (l fields) {
+	for _, f := range e.Facts() {
+		if f.Main == main {
+			l.add(f.Name, secretSetting(f.Name, f.Value))
+		}
+	}
+	return l
+}
+
+// predicted says what a run was simulated with, and how far that is from measurements.
+func (w writer) predicted(run trace.Run) string {
+	p := run.Env.Profile
+	switch {
+	case run.Kind != trace.Simulated:
+		return ""
+	case p == nil:
+		return w.Word("view.predicted.default")
+	case p.Error.Code == trace.Illustrative:
+		return w.Word("report.illustrative", "profile", p.Name)
+	}
+	return w.Word("report.profile-error", "profile", p.Name, "error", p.Error)
+}

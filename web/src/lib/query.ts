@@ -1,0 +1,59 @@
+// What is asked of the list of runs: as the address of the page has it, #/runs?q=chat&tag=nightly, and
+// as the server is asked.
+
+/** The filters with one value. */
+export const single = ['model', 'load', 'verdict', 'status', 'kind', 'experiment', 'since'] as const
+export type Filter = (typeof single)[number]
+
+export interface Query {
+  q: string
+  filters: Partial<Record<Filter, string>>
+  tags: string[]
+  /** The name of a column; with - before it: descending. */
+  sort: string
+}
+
+export const newest = '-started'
+
+/** Read the query of an address; what is not known is left out. */
+export function fromAddress(address: URLSearchParams): Query {
+  const filters: Query['filters'] = {}
+  for (const name of single) {
+    const value = address.get(name)
+    if (value) filters[name] = value
+  }
+  return { q: address.get('q') ?? '', filters, tags: address.getAll('tag').filter(Boolean), sort: address.get('sort') || newest }
+}
+
+/** The query as the address has it, without what is so by default. */
+export function toAddress(query: Query): Record<string, string | string[]> {
+  return { q: query.q, ...query.filters, tag: query.tags, sort: query.sort === newest ? '' : query.sort }
+}
+
+/** The query as the server is asked. */
+export function toQuestion(query: Query): Record<string, string | string[]> {
+  const asked: Record<string, string | string[]> = { ...query.filters, sort: query.sort }
+  if (query.q.trim()) asked['q'] = query.q.trim()
+  if (query.tags.length) asked['tag'] = query.tags
+  return asked
+}
+
+/** How many filters there are, the search not counted. */
+export function filtered(query: Query): number {
+  return Object.keys(query.filters).length + query.tags.length
+}
+
+/** The query sorted by a column: the other way around where it is already. */
+export function sortedBy(query: Query, column: string, descendingFirst: boolean): Query {
+  const first = descendingFirst ? '-' + column : column
+  const other = descendingFirst ? column : '-' + column
+  return { ...query, sort: query.sort === first ? other : first }
+}
+
+/** How a column is sorted, as aria-sort has it. */
+export function direction(query: Query, column: string): 'ascending' | 'descending' | undefined {
+  return query.sort === column ? 'ascending' : query.sort === '-' + column ? 'descending' : undefined
+}
+
+/** The signs of the ways to sort. */
+export const arrows = { ascending: '\u2191', descending: '\u2193' }

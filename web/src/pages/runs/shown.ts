@@ -1,0 +1,23 @@
+import type { Sparks } from '../../lib/sparks.svelte.ts'
+import type { Row } from '../../lib/types.ts'
+
+/** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
+export interface Shown {
+  /** Of the rows in view. */
+  indices: number[]
+  row: (index: number) => Row | undefined
+  from: number
+  to: number
+  total: number
+  /** In pixels. */
+  height: number
+  /** The row with the marker of the keyboard; -1: none. */
+  at: number
+  now: number
+  chosen: ReadonlyMap<string, Row>
+  sparks: Sparks
+  /** Select a run or no longer; all of them from the one before. */
+  choose: (index: number, through: boolean) => void
+  arrive: (index: number) => void
+  edit: (row: Row) => void
+}
