@@ -135,7 +135,7 @@ var printers = map[string][]string{
 	"runs check":        {"runs check", "runs check --store EVIL"},
 	"runs repair":       {"runs repair --store EVIL", "runs repair"},
 	"runs tag":          {"runs tag EVIL", "runs tag measured EVIL", "runs tag measured +EVIL --remark EVIL", "runs tag measured --remark x", "runs tag EVIL* +x"},
-	"ui":                {"ui --listen EVIL", "ui --listen EVIL:0", "ui --listen 127.0.0.1:0 --tls-cert EVIL --tls-key EVIL"},
+	"ui":                {"ui --listen EVIL", "ui --host EVIL", "ui --listen EVIL:0", "ui --listen 127.0.0.1:0 --tls-cert EVIL --tls-key EVIL"},
 	"runs rm":           {"runs rm EVIL", "runs rm *", "runs rm EVIL*"},
 	"compare":           {"compare measured imported", "compare -f markdown measured imported", "compare -f json measured imported", "compare -f csv measured imported", "compare -f html measured imported", "compare EVIL EVIL2", "compare other.json measured"},
 	"ab":                {"ab --before profile:EVIL --same -- sim", "ab --before EVIL", "ab --before flags:EVIL --after flags:-n --name x -- sim", "ab --before profile:small-chat --same --name EVIL -- sim -n 2"},

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,10 +31,13 @@ func checkListen(address string) error {
 	return nil
 }
 
+// hostName is what stands in the Host of a request.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
+
 // checkHosts refuses what is no name of a host.
 func checkHosts(all []string) error {
 	for _, host := range all {
-		if host == "" || strings.ContainsAny(host, "/@ *") {
+		if !hostName.MatchString(host) {
 			return console.Usagef("--host %q: must be a name or an address, with a port or for any port, such as gpu7.example.com", host)
 		}
 	}

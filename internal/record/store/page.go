@@ -61,8 +61,11 @@ func (p Page) order() (order string, args []any, err error) {
 	if p.Ascending {
 		direction = " ASC"
 	}
-	return " ORDER BY " + what + direction + " NULLS LAST, started" + direction + ", rowid" + direction + " LIMIT ? OFFSET ?",
-		append(args, cmp.Or(p.Limit, -1), p.Offset), nil
+	order = " ORDER BY " + what + direction + " NULLS LAST, started" + direction + ", rowid" + direction
+	if what == "started" { // in the order of its index
+		order = " ORDER BY started" + direction + ", rowid" + direction
+	}
+	return order + " LIMIT ? OFFSET ?", append(args, cmp.Or(p.Limit, -1), p.Offset), nil
 }
 
 // ListPage returns a part of the list of the runs that f selects. The limit of f is not used.
