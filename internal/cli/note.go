@@ -12,7 +12,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -70,17 +69,11 @@ func (c noteCmd) Run(p *Process) error {
 	return nil
 }
 
-// note compares the variants, and keeps of each run what a note shows: its table by the rules of
-// a tool.
-func (v variants) note(p *Process, o compare.Options, tool string, l *words.Language) (n note.Note, err error) {
-	n.Lang = l
-	var errs []error
-	n.Comparison, err = v.compare(p, o, func(t *trace.Trace) {
-		var table strings.Builder
-		errs = append(errs, comparing.WriteTable(&table, t, tool, l))
-		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
-	})
-	return n, errors.Join(append(errs, err)...)
+// note compares the variants for a note, with the result tables of a tool; "": without tables.
+func (v variants) note(p *Process, o compare.Options, table string, l *words.Language) (note.Note, error) {
+	runs := comparing.NoteRuns{Table: table, Lang: l}
+	c, err := v.compare(p, o, runs.Add)
+	return note.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
 }
 
 // savePage writes the note and the plots that it shows, all or none.

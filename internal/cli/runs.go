@@ -22,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/table"
@@ -214,7 +215,7 @@ func (c runsReportCmd) file(p *Process) error {
 	if err != nil {
 		return err
 	}
-	n, err := v.note(p, o, "pitot", english)
+	n, err := v.note(p, o, "", words.In(c.Lang))
 	if err != nil {
 		return err
 	}

@@ -74,20 +74,17 @@ func (p *Page) note(ctx context.Context, asked view.Asked, lang *words.Language)
 
 func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *result, o compare.Options, lang *words.Language) (*written, error) {
 	n := note.Note{Title: strings.Join(asked.Runs, " vs "), Date: time.Now().Format(time.DateOnly), Pitot: p.Version, Lang: lang, Folder: Folder}
-	var errs []error
+	runs := NoteRuns{Table: "vllm", Lang: lang}
 	var err error
-	n.Comparison, err = p.judge(ctx, r, o, func(t *trace.Trace) {
-		var said strings.Builder
-		errs = append(errs, WriteTable(&said, t, "vllm", lang))
-		n.Runs = append(n.Runs, note.NewRun(t, said.String()))
-	})
+	n.Comparison, err = p.judge(ctx, r, o, runs.Add)
+	n.Runs = runs.All
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if refused := refusalOf(err); refused != nil {
 		return &written{refused: refused}, nil
 	}
-	if err := errors.Join(append(errs, err)...); err != nil {
+	if err := errors.Join(err, runs.Err); err != nil {
 		return nil, err
 	}
 	if why := n.Comparison.Apart(); !why.IsZero() {
@@ -100,6 +97,23 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *result, o com
 	}
 	page, err := n.Write()
 	return &written{title: n.Title, page: page}, err
+}
+
+// NoteRuns keep of runs what a note shows, so that their traces can be read one after the other.
+type NoteRuns struct {
+	Table string // the tool whose result tables are shown; empty: none
+	Lang  *words.Language
+	All   []note.Run
+	Err   error // of tables that could not be written
+}
+
+// Add takes a run.
+func (n *NoteRuns) Add(t *trace.Trace) {
+	var table strings.Builder
+	if n.Table != "" {
+		n.Err = errors.Join(n.Err, WriteTable(&table, t, n.Table, n.Lang))
+	}
+	n.All = append(n.All, note.NewRun(t, table.String()))
 }
 
 // ToldIn is how the runs of a note were made by an experiment.

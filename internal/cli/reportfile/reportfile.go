@@ -39,6 +39,8 @@ func (f Flags) Check() error {
 	switch {
 	case f.Output == "" && f.Plot != "":
 		return console.Usagef("--plot: only applies to --output with a name that ends in .png or .svg")
+	case f.Output == "" && f.Lang != words.Default:
+		return console.Usagef("--lang %s: only applies to --output; the text report is in English", f.Lang)
 	case f.Output == "":
 		return nil
 	case !slices.Contains([]string{html, png, svg}, kind):
@@ -91,7 +93,9 @@ func (f Flags) WritePage(con *console.Console, file, ref string) error {
 			return err
 		}
 		r.Language = f.Lang
-		return console.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(context.Background(), w, r) })
+		ctx, release := con.UntilInterrupt(context.Background())
+		defer release()
+		return console.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
 	})
 }
 

@@ -19,7 +19,7 @@ func TestHide(t *testing.T) {
 			"VLLM_API_KEY": "CANARY-by-env", "HF_TOKEN": "zCANARY-hf", "MY_PASSWORD": "zCANARY-pw", "DB_PWD": "CANARY", "SECRET_THING": "zCANARY-st", "AWS_ACCESS_KEY_ID": "zCANARY-aws", "ssh_auth_sock": "CANARY/agent",
 			"DATABASE_DSN": "CANARY", "TOKENIZERS_PARALLELISM": "false", "TOKENIZERS_X": "zCANARY-tx", "VLLM_USE_V1": "1", "PROXY": "http://u:CANARY6@p:1", "ANOTHER": "bearer CANARY7abc", "E\x1b": "a\nb", "KNOWN": "has CANARY8-known in it",
 		},
-		Dir: "/work/CANARY8-known",
+		Dir: "/srv/CANARY8-known",
 	}
 	known := new(secret.Set)
 	known.Add("CANARY8-known")

@@ -228,12 +228,12 @@ func TestTree(t *testing.T) {
 		}
 	}
 	sources := ReadSources([]probe.Answer{
-		{Path: "/s/vllm-0.dist-info/direct_url.json", Text: `{"url": "file:///work/vllm", "dir_info": {"editable": true}}`},
+		{Path: "/s/vllm-0.dist-info/direct_url.json", Text: `{"url": "file:///srv/vllm", "dir_info": {"editable": true}}`},
 		{Path: "/s/sglang-0.dist-info/direct_url.json", Text: `{"url": "https://me:token@host/sglang", "vcs_info": {"vcs": "git", "commit_id": "` + id + `"}}`},
 		{Path: "/s/wheel-0.dist-info/direct_url.json", Text: `{"url": "file:///tmp/wheel.whl", "archive_info": {}}`},
 		{Path: "/s/x/direct_url.json", Text: strings.Repeat("[", 1000)},
 	})
-	if diff := cmp.Diff([]Tree{{Path: "https://host/sglang", Package: "sglang", Commit: id}, {Path: "/work/vllm", Package: "vllm"}}, sources); diff != "" {
+	if diff := cmp.Diff([]Tree{{Path: "https://host/sglang", Package: "sglang", Commit: id}, {Path: "/srv/vllm", Package: "vllm"}}, sources); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -85,11 +85,11 @@ var (
 	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
 )
 
-// A PNG is a writer that gets pictures as PNG instead of SVG: dots, at twice the size that they
-// are shown in. Its fonts have no Chinese, Japanese or Korean characters.
+// PNG is a writer for which plots are drawn as PNG instead of SVG, at twice their size in pixels. Its
+// fonts have no Chinese, Japanese or Korean characters.
 type PNG struct{ io.Writer }
 
-// write draws the picture, as SVG unless w is a PNG.
+// write draws the picture as SVG, or as PNG to a PNG.
 func (p picture) write(w io.Writer) error {
 	head := vg.Length(titleRow + legendRow*len(p.legend()))
 	width, height := vg.Length(plotWidth), p.height+head+2*margin
@@ -112,10 +112,10 @@ func (p picture) write(w io.Writer) error {
 	return err
 }
 
-// legend lays out the keys.
+// legend lays out the keys of the legend in lines.
 func (p picture) legend() []legendLine { return layOut(p.keys, plotWidth-2*margin) }
 
-// drawOn draws all of the picture.
+// drawOn draws title, legend and plot.
 func (p picture) drawOn(c draw.Canvas) {
 	rows := p.legend()
 	c.SetColor(color.White)

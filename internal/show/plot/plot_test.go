@@ -340,7 +340,7 @@ func TestATrackKeepsItsPeaks(t *testing.T) {
 	}
 }
 
-// A PNG is the same picture in dots.
+// Every plot can be drawn as PNG, and is not blank.
 func TestPNG(t *testing.T) {
 	for name, draw := range figures(t) {
 		var b bytes.Buffer

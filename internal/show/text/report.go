@@ -63,7 +63,7 @@ func (r *report) head(s metrics.Summary) {
 	if run.Origin != nil && p.Seed == 0 { // most tools do not tell theirs
 		seed = ""
 	}
-	r.Field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), r.gate(p), seed)
+	r.Field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), Limit(p, r.Language), seed)
 	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
 		r.Field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
@@ -81,14 +81,15 @@ func (r *report) status(s trace.Status) string {
 	return r.Word(plan.Code("status." + string(s)))
 }
 
-func (r *report) gate(p trace.Plan) string {
+// Limit is how many requests, or conversations, of a plan may be in flight; empty: any number.
+func Limit(p trace.Plan, l *words.Language) string {
 	switch {
 	case p.Concurrency == 0:
 		return ""
 	case p.Holds():
-		return r.Word("report.conversations", "limit", p.Concurrency)
+		return l.Word("report.conversations", "limit", p.Concurrency)
 	}
-	return r.Word("load.at-most", "value", p.Concurrency)
+	return l.Word("load.at-most", "value", p.Concurrency)
 }
 
 // client is the verdict on the load generator and what it rests on.

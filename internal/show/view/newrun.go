@@ -194,7 +194,7 @@ func (w writer) group(all *[]Group, code plan.Code, l fields) {
 func (w writer) plan(run trace.Run) []Group {
 	p, all := run.Plan, []Group{}
 	var load, target, settings, origin fields
-	load.add(w.Word("report.load"), w.Say(p.Workload), w.Say(p.Arrival), w.limit(p))
+	load.add(w.Word("report.load"), w.Say(p.Workload), w.Say(p.Arrival), text.Limit(p, w.Language))
 	load.add(w.Word("view.requests"), count(p.Requests))
 	if run.Origin == nil || p.Seed != 0 {
 		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
@@ -242,16 +242,6 @@ func secretSetting(name, value string) string {
 		return secret.Mark
 	}
 	return value
-}
-
-func (w writer) limit(p trace.Plan) string {
-	switch {
-	case p.Concurrency == 0:
-		return ""
-	case p.Holds():
-		return w.Word("report.conversations", "limit", p.Concurrency)
-	}
-	return w.Word("load.at-most", "value", p.Concurrency)
 }
 
 // count is a number, empty for 0.

@@ -72,20 +72,10 @@ func forVLLM(l load) command {
 // vllmRandom adds lengths that are drawn from [L·(1-ratio), L·(1+ratio)].
 func (l *load) vllmRandom(c *command) {
 	c.add("--dataset-name", "random")
-	in, okIn := l.length("input_len")
-	out, okOut := l.length("output_len")
-	if l.tool == "sglang" && numberOf(l.settings["range_ratio"]) != 1 {
-		okIn, okOut = false, false // from L·ratio to L
+	if l.tool != "sglang" || numberOf(l.settings["range_ratio"]) == 1 { // else they are from L·ratio to L
+		l.randomLengths(c)
 	}
 	l.has("range_ratio")
-	if okIn {
-		c.add("--random-input-len", in)
-	}
-	if okOut {
-		c.add("--random-output-len", out)
-	}
-	l.unless(okIn, "input_len")
-	l.unless(okOut, "output_len")
 	if n, ok := l.length("prefix_len"); ok && n != "0" {
 		c.add("--random-prefix-len", n)
 	}
@@ -100,10 +90,13 @@ func (l *load) vllmRandom(c *command) {
 	}
 }
 
-// unless takes back that a setting has a flag.
-func (l *load) unless(ok bool, name string) {
-	if !ok {
-		l.expressed[name] = false
+// randomLengths adds the lengths that are whole numbers.
+func (l *load) randomLengths(c *command) {
+	if n, ok := l.length("input_len"); ok {
+		c.add("--random-input-len", n)
+	}
+	if n, ok := l.length("output_len"); ok {
+		c.add("--random-output-len", n)
 	}
 }
 
@@ -158,14 +151,7 @@ func forSGLang(l load) command {
 // sglangRandom adds lengths that are drawn from [L·ratio, L].
 func (l *load) sglangRandom(c *command) {
 	c.add("--dataset-name", "random")
-	in, okIn := l.length("input_len")
-	out, okOut := l.length("output_len")
-	if okIn {
-		c.add("--random-input-len", in)
-	}
-	if okOut {
-		c.add("--random-output-len", out)
-	}
+	l.randomLengths(c)
 	ratio := "1"
 	if l.tool == "sglang" {
 		ratio = strconv.FormatFloat(numberOf(l.settings["range_ratio"]), 'g', -1, 64)
