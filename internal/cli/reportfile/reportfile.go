@@ -95,7 +95,11 @@ func (f Flags) WritePage(con *console.Console, file, ref string) error {
 		r.Language = f.Lang
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
-		return console.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
+		err = console.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
 	})
 }
 

@@ -159,6 +159,43 @@ func TestKeyboard(t *testing.T) {
 	p.until(`location.hash === '#/runs'`)
 }
 
+// Tags are written where that is allowed, and stay texts.
+func TestTagsAreWritten(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t, "--write")
+	p := newTab(t, launch(t))
+	p.as(looks[0])
+	p.open(address + "#/runs?q=second")
+	p.until(`document.querySelector('main tbody')?.innerText.includes('second')`)
+	p.keys("j", "t")
+	p.until(`document.querySelector('dialog[open] textarea')`)
+	p.accessible()
+	p.run(chromedp.SendKeys(chromedp.CSS("dialog textarea"), hostile))
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('dialog input').focus()`))
+	p.keys("n", "e", "w", "Enter")
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('dialog form').requestSubmit()`))
+	p.until(`!document.querySelector('dialog[open]') && document.querySelector('main tbody').innerText.includes('<img src=x')`)
+	if got := w.pitot(t, "runs", "list", "--tag", "new"); !strings.Contains(got, "second") {
+		t.Errorf("no run has the tag:\n%s", got)
+	}
+	if eval[bool](p, `window.hacked === 1 || document.querySelectorAll('img[src=x]').length > 0`) {
+		t.Error("a remark became markup")
+	}
+}
+
+// Another variant is the baseline by one key, and what the page says changes with it.
+func TestBaselineIsChanged(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	p.as(looks[0])
+	p.open(address + "#/compare?run=first&run=second")
+	p.until(`document.querySelector('main table')?.innerText.includes('mean TTFT')`)
+	before := eval[string](p, `document.querySelector('main table').innerText`)
+	p.keys("b")
+	p.until(`location.hash.includes('baseline=second') && document.querySelector('main table') && document.querySelector('main table').innerText !== ` + quoted(before))
+}
+
 // The language and the theme are chosen on the page, and remembered.
 func TestChoicesAreRemembered(t *testing.T) {
 	w := stored(t)
