@@ -27,6 +27,7 @@ const (
 	Truncated   Class = "truncated"    // the stream ended without its end marker or a finish reason
 	Empty       Class = "empty"        // status 200 and a complete answer with nothing in it
 	Cancelled   Class = "cancelled"    // the run was stopped while it was in flight
+	WorkerLost  Class = "worker_lost"  // the machine that was to send it, or sent it, was lost; see Fleet
 	Other       Class = "other"        // none of these; Error has the text
 )
 
@@ -34,7 +35,7 @@ const (
 func Classes() []Class {
 	return []Class{
 		Files, Ports, DNS, Refused, Unreachable, TLS, Timeout, Reset, Closed, HTTP,
-		Malformed, StreamError, Truncated, Empty, Cancelled, Other,
+		Malformed, StreamError, Truncated, Empty, Cancelled, WorkerLost, Other,
 	}
 }
 
@@ -44,7 +45,7 @@ func Classes() []Class {
 // server yet.
 func (c Class) MayPass(status int, text string) bool {
 	switch c {
-	case TLS, Other:
+	case TLS, WorkerLost, Other:
 		return false
 	case HTTP:
 		switch status {
@@ -73,5 +74,5 @@ var briefs = map[Class]string{
 	Files: "out of file descriptors", Ports: "out of local ports", DNS: "host name did not resolve", Refused: "connection refused",
 	Unreachable: "no route to host", TLS: "TLS handshake or certificate failed", Timeout: "no answer in time", Reset: "connection reset",
 	Closed: "connection closed", StreamError: "error in the stream", Truncated: "truncated stream", Empty: "empty answer",
-	Malformed: "malformed answer",
+	Malformed: "malformed answer", WorkerLost: "worker lost",
 }

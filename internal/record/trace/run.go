@@ -56,6 +56,8 @@ type Run struct {
 	Idle *telemetry.Window `json:"idle,omitempty"`
 	// KVTokens is how many tokens the server's KV cache holds, as it said; 0: it did not.
 	KVTokens int `json:"kv_tokens,omitempty"`
+	// Fleet is the machines that sent the requests; nil: the one of Env did.
+	Fleet *Fleet `json:"fleet,omitempty"`
 	// Labels are what people wrote about the run afterwards; nil: nothing.
 	Labels *Labels `json:"labels,omitempty"`
 }

@@ -1,0 +1,181 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Protocol is the version of the messages of this package. A controller and its workers have the
+// same one, and the same version of Pitot: a run whose parts differ is not one run.
+const Protocol = 1
+
+// A Question asks every worker that is there who it is.
+type Question struct {
+	Protocol int    `json:"protocol"`
+	Pitot    string `json:"pitot"` // version of who asks
+}
+
+// A Worker is the answer to a Question: who a worker is and what it does.
+type Worker struct {
+	// ID names the worker for as long as its process lives, and is a token of a subject.
+	ID       string `json:"id"`
+	Name     string `json:"name"` // for people; unique in a fleet, or made so
+	Zone     string `json:"zone,omitempty"`
+	Protocol int    `json:"protocol"`
+	Pitot    string `json:"pitot"` // version
+	Host     string `json:"host"`
+	OS       string `json:"os"` // GOOS/GOARCH
+	PID      int    `json:"pid"`
+	CPUs     int    `json:"cpus"`
+	Files    uint64 `json:"files"` // limit of open files
+	// Capacity is how many chunks a second the machine reads with honest stamps, as pitot doctor
+	// measures it; 0: not measured.
+	Capacity float64   `json:"capacity,omitempty"`
+	State    State     `json:"state"`
+	Run      string    `json:"run,omitempty"` // that it works on
+	Wall     time.Time `json:"wall"`          // its wall clock
+}
+
+// State is what a worker does.
+type State string
+
+// The states of a worker.
+const (
+	Idle       State = "idle"
+	Preparing  State = "preparing"  // an Order
+	Ready      State = "ready"      // it is prepared, and waits for its Start
+	Armed      State = "armed"      // it has a Start, and waits for the instant
+	Sending    State = "sending"    // its share
+	Delivering State = "delivering" // all is sent and answered; records are on their way
+	Failed     State = "failed"     // it could not prepare, or not send; Why says it
+)
+
+// An Order has a worker prepare a run. It may hold secrets: it is never stored and never logged.
+type Order struct {
+	Run      string    `json:"run"` // id
+	Protocol int       `json:"protocol"`
+	Pitot    string    `json:"pitot"`
+	Spec     plan.Spec `json:"spec"` // complete: server, model and tokenizer are settled
+	// Given are secrets by the path of the setting that names them, and Env variables that the
+	// Spec names, for workers that do not have them.
+	Given map[string]string `json:"given,omitempty"`
+	Env   map[string]string `json:"env,omitempty"`
+	// Inputs are the files that the controller read for the run.
+	Inputs []Input `json:"inputs,omitempty"`
+	// Digest is that of the requests and their due times on the controller; see inputs.Digest.
+	Digest string `json:"digest"`
+	Chunks int    `json:"chunks"` // of all answers together, as expected
+}
+
+// An Input is a file, or a folder of files, that a run was prepared from.
+type Input struct {
+	Kind   InputKind `json:"kind"`
+	Name   string    `json:"name"`   // as the Spec names it
+	Digest string    `json:"digest"` // SHA-256 of the content, hexadecimal
+	Size   int64     `json:"size"`   // bytes
+	Object string    `json:"object"` // name in the object store of the run
+}
+
+// InputKind says how a Spec names an Input.
+type InputKind string
+
+// The kinds of Inputs.
+const (
+	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, a body
+	TokenizerInput InputKind = "tokenizer" // a file or folder, by path or by name on a hub
+	DatasetInput   InputKind = "dataset"   // a repository of a hub
+	FetchedInput   InputKind = "fetched"   // the content of an address
+)
+
+// Readiness is the answer to an Order, once the worker is prepared. It comes as the reply to Poll.
+type Readiness struct {
+	State State `json:"state"` // Preparing, Ready or Failed
+	// Digest is that of the worker's requests.
+	Digest   string `json:"digest,omitempty"`
+	Requests int    `json:"requests,omitempty"`
+	// Why is what a Failed worker failed with, for people; Problems the mistakes in the Spec, if
+	// it was that.
+	Why string `json:"why,omitempty"`
+	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for
+	// them in the object store of the run.
+	Needs []int `json:"needs,omitempty"`
+	// Differs are those that it has with another content, by position.
+	Differs []int `json:"differs,omitempty"`
+}
+
+// A Start deals a worker its share and names the instant at which all begin.
+type Start struct {
+	Run string `json:"run"`
+	// Share is the worker's position among Of workers; package deal says what that gives it.
+	Share int `json:"share"`
+	Of    int `json:"of"`
+	// Places is how many requests of the worker may be in flight; 0: as many as there are. Most
+	// is how many it may be given during the run.
+	Places int `json:"places,omitempty"`
+	Most   int `json:"most,omitempty"`
+	// Probe: this worker sends the probes of the run.
+	Probe bool `json:"probe,omitempty"`
+	// At is the instant on the worker's own monotonic clock, in nanoseconds.
+	At int64 `json:"at"`
+}
+
+// A Beat is what a controller says to a worker again and again. Its reply is a Pulse.
+type Beat struct {
+	Run string `json:"run"`
+	// Go: all workers have a Start. One that has not heard this when its instant comes does not
+	// begin.
+	Go     bool `json:"go,omitempty"`
+	Places int  `json:"places,omitempty"` // as in Start, or more by now
+	Stop   Stop `json:"stop,omitempty"`
+}
+
+// Stop says how far a run is ended.
+type Stop int
+
+// The values of Stop; a higher one stands.
+const (
+	GoOn     Stop = iota
+	NoMore        // send no more; what is in flight is waited for
+	Cancel        // what is in flight is ended too
+	Discard       // the run is not made, or the worker counts as lost: as Cancel, and what is not delivered then need not be
+	Finished      // the controller has everything: forget the run
+)
+
+// A Pulse is the reply to a Beat: a clock reading and how the worker gets on.
+type Pulse struct {
+	Arrived  int64          `json:"arrived"`  // of the Beat, and of this reply, on the
+	Answered int64          `json:"answered"` // monotonic clock of the worker, in nanoseconds
+	Wall     int64          `json:"wall"`     // its wall clock at Answered, Unix nanoseconds
+	State    State          `json:"state"`
+	Why      string         `json:"why,omitempty"`
+	Progress trace.Snapshot `json:"progress"`
+	// Undelivered counts the records that are done and that the stream has not confirmed.
+	Undelivered int `json:"undelivered,omitempty"`
+}
+
+// An End is the last thing that a worker delivers of a run: what is known of its client then.
+type End struct {
+	Worker  Worker          `json:"worker"`
+	Share   int             `json:"share"`
+	Records int             `json:"records"` // delivered before this
+	Client  trace.Client    `json:"client"`
+	End     trace.Instant   `json:"end_ns"`
+	Stopped bool            `json:"stopped,omitempty"` // not everything was sent
+	Probes  []*trace.Record `json:"probes,omitempty"`
+	// SelfTest is that of the worker's stamps before the run, nil if there was none.
+	SelfTest *trace.SelfTest `json:"self_test,omitempty"`
+	ServedBy string          `json:"served_by,omitempty"`
+	Notes    []plan.Message  `json:"notes,omitempty"`
+}
+
+// A Heading is the first thing in the stream of a run: what a controller needs that takes over
+// from one that died.
+type Heading struct {
+	Run     trace.Run `json:"run"` // before its first request
+	Workers []Worker  `json:"workers"`
+	// Zero is the instant 0 of the run on the controller's wall clock.
+	Zero  time.Time `json:"zero"`
+	Start []Start   `json:"start"` // one for each of Workers
+}
