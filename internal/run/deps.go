@@ -56,6 +56,8 @@ type Deps struct {
 	Quiet func(procs, chunks int) (end func() (procs int))
 	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
 	Collectors func(t plan.Telemetry, target collect.Target) []collect.Collector
+	// Fleet sends the requests from other machines; nil: this process does.
+	Fleet Fleet
 	// Tell receives the events while a run is prepared; may be nil.
 	Tell func(Event)
 }
