@@ -63,6 +63,14 @@ func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...S
 	return x.measure(ctx, counters)
 }
 
+// Continue follows a run that another process began, and that the Fleet of p knows, to its end.
+// begun is the run as that process prepared it. Nothing precedes the requests, and the server's
+// counters are not known.
+func (p *Prepared) Continue(ctx context.Context, stop <-chan struct{}, begun trace.Run, sinks ...Sink) (*Result, error) {
+	x := &execution{Prepared: p, run: begun, sinks: sinks, stop: stop}
+	return x.measure(ctx, nil)
+}
+
 // newID sorts by time and is unique enough to be typed.
 func newID(now time.Time) string {
 	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
@@ -226,6 +234,9 @@ func (x *execution) tryStamps(ctx context.Context) {
 // the start.
 func (x *execution) measure(ctx context.Context, before map[string]float64) (*Result, error) {
 	x.run.Kind, x.run.Started, x.run.Status = trace.Measured, time.Now(), trace.Running
+	if err := x.startFleet(ctx); err != nil {
+		return nil, err
+	}
 	progress := new(driver.Progress)
 	begun := x.run // as sinks may read it while the run goes on
 	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
@@ -244,6 +255,21 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	return r, errors.Join(sent, err)
 }
 
+// startFleet agrees with the machines of a fleet on the start of the run, unless it is stopped.
+func (x *execution) startFleet(ctx context.Context) error {
+	if x.Fleet == nil {
+		return nil
+	}
+	starting, release := x.untilStopped(ctx)
+	defer release()
+	begun := secret.Clean(x.Secrets, x.run)
+	err := x.Fleet.Start(starting, &begun)
+	if starting.Err() != nil {
+		return context.Cause(starting)
+	}
+	return err
+}
+
 // send has the requests sent: by a fleet, or from here.
 func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver.Outcome, error) {
 	record := func(r *trace.Record) { _ = x.handle(Recorded{r}) }
@@ -253,7 +279,7 @@ func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver
 		x.run.Env.ServedBy = x.client.ServedBy()
 		return out, nil
 	}
-	out, err := x.Fleet.Drive(ctx, x.stop, &x.run, Told{Progress: progress, Record: record, Note: x.add})
+	out, err := x.Fleet.Drive(ctx, x.stop, Told{Progress: progress, Record: record, Note: x.add})
 	x.run.Fleet, x.run.Env.ServedBy = out.Fleet, out.ServedBy
 	return out.Outcome, err
 }

@@ -59,7 +59,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 		err = p.resolve(ctx)
 	}
 	if err == nil && p.Fleet != nil {
-		err = p.Fleet.Assemble(ctx, p.job())
+		err = p.Fleet.Assemble(ctx, p.Job())
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -93,8 +93,8 @@ func (p *Prepared) TryStamps(ctx context.Context) (t *trace.SelfTest, notes []pl
 	return t, notes
 }
 
-// job is the load for a fleet.
-func (p *Prepared) job() Job {
+// Job is the load, as a fleet takes it.
+func (p *Prepared) Job() Job {
 	spec := p.spec
 	if p.target != nil {
 		spec.Target.URL, spec.Target.Engine = p.target.base, nil
@@ -102,5 +102,5 @@ func (p *Prepared) job() Job {
 	if _, asked := p.tokens.tok.(serverTokenizer); asked {
 		spec.Tokens.Where = tokensOfServer
 	}
-	return Job{Spec: spec, Requests: p.Requests(), Due: p.built.due.Schedule, Chunks: expectedChunks(p.Requests()), Given: p.Given, Env: p.Env}
+	return Job{Spec: spec, Requests: p.Requests(), Due: p.built.due.Schedule, Chunks: expectedChunks(p.Requests()), Given: p.Given, Env: p.Env, Read: p.Read}
 }
