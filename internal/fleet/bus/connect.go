@@ -1,0 +1,249 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+const (
+	connectTimeout = 5 * time.Second
+	reconnectWait  = 250 * time.Millisecond
+	pingInterval   = 2 * time.Second
+	pingsMissed    = 2
+	// reconnectBuffer is how much may be published while the connection is down, in bytes.
+	reconnectBuffer = 16 << 20
+)
+
+// Options are how a NATS server is reached. Only URL is necessary.
+type Options struct {
+	// URL is nats://, tls://, ws:// or wss://, or several separated by commas, each with a token
+	// or user:password before the host if that is how the server authenticates.
+	URL   string
+	Token string // for all of the URLs
+	Creds string // file with a JWT and the seed of its user
+	NKey  string // file with the seed of an nkey
+	// CA is a file of certificates in PEM that sign the server's; with any of CA and Cert the
+	// connection must be encrypted. Cert and Key are the files of a client's certificate.
+	CA, Cert, Key string
+	Name          string // of the connection, as the server lists it
+	// Dial replaces net.Dialer.DialContext.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Say is told, in one line, that the connection is lost or restored, or is not private.
+	Say func(line string)
+}
+
+// A Bus is a connection to a NATS server with JetStream.
+type Bus struct {
+	conn    *nats.Conn
+	stream  jetstream.JetStream
+	address address
+	private bool
+	secrets secret.Set
+	say     func(string)
+
+	mu      sync.Mutex
+	up      bool
+	since   time.Time
+	changed chan struct{} // closed when up changes
+	last    string        // said
+	waiting map[*wait]bool
+	closed  bool
+	running sync.WaitGroup // handlers of Answer
+}
+
+// Connect connects to a NATS server and checks that it has JetStream. Its error is one line, and
+// wraps that of ctx if that ended first.
+func Connect(ctx context.Context, o Options) (*Bus, error) {
+	where, err := parseAddress(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bus{address: where, say: o.Say, changed: make(chan struct{}), waiting: map[*wait]bool{}}
+	if b.say == nil {
+		b.say = func(string) {}
+	}
+	b.secrets.Add(append(where.secrets(), o.Token)...)
+	options, err := b.options(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.open(ctx, o, options); err != nil {
+		return nil, err
+	}
+	if err := b.checkJetStream(ctx); err != nil {
+		b.Close()
+		return nil, err
+	}
+	if sent := o.Token != "" || len(where.secrets()) > 0; sent && !b.private {
+		b.tell(fmt.Sprintf("the token or password for %s is sent unencrypted: use tls://, or a credentials file or nkey", where))
+	}
+	return b, nil
+}
+
+// open connects. What was encrypted because the server demands it stays so: a connection in its
+// place that is not encrypted is refused.
+func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
+	for {
+		d := &dialer{ctx: ctx, dial: o.Dial}
+		options.CustomDialer = d
+		conn, err := d.connect(options)
+		if err != nil {
+			return b.explain(ctx, o, d, err)
+		}
+		_, err = conn.TLSConnectionState()
+		encrypted := err == nil
+		if encrypted && !options.Secure && !b.address.encrypted() {
+			conn.Close()
+			options.Secure = true
+			continue
+		}
+		b.conn, b.private = conn, encrypted || b.address.local()
+		b.stream, err = jetstream.New(conn)
+		b.set(conn.IsConnected())
+		return err
+	}
+}
+
+// options are those of nats.go.
+func (b *Bus) options(o Options) (nats.Options, error) {
+	n := nats.GetDefaultOptions()
+	n.Servers, n.Name, n.Token = b.address.full(), o.Name, o.Token
+	n.Timeout, n.SkipHostLookup, n.IgnoreDiscoveredServers = connectTimeout, true, true
+	n.MaxReconnect, n.ReconnectWait, n.ReconnectJitter, n.ReconnectJitterTLS = -1, reconnectWait, reconnectWait/4, reconnectWait/4
+	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = pingInterval, pingsMissed, reconnectBuffer
+	n.IgnoreAuthErrorAbort, n.NoCallbacksAfterClientClose = true, true
+	n.DisconnectedErrCB, n.ReconnectedCB, n.AsyncErrorCB = b.lost, b.back, b.trouble
+	n.ReconnectErrCB = func(*nats.Conn, error) {} // it was said that the connection is lost
+	if o.Creds != "" && o.NKey != "" || (o.Creds != "" || o.NKey != "") && (o.Token != "" || len(b.address.secrets()) > 0) {
+		return n, errors.New("more than one way to authenticate is given: use a token or password, a credentials file, or an nkey")
+	}
+	if (o.Cert == "") != (o.Key == "") {
+		return n, errors.New("a client certificate needs both its certificate file and its key file")
+	}
+	for _, option := range []struct {
+		given bool
+		apply func() (nats.Option, error)
+		name  string
+	}{
+		{o.Creds != "", func() (nats.Option, error) { return credentials(o.Creds) }, "credentials file " + o.Creds},
+		{o.NKey != "", func() (nats.Option, error) { return nats.NkeyOptionFromSeed(o.NKey) }, "nkey file " + o.NKey},
+		{o.CA != "", func() (nats.Option, error) { return nats.RootCAs(o.CA), nil }, "CA file " + o.CA},
+		{o.Cert != "", func() (nats.Option, error) { return nats.ClientCert(o.Cert, o.Key), nil }, "client certificate " + o.Cert},
+	} {
+		if !option.given {
+			continue
+		}
+		apply, err := option.apply()
+		if err == nil {
+			err = apply(&n)
+		}
+		if err != nil {
+			return n, fmt.Errorf("%s: %s", option.name, b.clean(err))
+		}
+	}
+	return n, nil
+}
+
+// credentials checks a file before nats.go reads it with every connection.
+func credentials(name string) (nats.Option, error) {
+	content, err := files.ReadSmall(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := nkeys.ParseDecoratedJWT(content); err != nil {
+		return nil, errors.New("no user JWT in it")
+	}
+	if _, err := nkeys.ParseDecoratedUserNKey(content); err != nil {
+		return nil, errors.New("no seed of a user in it")
+	}
+	return nats.UserCredentials(name), nil
+}
+
+// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not.
+type dialer struct {
+	ctx  context.Context // ends with Connect
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	mu      sync.Mutex
+	opening bool
+	conn    net.Conn
+	err     error
+}
+
+// connect is options.Connect, ended with the context.
+func (d *dialer) connect(options nats.Options) (*nats.Conn, error) {
+	d.opening = true
+	stop := context.AfterFunc(d.ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.opening && d.conn != nil {
+			_ = d.conn.Close()
+		}
+	})
+	defer stop()
+	conn, err := options.Connect()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opening, d.conn = false, nil
+	if err == nil && d.ctx.Err() != nil {
+		conn.Close()
+		return nil, d.ctx.Err()
+	}
+	return conn, err
+}
+
+// Dial is for nats.go.
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	ctx := context.Background()
+	d.mu.Lock()
+	if d.opening {
+		ctx = d.ctx
+	}
+	d.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	dial := d.dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	conn, err := dial(ctx, network, address)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opening {
+		d.conn, d.err = conn, err
+		if err == nil && d.ctx.Err() != nil {
+			_ = conn.Close()
+		}
+	}
+	return conn, err
+}
+
+// Close ends the connection and waits for handlers that are running. No handler may call it.
+func (b *Bus) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.conn.Close()
+	b.running.Wait()
+}
+
+// Stream is JetStream of the server.
+func (b *Bus) Stream() jetstream.JetStream { return b.stream }
+
+// Private reports whether nobody between here and the server can read what is sent: the connection
+// is encrypted and will be, or the server is on this machine.
+func (b *Bus) Private() bool { return b.private }
+
+// Address is the server's URL, without token or password.
+func (b *Bus) Address() string { return b.address.String() }

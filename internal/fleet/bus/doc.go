@@ -1,0 +1,15 @@
+// Package bus connects a controller and its workers to a NATS server, and carries the questions
+// and replies between them as JSON.
+//
+// A Bus is one connection. The first attempt to connect either succeeds or fails at once with an
+// error of one line; later the connection is restored for as long as it takes, and Up tells since
+// when it has been up or down. Ask sends a question to one subject and returns its reply, AskAll
+// collects the replies of everybody, Answer replies. Whoever is asked can be absent (ErrGone), or
+// be silent (ErrSilent): the caller decides what that means.
+//
+// Texts from the network never reach a caller as they are: errors are one clean, short line without
+// any token or password. Everything that is decoded is limited in size and nesting.
+//
+// Authentication and encryption are those of NATS: a token or user and password in the URL, a
+// credentials file, an nkey, TLS. Private tells whether others can read what is sent.
+package bus

@@ -1,0 +1,113 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Up reports whether there is a connection, and since when it has been so.
+func (b *Bus) Up() (up bool, since time.Time) {
+	b.set(b.conn.IsConnected())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up, b.since
+}
+
+// set notes a state, and returns how long the other one lasted; 0 if it is the same.
+func (b *Bus) set(up bool) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if up == b.up && !b.since.IsZero() {
+		return 0
+	}
+	now := time.Now()
+	lasted := now.Sub(b.since)
+	b.up, b.since = up, now
+	close(b.changed)
+	b.changed = make(chan struct{})
+	return lasted
+}
+
+// change is closed once Up may be different.
+func (b *Bus) change() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+
+func (b *Bus) lost(_ *nats.Conn, err error) {
+	b.set(false)
+	line := fmt.Sprintf("the connection to %s is lost", b.address)
+	if err != nil {
+		line += ": " + b.clean(err)
+	}
+	b.tell(line + "; reconnecting")
+}
+
+func (b *Bus) back(conn *nats.Conn) {
+	b.set(conn.IsConnected())
+	b.tell(fmt.Sprintf("connected to %s again", b.address))
+}
+
+// trouble takes what nats.go reports beside calls.
+func (b *Bus) trouble(_ *nats.Conn, sub *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		b.deny(err)
+		return
+	}
+	line := fmt.Sprintf("%s: %s", b.address, b.clean(err))
+	if sub != nil {
+		line = fmt.Sprintf("%s, %s: %s", b.address, short(sub.Subject), b.clean(err))
+	}
+	b.tell(line)
+}
+
+// tell says a line, but not twice in a row: a server that refuses credentials does so with every
+// attempt to reconnect.
+func (b *Bus) tell(line string) {
+	b.mu.Lock()
+	again := line == b.last
+	b.last = line
+	b.mu.Unlock()
+	if !again {
+		b.say(line)
+	}
+}
+
+// A wait is a question that a missing permission ends.
+type wait struct {
+	subject string
+	denied  func(error)
+}
+
+// deny ends the questions that the server did not let through: it says so beside their replies.
+func (b *Bus) deny(err error) {
+	text := err.Error()
+	_, ours, isReply := strings.Cut(text, `"`+nats.InboxPrefix)
+	isReply = isReply && strings.Contains(strings.ToLower(text), "subscription") && ours != ""
+	denied := fmt.Errorf("%s: %s; the server's settings must allow pitot.>, _INBOX.> and $JS.API.>", b.address, b.clean(err))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for w := range b.waiting {
+		if isReply || strings.Contains(text, `"`+w.subject+`"`) {
+			w.denied(denied)
+		}
+	}
+}
+
+// watch has denied called if the server refuses a question, until it is ended.
+func (b *Bus) watch(subject string, denied func(error)) (end func()) {
+	w := &wait{subject, denied}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting[w] = true
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.waiting, w)
+	}
+}
