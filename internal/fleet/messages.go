@@ -63,6 +63,8 @@ type Order struct {
 	// Spec names, for workers that do not have them.
 	Given map[string]string `json:"given,omitempty"`
 	Env   map[string]string `json:"env,omitempty"`
+	// Files are the contents of key files that the Spec names, by name, likewise.
+	Files map[string]string `json:"files,omitempty"`
 	// Inputs are the files that the controller read for the run.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Digest is that of the requests and their due times on the controller; see inputs.Digest.
@@ -70,13 +72,19 @@ type Order struct {
 	Chunks int    `json:"chunks"` // of all answers together, as expected
 }
 
-// An Input is a file, or a folder of files, that a run was prepared from.
+// An Input is a file that a run was prepared from, or the list of a folder.
 type Input struct {
-	Kind   InputKind `json:"kind"`
-	Name   string    `json:"name"`   // as the Spec names it
-	Digest string    `json:"digest"` // SHA-256 of the content, hexadecimal
-	Size   int64     `json:"size"`   // bytes
-	Object string    `json:"object"` // name in the object store of the run
+	Kind InputKind `json:"kind"`
+	Name string    `json:"name"` // as the Spec names it
+	// Path is that of a file in Name, if Name is a folder, a tokenizer or a dataset. With a slash
+	// at its end the Input is the list of the files of that folder.
+	Path string `json:"path,omitempty"`
+	// Root is where the controller found a tokenizer or a dataset. It stands for Name in what is
+	// prepared, and no worker looks there.
+	Root   string `json:"root,omitempty"`
+	Digest string `json:"digest"` // SHA-256 of the content, hexadecimal
+	Size   int64  `json:"size"`   // bytes
+	Object string `json:"object"` // name in the object store of the run, alike for equal contents
 }
 
 // InputKind says how a Spec names an Input.
@@ -84,8 +92,8 @@ type InputKind string
 
 // The kinds of Inputs.
 const (
-	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, a body
-	TokenizerInput InputKind = "tokenizer" // a file or folder, by path or by name on a hub
+	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, certificates; with a Path of a folder
+	TokenizerInput InputKind = "tokenizer" // by path or by name on a hub
 	DatasetInput   InputKind = "dataset"   // a repository of a hub
 	FetchedInput   InputKind = "fetched"   // the content of an address
 )
