@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
+	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -17,7 +14,10 @@ import (
 
 // prepare makes the run of the order ready: its inputs, its requests, the connection to the server.
 func (t *task) prepare() error {
-	supply := inputs.NewSupply(inputs.SupplyOptions{Order: &t.order, Deps: t.deps(), Folder: t.w.o.Folder, Fetch: t.fetch})
+	o := &t.order
+	supply := inputs.NewSupply(inputs.SupplyOptions{
+		Inputs: o.Inputs, Deps: t.deps(), Folder: filepath.Join(t.w.o.Folder, "inputs"), Fetch: inputs.Fetcher(t.w.o.Bus.Stream(), o.Run), Spec: o.Spec, Env: o.Env, Files: o.Files,
+	})
 	needs, differs := supply.Check(t.ctx)
 	if len(differs) > 0 {
 		return t.refuse(supply, differs)
@@ -25,9 +25,11 @@ func (t *task) prepare() error {
 	t.mu.Lock()
 	t.told.Needs = needs
 	t.mu.Unlock()
-	deps := supply.Deps()
-	var err error
-	if t.prepared, err = run.Prepare(t.ctx, t.order.Spec, deps); err != nil {
+	err := supply.Take(t.ctx)
+	if err != nil {
+		return err
+	}
+	if t.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
 		return inWords(err)
 	}
 	t.job = t.prepared.Job()
@@ -59,30 +61,12 @@ func (t *task) refuse(s *inputs.Supply, differs []int) error {
 	var all []string
 	for _, i := range differs {
 		in := t.order.Inputs[i]
-		all = append(all, fmt.Sprintf("%s %s has another content here: SHA-256 %.12s…, and %.12s… on the controller", in.Kind, in.Name, s.Found(i), in.Digest))
+		all = append(all, fmt.Sprintf("%s has another content here: SHA-256 %.12s…, and %.12s… on the controller", inputs.Title(in), s.Found(i), in.Digest))
 	}
 	t.mu.Lock()
 	t.told.Differs = differs
 	t.mu.Unlock()
 	return errors.New(strings.Join(all, "; "))
-}
-
-// fetchEvery is how often an input is looked for that the controller has not offered yet.
-const fetchEvery = 100 * time.Millisecond
-
-// fetch waits for an input in the object store of the run.
-func (t *task) fetch(ctx context.Context, object string) (io.ReadCloser, error) {
-	for {
-		r, err := inputs.Get(ctx, t.w.o.Bus.Stream(), t.order.Run, object)
-		if err == nil || !errors.Is(err, inputs.ErrNotThere) {
-			return r, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(fetchEvery):
-		}
-	}
 }
 
 // inWords is an error in one line. Mistakes name their settings by path: the controller has
@@ -93,10 +77,8 @@ func inWords(err error) error {
 		return err
 	}
 	var all []string
-	for _, p := range slices.All(problems) {
+	for _, p := range problems {
 		all = append(all, fmt.Sprintf("%s: %s", p.Path, p.Why))
 	}
 	return errors.New(strings.Join(all, "; "))
 }
-
-var _ = fleet.Failed
