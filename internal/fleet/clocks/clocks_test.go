@@ -33,27 +33,27 @@ func newTrial(seed uint64, change func(*simulated, *network, *rand.Rand)) *trial
 
 // outside counts instants at which the truth is farther from At than its bound times share: while
 // the run goes on, after each exchange, and of all the run once it is over.
-func (t *trial) outside(share float64) (bad, of int, bounds []int64) {
+func (r *trial) outside(share float64) (bad, of int, bounds []int64) {
 	check := func(at int64) {
-		offset, bound := t.clock.At(t.ours(at))
-		if of++; float64(abs(t.truth(at)-offset)) > share*float64(bound) {
+		offset, bound := r.clock.At(r.ours(at))
+		if of++; float64(abs(r.truth(at)-offset)) > share*float64(bound) {
 			bad++
 		}
 		bounds = append(bounds, bound)
 	}
-	for k, r := range t.all {
-		t.clock.Add(r.Exchange)
-		until := t.end
-		if k+1 < len(t.all) {
-			until = t.all[k+1].received
+	for k, e := range r.all {
+		r.clock.Add(e.Exchange)
+		until := r.end
+		if k+1 < len(r.all) {
+			until = r.all[k+1].received
 		}
 		for range 3 {
-			check(r.received + t.rnd.Int64N(max(until-r.received, 1)))
+			check(e.received + r.rnd.Int64N(max(until-e.received, 1)))
 		}
 	}
 	bounds = nil
 	for range 1000 {
-		check(t.all[0].sent + t.rnd.Int64N(t.end-t.all[0].sent))
+		check(r.all[0].sent + r.rnd.Int64N(r.end-r.all[0].sent))
 	}
 	slices.Sort(bounds)
 	return bad, of, bounds
@@ -127,7 +127,7 @@ func TestApartHoldsTheTruth(t *testing.T) {
 
 // Apart is the most that At says of any instant, and barely more.
 func TestApartIsTheMostOfAllInstants(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(6) {
 		r := newTrial(seed, nil)
 		for _, e := range r.all {
 			r.clock.Add(e.Exchange)
@@ -159,7 +159,7 @@ func TestTheBoundIsUseful(t *testing.T) {
 		_, _, bounds := r.outside(1)
 		medians = append(medians, float64(bounds[len(bounds)/2]))
 		drifts = append(drifts, math.Abs(r.clock.Drift()-r.rates[0]))
-		if trip := r.clock.RoundTrip(); trip < 140*microsecond || trip > 160*microsecond {
+		if trip := r.clock.RoundTrip(); trip < 140*microsecond || trip > 170*microsecond {
 			t.Errorf("the least round trip is %d ns", trip)
 		}
 	}

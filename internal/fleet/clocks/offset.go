@@ -56,7 +56,7 @@ func (c *Clock) span(from, to int64) span {
 }
 
 // At returns how far their clock is ahead of ours at an instant of ours, and how far that can be
-// from the truth: both Unknown without exchanges, or of the time before one of too many steps. Of the
+// from the truth: Unknown without exchanges, right after a step, and of a time before too many steps. Of the
 // future it says what follows from what is known now.
 func (c *Clock) At(ours int64) (offset, bound int64) {
 	t := possible(ours)

@@ -45,9 +45,10 @@ func (s *simulated) stopped(at, t int64) int64 {
 }
 
 func (s *simulated) theirs(t int64) int64 {
+	t -= s.stopped(s.theirsStops, t)
 	i := min(max(int(t/second), 0), len(s.rates)-1)
 	drift := s.sums[i]*1e9 + s.rates[i]*float64(t-int64(i)*second)
-	return t - s.stopped(s.theirsStops, t) + int64(math.Floor(s.offset+drift))
+	return t + int64(math.Floor(s.offset+drift))
 }
 
 func (s *simulated) ours(t int64) int64 { return t - s.stopped(s.oursStops, t) }
