@@ -12,9 +12,11 @@ export PATH="$folder/bin:$PATH"
 failed=0
 for minor in $(seq 25 37); do
 	for file in "$@"; do
-		if kubernetes-validate --strict --quiet -k "1.$minor" "$file"; then
-			echo "1.$minor $(basename "$file"): $(grep -c '^kind:' "$file") objects valid"
+		objects=$(grep -c '^kind:' "$file" || true) # a file of none would be valid
+		if [ "$objects" -gt 0 ] && kubernetes-validate --strict --quiet -k "1.$minor" "$file"; then
+			echo "1.$minor $(basename "$file"): $objects objects valid"
 		else
+			echo "1.$minor $(basename "$file"): not valid, with $objects objects" >&2
 			failed=1
 		fi
 	done

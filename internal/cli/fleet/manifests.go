@@ -32,9 +32,9 @@ type Manifests struct {
 func (Manifests) Help() string {
 	return "Prints YAML for kubectl: NATS with a volume, and a Job of workers that join it. A new token is made each time, " +
 		"so write it to a file, or use --secret.\n\n" +
-		"pitot fleet manifests --image registry.example.com/pitot:v1 --workers 8 --controller > fleet.yaml\n" +
-		"kubectl apply -f fleet.yaml\n" +
-		"kubectl exec pitot-controller-0 -- pitot fleet status --join nats://pitot-nats:4222"
+		"pitot fleet manifests --image registry.example.com/pitot:v1 --workers 8 --controller > fleet.yaml\n\n" +
+		"kubectl apply -f fleet.yaml\n\n" +
+		"kubectl exec pitot-controller-0 -- pitot bench --url http://vllm.default:8000 --rate 400 --duration 5m"
 }
 
 // Run prints them.
