@@ -46,10 +46,18 @@ func newMachine(t *testing.T) *machine {
 // at is where a file of the machine lies on this one.
 func (m *machine) at(name string) string { return filepath.Join(m.root, name) }
 
+// temp is its folder of temporary files, another one on each machine.
+func (m *machine) temp() string { return "/tmp-of-" + filepath.Base(m.root) }
+
 // write writes files of the machine.
 func (m *machine) write(t *testing.T, all map[string]string) *machine {
 	t.Helper()
 	for name, text := range all {
+		if strings.HasPrefix(name, "https://") {
+			m.web[name] = text
+			continue
+		}
+		name = inTemp(name, m.temp())
 		err := errors.Join(os.MkdirAll(filepath.Dir(m.at(name)), 0o755), os.WriteFile(m.at(name), []byte(text), 0o644))
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +71,7 @@ func (m *machine) deps() run.Deps {
 	maps.Copy(kinds.Datasets, vllm.Tool().Datasets)
 	maps.Copy(kinds.Datasets, sglang.Tool().Datasets)
 	return run.Deps{
-		Kinds: kinds, Temp: "/tmp-of-" + filepath.Base(m.root),
+		Kinds: kinds, Temp: m.temp(),
 		Open:   func(name string) (workload.Reader, error) { m.opened[name]++; return files.Open(m.at(name)) },
 		Read:   func(name string) ([]byte, error) { m.opened[name]++; return files.ReadSmall(m.at(name)) },
 		Folder: func(name string) fs.FS { return files.Folder(m.at(name)) },

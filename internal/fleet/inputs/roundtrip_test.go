@@ -66,8 +66,12 @@ func loads(t *testing.T) map[string]load {
 			with(tokenizer, "hub/datasets--openai--gsm8k/refs/main", "c2", "hub/datasets--openai--gsm8k/snapshots/c2/main/test-1.jsonl", strings.Repeat(`{"question": "How many pears are there in the big basket?", "answer": "There are seven #### 7"}`+"\n", 9)), 8,
 		},
 		"pictures by address": {
-			"{arrival: {kind: constant, rate: 20}, dataset: {kind: sglang.openai, data: chats.jsonl}}", chat,
-			map[string]string{"chats.jsonl": strings.Repeat(`{"messages": [{"role": "user", "content": "hello"}], "max_tokens": 9}`+"\n", 4)}, 1,
+			"{arrival: {kind: constant, rate: 20}, dataset: {kind: vllm.custom_image, data: pictures.jsonl, inline: true}}", chat + "tokenizer: {where: models/q}",
+			with(tokenizer, "pictures.jsonl", `{"prompt": "look", "image_files": ["https://example.org/a.png", "/p/b.png"]}`+"\n", "https://example.org/a.png", picture.String(), "/p/b.png", picture.String()), 8,
+		},
+		"where a tool keeps it": {
+			"{arrival: {kind: constant, rate: 20}, dataset: {kind: sglang.sharegpt}}", completions + "tokenizer: {where: models/q}",
+			with(tokenizer, "$TMPDIR/ShareGPT_V3_unfiltered_cleaned_split.json", "["+strings.TrimSuffix(talks, ",")+"]"), 6,
 		},
 	}
 }
