@@ -123,7 +123,7 @@ func TestVerdictOfAFleet(t *testing.T) {
 		{"processors of one", 4, spoil(ofEach(1, func(r *trace.Record) { r.Stamps = trace.UserStamps }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Doubtful,
 			"one worker with 25 % of the requests is invalid (w1: this process used 100 % of 2 processors)"},
 		{"processors of all", 2, spoil(late(5, 20), workerIs(0, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Invalid,
-			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; the workers used 100 % of 4 processors; "},
+			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; the workers used 100 % of their 4 processors; "},
 		{"a server that nobody else reaches", 4, ofEach(2, func(r *trace.Record) { r.Class, r.Chunks = trace.Unreachable, nil }), trace.Doubtful,
 			"one worker with 25 % of the requests is invalid (w2: all 50 requests failed: no route to the host)"},
 		{"a server that breaks", 4, ofEach(2, func(r *trace.Record) {

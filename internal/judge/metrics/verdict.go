@@ -188,7 +188,12 @@ func (j *judgement) processors() {
 	embedded := j.s.Run.Env.Embedded
 	late, _ := j.late()
 	merged := j.s.Run.Plan.Stream && j.s.Chunks.MergedShare > boundedFrom
-	j.invalidIf(late || merged || j.inUserSpace() || embedded, "verdict.processors-busy", "fleet", j.s.Run.Fleet != nil, "engine", embedded, "share", j.CPU, "processors", j.CPUs)
+	switch visible := late || merged || j.inUserSpace() || embedded; {
+	case j.s.Run.Fleet != nil:
+		j.invalidIf(visible, "verdict.workers-busy", "share", j.CPU, "processors", j.CPUs)
+	default:
+		j.invalidIf(visible, "verdict.processors-busy", "engine", embedded, "share", j.CPU, "processors", j.CPUs)
+	}
 }
 
 // process judges what else is known of the process.

@@ -65,6 +65,9 @@ type FleetClock struct {
 	WallSteps int           `json:"wall_steps,omitempty"` // changes of its wall clock against its own monotonic one
 }
 
+// Told reports whether the clock was compared at all.
+func (c FleetClock) Told() bool { return c.Exchanges > 0 }
+
 // Lost counts the workers that were lost, and the requests that have no record because of it.
 func (f *Fleet) Lost() (workers, requests int) {
 	if f == nil {

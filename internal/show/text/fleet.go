@@ -103,11 +103,11 @@ func (r *report) workerColumns(all []metrics.Worker) []workerColumn {
 	}
 	return append(columns,
 		number("requests", "", workerRequests),
-		number("late", "P99 ms", WorkerLate),
-		number("cpu", "%", WorkerCPU),
-		number("read", "P99 ms", WorkerLag),
-		number("clock", "± ms", WorkerClock),
-		number("drift", "ppm", WorkerDrift),
+		number("late", "P99 ms", workerLate),
+		number("cpu", "%", workerCPU),
+		number("read", "P99 ms", workerLag),
+		number("clock", "± ms", workerClock),
+		number("drift", "ppm", workerDrift),
 		workerColumn{r.Word("fleet.verdict"), "", true, func(w metrics.Worker) string { return WorkerVerdict(w, r.Language) }},
 	)
 }
@@ -151,41 +151,41 @@ func workerRequests(w metrics.Worker) string {
 	return fmt.Sprint(w.Requests)
 }
 
-// WorkerLate is how late a worker sent its requests, P99 in ms.
-func WorkerLate(w metrics.Worker) string {
+// workerLate is how late a worker sent its requests, P99 in ms.
+func workerLate(w metrics.Worker) string {
 	if w.IsLost() {
 		return none
 	}
 	return ms(w.Late.Seconds())
 }
 
-// WorkerCPU is the share of its processors that a worker used, in percent.
-func WorkerCPU(w metrics.Worker) string {
+// workerCPU is the share of its processors that a worker used, in percent.
+func workerCPU(w metrics.Worker) string {
 	if !w.Known() {
 		return none
 	}
 	return fmt.Sprintf("%.0f", 100*w.CPU)
 }
 
-// WorkerLag is how late a worker read what had arrived, P99 in ms.
-func WorkerLag(w metrics.Worker) string {
+// workerLag is how late a worker read what had arrived, P99 in ms.
+func workerLag(w metrics.Worker) string {
 	if w.Client.Lag.Reads == 0 {
 		return none
 	}
 	return ms(w.Client.Lag.P99.Seconds())
 }
 
-// WorkerClock is how far the instants of a worker can be off, in ms.
-func WorkerClock(w metrics.Worker) string {
-	if w.Clock.Steps > 0 || w.Clock.Exchanges == 0 {
+// workerClock is how far the instants of a worker can be off, in ms.
+func workerClock(w metrics.Worker) string {
+	if w.Clock.Steps > 0 || !w.Clock.Told() {
 		return none
 	}
 	return ms(w.Clock.Bound.Seconds())
 }
 
-// WorkerDrift is how fast the clock of a worker drifts from the controller's, in ppm.
-func WorkerDrift(w metrics.Worker) string {
-	if w.Clock.Exchanges == 0 {
+// workerDrift is how fast the clock of a worker drifts from the controller's, in ppm.
+func workerDrift(w metrics.Worker) string {
+	if !w.Clock.Told() {
 		return none
 	}
 	return fmt.Sprintf("%+.1f", 1e6*w.Clock.Drift)
