@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -62,6 +63,8 @@ type Order struct {
 	// Spec names, for workers that do not have them.
 	Given map[string]string `json:"given,omitempty"`
 	Env   map[string]string `json:"env,omitempty"`
+	// Files are the contents of key files that the Spec names, by name, likewise.
+	Files map[string]string `json:"files,omitempty"`
 	// Inputs are the files that the controller read for the run.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Digest is that of the requests and their due times on the controller; see inputs.Digest.
@@ -69,13 +72,19 @@ type Order struct {
 	Chunks int    `json:"chunks"` // of all answers together, as expected
 }
 
-// An Input is a file, or a folder of files, that a run was prepared from.
+// An Input is a file that a run was prepared from, or the list of a folder.
 type Input struct {
-	Kind   InputKind `json:"kind"`
-	Name   string    `json:"name"`   // as the Spec names it
-	Digest string    `json:"digest"` // SHA-256 of the content, hexadecimal
-	Size   int64     `json:"size"`   // bytes
-	Object string    `json:"object"` // name in the object store of the run
+	Kind InputKind `json:"kind"`
+	Name string    `json:"name"` // as the Spec names it
+	// Path is that of a file in Name, if Name is a folder, a tokenizer or a dataset. With a slash
+	// at its end the Input is the list of the files of that folder.
+	Path string `json:"path,omitempty"`
+	// Root is where the controller found a tokenizer or a dataset. It stands for Name in what is
+	// prepared, and no worker looks there.
+	Root   string `json:"root,omitempty"`
+	Digest string `json:"digest"` // SHA-256 of the content, hexadecimal
+	Size   int64  `json:"size"`   // bytes
+	Object string `json:"object"` // name in the object store of the run, alike for equal contents
 }
 
 // InputKind says how a Spec names an Input.
@@ -83,20 +92,24 @@ type InputKind string
 
 // The kinds of Inputs.
 const (
-	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, a body
-	TokenizerInput InputKind = "tokenizer" // a file or folder, by path or by name on a hub
+	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, certificates; with a Path of a folder
+	TokenizerInput InputKind = "tokenizer" // by path or by name on a hub
 	DatasetInput   InputKind = "dataset"   // a repository of a hub
 	FetchedInput   InputKind = "fetched"   // the content of an address
 )
 
-// Readiness is the answer to an Order, once the worker is prepared. It comes as the reply to Poll.
+// A Poll asks a worker how far it is with a run.
+type Poll struct {
+	Run string `json:"run"`
+}
+
+// Readiness is the reply to an Order, a Poll and a Start.
 type Readiness struct {
-	State State `json:"state"` // Preparing, Ready or Failed
+	State State `json:"state"`
 	// Digest is that of the worker's requests.
 	Digest   string `json:"digest,omitempty"`
 	Requests int    `json:"requests,omitempty"`
-	// Why is what a Failed worker failed with, for people; Problems the mistakes in the Spec, if
-	// it was that.
+	// Why is what a Failed worker failed with, for people.
 	Why string `json:"why,omitempty"`
 	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for
 	// them in the object store of the run.
@@ -153,6 +166,8 @@ type Pulse struct {
 	Progress trace.Snapshot `json:"progress"`
 	// Undelivered counts the records that are done and that the stream has not confirmed.
 	Undelivered int `json:"undelivered,omitempty"`
+	// Go: the worker has heard that it is to begin.
+	Go bool `json:"go,omitempty"`
 }
 
 // An End is the last thing that a worker delivers of a run: what is known of its client then.
@@ -173,9 +188,19 @@ type End struct {
 // A Heading is the first thing in the stream of a run: what a controller needs that takes over
 // from one that died.
 type Heading struct {
-	Run     trace.Run `json:"run"` // before its first request
+	Fleet   string    `json:"fleet"`  // id of the run among the workers
+	Digest  string    `json:"digest"` // of its requests
+	Run     trace.Run `json:"run"`    // before its first request
 	Workers []Worker  `json:"workers"`
 	// Zero is the instant 0 of the run on the controller's wall clock.
 	Zero  time.Time `json:"zero"`
 	Start []Start   `json:"start"` // one for each of Workers
+	// Bounds is how far the clock of each could be from the controller's at the start.
+	Bounds []time.Duration `json:"bounds"`
 }
+
+// IsRun reports whether a text has the form of the id of a run, so that it can be part of a
+// subject and of the name of a file.
+func IsRun(id string) bool { return runID.MatchString(id) }
+
+var runID = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{3,62}$`)

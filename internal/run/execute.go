@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/wire/clock"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -64,6 +63,14 @@ func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...S
 	return x.measure(ctx, counters)
 }
 
+// Continue follows a run that another process began, and that the Fleet of p knows, to its end.
+// begun is the run as that process prepared it. Nothing precedes the requests, and the server's
+// counters are not known.
+func (p *Prepared) Continue(ctx context.Context, stop <-chan struct{}, begun trace.Run, sinks ...Sink) (*Result, error) {
+	x := &execution{Prepared: p, run: begun, sinks: sinks, stop: stop}
+	return x.measure(ctx, nil)
+}
+
 // newID sorts by time and is unique enough to be typed.
 func newID(now time.Time) string {
 	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
@@ -93,8 +100,10 @@ func (x *execution) handle(e Event) error {
 }
 
 // note adds a note to the run, and sends it to the sinks.
-func (x *execution) note(code plan.Code, args ...any) {
-	n := x.hide(plan.Say(code, args...))
+func (x *execution) note(code plan.Code, args ...any) { x.add(plan.Say(code, args...)) }
+
+func (x *execution) add(n plan.Message) {
+	n = x.hide(n)
 	x.run.Notes = append(x.run.Notes, n)
 	_ = x.handle(Noted{n})
 }
@@ -211,18 +220,13 @@ func (x *execution) flush(ctx context.Context) error {
 // tryStamps is the self-test before a run. A note says what is wrong with the stamps; a
 // system without any is mentioned in the report.
 func (x *execution) tryStamps(ctx context.Context) {
-	if x.Quiet == nil || ctx.Err() != nil {
+	if x.Fleet != nil { // each machine of it has tried its own
 		return
 	}
-	system, _, _ := strings.Cut(x.run.Env.OS, "/")
-	t, finding, err := doctor.SelfTest(ctx, x.target.clock)
-	x.run.Env.SelfTest = t
-	switch {
-	case ctx.Err() != nil: // it is over
-	case err != nil:
-		x.note(selfTestFailed, "why", err)
-	case finding.Verdict != doctor.OK && system == "linux":
-		x.note(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice)
+	var notes []plan.Message
+	x.run.Env.SelfTest, notes = x.TryStamps(ctx)
+	for _, n := range notes {
+		x.add(n)
 	}
 }
 
@@ -230,32 +234,54 @@ func (x *execution) tryStamps(ctx context.Context) {
 // the start.
 func (x *execution) measure(ctx context.Context, before map[string]float64) (*Result, error) {
 	x.run.Kind, x.run.Started, x.run.Status = trace.Measured, time.Now(), trace.Running
+	if err := x.startFleet(ctx); err != nil {
+		return nil, err
+	}
 	progress := new(driver.Progress)
 	begun := x.run // as sinks may read it while the run goes on
 	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
 		return nil, err
 	}
-	d := driver.Driver{Sender: x.sender(), Now: x.target.transport.Now, Progress: progress, Tokens: x.client.Tokens, OnRecord: func(r *trace.Record) { _ = x.handle(Recorded{r}) }}
-	end := func() int { return x.run.Env.CPUs }
-	if x.Quiet != nil {
-		d.Timer = clock.NewPrecise()
-		defer d.Timer.Close()
-		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
-	}
-	x.target.transport.TakeLag() // of the requests before the run
-	x.takeEngineLag()
 	told, sampled := x.tellStop(), x.tellSamples(progress)
-	out := d.Run(ctx, x.stop, x.driverPlan())
+	out, sent := x.send(ctx, progress)
 	told()
 	sampled()
-	procs := end()
 	x.run.Started, x.run.End, x.run.Client, x.run.Probes, x.run.Status = out.Started, out.End, out.Client, out.Probes, trace.Complete
 	if out.Stopped {
 		x.run.Status = trace.Interrupted
 	}
 	x.noteSpent(len(out.Records), time.Duration(out.End))
-	x.health(procs)
-	return x.finish(ctx, out.Records, before)
+	r, err := x.finish(ctx, out.Records, before)
+	return r, errors.Join(sent, err)
+}
+
+// startFleet agrees with the machines of a fleet on the start of the run, unless it is stopped.
+func (x *execution) startFleet(ctx context.Context) error {
+	if x.Fleet == nil {
+		return nil
+	}
+	starting, release := x.untilStopped(ctx)
+	defer release()
+	begun := secret.Clean(x.Secrets, x.run)
+	err := x.Fleet.Start(starting, &begun)
+	if starting.Err() != nil {
+		return context.Cause(starting)
+	}
+	return err
+}
+
+// send has the requests sent: by a fleet, or from here.
+func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver.Outcome, error) {
+	record := func(r *trace.Record) { _ = x.handle(Recorded{r}) }
+	if x.Fleet == nil {
+		sender := sending{Prepared: x.Prepared, sender: x.sender(), progress: progress, record: record}
+		out := sender.run(ctx, x.stop, x.driverPlan())
+		x.run.Env.ServedBy = x.client.ServedBy()
+		return out, nil
+	}
+	out, err := x.Fleet.Drive(ctx, x.stop, Told{Progress: progress, Record: record, Note: x.add})
+	x.run.Fleet, x.run.Env.ServedBy = out.Fleet, out.ServedBy
+	return out.Outcome, err
 }
 
 // finish does what follows the last answer. A stop ends it, but not the storing of the
@@ -368,14 +394,19 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 }
 
 func (x *execution) driverPlan() driver.Plan {
-	p := driver.Plan{
-		Requests: x.Requests(), Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
-		BackOff: !x.foreign() && closedLoop(&x.spec),
+	return x.planOf(x.Requests(), x.built.due.Schedule, x.spec.Gate.Concurrency, true)
+}
+
+// planOf is the plan of some of the requests, with or without the probes.
+func (p *Prepared) planOf(requests []workload.Request, due iter.Seq[time.Duration], places int, probe bool) driver.Plan {
+	d := driver.Plan{
+		Requests: requests, Schedule: due, Until: p.spec.Duration.Std(), Concurrency: places, Hold: p.hold(), KeepText: p.spec.KeepText,
+		BackOff: !p.foreign() && closedLoop(&p.spec),
 	}
-	if rate := x.spec.Probe.Rate; rate > 0 {
-		p.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
+	if rate := p.spec.Probe.Rate; rate > 0 && probe {
+		d.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
 	}
-	return p
+	return d
 }
 
 // closedLoop reports whether requests wait for others alone.
@@ -414,31 +445,21 @@ func (x *execution) ahead() Load {
 }
 
 // expectedChunks is the number of chunks that all answers may have.
-func (x *execution) expectedChunks() int {
+func expectedChunks(requests []workload.Request) int {
 	n := 0
-	for i := range x.Requests() {
-		n += x.Requests()[i].OutputTokens + 2
+	for i := range requests {
+		n += requests[i].OutputTokens + 2
 	}
 	return n
 }
 
-// health adds the statistics of connections and clock to the run.
-func (x *execution) health(procs int) {
-	c, steps := &x.run.Client, x.target.clock.Steps()
-	x.run.Env.ServedBy = x.client.ServedBy()
-	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
-	c.Lag, c.Unstamped = x.target.transport.TakeLag()
-	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest
-	c.EngineLag = x.takeEngineLag()
-}
-
 // takeEngineLag is how late the embedded engine wrote tokens since the last call, nothing of
 // another server.
-func (x *execution) takeEngineLag() trace.Lag {
-	if x.engineLag == nil {
+func (p *Prepared) takeEngineLag() trace.Lag {
+	if p.engineLag == nil {
 		return trace.Lag{}
 	}
-	return x.engineLag()
+	return p.engineLag()
 }
 
 // noteConnections notes what became of reused connections that the server closed.

@@ -16,10 +16,12 @@ type Fleet interface {
 	// Assemble has machines prepare the run. It is called at the end of Prepare, before any load;
 	// an error refuses the run.
 	Assemble(ctx context.Context, j Job) error
-	// Drive sends the requests, and tells progress and record as it gets on; stop and ctx are
-	// those of driver.Run. The records of all requests that were sent or lost are in the Outcome.
-	// An error before anything was sent comes with a zero Outcome.
-	Drive(ctx context.Context, stop <-chan struct{}, r *trace.Run, t Told) (Outcome, error)
+	// Start has them agree on the instant at which the run begins, soon. r is the run as it is then.
+	// An error says that nothing was sent, and nothing will be.
+	Start(ctx context.Context, r *trace.Run) error
+	// Drive follows the requests that are sent from then on, and tells progress and records; stop
+	// and ctx are those of driver.Run. All requests that were sent or lost are in the Outcome.
+	Drive(ctx context.Context, stop <-chan struct{}, t Told) (Outcome, error)
 	// Close lets the machines go.
 	Close()
 }
@@ -32,6 +34,7 @@ type Job struct {
 	Chunks   int                     // of all answers together, as expected
 	Given    map[string]string       // secrets, by path
 	Env      func(name string) (value string, ok bool)
+	Read     func(name string) ([]byte, error) // a small file
 }
 
 // Told is where a Fleet tells what happens. Record may come from many goroutines.

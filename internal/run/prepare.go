@@ -58,6 +58,9 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 	if err == nil {
 		err = p.resolve(ctx)
 	}
+	if err == nil && p.Fleet != nil {
+		err = p.Fleet.Assemble(ctx, p.Job())
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -74,8 +77,11 @@ func (p *Prepared) Run() trace.Run { return secret.Clean(p.Secrets, p.run) }
 // Requests are those that will be sent, in order.
 func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
 
-// Close closes the connections and stops the engine.
+// Close closes the connections, lets a fleet go, and stops the engine.
 func (p *Prepared) Close() {
+	if p.Fleet != nil {
+		p.Fleet.Close()
+	}
 	if p.target != nil {
 		p.target.close()
 	}
@@ -177,7 +183,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 		need += uint64(connections) // the engine's ends
 		way = ", or run the engine in a process of its own (pitot serve)"
 	}
-	problems.If(connections > 0 && limit > 0 && need > limit && p.intake == nil, "gate.concurrency", nil,
+	problems.If(connections > 0 && limit > 0 && need > limit && p.intake == nil && p.Fleet == nil, "gate.concurrency", nil,
 		"%d connections need about %d open files and the limit is %d; raise `ulimit -n`, or lower the concurrency%s", connections, need, limit, way)
 	return problems
 }

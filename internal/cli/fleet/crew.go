@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,9 @@ type crew struct {
 	alive sync.WaitGroup // workers that have not been given up
 }
 
+// unmeasured keeps a worker from taking all processors for a while when it starts.
+var unmeasured = []string{"--capacity", "none"}
+
 // How often a worker is started again, and when.
 const (
 	mostStarts = 4           // within
@@ -44,7 +48,7 @@ func (c *crew) hire(n int) error {
 	host := proc.Host()
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", host, i+1)
-		first, err := c.start(program, name)
+		first, err := c.start(program, name, c.more...)
 		if err != nil {
 			c.release()
 			return fmt.Errorf("start worker %s: %w", name, err)
@@ -58,9 +62,9 @@ func (c *crew) hire(n int) error {
 	return nil
 }
 
-func (c *crew) start(program, name string) (*proc.Held, error) {
+func (c *crew) start(program, name string, more ...string) (*proc.Held, error) {
 	h := proc.HeldCommand{
-		Args: append([]string{program, "fleet", "worker", "--held", "--join", c.url, "--name", name}, c.more...),
+		Args: append([]string{program, "fleet", "worker", "--held", "--join", c.url, "--name", name}, more...),
 		Env:  []string{flags.FleetTokenVariable + "=" + c.token, flags.FleetVariable + "="}, Log: c.log(name),
 	}
 	if c.heard != nil {
@@ -95,7 +99,7 @@ func (c *crew) keep(ctx context.Context, program, name string, up *proc.Held) {
 			return
 		case <-time.After(pause):
 		}
-		next, err := c.start(program, name)
+		next, err := c.start(program, name, slices.Concat(c.more, unmeasured)...) // others may be sending
 		if err != nil {
 			c.say(fmt.Sprintf("worker %s cannot be started again: %v", name, err))
 			return

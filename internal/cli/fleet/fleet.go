@@ -1,10 +1,3 @@
-// Package fleet is `pitot fleet`, and what other commands have of a fleet: a connection to the
-// server of one, from which each run gets its workers, or a server and workers of this machine that
-// live as long as the command.
-//
-// A worker process on this machine is held by the process that starts it: it ends when that one
-// does, however it ends. It has the token in its environment, not on its command line, which
-// every user of the machine can read.
 package fleet
 
 import (
@@ -18,11 +11,11 @@ import (
 
 // Cmd is `pitot fleet`.
 type Cmd struct {
-	Up     UpCmd     `cmd:"" help:"Run the server of a fleet, and workers on this machine."`
-	Worker WorkerCmd `cmd:"" help:"Be a worker: send shares of runs that others make."`
-	Status StatusCmd `cmd:"" help:"List the workers of a fleet: versions, clocks, what they do."`
-	Resume ResumeCmd `cmd:"" help:"Collect a run over a fleet whose controller died."`
-	// Manifests is to stand here: Manifests Manifests `cmd:"" help:"..."`
+	Up        UpCmd     `cmd:"" help:"Run the server of a fleet, and workers on this machine."`
+	Worker    WorkerCmd `cmd:"" help:"Be a worker: send shares of runs that others make."`
+	Status    StatusCmd `cmd:"" help:"List the workers of a fleet: versions, clocks, what they do."`
+	Resume    ResumeCmd `cmd:"" help:"Collect a run over a fleet whose controller died."`
+	Manifests Manifests `cmd:"" help:"Print a fleet for Kubernetes: a server, and a Job of workers."`
 }
 
 // Server says how the server of a fleet is reached.

@@ -104,7 +104,7 @@ func (l *Link) here(o *bus.Options) error {
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &crew{url: o.URL, token: o.Token, folder: dir, say: l.told}
+	c := &crew{url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
 	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
 		return err
 	}

@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"text/tabwriter"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
-	"github.com/pitot-bench/pitot/internal/fleet/delivery"
-	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 )
 
@@ -41,42 +43,34 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 		return cause(ctx, err)
 	}
 	defer b.Close()
-	id, err := c.which(ctx, con, b)
+	left, err := c.which(ctx, con, b)
 	if err != nil {
 		return cause(ctx, err)
 	}
 	release() // from here on the run has the signals
-	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	return m.Collect(id, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
-		return control.Resume(ctx, o, id, sinks...)
-	})
+	rejoined := control.Rejoin(control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}, left)
+	return m.Collect(rejoined, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)})
 }
 
 // which is the run to collect.
-func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (string, error) {
-	runs, err := delivery.Runs(ctx, b.Stream())
+func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (found fleet.Heading, err error) {
+	all, err := control.Left(ctx, b)
 	if err != nil {
-		return "", err
+		return found, err
 	}
+	left := slices.DeleteFunc(all, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
 	switch {
-	case len(runs) == 0:
-		return "", errors.New("the server has no run that waits for a controller")
-	case c.RunID == "" && len(runs) == 1:
-		return runs[0], nil
-	case c.RunID == "":
-		for _, id := range runs {
-			fmt.Fprintln(con.Stdout, id)
-		}
-		return "", console.Usagef("%s wait for a controller; name one of them", console.Counted(len(runs), "run"))
+	case len(left) == 1:
+		return left[0], nil
+	case len(left) == 0 && c.RunID == "":
+		return found, errors.New("no run waits for a controller at the server")
+	case len(left) == 0:
+		return found, console.Usagef("%s: no run of this id waits for a controller; without it they are listed", c.RunID)
 	}
-	var found []string
-	for _, id := range runs {
-		if strings.HasPrefix(id, c.RunID) {
-			found = append(found, id)
-		}
+	w := tabwriter.NewWriter(con.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tNAME\tSTARTED\tWORKERS")
+	for _, h := range left {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", cell(h.Run.ID), cell(h.Run.Name), h.Zero.Local().Format(time.DateTime), len(h.Workers))
 	}
-	if len(found) != 1 {
-		return "", console.Usagef("%s: %d runs that wait for a controller begin with this; without it they are listed", c.RunID, len(found))
-	}
-	return found[0], nil
+	return found, errors.Join(w.Flush(), console.Usagef("%s wait for a controller, or have one; name one of them", console.Counted(len(left), "run")))
 }

@@ -27,14 +27,14 @@ type WorkerCmd struct {
 	Name     string `placeholder:"NAME" help:"Name of the worker, for people. Default: that of the host."`
 	Zone     string `placeholder:"ZONE" help:"Where the worker is, such as a rack or a region."`
 	Capacity string `default:"measure" placeholder:"N" help:"Chunks per second that this machine can read: measure, at the start, in about a second; a number; or none (${default})."`
-	Folder   string `placeholder:"DIR" help:"Folder for files that a controller sends: datasets, tokenizers. Default: pitot/fleet/inputs in the user's data folder."`
+	Folder   string `placeholder:"DIR" help:"Folder for files that a controller sends, such as datasets, and for records that cannot be delivered. Default: pitot/fleet/inputs in the user's data folder."`
 	Held     bool   `hidden:"" help:"End when standard input does."`
 }
 
 // Help explains it.
 func (WorkerCmd) Help() string {
-	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It makes one run at a time, keeps none, and goes on until it is interrupted: " +
-		"an interrupt ends the sending of a share, with what is in flight waited for; a second one ends it at once.\n\n" +
+	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It works on one run at a time and keeps none. " +
+		"An interrupt ends it once it has nothing to do; a second one ends the share that it sends, and what was measured of that is delivered.\n\n" +
 		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
 }
 
@@ -53,7 +53,7 @@ func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
-	w := &working{con: con, ended: make(chan error, 1)}
+	w := &working{con: con, soon: make(chan struct{}), ended: make(chan error, 3)}
 	w.watch(end)
 	if c.Held {
 		w.hold(end)
@@ -70,11 +70,10 @@ func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say, Soon: w.soon})
 	}()
-	err = <-w.ended
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		return w.end(context.Cause(ctx))
+	if err = <-w.ended; err == nil {
+		err = w.why(ctx)
 	}
 	return err
 }
@@ -85,12 +84,17 @@ var errHolder = errors.New("the process that started this worker has ended")
 // A working is the life of a worker process.
 type working struct {
 	con   *console.Console
-	ended chan error // what Serve ended with, or what is not waited for any more
+	soon  chan struct{} // closed by the first interrupt
+	ended chan error    // what Serve ended with, or why it is not waited for any more
 }
 
-// watch lets a first interrupt end the work, and a second one the process.
+// watch lets a first interrupt end a worker that has nothing to do, or that has come to the end of its
+// share; a second one end the share, and a third one the process.
 func (w *working) watch(end func(error)) {
 	go func() {
+		<-w.con.Signals
+		fmt.Fprintln(w.con.Stderr, "pitot: interrupted: the worker ends when it has sent its share; interrupt again to end the share")
+		close(w.soon)
 		<-w.con.Signals
 		end(console.ErrInterrupted)
 		<-w.con.Signals
@@ -103,17 +107,16 @@ func (w *working) hold(end func(error)) {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		end(errHolder)
-		time.Sleep(grace / 2)
-		w.ended <- errHolder
+		time.AfterFunc(grace/2, func() { w.ended <- errHolder })
 	}()
 }
 
-// end is the error with which a worker ends that was asked to.
-func (w *working) end(why error) error {
-	if errors.Is(why, errHolder) {
+// why a worker has ended that was asked to; nil: nobody is left to be told.
+func (w *working) why(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errHolder) {
 		return nil
 	}
-	return why
+	return console.ErrInterrupted
 }
 
 // cause is why a context has ended, if it has.

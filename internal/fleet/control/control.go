@@ -1,56 +1,128 @@
-// Package control is a placeholder.
+// Package control is the controller of a fleet: it finds workers, has them prepare a run, starts
+// them at one instant, watches them, and gathers their records.
+//
+//	Assemble   who is there ── Order ── inputs that they lack ── the same requests everywhere?
+//	Drive      who is still there ── Start to each ── all have it: Go ── watch ── all ended or lost
+//
+// A crew is the workers of one run. Each member is asked for its pulse four times a second by a
+// goroutine of its own; Drive looks at what they have found, and decides.
 package control
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
 // Options are those of a controller.
 type Options struct {
-	Bus             *bus.Bus
-	Pitot           string
-	Workers         int
-	Wait, Grace     time.Duration
-	Fewer, Tolerate bool
-	Ledger          *inputs.Ledger
-	Say             func(string)
+	Bus     *bus.Bus
+	Pitot   string // version of this program
+	Workers int    // how many to use; 0: all that are idle
+	// Wait is how long to wait for that many, and for another one in place of one that is lost
+	// before the start; Fewer starts with those that are there then.
+	Wait  time.Duration
+	Fewer bool
+	// Grace is how long a worker may be silent until it counts as lost; 0: DefaultGrace.
+	Grace time.Duration
+	// Tolerate: a worker that is lost in the run makes it doubtful, not invalid.
+	Tolerate bool
+	Ledger   *inputs.Ledger // of what the run is prepared from; nil: nothing
+	Say      func(string)   // one line for people; may be nil
 }
 
-// A Fleet is a run.Fleet.
-type Fleet struct{}
+// DefaultGrace is how long a worker may be silent.
+const DefaultGrace = 5 * time.Second
 
-// New is one.
-func New(Options) *Fleet { return &Fleet{} }
-
-// Assemble assembles.
-func (*Fleet) Assemble(context.Context, run.Job) error { return errors.New("placeholder") }
-
-// Drive drives.
-func (*Fleet) Drive(context.Context, <-chan struct{}, *trace.Run, run.Told) (run.Outcome, error) {
-	return run.Outcome{}, errors.New("placeholder")
+// A Fleet sends the requests of one run after the other. It is a run.Fleet.
+type Fleet struct {
+	o      Options
+	job    run.Job
+	inputs []fleet.Input
+	digest string
+	run    string // id among the workers
+	crew   []*member
+	begun  *beginning // nil before Start
+	stored bool // there is a stream for the run
 }
 
-// Close closes.
-func (*Fleet) Close() {}
-
-// Seen is a worker.
-type Seen struct {
-	fleet.Worker
-	RoundTrip, Bound, WallAhead time.Duration
+// New returns a Fleet. Nothing is asked of anybody yet.
+func New(o Options) *Fleet {
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
+	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	if o.Ledger == nil {
+		o.Ledger = new(inputs.Ledger)
+	}
+	return &Fleet{o: o}
 }
 
-// Look looks.
-func Look(context.Context, *bus.Bus, string, time.Duration) ([]Seen, error) { return nil, nil }
-
-// Resume resumes.
-func Resume(context.Context, Options, string, ...run.Sink) (*run.Result, error) {
-	return nil, errors.New("placeholder")
+// Assemble finds workers and has them prepare the run.
+func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
+	f.job, f.run, f.begun = j, newID(), nil
+	f.o.Ledger.Plan(j.Spec)
+	var err error
+	if f.digest, err = inputs.Digest(j.Requests, j.Due); err != nil {
+		return err
+	}
+	if f.inputs, err = f.o.Ledger.Inputs(ctx); err != nil {
+		return err
+	}
+	if err := f.checkPrivate(); err != nil {
+		return err
+	}
+	return f.fill(ctx)
 }
+
+// checkPrivate refuses to send secrets where others could read them.
+func (f *Fleet) checkPrivate() error {
+	o := f.newOrder()
+	if len(o.Given)+len(o.Env)+len(o.Files) == 0 || f.o.Bus.Private() {
+		return nil
+	}
+	return errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set on each worker and not here")
+}
+
+// Close lets the workers go, and removes what the run left with the server of the fleet.
+func (f *Fleet) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), f.o.Grace)
+	defer cancel()
+	var each sync.WaitGroup
+	for _, m := range f.crew {
+		each.Go(func() { m.dismiss(ctx) })
+	}
+	each.Wait()
+	f.crew = nil
+	if f.run == "" {
+		return
+	}
+	if f.stored {
+		_ = delivery.Remove(ctx, f.o.Bus.Stream(), f.run)
+	}
+	if len(f.inputs) > 0 {
+		_ = inputs.Remove(ctx, f.o.Bus.Stream(), f.run)
+	}
+	f.run, f.stored = "", false
+}
+
+// upFor is how long the connection to the server of the fleet has been up; 0: it is not.
+func (f *Fleet) upFor() time.Duration {
+	up, since := f.o.Bus.Up()
+	if !up {
+		return 0
+	}
+	return time.Since(since)
+}
+
+func (f *Fleet) sayf(format string, args ...any) { f.o.Say(fmt.Sprintf(format, args...)) }

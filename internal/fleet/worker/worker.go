@@ -1,8 +1,19 @@
-// Package worker is a placeholder.
+// Package worker is one machine of a fleet: it prepares the runs that a controller orders, and
+// sends its share of them.
+//
+//	idle ── Order ──> preparing ──> ready ── Start ──> armed ── the instant ──> sending ──> delivering ──> idle
+//	                      └──> failed       (a further Start deals anew)  └── without Go: failed
+//
+// A worker has one run at a time. Once it sends it needs no controller: it comes to the end of its
+// share, and its records are safe in the stream of the run when it is idle again. What it cannot
+// deliver it writes to a file.
 package worker
 
 import (
 	"context"
+	"fmt"
+	"sync"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
@@ -11,12 +22,182 @@ import (
 
 // Options are those of a worker.
 type Options struct {
-	Self   fleet.Worker
-	Bus    *bus.Bus
+	Self fleet.Worker // who it is; State, Run and Wall are filled in
+	Bus  *bus.Bus
+	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps
-	Folder string
-	Say    func(string)
+	Folder string       // for inputs from controllers, and for what cannot be delivered
+	Say    func(string) // one line for people; may be nil
+	// Soon is closed when the worker is to end once it has nothing to do; nil: never.
+	Soon <-chan struct{}
 }
 
-// Serve serves.
-func Serve(ctx context.Context, _ Options) error { <-ctx.Done(); return nil }
+// A Worker serves runs.
+type Worker struct {
+	o     Options
+	epoch time.Time // instant 0 of its monotonic clock
+
+	mu   sync.Mutex
+	task *task // the present or the last one; nil: none yet
+}
+
+// Serve answers controllers until ctx is done, or until o.Soon is closed and there is nothing to
+// do. A run under way is then cancelled, and what was measured is delivered.
+func Serve(ctx context.Context, o Options) error {
+	w := &Worker{o: o, epoch: time.Now()}
+	end, err := w.listen()
+	if err != nil {
+		return err
+	}
+	defer end()
+	soon := o.Soon
+	for {
+		select {
+		case <-ctx.Done():
+			w.current().cancelAndWait()
+			return nil
+		case <-soon:
+			soon = nil
+			if t := w.current(); t != nil {
+				select {
+				case <-t.over:
+				case <-ctx.Done():
+					continue
+				}
+			}
+			return nil
+		}
+	}
+}
+
+// listen subscribes to everything that a worker is asked.
+func (w *Worker) listen() (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, one := range ends {
+			one()
+		}
+	}
+	add := func(one func(), failed error) {
+		if failed == nil {
+			ends = append(ends, one)
+		} else if err == nil {
+			err = fmt.Errorf("listen to controllers: %w", failed)
+		}
+	}
+	id, b := w.o.Self.ID, w.o.Bus
+	add(bus.Answer(b, bus.Of(id, bus.Order), func(o fleet.Order) (any, error) { return w.order(o), nil }))
+	add(bus.Answer(b, bus.Of(id, bus.Poll), func(q fleet.Poll) (any, error) { return w.poll(q), nil }))
+	add(bus.Answer(b, bus.Of(id, bus.Start), func(s fleet.Start) (any, error) { return w.start(s), nil }))
+	add(bus.Answer(b, bus.Of(id, bus.Beat), func(b fleet.Beat) (any, error) { return w.beat(b), nil }))
+	add(bus.Answer(b, bus.Everybody, func(fleet.Question) (any, error) { return w.self(), nil })) // last: who answers is there
+	if err != nil {
+		end()
+	}
+	return end, err
+}
+
+func (w *Worker) say(format string, args ...any) {
+	if w.o.Say != nil {
+		w.o.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// now is the worker's monotonic clock, in nanoseconds.
+func (w *Worker) now() int64 { return int64(time.Since(w.epoch)) }
+
+// current is the present or the last task, nil before the first one.
+func (w *Worker) current() *task {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.task
+}
+
+// self is who the worker is and what it does.
+func (w *Worker) self() fleet.Worker {
+	me := w.o.Self
+	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, time.Now()
+	if t := w.current(); t != nil && !t.ended() {
+		me.State, me.Run = t.now(), t.order.Run
+	}
+	return me
+}
+
+// silence is how long a controller may say nothing until its order counts as abandoned, as long as
+// nothing is sent.
+const silence = 15 * time.Second
+
+// order begins to prepare a run.
+func (w *Worker) order(o fleet.Order) fleet.Readiness {
+	if why := w.refuses(o); why != "" {
+		return fleet.Readiness{State: fleet.Failed, Why: why}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old := w.task
+	if old != nil && !old.ended() {
+		switch {
+		case old.order.Run == o.Run: // the reply was lost
+			return old.readiness()
+		case !old.abandoned(silence):
+			return fleet.Readiness{State: fleet.Failed, Why: fmt.Sprintf("it works on run %s", old.order.Run)}
+		}
+		old.stop(fleet.Discard)
+	}
+	w.task = newTask(w, o, old)
+	w.say("run %s: preparing", o.Run)
+	return w.task.readiness()
+}
+
+// refuses says why an order is not for this worker, empty if it is.
+func (w *Worker) refuses(o fleet.Order) string {
+	switch {
+	case o.Protocol != fleet.Protocol || o.Pitot != w.o.Self.Pitot:
+		return fmt.Sprintf("it is pitot %s (protocol %d) and the controller is pitot %s (protocol %d); use one version for both", w.o.Self.Pitot, fleet.Protocol, o.Pitot, o.Protocol)
+	case !fleet.IsRun(o.Run):
+		return fmt.Sprintf("%.40q is not the id of a run", o.Run)
+	}
+	return ""
+}
+
+// of is the task of a run, nil if this worker does not have it.
+func (w *Worker) of(run string) *task {
+	if t := w.current(); t != nil && t.order.Run == run {
+		return t
+	}
+	return nil
+}
+
+// notHere answers for a run that the worker does not have: its process is another one.
+const notHere = "it does not know the run; was it started anew?"
+
+func (w *Worker) poll(q fleet.Poll) fleet.Readiness {
+	t := w.of(q.Run)
+	if t == nil {
+		return fleet.Readiness{State: fleet.Failed, Why: notHere}
+	}
+	t.heard()
+	return t.readiness()
+}
+
+func (w *Worker) start(s fleet.Start) fleet.Readiness {
+	t := w.of(s.Run)
+	if t == nil {
+		return fleet.Readiness{State: fleet.Failed, Why: notHere}
+	}
+	t.heard()
+	t.arm(s)
+	return t.readiness()
+}
+
+func (w *Worker) beat(b fleet.Beat) fleet.Pulse {
+	arrived := w.now()
+	p := fleet.Pulse{State: fleet.Failed, Why: notHere}
+	if t := w.of(b.Run); t != nil {
+		t.heard()
+		t.follow(b)
+		p = t.pulse()
+	}
+	p.Arrived, p.Wall, p.Answered = arrived, time.Now().UnixNano(), w.now()
+	return p
+}

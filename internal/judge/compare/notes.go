@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ const (
 	NothingKnown plan.Code = "compare.nothing-known" // variants, without repeated runs
 	LoadsApart   plan.Code = "compare.loads-apart"
 	SizesApart   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
+	WorkersApart plan.Code = "compare.workers-apart"
 )
 
 // notes says what the data can carry.
@@ -26,6 +28,7 @@ func (t *table) notes() {
 	t.noteDefinitions()
 	t.noteBases()
 	t.notePairs()
+	t.noteWorkers()
 	for _, v := range t.variants {
 		if v.again > 0 {
 			t.note("compare.simulated-again", "runs", v.again, "variant", v.name)
@@ -178,6 +181,24 @@ func (t *table) notePairs() {
 	}
 	if names != nil {
 		t.note("compare.pairs-possible", "variants", names, "baseline", t.variants[0].name)
+	}
+}
+
+// noteWorkers tells where the runs of variants were sent from other numbers of machines: the load is
+// the same, and the way to the server is not.
+func (t *table) noteWorkers() {
+	least, most := 0, 0
+	for _, v := range t.variants {
+		for _, r := range v.runs {
+			if r.run.Kind != trace.Measured || r.run.Origin != nil {
+				continue
+			}
+			n := workers(r.run)
+			least, most = min(cmp.Or(least, n), n), max(most, n)
+		}
+	}
+	if least != most {
+		t.note(WorkersApart, "least", least, "most", most)
 	}
 }
 

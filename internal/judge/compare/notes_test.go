@@ -223,3 +223,38 @@ func TestClaims(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// Runs that other numbers of machines sent are compared, and the difference is told.
+func TestRunsOfFleets(t *testing.T) {
+	sent := func(variant string, workers int) Run {
+		return planned(variant, variant, func(r *trace.Run) {
+			if r.Kind = trace.Measured; workers > 0 {
+				r.Fleet = &trace.Fleet{Workers: make([]trace.FleetWorker, workers)}
+			}
+		})
+	}
+	for _, tt := range []struct {
+		before, after int
+		residue, note string
+	}{
+		{0, 0, "", ""},
+		{4, 4, "", ""},
+		{0, 4, "workers: 1 | 4", "the runs were sent from one machine to 4 machines, so"},
+		{8, 2, "workers: 8 | 2", "the runs were sent from 2 machines to 8 machines, so"},
+	} {
+		_, c := layout(t, Options{}, sent("a", tt.before), sent("b", tt.after))
+		w := c.Workloads[0]
+		var residue, note string
+		for _, r := range w.Residue {
+			residue += r.Setting + ": " + strings.Join(saidOf(r), " | ")
+		}
+		for _, n := range w.Notes {
+			if n.Code == WorkersApart {
+				note = said(n)[0]
+			}
+		}
+		if len(w.Variants) != 2 || residue != tt.residue || !strings.HasPrefix(note, tt.note) || (note == "") != (tt.note == "") {
+			t.Errorf("%d and %d workers: %d variants, %q, %q", tt.before, tt.after, len(w.Variants), residue, note)
+		}
+	}
+}

@@ -174,6 +174,9 @@ func (r *Run) settings() (out []Setting) {
 	if run.Env.CPUs > 0 {
 		add("cpus", number(float64(run.Env.CPUs)))
 	}
+	if run.Kind == trace.Measured && run.Origin == nil {
+		add("workers", number(float64(workers(run))))
+	}
 	if p := run.Env.Profile; p != nil {
 		add("profile", plan.Text(p.Name))
 		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
@@ -189,6 +192,14 @@ func (r *Run) settings() (out []Setting) {
 		}
 	}
 	return out
+}
+
+// workers is how many machines sent the requests of a run.
+func workers(run trace.Run) int {
+	if run.Fleet == nil {
+		return 1
+	}
+	return len(run.Fleet.Workers)
 }
 
 // alias are other names of what a plan has fields for.

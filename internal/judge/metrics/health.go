@@ -82,13 +82,19 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	return h
 }
 
-// usable is how many processors the process could use.
+// usable is how many processors the process could use; of a fleet, those whose use is known could
+// together.
 func usable(run trace.Run) int {
-	n := max(run.Env.CPUs, 1)
-	if run.Client.Procs > 0 {
-		n = min(n, run.Client.Procs)
+	if run.Fleet == nil {
+		return usableOf(run.Env.CPUs, run.Client)
 	}
-	return n
+	n := 0
+	for _, w := range run.Fleet.Workers {
+		if !w.IsLost() {
+			n += usableOf(w.CPUs, w.Client)
+		}
+	}
+	return max(n, 1)
 }
 
 // lateness of every request that got onto the wire.

@@ -68,6 +68,16 @@ func (q Requests) Unanswered() bool {
 	return q.OK == 0 && slices.ContainsFunc(q.Classes, func(c Class) bool { return c.Class != trace.Cancelled })
 }
 
+// Lost counts the failures of requests whose machine was lost.
+func (q Requests) Lost() (n int) {
+	for _, c := range q.Classes {
+		if c.Class == trace.WorkerLost {
+			n += c.Count
+		}
+	}
+	return n
+}
+
 // A Class is one way in which requests failed.
 type Class struct {
 	Class   trace.Class `json:"class"`

@@ -51,6 +51,7 @@ const HeldBack plan.Code = "verdict.held-back"
 type judgement struct {
 	Health
 	s               Summary
+	worker          bool // it is of one machine of a fleet: nothing is said of the server
 	invalid, doubts []plan.Message
 }
 
@@ -62,13 +63,24 @@ func judge(h Health, s Summary) trace.Verdict {
 	j.answers()
 	j.conditions()
 	j.resources()
+	j.fleet()
+	j.client()
+	j.engine()
+	j.blame()
+	return j.verdict()
+}
+
+// client judges the load generator.
+func (j *judgement) client() {
 	j.sending()
 	j.merging()
 	j.stamps()
 	j.processors()
 	j.process()
-	j.engine()
-	j.blame()
+}
+
+// verdict is what the reasons come to.
+func (j *judgement) verdict() trace.Verdict {
 	v := trace.Verdict{Validity: trace.Valid, Reasons: append(j.invalid, j.doubts...)}
 	switch {
 	case len(j.invalid) > 0:
@@ -117,7 +129,7 @@ func (j *judgement) sending() {
 // server wrote them together.
 func (j *judgement) merging() {
 	if j.HeldBack {
-		j.invalidIf(true, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
+		j.invalidIf(!j.worker, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
 		return
 	}
 	share := j.s.Chunks.MergedShare
@@ -136,7 +148,7 @@ func (j *judgement) merging() {
 
 // stamps judges whose the instants are.
 func (j *judgement) stamps() {
-	j.invalidIf(j.Stamps.ClockSteps > 0 && j.Stamps.Kernel > 0, "verdict.clock-set", "step", j.Stamps.ClockStep)
+	j.invalidIf(j.clockSet() && j.Stamps.Kernel > 0, "verdict.clock-set", "step", j.Stamps.ClockStep)
 	if !j.s.Run.Plan.Stream || j.s.Chunks.Output == 0 || !j.inUserSpace() {
 		return
 	}
@@ -155,8 +167,13 @@ func (j *judgement) inUserSpace() bool {
 	return all == 0 || float64(j.Stamps.User) > maxUserShare*float64(all)
 }
 
-// oneCPU is what the process used, in processors.
-func (j *judgement) oneCPU() float64 { return j.CPU * float64(j.CPUs) }
+// oneCPU is what the process used, in processors; of a fleet its busiest.
+func (j *judgement) oneCPU() float64 {
+	if j.s.Run.Fleet != nil {
+		return j.busiest()
+	}
+	return j.CPU * float64(j.CPUs)
+}
 
 func (j *judgement) lasted() bool { return j.s.Duration >= minCPUTime.Seconds() }
 
@@ -171,13 +188,18 @@ func (j *judgement) processors() {
 	embedded := j.s.Run.Env.Embedded
 	late, _ := j.late()
 	merged := j.s.Run.Plan.Stream && j.s.Chunks.MergedShare > boundedFrom
-	j.invalidIf(late || merged || j.inUserSpace() || embedded, "verdict.processors-busy", "engine", embedded, "share", j.CPU, "processors", j.CPUs)
+	switch visible := late || merged || j.inUserSpace() || embedded; {
+	case j.s.Run.Fleet != nil:
+		j.invalidIf(visible, "verdict.workers-busy", "share", j.CPU, "processors", j.CPUs)
+	default:
+		j.invalidIf(visible, "verdict.processors-busy", "engine", embedded, "share", j.CPU, "processors", j.CPUs)
+	}
 }
 
 // process judges what else is known of the process.
 func (j *judgement) process() {
 	j.invalidIf(!j.Measured, "verdict.no-end")
-	j.doubtIf(j.GCMax > maxGCPause.Seconds(), "verdict.collector-paused", "pause", j.GCMax)
+	j.doubtIf(j.GCMax > maxGCPause.Seconds() && j.s.Run.Fleet == nil, "verdict.collector-paused", "pause", j.GCMax)
 }
 
 // engine judges how late the embedded engine wrote its tokens.
@@ -194,11 +216,12 @@ var slow = []plan.Code{
 	"verdict.user-late", "verdict.engine-late",
 }
 
-// blame says of a client that was late whether others starved it, if that is known.
+// blame says of a client that was late whether others starved it, if that is known. Of a fleet
+// the verdicts of the workers say it.
 func (j *judgement) blame() {
 	late := func(m plan.Message) bool { return slices.Contains(slow, m.Code) }
 	c, starved := j.s.Run.Client.Contention, starvation(j.s.Run.Client)
-	if starved < 0 || !slices.ContainsFunc(append(j.invalid, j.doubts...), late) {
+	if j.s.Run.Fleet != nil || starved < 0 || !slices.ContainsFunc(append(j.invalid, j.doubts...), late) {
 		return
 	}
 	others := max(0, c.Others) * float64(max(1, j.s.Run.Env.CPUs))

@@ -36,10 +36,12 @@ type FleetWorker struct {
 	Places    int       `json:"places,omitempty"`   // of the gate, at the beginning
 	Lost      time.Time `json:"lost,omitzero"`      // when it had last been heard of, if it was lost
 	// LostWhy says how it was lost: gone from the network, silent, failed with an error.
-	LostWhy  plan.Message `json:"lost_why,omitzero"`
-	Clock    FleetClock   `json:"clock"`
-	Client   Client       `json:"client"`
-	SelfTest *SelfTest    `json:"self_test,omitempty"`
+	LostWhy plan.Message `json:"lost_why,omitzero"`
+	// Late is how late its requests were sent, P99.
+	Late     time.Duration `json:"late_ns,omitempty"`
+	Clock    FleetClock    `json:"clock"`
+	Client   Client        `json:"client"`
+	SelfTest *SelfTest     `json:"self_test,omitempty"`
 	// Verdict is whether the worker was fit, by its own requests; nil of one that delivered no end.
 	Verdict *Verdict `json:"verdict,omitempty"`
 }
@@ -62,6 +64,9 @@ type FleetClock struct {
 	Steps     int           `json:"steps,omitempty"`      // sudden changes, as after a machine was suspended: then Bound does not hold
 	WallSteps int           `json:"wall_steps,omitempty"` // changes of its wall clock against its own monotonic one
 }
+
+// Told reports whether the clock was compared at all.
+func (c FleetClock) Told() bool { return c.Exchanges > 0 }
 
 // Lost counts the workers that were lost, and the requests that have no record because of it.
 func (f *Fleet) Lost() (workers, requests int) {

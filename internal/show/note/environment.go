@@ -74,7 +74,11 @@ func (w *writer) client(r Run) []string {
 	if r.Env.CPUs > 0 {
 		cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
 	}
-	return []string{r.Env.Host, "pitot " + r.Env.Pitot, r.Env.OS, cpus}
+	parts := []string{r.Env.Host, "pitot " + r.Env.Pitot, r.Env.OS, cpus}
+	if r.Fleet != nil {
+		parts = append(parts, w.Word("note.fleet", "workers", len(r.Fleet.Workers)))
+	}
+	return parts
 }
 
 // server is what answered.

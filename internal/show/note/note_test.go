@@ -210,3 +210,18 @@ func TestRunsAreSmall(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A note says how many machines sent the load of a run.
+func TestNoteOfAFleet(t *testing.T) {
+	n := ofRuns(t, "en")
+	for i := range n.Runs {
+		n.Runs[i].Env.Pitot = "1.2.0"
+		n.Runs[i].Fleet = &trace.Fleet{Workers: make([]trace.FleetWorker, 1+3*(i/3))}
+	}
+	text := string(write(t, n).Markdown)
+	for _, want := range []string{"one machine sent the load", "4 machines sent the load"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+}

@@ -36,6 +36,9 @@ func (r *report) rates(s metrics.Summary) {
 	}
 	r.rate(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
 		r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
+	if within := Apart(s.Run.Fleet, r.Language); within != "" {
+		r.Line(strings.Repeat(" ", nameWidth), within)
+	}
 	if g := s.Goodput; g != nil {
 		r.rate(r.Word("report.goodput"), r.Word("report.met", "requests", g.Met, "share", g.Share), sig(g.Rate)+" req/s", "")
 		r.Line(strings.Repeat(" ", nameWidth), objectives(g))

@@ -29,7 +29,11 @@ func (r *report) failures(q metrics.Requests) {
 		}
 	}
 	if q.LastFailed > 0 {
-		r.Line(strings.Repeat(" ", 9), r.Word("report.failed-when", "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed))
+		code, ended := plan.Code("report.failed-when"), q.Failed-q.Lost()
+		if ended < q.Failed { // when nobody knows
+			code = "report.others-failed-when"
+		}
+		r.Line(strings.Repeat(" ", 9), r.Word(code, "failed", ended, "from", q.FirstFailed, "to", q.LastFailed))
 	}
 	r.Line()
 }
@@ -56,7 +60,7 @@ func (r *report) notes(s metrics.Summary) {
 	}
 	r.chunks(s)
 	r.noteIf(s.Response == nil, "report.no-schedule")
-	for _, n := range s.Run.Notes {
+	for _, n := range slices.Concat(s.Run.Notes, metrics.FleetNotes(s.Run)) {
 		r.note(n)
 	}
 	r.troubles(s)

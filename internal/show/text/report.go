@@ -3,7 +3,7 @@
 // and text of others without what could move a cursor.
 //
 // Report has in its first lines what was run and whether the load generator can be
-// trusted; then come the rates and the latencies, whole run and steady state beside each
+// trusted, of a fleet with a table of its workers; then come the rates and the latencies, whole run and steady state beside each
 // other; then what went wrong and what a reader should know. It computes nothing: its
 // figures stand in metrics.Summary. A figure that the sample cannot carry has an asterisk.
 package text
@@ -23,6 +23,7 @@ import (
 func Report(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r := report{Language: l}
 	r.head(s)
+	r.fleet(s.Run)
 	r.rates(s)
 	r.latencies(s)
 	r.parts(s)
@@ -68,6 +69,7 @@ func (r *report) head(s metrics.Summary) {
 		r.Field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
+	r.fleetLine(s.Run)
 	r.server(s)
 	r.cache(s)
 	r.machine(s)

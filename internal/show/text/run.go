@@ -58,6 +58,9 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 		showOrigin(line, o)
 	} else {
 		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
+		if run.Fleet != nil {
+			line("fleet", Join(" · ", FleetSummary(run, l), Apart(run.Fleet, l)))
+		}
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
 	if run.Origin == nil {

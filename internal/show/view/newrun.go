@@ -42,7 +42,7 @@ func NewRun(k Known, lang *words.Language) Run {
 	r := Run{
 		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Figures: w.figures(k),
 		Requests: Requests{Planned: max(k.Listing.Requests, k.Listing.Records), Sent: k.Listing.Records, OK: k.Listing.Records - max(0, k.Listing.Failed), Failed: max(0, k.Listing.Failed)},
-		Failures: []Failure{}, Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
+		Failures: []Failure{}, Fleet: w.fleet(k.Run), Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
 		Commands: append([]Command{}, k.Commands...), Predicted: w.predicted(k.Run),
 	}
 	if e := k.Run.End; e.Happened() && k.Listing.Records > 0 {
@@ -52,7 +52,7 @@ func NewRun(k Known, lang *words.Language) Run {
 	for _, c := range k.Failures {
 		r.Failures = append(r.Failures, Failure{Class: string(c.Class), Title: lang.Word(c.Class.Code()), Status: c.Status, Count: c.Count, Example: secret.Mask(c.Example)})
 	}
-	for _, n := range k.Run.Notes {
+	for _, n := range slices.Concat(k.Run.Notes, metrics.FleetNotes(k.Run)) {
 		r.Notes = append(r.Notes, lang.Say(n))
 	}
 	if s := k.Run.Plan.Spec; s != nil {
@@ -110,6 +110,7 @@ func (w writer) figures(k Known) []Figure {
 		if says := metrics.DefinitionOf(tool, k.Form, f.Name).Says; says != "" {
 			one.Definition = w.Word(says)
 		}
+		one.Definition = w.within(one.Definition, f.Name, k.Run.Fleet)
 		w.doubt(&one, k, metric, statistic)
 		all = append(all, one)
 	}

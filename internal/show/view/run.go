@@ -9,6 +9,7 @@ type Run struct {
 	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as an imported run's tool told them
 	Requests Requests  `json:"requests"`
 	Failures []Failure `json:"failures"`
+	Fleet    *Fleet    `json:"fleet"` // null: one machine sent the requests
 	Notes    []string  `json:"notes"`
 	// Plan and Environment are groups of settings and facts in words.
 	Plan        []Group   `json:"plan"`

@@ -97,9 +97,12 @@ func WriteBytes(name string, b []byte) error {
 // A fresh file is written and does not have its name yet.
 type fresh struct{ name, target string }
 
+// incomplete ends the name of a fresh file.
+const incomplete = ".incomplete"
+
 // create writes a new file beside target. A failed one is removed.
 func create(target string, mode fs.FileMode, write func(io.Writer) error) (fresh, error) {
-	name := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+".incomplete")
+	name := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+incomplete)
 	if err := writeTo(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode, write); err != nil {
 		_ = os.Remove(name)
 		return fresh{}, as(target, err)

@@ -23,6 +23,3 @@ func Lock(name string) (release func(), err error) {
 	}
 	return func() { _ = file.Close() }, nil
 }
-
-// MakeFolder creates a folder that only its owner can look into, and those above it, unless it exists.
-func MakeFolder(name string) error { return os.MkdirAll(name, 0o700) }

@@ -51,7 +51,11 @@ type Plan struct {
 	Requests    []workload.Request
 	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
+	Places      *Places          // can raise Concurrency during the run; nil: nothing does
 	Until       time.Duration    // no request is released from then on; 0 = no limit
+	// Zero is the instant of the clock of the Driver from which the schedule counts, which Run
+	// waits for; 0: that of the call.
+	Zero int64
 	// Hold makes a conversation keep its place in the gate from its first request
 	// to its last, pauses included; otherwise every request takes its own. With
 	// Hold no two requests may wait for the same one.
@@ -97,16 +101,16 @@ type Outcome struct {
 
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests))), turns: newTurns(p.Requests, p.Hold)}
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()), turns: newTurns(p.Requests, p.Hold)}
 	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
 		r.Progress = new(Progress)
 	}
 	over := make(chan struct{})
 	bodies, encoding := r.encodeAhead(over)
-	before := processUsage()
-	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
+	before := r.begin()
 	r.Progress.begin(r)
+	p.Places.begin(r)
 	stopped := r.untilOver(stop)
 	stopProbes := r.startProbes()
 	r.dispatch(bodies)
@@ -115,6 +119,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	inTime := stopped()
 	r.out.End = r.end(inTime)
 	r.out.Client = processUsage().since(before)
+	p.Places.begin(nil)
 	stopProbes()
 	encoding.Wait()
 	r.out.Stopped = len(r.out.Records) < len(p.Requests) && !inTime || ctx.Err() != nil
@@ -136,13 +141,50 @@ type run struct {
 	out      Outcome
 }
 
+// beforehand is how long before an agreed start the usage of the process is read.
+const beforehand = 20 * time.Millisecond
+
+// begin waits for the start of the run, and returns what the process used until then.
+func (r *run) begin() usage {
+	at := r.plan.Zero
+	if at == 0 {
+		before := processUsage()
+		r.out.Started, r.zero = time.Now(), trace.Instant(r.Now())
+		return before
+	}
+	r.sleepUntil(at - int64(beforehand))
+	before := processUsage()
+	r.sleepUntil(at)
+	r.out.Started, r.zero = time.Now().Add(time.Duration(at-r.Now())), trace.Instant(at)
+	return before
+}
+
+// sleepUntil waits for an instant of the clock, or until the run is stopped.
+func (r *run) sleepUntil(at int64) {
+	timer := r.Timer
+	if timer == nil {
+		timer = clock.NewTimer()
+		defer timer.Close()
+	}
+	for left := time.Duration(at - r.Now()); left > 0; left = time.Duration(at - r.Now()) {
+		timer.Reset(left)
+		select {
+		case <-timer.C:
+		case <-r.stop:
+			return
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
 func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
 
 // end is now, or after a conversation held its place until the time of the plan was over,
 // when the last request was done.
 func (r *run) end(inTime bool) (last trace.Instant) {
 	if !inTime {
-		return r.now()
+		return max(0, r.now())
 	}
 	for _, rec := range r.out.Records {
 		last = max(last, rec.Done)

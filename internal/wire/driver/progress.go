@@ -10,9 +10,10 @@ import (
 type Progress struct {
 	Released, Done, Failed atomic.Int64 // Done includes Failed
 
-	run    atomic.Pointer[run] // nil until it begins
-	tokens int64               // received by Sender before the run
-	probes atomic.Int64        // tokens of probes
+	run    atomic.Pointer[run]                   // nil until it begins
+	told   atomic.Pointer[func() trace.Snapshot] // of a run that others make; nil: this process does
+	tokens int64                                 // received by Sender before the run
+	probes atomic.Int64                          // tokens of probes
 }
 
 // begin is called at instant 0.
@@ -23,9 +24,15 @@ func (p *Progress) begin(r *run) {
 	p.run.Store(r)
 }
 
+// Follow takes the progress of a run that other machines make, and add up to snapshot.
+func (p *Progress) Follow(snapshot func() trace.Snapshot) { p.told.Store(&snapshot) }
+
 // Snapshot returns the progress of the run. It may be called at any time, from any
 // goroutine; its instant is Never before the run begins.
 func (p *Progress) Snapshot() trace.Snapshot {
+	if told := p.told.Load(); told != nil {
+		return (*told)()
+	}
 	r := p.run.Load()
 	if r == nil {
 		return trace.Snapshot{At: trace.Never}

@@ -108,6 +108,28 @@ export interface Failure {
   example: string;
 }
 
+export interface Worker {
+  name: string;
+  zone: string;
+  host: string;
+  requests: number;
+  records: number;
+  late: number | null;
+  cpu: number | null;
+  lag: number | null;
+  clock: number | null;
+  drift: number | null;
+  validity: string;
+  verdict: string;
+  why: string;
+}
+
+export interface Fleet {
+  summary: string;
+  apart: string;
+  workers: Worker[];
+}
+
 export interface Field {
   name: string;
   value: string;
@@ -132,6 +154,7 @@ export interface Run {
   figures: Figure[];
   requests: Requests;
   failures: Failure[];
+  fleet: Fleet | null;
   notes: string[];
   plan: Group[];
   environment: Group[];

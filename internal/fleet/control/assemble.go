@@ -1,0 +1,278 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// newID is the id of a run among workers: that of the run itself is not known before it is made.
+func newID() string { return "fleet-" + strings.ToLower(rand.Text()[:12]) }
+
+// askFor is how long workers are given to say that they are there.
+const askFor = 500 * time.Millisecond
+
+// fill brings the crew to its strength: workers that are there are asked to prepare, and those
+// that fail to are named.
+func (f *Fleet) fill(ctx context.Context) error {
+	deadline := time.Now().Add(f.o.Wait)
+	for told := false; ; told = true {
+		found, err := f.idle(ctx)
+		if err != nil {
+			return err
+		}
+		want := f.wanted(len(found))
+		if len(found) > want-len(f.crew) {
+			found = found[:max(0, want-len(f.crew))]
+		}
+		if err := f.hire(ctx, found); err != nil {
+			return err
+		}
+		switch {
+		case len(f.crew) > 0 && len(f.crew) >= want:
+			return nil
+		case time.Now().After(deadline) && f.o.Fewer && len(f.crew) > 0:
+			f.sayf("starting with %d of %d workers", len(f.crew), want)
+			return nil
+		case time.Now().After(deadline):
+			return f.tooFew(ctx, want)
+		case !told:
+			f.sayf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(askFor):
+		}
+	}
+}
+
+// wanted is how many workers the run is to have: no more than it has conversations, or places.
+func (f *Fleet) wanted(idle int) int {
+	want := cmp.Or(f.o.Workers, len(f.crew)+idle)
+	if places := f.job.Spec.Gate.Concurrency; places > 0 {
+		want = min(want, places)
+	}
+	roots := 0
+	for i := range f.job.Requests {
+		if f.job.Requests[i].After == 0 {
+			roots++
+		}
+	}
+	return min(want, roots)
+}
+
+func (f *Fleet) tooFew(ctx context.Context, want int) error {
+	all, err := ask(ctx, f.o.Bus, f.o.Pitot, askFor)
+	if err != nil {
+		return err
+	}
+	var busy []string
+	for _, w := range all {
+		if w.State != fleet.Idle && w.Run != f.run {
+			busy = append(busy, fmt.Sprintf("%s is %s run %s", w.Name, w.State, w.Run))
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return errors.New("no worker is there; start some with `pitot fleet worker --join`, or wait for them with --fleet-wait")
+	case len(busy) > 0:
+		return fmt.Errorf("%d of %d workers are free (%s); wait longer with --fleet-wait, or start with fewer: --fleet-fewer", len(f.crew), max(1, want), strings.Join(busy, ", "))
+	}
+	return fmt.Errorf("%d of %d workers are there; wait longer with --fleet-wait, or start with fewer: --fleet-fewer", len(f.crew), want)
+}
+
+// idle are the workers that could join the crew, by name. One of another version is refused.
+func (f *Fleet) idle(ctx context.Context) (found []fleet.Worker, err error) {
+	all, err := ask(ctx, f.o.Bus, f.o.Pitot, askFor)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range all {
+		if w.Pitot != f.o.Pitot || w.Protocol != fleet.Protocol {
+			return nil, fmt.Errorf("worker %s on %s is pitot %s (protocol %d) and this is pitot %s (protocol %d); use one version for all", w.Name, w.Host, w.Pitot, w.Protocol, f.o.Pitot, fleet.Protocol)
+		}
+		hired := slices.ContainsFunc(f.crew, func(m *member) bool { return m.ID == w.ID })
+		if w.State == fleet.Idle && !hired {
+			found = append(found, w)
+		}
+	}
+	return found, nil
+}
+
+// ask asks who is there.
+func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
+	err = bus.AskAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
+		all = append(all, w)
+		return false
+	})
+	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return slices.CompactFunc(all, func(a, b fleet.Worker) bool { return a.ID == b.ID }), err
+}
+
+// hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
+func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
+	o := f.newOrder()
+	outcomes := make([]error, len(found))
+	joined := make([]*member, len(found))
+	var offered offers
+	var each sync.WaitGroup
+	for i, w := range found {
+		each.Go(func() { joined[i], outcomes[i] = f.prepare(ctx, w, o, &offered) })
+	}
+	each.Wait()
+	var failed []error
+	for i, m := range joined {
+		var lost *lostError
+		switch err := outcomes[i]; {
+		case err == nil:
+			f.crew = append(f.crew, m)
+		case errors.As(err, &lost):
+			f.sayf("%v", err)
+		default:
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// newOrder is what every worker is asked to prepare.
+func (f *Fleet) newOrder() fleet.Order {
+	files, vars := inputs.Secrets(f.job.Spec)
+	o := fleet.Order{
+		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: sent(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, Chunks: f.job.Chunks,
+	}
+	for _, name := range vars {
+		if v, ok := f.job.Env(name); ok && v != "" {
+			o.Env = with(o.Env, name, v)
+		}
+	}
+	for _, name := range files {
+		if b, err := f.job.Read(name); err == nil { // it was read already: else the run is refused
+			o.Files = with(o.Files, name, string(b))
+		}
+	}
+	return o
+}
+
+func with(m map[string]string, k, v string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[k] = v
+	return m
+}
+
+// sent is the Spec of a worker: what precedes and what follows the requests is the controller's.
+func sent(s plan.Spec) plan.Spec {
+	s.Before, s.After, s.Cache = plan.Before{}, plan.After{}, ""
+	s.Before.Ready.Connect = plan.Duration(connectLimit)
+	s.Telemetry = plan.Telemetry{Sources: []string{"none"}}
+	s.Target.Site, s.Target.Tree = plan.Site{}, ""
+	return s
+}
+
+// connectLimit is how long a worker waits for the server to accept its connection.
+const connectLimit = 5 * time.Second
+
+// A lostError is a worker that went away before the start.
+type lostError struct {
+	worker fleet.Worker
+	why    error
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("worker %s on %s was lost before the start: %v", e.worker.Name, e.worker.Host, e.why)
+}
+
+// pollEvery is how often a worker that prepares is asked how far it is.
+const pollEvery = 200 * time.Millisecond
+
+// prepare has one worker prepare the run, and waits for it.
+func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offered *offers) (*member, error) {
+	r, err := ready(ctx, f, w, bus.Order, o)
+	for err == nil && r.State == fleet.Preparing {
+		if err = offered.offer(ctx, f, r.Needs); err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pollEvery):
+		}
+		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, &lostError{w, err}
+	case r.State == fleet.Failed:
+		return nil, fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
+	case r.Digest != f.digest:
+		return nil, fmt.Errorf("worker %s on %s made other requests of the same plan (%d with digest %.12s…, here %d with %.12s…): its tokenizer or its data is another one; name them by path",
+			w.Name, w.Host, r.Requests, r.Digest, len(f.job.Requests), f.digest)
+	}
+	return join(f.o.Bus, w, f.run), nil
+}
+
+// ready asks one worker, and asks again until it has been silent for too long.
+func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, q Q) (r fleet.Readiness, err error) {
+	for begin := time.Now(); ; {
+		call, cancel := context.WithTimeout(ctx, beatLimit)
+		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
+		cancel()
+		if err == nil || ctx.Err() != nil || time.Since(begin) > f.o.Grace && f.upFor() > f.o.Grace {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// offers are the inputs that workers lacked, and that were put where they find them.
+type offers struct {
+	mu   sync.Mutex
+	done map[int]bool
+}
+
+func (o *offers) offer(ctx context.Context, f *Fleet, needs []int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var fresh []int
+	for _, i := range needs {
+		if i < 0 || i >= len(f.inputs) {
+			return fmt.Errorf("a worker asks for input %d of %d", i, len(f.inputs))
+		}
+		if !o.done[i] {
+			fresh = append(fresh, i)
+		}
+	}
+	if fresh == nil {
+		return nil
+	}
+	f.sayf("sending %d files that workers do not have", len(fresh))
+	if err := f.o.Ledger.Offer(ctx, f.o.Bus.Stream(), f.run, fresh); err != nil {
+		return err
+	}
+	if o.done == nil {
+		o.done = map[int]bool{}
+	}
+	for _, i := range fresh {
+		o.done[i] = true
+	}
+	return nil
+}

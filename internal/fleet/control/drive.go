@@ -1,0 +1,182 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/deal"
+	"github.com/pitot-bench/pitot/internal/fleet/delivery"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// lead is how far ahead the instant of a start lies: enough for every worker to have it and to
+// hear that all have.
+const lead = 2 * time.Second
+
+// Start has the crew begin at one instant. Workers that are lost before that are replaced, or left
+// out, as Options say.
+func (f *Fleet) Start(ctx context.Context, r *trace.Run) (err error) {
+	f.begun, err = f.begin(ctx, r)
+	return err
+}
+
+// Drive gathers the records of the crew.
+func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (run.Outcome, error) {
+	g, err := newGathering(ctx, f, f.begun, t)
+	if err != nil {
+		return run.Outcome{Outcome: stoppedAt(f.begun.zeroWall)}, err
+	}
+	defer g.end()
+	return g.watch(ctx, stop)
+}
+
+// A beginning is a crew that has begun.
+type beginning struct {
+	zero     int64 // instant 0 on the controller's clock
+	zeroWall time.Time
+	heading  fleet.Heading
+	owners   []int // of the requests, by share
+	resumed  bool  // by another controller than that which began it
+}
+
+// begin deals the shares and has everybody begin at one instant.
+func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
+	for {
+		if err := f.fillAgain(ctx); err != nil {
+			return nil, err
+		}
+		f.each(func(m *member) { m.tune(ctx) })
+		b, err := f.deal(ctx, r)
+		if err == nil {
+			err = f.create(ctx, b)
+		}
+		var lost *lostError
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.As(err, &lost):
+			f.sayf("%v", err)
+			f.dropLost(lost.worker.ID)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
+		return b, nil
+	}
+}
+
+// each calls f for all members at once.
+func (f *Fleet) each(do func(*member)) {
+	var all sync.WaitGroup
+	for _, m := range f.crew {
+		all.Go(func() { do(m) })
+	}
+	all.Wait()
+}
+
+// fillAgain replaces the members that were lost since they were hired.
+func (f *Fleet) fillAgain(ctx context.Context) error {
+	want := len(f.crew)
+	for _, m := range slices.Clone(f.crew) {
+		p, silent := m.look()
+		if silent < f.o.Grace && p.State != fleet.Failed {
+			continue
+		}
+		why := fmt.Errorf("no answer for %v", silent.Round(time.Second/10))
+		if p.State == fleet.Failed {
+			why = errors.New(p.Why)
+		}
+		f.sayf("%v", &lostError{m.Worker, why})
+		f.dropLost(m.ID)
+	}
+	if len(f.crew) == want && want > 0 {
+		return nil
+	}
+	return f.fill(ctx)
+}
+
+func (f *Fleet) dropLost(id string) {
+	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
+	if i < 0 {
+		return
+	}
+	f.crew[i].tell(func(b *fleet.Beat) { b.Stop = fleet.Discard })
+	f.crew[i].leave()
+	f.crew = slices.Delete(f.crew, i, i+1)
+}
+
+// deal gives every member its Start.
+func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
+	n := len(f.crew)
+	b := &beginning{zero: now() + int64(lead), owners: deal.Owners(f.job.Requests, n)}
+	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
+	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
+	b.heading.Run.Started = b.zeroWall
+	total := f.job.Spec.Gate.Concurrency
+	places := deal.Places(total, n)
+	for i, m := range f.crew {
+		m.mu.Lock()
+		at := m.clock.Theirs(b.zero)
+		_, bound := m.clock.At(b.zero)
+		m.mu.Unlock()
+		s := fleet.Start{Run: f.run, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
+		b.heading.Workers, b.heading.Start = append(b.heading.Workers, m.Worker), append(b.heading.Start, s)
+		b.heading.Bounds = append(b.heading.Bounds, time.Duration(bound))
+		if err := enoughFiles(m.Worker, places[i]); err != nil {
+			return nil, err
+		}
+	}
+	errs := make([]error, n)
+	f.eachWith(func(i int, m *member) { errs[i] = f.start(ctx, m, b.heading.Start[i], places[i]) })
+	return b, errors.Join(errs...)
+}
+
+func (f *Fleet) eachWith(do func(i int, m *member)) {
+	var all sync.WaitGroup
+	for i, m := range f.crew {
+		all.Go(func() { do(i, m) })
+	}
+	all.Wait()
+}
+
+// enoughFiles refuses a share that would run out of files on its worker.
+func enoughFiles(w fleet.Worker, places int) error {
+	need := uint64(places + run.SpareFiles)
+	if places == 0 || w.Files == 0 || need <= w.Files {
+		return nil
+	}
+	return fmt.Errorf("worker %s on %s may open %d files and its share needs about %d; raise `ulimit -n` there, or use more workers", w.Name, w.Host, w.Files, need)
+}
+
+func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
+	m.tell(func(b *fleet.Beat) { b.Places = places })
+	call, cancel := context.WithTimeout(ctx, lead/2)
+	defer cancel()
+	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
+	switch {
+	case err != nil:
+		return &lostError{m.Worker, err}
+	case r.State != fleet.Armed:
+		return &lostError{m.Worker, fmt.Errorf("it is %s and does not start: %s", r.State, r.Why)}
+	}
+	return nil
+}
+
+// create makes the stream that the records go through, with what another controller would need.
+func (f *Fleet) create(ctx context.Context, b *beginning) error {
+	if f.stored { // of a start that did not come about
+		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {
+			return err
+		}
+	}
+	f.stored = true
+	return delivery.Create(ctx, f.o.Bus.Stream(), b.heading)
+}

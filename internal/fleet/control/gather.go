@@ -1,0 +1,292 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/deal"
+	"github.com/pitot-bench/pitot/internal/fleet/delivery"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// A gathering is a run under way: what of it has come, and who still works on it.
+type gathering struct {
+	*beginning
+	f    *Fleet
+	told run.Told
+
+	receiver *delivery.Receiver
+	stopped  context.CancelFunc // ends the receiver
+	reading  sync.WaitGroup
+
+	mu      sync.Mutex
+	seen    []bool // requests that have a record
+	records []*trace.Record
+	shares  []share
+	came    chan struct{} // has an element when an End came
+	broken  error         // of the receiver
+}
+
+// A share is what one worker has to send, and what became of it.
+type share struct {
+	*member
+	requests, records int
+	places            int
+	end               *fleet.End
+	lost              plan.Message // zero: it is not
+	lastHeard         time.Time
+	final             fleet.Pulse
+}
+
+// active reports whether the worker still sends.
+func (s *share) active() bool { return s.end == nil && s.lost.IsZero() }
+
+func newGathering(ctx context.Context, f *Fleet, b *beginning, t run.Told) (*gathering, error) {
+	g := &gathering{beginning: b, f: f, told: t, seen: make([]bool, len(b.owners)), came: make(chan struct{}, 1)}
+	for i, m := range f.crew {
+		g.shares = append(g.shares, share{member: m, places: b.heading.Start[i].Places})
+	}
+	for _, owner := range b.owners {
+		g.shares[owner].requests++
+	}
+	var err error
+	if g.receiver, err = delivery.Receive(ctx, f.o.Bus.Stream(), f.run); err != nil {
+		return nil, err
+	}
+	reading, stop := context.WithCancel(context.Background())
+	g.stopped = stop
+	g.reading.Go(func() {
+		err := g.receiver.Run(reading, g)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if reading.Err() == nil {
+			g.broken = err
+		}
+	})
+	if t.Progress != nil {
+		t.Progress.Follow(g.snapshot)
+	}
+	return g, nil
+}
+
+func (g *gathering) end() {
+	g.stopped()
+	g.reading.Wait()
+}
+
+// snapshot adds the progress of the workers up.
+func (g *gathering) snapshot() trace.Snapshot {
+	at := trace.Instant(now() - g.zero)
+	if at < 0 {
+		return trace.Snapshot{At: trace.Never}
+	}
+	sum := trace.Snapshot{At: at}
+	for i := range g.shares {
+		p, _ := g.shares[i].look()
+		if !p.Progress.At.Happened() {
+			continue
+		}
+		sum.Released += p.Progress.Released
+		sum.Done += p.Progress.Done
+		sum.Failed += p.Progress.Failed
+		sum.Tokens += p.Progress.Tokens
+	}
+	return sum
+}
+
+// Record takes one that came. One that is there already, of a request of another share, or of none,
+// is dropped.
+func (g *gathering) Record(from int, r *trace.Record) {
+	g.mu.Lock()
+	ok := r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
+	if ok {
+		g.seen[r.Index] = true
+		g.records = append(g.records, r)
+		g.shares[from].records++
+	}
+	g.mu.Unlock()
+	if ok {
+		g.told.Record(r)
+	}
+}
+
+// End takes the last that comes from a worker.
+func (g *gathering) End(from int, e fleet.End) {
+	g.mu.Lock()
+	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
+		g.shares[from].end = &e
+	}
+	g.mu.Unlock()
+	select {
+	case g.came <- struct{}{}:
+	default:
+	}
+}
+
+// Damaged loses a worker that sends what cannot be read.
+func (g *gathering) Damaged(from int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
+		g.lose(&g.shares[from], plan.Say(lostDamaged, "why", err))
+	}
+}
+
+// How a worker is lost.
+const (
+	lostSilent  plan.Code = "fleet.lost-silent"
+	lostGone    plan.Code = "fleet.lost-gone"
+	lostFailed  plan.Code = "fleet.lost-failed"
+	lostDamaged plan.Code = "fleet.lost-damaged"
+	lostStream  plan.Code = "fleet.lost-stream"
+)
+
+// What is noted of a fleet's run.
+const (
+	noteLost plan.Code = "fleet.lost"
+	noteBack plan.Code = "fleet.back"
+)
+
+// lose marks a worker as lost, and tells it to send no more if it hears that. g.mu is held.
+func (g *gathering) lose(s *share, why plan.Message) {
+	p, silent := s.look()
+	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
+	s.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, fleet.Cancel) })
+}
+
+// lookEvery is how often the workers are looked at.
+const lookEvery = 100 * time.Millisecond
+
+// watch follows the run to its end.
+func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcome, error) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	done, level := ctx.Done(), fleet.GoOn
+	var patience <-chan time.Time // for what was cancelled
+	for {
+		select {
+		case <-stop:
+			stop, level = nil, max(level, fleet.NoMore)
+		case <-done:
+			done, stop, level = nil, nil, fleet.Cancel
+			patience = time.After(2*g.f.o.Grace + lead)
+		case <-patience:
+			g.loseRest()
+		case <-g.came:
+		case <-tick.C:
+		}
+		g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
+		if err := g.look(); err != nil {
+			return g.outcome(level), err
+		}
+		if g.allOver() {
+			err := g.catchUp()
+			return g.outcome(level), err
+		}
+	}
+}
+
+// look finds those that are lost, and deals the places of those that have ended.
+func (g *gathering) look() error {
+	up := g.f.upFor()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.shares {
+		s := &g.shares[i]
+		if !s.active() {
+			continue
+		}
+		p, silent := s.look()
+		switch {
+		case p.State == fleet.Failed:
+			g.lost(s, plan.Say(lostFailed, "why", p.Why))
+		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
+			g.lost(s, plan.Say(lostGone, "seconds", silent))
+		case silent > g.f.o.Grace && up > g.f.o.Grace:
+			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+		}
+	}
+	g.redeal()
+	return g.broken
+}
+
+func (g *gathering) lost(s *share, why plan.Message) {
+	g.lose(s, why)
+	g.told.Note(plan.Say(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
+}
+
+// redeal gives the places of shares that have ended to the others.
+func (g *gathering) redeal() {
+	total := g.f.job.Spec.Gate.Concurrency
+	if total == 0 {
+		return
+	}
+	active, have := make([]bool, len(g.shares)), make([]int, len(g.shares))
+	for i := range g.shares {
+		s := &g.shares[i]
+		active[i], have[i] = s.active() && !s.sentAll(), s.places
+	}
+	for i, n := range deal.Redeal(total, active, have) {
+		s := &g.shares[i]
+		if active[i] && n > s.places {
+			s.places = n
+			s.tell(func(b *fleet.Beat) { b.Places = n })
+		}
+	}
+}
+
+// sentAll reports a worker that has answers to all of its requests.
+func (s *share) sentAll() bool {
+	p, _ := s.look()
+	return p.State == fleet.Delivering || p.State == fleet.Idle
+}
+
+// isGone reports a worker that is not connected, which is more than being silent.
+func (m *member) isGone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return isGone(m.silence)
+}
+
+// loseRest gives up on those that do not end after they were told to.
+func (g *gathering) loseRest() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.shares {
+		if s := &g.shares[i]; s.active() {
+			_, silent := s.look()
+			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+		}
+	}
+}
+
+func (g *gathering) allOver() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.shares {
+		if g.shares[i].active() {
+			return false
+		}
+	}
+	return true
+}
+
+// catchUp waits for what workers that were lost had delivered.
+func (g *gathering) catchUp() error {
+	ctx, cancel := context.WithTimeout(context.Background(), catchUpLimit)
+	defer cancel()
+	if err := g.receiver.CaughtUp(ctx); err != nil {
+		return fmt.Errorf("read what the workers delivered: %w", err)
+	}
+	return nil
+}
+
+const catchUpLimit = time.Minute
+
+func stoppedAt(when time.Time) driver.Outcome { return driver.Outcome{Started: when, Stopped: true} }

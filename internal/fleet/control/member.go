@@ -1,0 +1,136 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/clocks"
+)
+
+const (
+	beatEvery = 250 * time.Millisecond
+	beatLimit = time.Second // for the reply to one
+	burst     = 16          // exchanges at once, to know the clock well
+)
+
+// epoch is instant 0 of the controller's monotonic clock.
+var epoch = time.Now()
+
+func now() int64 { return int64(time.Since(epoch)) }
+
+// A member is a worker of a crew.
+type member struct {
+	fleet.Worker
+	bus   *bus.Bus
+	run   string
+	end   context.CancelFunc // of its beats
+	done  sync.WaitGroup
+	hurry chan struct{} // has an element when a beat is due at once
+
+	mu      sync.Mutex
+	clock   clocks.Clock
+	say     fleet.Beat // what the next beat says
+	pulse   fleet.Pulse
+	heard   time.Time     // when the last pulse came
+	wall    time.Duration // how far its wall clock was ahead then
+	silence error         // of the last beat; nil: it was answered
+}
+
+// join begins to ask for the pulse of a worker.
+func join(b *bus.Bus, w fleet.Worker, run string) *member {
+	m := &member{Worker: w, bus: b, run: run, hurry: make(chan struct{}, 1), say: fleet.Beat{Run: run}, heard: time.Now()}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.end = cancel
+	m.done.Go(func() { m.beats(ctx) })
+	return m
+}
+
+// beats asks again and again.
+func (m *member) beats(ctx context.Context) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		m.beat(ctx)
+		select {
+		case <-tick.C:
+		case <-m.hurry:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// beat says one, and takes what the reply tells.
+func (m *member) beat(ctx context.Context) {
+	m.mu.Lock()
+	what := m.say
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, beatLimit)
+	defer cancel()
+	sent := now()
+	p, err := bus.Ask[fleet.Pulse](ctx, m.bus, bus.Of(m.ID, bus.Beat), what)
+	received := now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silence = err
+	if err != nil {
+		return
+	}
+	m.pulse, m.heard = p, time.Now()
+	m.wall = time.Unix(0, p.Wall).Sub(m.heard)
+	m.clock.Add(clocks.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
+}
+
+// tell changes what the next beat says, and sends it at once.
+func (m *member) tell(change func(*fleet.Beat)) {
+	m.mu.Lock()
+	before := m.say
+	change(&m.say)
+	changed := m.say != before
+	m.mu.Unlock()
+	if !changed {
+		return
+	}
+	select {
+	case m.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// tune measures the clock with many exchanges.
+func (m *member) tune(ctx context.Context) {
+	for range burst {
+		m.beat(ctx)
+	}
+}
+
+// look is the last pulse, and how long ago it came.
+func (m *member) look() (p fleet.Pulse, silent time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pulse, time.Since(m.heard)
+}
+
+// leave ends the beats.
+func (m *member) leave() {
+	m.end()
+	m.done.Wait()
+}
+
+// dismiss tells the worker that the run is over for it.
+func (m *member) dismiss(ctx context.Context) {
+	m.leave()
+	level := fleet.Finished
+	for ctx.Err() == nil {
+		call, cancel := context.WithTimeout(ctx, beatLimit)
+		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: level})
+		cancel()
+		if err == nil || errors.Is(err, bus.ErrGone) {
+			return
+		}
+	}
+}

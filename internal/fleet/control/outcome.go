@@ -1,0 +1,172 @@
+package control
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/clocks"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+func isGone(err error) bool { return errors.Is(err, bus.ErrGone) }
+
+// outcome is what came of the run.
+func (g *gathering) outcome(level fleet.Stop) run.Outcome {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.missing(level) {
+		g.records = append(g.records, r)
+		g.told.Record(r)
+	}
+	out := run.Outcome{Outcome: driver.Outcome{Started: g.zeroWall, Records: g.records, Stopped: level >= fleet.NoMore && len(g.records) < len(g.seen)}}
+	var clients []trace.Client
+	for i := range g.shares {
+		s := &g.shares[i]
+		out.End = max(out.End, lastDone(g.of(i)))
+		if s.end == nil {
+			continue
+		}
+		out.End = max(out.End, s.end.End)
+		out.Stopped = out.Stopped || s.end.Stopped
+		out.Probes = append(out.Probes, s.end.Probes...)
+		out.ServedBy = cmp.Or(out.ServedBy, s.end.ServedBy)
+		clients = append(clients, s.end.Client)
+	}
+	out.Client = metrics.MergeClients(clients)
+	out.Fleet = g.fleet(out.End)
+	return out
+}
+
+func lastDone(records []*trace.Record) (last trace.Instant) {
+	for _, r := range records {
+		last = max(last, r.Done)
+	}
+	return last
+}
+
+// of are the records of a share.
+func (g *gathering) of(share int) (mine []*trace.Record) {
+	for _, r := range g.records {
+		if g.owners[r.Index] == share {
+			mine = append(mine, r)
+		}
+	}
+	return mine
+}
+
+// fleet is the crew and what became of it.
+func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
+	fl := &trace.Fleet{Tolerate: g.f.o.Tolerate, Resumed: g.resumed}
+	var bounds []time.Duration
+	for i := range g.shares {
+		s := &g.shares[i]
+		w := s.inTrace(g, i, end)
+		bounds = append(bounds, w.Clock.Bound)
+		fl.Workers = append(fl.Workers, w)
+	}
+	slices.Sort(bounds)
+	for _, b := range bounds[max(0, len(bounds)-2):] {
+		fl.Apart += b
+	}
+	t := &trace.Trace{Run: g.heading.Run}
+	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured
+	for i := range fl.Workers {
+		if g.shares[i].end != nil {
+			v := metrics.WorkerHealth(t, g.of(i), fl.Workers[i])
+			fl.Workers[i].Verdict = &v
+		}
+	}
+	return fl
+}
+
+// inTrace is a worker as the run keeps it.
+func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorker {
+	start := g.heading.Start[i]
+	w := trace.FleetWorker{
+		Name: s.Name, Zone: s.Zone, Host: s.Host, OS: s.OS, Pitot: s.Worker.Pitot, CPUs: s.CPUs, FileLimit: s.Files, Capacity: s.Capacity,
+		Requests: s.requests, Records: s.records, Places: start.Places, LostWhy: s.lost,
+	}
+	if w.IsLost() {
+		w.Lost = s.lastHeard
+	}
+	if s.end != nil {
+		w.Client, w.SelfTest = s.end.Client, s.end.SelfTest
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Clock = trace.FleetClock{
+		Bound: time.Duration(s.clock.Apart(g.zero, start.At, g.zero+int64(end))), Drift: s.clock.Drift(), RoundTrip: time.Duration(s.clock.RoundTrip()),
+		Exchanges: s.clock.Exchanges(), Wall: s.wall, Steps: s.clock.Steps(), WallSteps: w.Client.ClockSteps,
+	}
+	if g.resumed { // by a process with another clock: what was known at the start, and the most that clocks drift
+		w.Clock.Bound = g.heading.Bounds[i] + time.Duration(clocks.MaxRate*float64(end))
+	}
+	return w
+}
+
+// missing makes records of requests that lost workers were to send. g.mu is held.
+func (g *gathering) missing(level fleet.Stop) (all []*trace.Record) {
+	left := make([]int, len(g.shares)) // how many requests of each share were sent at least, or would have been
+	for i := range g.shares {
+		left[i] = g.shares[i].owed(g.closed(), level)
+	}
+	next, done := iter.Pull(g.f.job.Due)
+	defer done()
+	for i := range g.seen {
+		req := &g.f.job.Requests[i]
+		due := trace.Never
+		if req.After == 0 {
+			at, ok := next()
+			if !ok {
+				break
+			}
+			due = trace.Instant(at)
+		}
+		if s := g.owners[i]; !g.seen[i] && left[s] > 0 && !g.beyond(due) {
+			left[s]--
+			all = append(all, lostRecord(g.f.job, i, due, &g.shares[s]))
+		}
+	}
+	return all
+}
+
+// closed reports a load whose number of requests depends on time alone.
+func (g *gathering) closed() bool {
+	return g.f.job.Spec.Duration > 0 && g.f.job.Spec.Gate.Concurrency > 0
+}
+
+func (g *gathering) beyond(due trace.Instant) bool {
+	until := g.f.job.Spec.Duration.Std()
+	return until > 0 && due >= trace.Instant(until)
+}
+
+// owed is how many requests of a lost worker have no record though they should. Of a run that was
+// stopped, or of a closed loop that ends with its time, those that it had sent.
+func (s *share) owed(closed bool, level fleet.Stop) int {
+	switch {
+	case s.lost.IsZero():
+		return 0
+	case closed || level >= fleet.NoMore:
+		return max(0, s.final.Progress.Released-s.records)
+	}
+	return s.requests - s.records
+}
+
+// lostRecord is what is known of a request whose worker was lost.
+func lostRecord(j run.Job, index int, due trace.Instant, s *share) *trace.Record {
+	req := &j.Requests[index]
+	r := trace.NewRecord(index)
+	r.ID, r.Tenant, r.Session, r.Turn = req.ID, req.Tenant, req.Session, req.Number
+	r.PromptTokens, r.VisionTokens, r.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens
+	r.Due, r.Class, r.Error = due, trace.WorkerLost, fmt.Sprintf("worker %s on %s was lost", s.Name, s.Host)
+	return r
+}

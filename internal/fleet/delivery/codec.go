@@ -1,0 +1,193 @@
+package delivery
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A record is encoded as
+//
+//	flags                             1 byte
+//	numbers, instants                 zigzag varints
+//	fractions                         varints, the bytes of the float reversed: 0 takes one
+//	lengths of texts, number of chunks  varints
+//	texts, one after the other
+//	chunks, as trace.AppendChunks     to the end
+//
+// One of 128 chunks takes about 900 bytes. The lists below are read by the encoder and by the
+// decoder, so both have the same order.
+const (
+	resent byte = 1 << iota
+	cachedTold
+	tiered // with CacheTiers
+)
+
+func numbers(r *trace.Record) [15]*int {
+	return [...]*int{
+		&r.Index, &r.Turn, &r.PromptTokens, &r.VisionTokens, &r.WantTokens, &r.Inputs, &r.Status, &r.OutputTokens, &r.Retokenized, &r.Redials, &r.Asides,
+		&r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning,
+	}
+}
+
+func instants(r *trace.Record) [10]*trace.Instant {
+	return [...]*trace.Instant{&r.Due, &r.Free, &r.Released, &r.Dialed, &r.Connected, &r.Sent, &r.FirstByte, &r.Done, &r.FirstSent, &r.Usage.At}
+}
+
+func fractions(r *trace.Record) [2]*float64 { return [...]*float64{&r.AudioSeconds, &r.Accept} }
+
+func tierNumbers(t *trace.CacheTiers) [3]*int { return [...]*int{&t.Device, &t.Host, &t.Storage} }
+
+// texts are those of a record and of its tiers, which is not nil.
+func texts(r *trace.Record, t *trace.CacheTiers) [10]*string {
+	return [...]*string{
+		&r.ID, &r.Tenant, &r.Session, (*string)(&r.Stamps), &r.Text, &r.FinishReason, (*string)(&r.CountedFrom), (*string)(&r.Class), &r.Error,
+		&t.Backend,
+	}
+}
+
+// appendRecord appends the encoding of a record.
+func appendRecord(b []byte, r *trace.Record) []byte {
+	var none trace.CacheTiers
+	flags, tiers := byte(0), &none
+	if r.Resent {
+		flags |= resent
+	}
+	if r.Usage.CachedTold {
+		flags |= cachedTold
+	}
+	if r.Usage.Tiers != nil {
+		flags, tiers = flags|tiered, r.Usage.Tiers
+	}
+	b = append(b, flags)
+	for _, n := range numbers(r) {
+		b = binary.AppendVarint(b, int64(*n))
+	}
+	for _, t := range instants(r) {
+		b = binary.AppendVarint(b, int64(*t))
+	}
+	for _, x := range fractions(r) {
+		b = binary.AppendUvarint(b, bits.ReverseBytes64(math.Float64bits(*x)))
+	}
+	if flags&tiered != 0 {
+		for _, n := range tierNumbers(tiers) {
+			b = binary.AppendVarint(b, int64(*n))
+		}
+	}
+	all := texts(r, tiers)
+	for _, s := range all {
+		b = binary.AppendUvarint(b, uint64(len(*s)))
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.Chunks)))
+	for _, s := range all {
+		b = append(b, *s...)
+	}
+	return trace.AppendChunks(b, r.Chunks)
+}
+
+var errRecord = errors.New("record truncated or damaged")
+
+// decodeRecord reads the output of appendRecord. It keeps nothing of b.
+func decodeRecord(b []byte) (*trace.Record, error) {
+	d := decoder{rest: b}
+	r, tiers := &trace.Record{}, &trace.CacheTiers{}
+	flags := d.byte()
+	r.Resent, r.Usage.CachedTold = flags&resent != 0, flags&cachedTold != 0
+	for _, n := range numbers(r) {
+		*n = int(d.varint())
+	}
+	for _, t := range instants(r) {
+		*t = trace.Instant(d.varint())
+	}
+	for _, x := range fractions(r) {
+		*x = math.Float64frombits(bits.ReverseBytes64(d.uvarint()))
+	}
+	if flags&tiered != 0 {
+		r.Usage.Tiers = tiers
+		for _, n := range tierNumbers(tiers) {
+			*n = int(d.varint())
+		}
+	}
+	d.textsAndChunks(r, tiers)
+	if d.bad || flags >= tiered<<1 {
+		return nil, errRecord
+	}
+	return r, nil
+}
+
+// A decoder takes values from the front of rest until one is damaged.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+// leastChunk is the fewest bytes of an encoded chunk.
+const leastChunk = 3
+
+func (d *decoder) textsAndChunks(r *trace.Record, tiers *trace.CacheTiers) {
+	all := texts(r, tiers)
+	var lengths [len(all)]int
+	total := 0
+	for i := range lengths {
+		lengths[i] = d.length(len(d.rest) - total)
+		total += lengths[i]
+	}
+	chunks := d.length(len(d.rest) / leastChunk)
+	if d.bad || total > len(d.rest) {
+		d.bad = true
+		return
+	}
+	text := string(d.rest[:total]) // one string for all
+	for i, n := range lengths {
+		*all[i], text = text[:n], text[n:]
+	}
+	if d.rest = d.rest[total:]; chunks > 0 {
+		r.Chunks = make([]trace.Chunk, 0, chunks)
+	}
+	var err error
+	r.Chunks, err = trace.DecodeOnto(r.Chunks, d.rest)
+	d.bad = err != nil || len(r.Chunks) != chunks
+}
+
+func (d *decoder) byte() byte {
+	if len(d.rest) == 0 {
+		d.bad = true
+		return 0
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.rest)
+	d.drop(n)
+	return v
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.rest)
+	d.drop(n)
+	return v
+}
+
+// length reads a length of at most limit.
+func (d *decoder) length(limit int) int {
+	v := d.uvarint()
+	if limit < 0 || v > uint64(limit) {
+		d.bad = true
+		return 0
+	}
+	return int(v)
+}
+
+// drop drops the n bytes of a value; n ≤ 0 means that there was none.
+func (d *decoder) drop(n int) {
+	if n <= 0 {
+		d.bad, n = true, 0
+	}
+	d.rest = d.rest[n:]
+}

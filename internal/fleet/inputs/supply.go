@@ -1,0 +1,253 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// SupplyOptions are what a Supply is made of.
+type SupplyOptions struct {
+	Inputs []fleet.Input
+	Deps   run.Deps // of this machine
+	// Folder is where contents are kept that came from a controller, by digest. It is made where
+	// there is none, and is nobody else's.
+	Folder string
+	// Fetch opens an object, see Fetcher.
+	Fetch func(ctx context.Context, object string) (io.ReadCloser, error)
+	// Spec names the sources of secrets. Env and Files are their contents by variable and by
+	// file, for a machine that does not have them.
+	Spec       plan.Spec
+	Env, Files map[string]string
+}
+
+// A Supply gives a run on a worker what the controller prepared it from.
+type Supply struct {
+	SupplyOptions
+	all         []supplied
+	at          map[key]int
+	secretFiles []string
+	secretVars  []string
+	most, keep  int64 // bytes of an Input, and of all that are kept
+	err         error // in the Inputs
+}
+
+// What a Folder holds at most, in bytes, beside what was used within the last hour.
+const (
+	keepSize   = 8 << 30
+	keepRecent = time.Hour
+)
+
+// A supplied Input is one of a Supply, and where its content is.
+type supplied struct {
+	fleet.Input
+	found string // digest of what this machine has under its name
+	from  origin
+}
+
+type origin int
+
+const (
+	nowhere   origin = iota
+	here             // on this machine, under its name
+	kept             // in the Folder
+	different        // here, with another content
+)
+
+// NewSupply makes a Supply. What is wrong with the Inputs, Take says.
+func NewSupply(o SupplyOptions) *Supply {
+	s := &Supply{SupplyOptions: o, at: map[key]int{}, most: MaxSize, keep: keepSize}
+	s.secretFiles, s.secretVars = Secrets(o.Spec)
+	for i, in := range o.Inputs {
+		s.all = append(s.all, supplied{Input: in})
+		if _, twice := s.at[keyOf(in)]; twice {
+			s.err = cmp.Or(s.err, fmt.Errorf("%s is given twice", Title(in)))
+		}
+		s.at[keyOf(in)] = i
+		s.err = cmp.Or(s.err, check(in, s.most))
+	}
+	return s
+}
+
+// Check looks for all Inputs on this machine, through the Deps of it, and tells by position which
+// are not here and which are here with another content.
+func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
+	if s.err != nil {
+		return nil, nil
+	}
+	for i := range s.all {
+		switch one := &s.all[i]; s.find(ctx, one) {
+		case nowhere:
+			needs = append(needs, i)
+		case different:
+			differs = append(differs, i)
+		}
+	}
+	return needs, differs
+}
+
+// find finds an Input. An address is asked only if its content is not in the Folder.
+func (s *Supply) find(ctx context.Context, one *supplied) origin {
+	remote := one.Kind == fleet.FetchedInput && !strings.HasPrefix(one.Name, "file://")
+	switch {
+	case remote && s.isKept(ctx, one.Input):
+		one.from = kept
+	case remote:
+		one.from = nowhere
+		if s.save(one.Input, func(w io.Writer) error { return s.copyHere(ctx, one, w) }) == nil {
+			one.from = kept
+		}
+	default:
+		one.found = s.sumHere(ctx, one.Input)
+		one.from = s.choose(ctx, one)
+	}
+	return one.from
+}
+
+// choose says where an Input is taken from, by what was found under its name. The list of a
+// folder may be another one here: it is the controller's that counts.
+func (s *Supply) choose(ctx context.Context, one *supplied) origin {
+	switch {
+	case one.found == one.Digest:
+		return here
+	case one.found != "" && !isList(one.Input):
+		return different
+	case s.isKept(ctx, one.Input):
+		return kept
+	}
+	return nowhere
+}
+
+// Found is the digest of what this machine has under the name of Input i, empty if there is
+// nothing.
+func (s *Supply) Found(i int) string { return s.all[i].found }
+
+// sumHere is the digest of what is here under the name of an Input, empty if there is none.
+func (s *Supply) sumHere(ctx context.Context, in fleet.Input) string {
+	r, err := s.openHere(ctx, in)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = r.Close() }() // only read
+	digest, _, err := sum(ctx, r, s.most)
+	if err != nil {
+		return ""
+	}
+	return digest
+}
+
+// copyHere writes the content of an address, if it is the controller's.
+func (s *Supply) copyHere(ctx context.Context, one *supplied, w io.Writer) error {
+	r, err := s.openHere(ctx, one.Input)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	h := sha256.New()
+	if _, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(bounded{ctx, r}, one.Size+1)); err != nil {
+		return err
+	}
+	one.found = hex.EncodeToString(h.Sum(nil))
+	if one.found != one.Digest {
+		return errors.New("another content")
+	}
+	return nil
+}
+
+// Take gets what Check said is needed from the object store, each Input as soon as the controller
+// has put it there, until ctx ends. Then Deps has everything.
+func (s *Supply) Take(ctx context.Context) error {
+	if s.err != nil {
+		return fmt.Errorf("the controller's files: %w", s.err)
+	}
+	for i := range s.all {
+		one := &s.all[i]
+		if one.from != nowhere {
+			continue
+		}
+		if !s.isKept(ctx, one.Input) { // it may have come with another name
+			if err := s.save(one.Input, func(w io.Writer) error { return s.fetch(ctx, one.Input, w) }); err != nil {
+				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), err)
+			}
+		}
+		one.from = kept
+	}
+	if !s.uses(kept) {
+		return nil
+	}
+	return files.Prune(s.Folder, s.keep, time.Now().Add(-keepRecent))
+}
+
+func (s *Supply) uses(from origin) bool {
+	for i := range s.all {
+		if s.all[i].from == from {
+			return true
+		}
+	}
+	return false
+}
+
+// fetch writes the content of an Input from the object store, and checks it.
+func (s *Supply) fetch(ctx context.Context, in fleet.Input, w io.Writer) error {
+	h, left := sha256.New(), in.Size
+	for i := range parts(in.Size) {
+		r, err := s.Fetch(ctx, part(in.Object, i))
+		if err != nil {
+			return err
+		}
+		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(bounded{ctx, r}, min(left, partSize)+1))
+		left -= n
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		if left < 0 || n < partSize && left > 0 {
+			return fmt.Errorf("what came has not the %d bytes that it should", in.Size)
+		}
+	}
+	if digest := hex.EncodeToString(h.Sum(nil)); digest != in.Digest {
+		return fmt.Errorf("what came is damaged: sha256 %s, want %s", short(digest), short(in.Digest))
+	}
+	return nil
+}
+
+// file is where the content of an Input is kept.
+func (s *Supply) file(in fleet.Input) string { return filepath.Join(s.Folder, in.Digest) }
+
+// save keeps a content that write writes. One that fails leaves nothing.
+func (s *Supply) save(in fleet.Input, write func(io.Writer) error) error {
+	if err := files.MakeFolder(s.Folder); err != nil {
+		return err
+	}
+	return files.Write(s.file(in), write)
+}
+
+// isKept reports whether the content is in the Folder. What is damaged there is removed.
+func (s *Supply) isKept(ctx context.Context, in fleet.Input) bool {
+	file, err := files.Open(s.file(in))
+	if err != nil {
+		return false
+	}
+	digest, _, err := sum(ctx, file, s.most)
+	_ = file.Close() // only read
+	switch {
+	case err != nil:
+		return false
+	case digest != in.Digest:
+		_ = files.Remove(s.file(in)) // else the next write replaces it
+		return false
+	}
+	_ = files.Touch(s.file(in)) // one that cannot be is only removed sooner
+	return true
+}

@@ -1,0 +1,84 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// prepare makes the run of the order ready: its inputs, its requests, the connection to the server.
+func (t *task) prepare() error {
+	o := &t.order
+	supply := inputs.NewSupply(inputs.SupplyOptions{
+		Inputs: o.Inputs, Deps: t.deps(), Folder: filepath.Join(t.w.o.Folder, "inputs"), Fetch: inputs.Fetcher(t.w.o.Bus.Stream(), o.Run), Spec: o.Spec, Env: o.Env, Files: o.Files,
+	})
+	needs, differs := supply.Check(t.ctx)
+	if len(differs) > 0 {
+		return t.refuse(supply, differs)
+	}
+	t.mu.Lock()
+	t.told.Needs = needs
+	t.mu.Unlock()
+	err := supply.Take(t.ctx)
+	if err != nil {
+		return err
+	}
+	if t.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
+		return inWords(err)
+	}
+	t.job = t.prepared.Job()
+	digest, err := inputs.Digest(t.job.Requests, t.job.Due)
+	if err != nil {
+		return err
+	}
+	t.selfTest, t.notes = t.prepared.TryStamps(t.ctx)
+	t.mu.Lock()
+	t.told.Needs, t.told.Digest, t.told.Requests = nil, digest, len(t.job.Requests)
+	t.mu.Unlock()
+	if t.ctx.Err() != nil {
+		return context.Cause(t.ctx)
+	}
+	return nil
+}
+
+// deps is the world of this machine for a run that is sent and nothing else.
+func (t *task) deps() run.Deps {
+	d := t.w.o.Deps()
+	d.Given, d.Fleet, d.Leg, d.Notes, d.Tell = t.order.Given, nil, nil, nil, nil
+	d.Collectors, d.Inspect, d.Profile = nil, false, nil
+	d.Machine.FileLimit = 0 // held to the share, by the controller
+	return d
+}
+
+// refuse says which inputs are others here.
+func (t *task) refuse(s *inputs.Supply, differs []int) error {
+	var all []string
+	for _, i := range differs {
+		in := t.order.Inputs[i]
+		all = append(all, fmt.Sprintf("%s has another content here: SHA-256 %.12s…, and %.12s… on the controller", inputs.Title(in), s.Found(i), in.Digest))
+	}
+	t.mu.Lock()
+	t.told.Differs = differs
+	t.mu.Unlock()
+	return errors.New(strings.Join(all, "; "))
+}
+
+// inWords is an error in one line. Mistakes name their settings by path: the controller has
+// checked the Spec, so they are about this machine.
+func inWords(err error) error {
+	var problems plan.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	var all []string
+	for _, p := range problems {
+		all = append(all, fmt.Sprintf("%s: %s", p.Path, p.Why))
+	}
+	return errors.New(strings.Join(all, "; "))
+}

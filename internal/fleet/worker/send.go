@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/deal"
+	"github.com/pitot-bench/pitot/internal/fleet/delivery"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// unconfirmed is how long before its instant a start must be confirmed.
+const unconfirmed = 100 * time.Millisecond
+
+// forgotten is how long a worker stays prepared for a controller that says nothing.
+const forgotten = time.Minute
+
+// awaitStart waits for a Start that holds.
+func (t *task) awaitStart() (s fleet.Start, part run.Part, err error) {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	var last *fleet.Start
+	for {
+		begin, going := t.starting()
+		if begin != nil && begin != last {
+			last, part = begin, t.part(*begin)
+		}
+		if going {
+			return *begin, part, nil
+		}
+		var late <-chan time.Time
+		if begin != nil {
+			late = time.After(time.Until(part.Start) - unconfirmed)
+		}
+		select {
+		case <-t.changed:
+		case <-look.C:
+			if t.abandoned(forgotten) {
+				return s, part, errors.New("the controller is gone")
+			}
+		case <-late:
+			if begin, going := t.starting(); !going && begin == last {
+				return s, part, errors.New("the controller did not confirm the start in time")
+			}
+		case <-t.ctx.Done():
+			return s, part, context.Cause(t.ctx)
+		}
+	}
+}
+
+func (t *task) starting() (*fleet.Start, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.begin, t.going
+}
+
+// part is the share of a Start.
+func (t *task) part(s fleet.Start) run.Part {
+	mine, due, index := deal.Share(t.job.Requests, t.job.Due, deal.Owners(t.job.Requests, s.Of), s.Share)
+	p := run.Part{Requests: mine, Due: slices.Values(due), Index: index, Start: t.w.epoch.Add(time.Duration(s.At)), Limit: s.Places, Probe: s.Probe}
+	if s.Most > 0 {
+		p.Places = driver.NewPlaces(s.Places, s.Most)
+	}
+	return p
+}
+
+// send sends the share, and delivers its records.
+func (t *task) send(s fleet.Start, part run.Part) error {
+	sender := delivery.NewSender(t.w.o.Bus.Stream(), t.order.Run, s.Share)
+	defer sender.Close()
+	t.mu.Lock()
+	t.state, t.places, t.sender = fleet.Sending, part.Places, sender
+	stopped := t.level
+	t.mu.Unlock()
+	if stopped >= fleet.Cancel { // while it was armed
+		t.drop()
+	}
+	t.w.say("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
+	kept := new(kept)
+	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, func(r *trace.Record) {
+		kept.add(r)
+		sender.Record(r)
+	})
+	sender.End(t.end(s, out))
+	t.enter(fleet.Delivering)
+	return t.deliver(s, sender, kept.records)
+}
+
+// kept are records that may have to go to a file.
+type kept struct {
+	mu      sync.Mutex
+	records []*trace.Record
+}
+
+func (k *kept) add(r *trace.Record) {
+	k.mu.Lock()
+	k.records = append(k.records, r)
+	k.mu.Unlock()
+}
+
+// end is what is known of the client after the last answer.
+func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
+	return fleet.End{
+		Worker: t.w.o.Self, Share: s.Share, Records: len(out.Records), Client: out.Client, End: out.End, Stopped: out.Stopped, Probes: out.Probes,
+		SelfTest: t.selfTest, ServedBy: t.prepared.ServedBy(), Notes: t.notes,
+	}
+}
+
+// undeliverable is how long a worker tries to deliver what it has measured, without a server.
+const undeliverable = 30 * time.Minute
+
+// deliver waits until the stream has everything. What it cannot take goes to a file.
+func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.Record) error {
+	ctx, cancel := context.WithTimeout(t.ctx, undeliverable)
+	defer cancel()
+	err := sender.Wait(ctx)
+	if err == nil || errors.Is(context.Cause(t.ctx), errDiscarded) {
+		t.w.say("run %s: done, %d requests", t.order.Run, len(records))
+		t.enter(fleet.Idle)
+		return nil
+	}
+	file, failed := t.rescue(s, records)
+	if failed != nil {
+		return fmt.Errorf("%d records could not be delivered (%w), nor written to a file: %w", len(records), err, failed)
+	}
+	return fmt.Errorf("%d records could not be delivered (%w); they are in %s", len(records), err, file)
+}
