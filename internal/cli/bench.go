@@ -32,7 +32,11 @@ import (
 type benchCmd struct{ flags.Bench }
 
 func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
-	return ownCompiled(p, k, c.Config, false)
+	made, err := ownCompiled(p, k, c.Config, false)
+	if err == nil {
+		made.fleet = c.Fleet
+	}
+	return made, err
 }
 
 // Run measures.
@@ -123,6 +127,7 @@ type compiled struct {
 	given map[string]string // secrets, by path
 	notes []plan.Message    // that the run is to have
 	args  []string          // the command line, without secrets
+	fleet flags.Fleet       // that sends the requests
 }
 
 // ownCompiled compiles a command line of Pitot's own.
@@ -147,6 +152,11 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
+	end, err := p.joinFleet(c.fleet, c.spec.Target.Simulated)
+	if err != nil {
+		return err
+	}
+	defer end()
 	b := batch{p: p, o: o, view: p.view(live.Options{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
 	for _, of := range told {
 		if sink := of(b.view); sink != nil {
@@ -251,6 +261,10 @@ func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan st
 		for _, s := range sinks {
 			_ = s.Handle(e)
 		}
+	}
+	deps, err := m.p.fleet.Into(deps, m.spec.Target.Simulated, func(line string) { m.live.Sayf("%s", line) })
+	if err != nil {
+		return nil, err
 	}
 	prepared, err := prepare(preparing, m.spec, deps)
 	if err != nil {

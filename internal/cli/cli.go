@@ -32,6 +32,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
 	"github.com/pitot-bench/pitot/internal/cli/env"
+	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
@@ -69,6 +70,7 @@ type Process struct {
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	secrets        *secret.Set // that are known
+	fleet          *fleet.Link // that sends the requests of runs; nil: this process does
 	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the progress of a run
 }
 
@@ -168,6 +170,7 @@ type grammar struct {
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
 	Compare    compareCmd    `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
+	Fleet      fleet.Cmd     `cmd:"" help:"Run a fleet: workers on many machines that send one run together."`
 	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
 	UI         ui.Cmd        `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
 	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
@@ -180,7 +181,7 @@ func (x *conductor) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
-	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag())
+	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag(), x.fleetFlags())
 	x.view.Sayf("%s", again)
 	var lost *experiment.LostError
 	switch {
@@ -197,6 +198,20 @@ func (x *conductor) storeFlag() string {
 		return ""
 	}
 	return " --store " + shell.Quote(x.Store)
+}
+
+func (x *conductor) fleetFlags() string {
+	words := x.Fleet.Words()
+	if words == nil {
+		return ""
+	}
+	return " " + shell.Join(words)
+}
+
+// join has a fleet send the requests of all runs, if one is named.
+func (c *conduct) join(p *Process, made *experiment.Plan) (end func(), err error) {
+	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.Load) bool { return l.Spec.Target.Simulated })
+	return p.joinFleet(c.Fleet, simulated)
 }
 
 // report writes what came of the experiment, and the lab note.

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -55,6 +57,21 @@ func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 		}
 	}
 	return d
+}
+
+// joinFleet has the runs of this process sent by the fleet that flags or the environment name, if
+// they do, until end is called.
+func (p *Process) joinFleet(f flags.Fleet, simulated bool) (end func(), err error) {
+	if p.fleet != nil && !f.Asked() { // the command around this one has joined
+		return func() {}, f.Check(func(string) string { return flags.LocalFleet })
+	}
+	joined, err := fleet.Join(p.console(), f, simulated)
+	before := p.fleet
+	p.fleet = joined
+	return func() {
+		joined.Close()
+		p.fleet = before
+	}, err
 }
 
 // chunkBytes is what a chunk takes in memory, with what a growing slice wastes.

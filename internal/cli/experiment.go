@@ -40,6 +40,7 @@ type conduct struct {
 	outputs.Files
 	flags.Page
 	flags.Kept
+	Fleet flags.Fleet `embed:"" group:"Fleet:"`
 }
 
 type experimentRunCmd struct {
@@ -100,6 +101,11 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
 	}
+	end, err := c.join(p, made)
+	if err != nil {
+		return err
+	}
+	defer end()
 	s, err := p.openStore(c.Store)
 	if err != nil {
 		return err
@@ -216,6 +222,11 @@ func (c *experimentResumeCmd) Run(p *Process) error {
 	if err := c.missing(p, s, j); err != nil {
 		return err
 	}
+	end, err := c.join(p, made)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
 		return usagef("--folder: %w", err)
 	}
@@ -303,6 +314,9 @@ func (c compiler) Command(words []string) (experiment.Load, error) {
 	made, err := own.planOf(words)
 	if err != nil {
 		return experiment.Load{}, err
+	}
+	if made.fleet.Asked() {
+		return experiment.Load{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
 	}
 	return experiment.Load{Spec: made.spec, Made: made}, nil
 }

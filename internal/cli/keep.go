@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -18,6 +19,7 @@ type keeper struct {
 	path    string // of the file
 	trouble func(error)
 	writer  *store.Writer
+	told    atomic.Pointer[driver.Progress] // of a run that was reopened
 }
 
 // newKeeper opens the store, and makes sure that it can be written, before anything is
@@ -37,6 +39,10 @@ func (k *keeper) close() { _ = k.store.Close() }
 func (k *keeper) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
+		if k.writer != nil {
+			k.told.Store(e.Progress)
+			return nil
+		}
 		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
 	case run.Recorded:
 		k.writer.Append(e.Record)
@@ -49,6 +55,25 @@ func (k *keeper) Handle(e run.Event) (err error) {
 			_, err = keepFigures(k.store, e.Result.Trace)
 		}
 	}
+	return err
+}
+
+// reopen goes on with a run that a dead process wrote; one that is not in the store is written anew.
+func (k *keeper) reopen(id string) error {
+	progress := func() trace.Snapshot {
+		if p := k.told.Load(); p != nil {
+			return p.Snapshot()
+		}
+		return trace.Snapshot{At: trace.Never}
+	}
+	w, err := k.store.Reopen(id, store.Owner{Progress: progress, Trouble: k.trouble})
+	switch {
+	case errors.Is(err, store.ErrNoRun):
+		return nil
+	case errors.Is(err, store.ErrRunAlive), errors.Is(err, store.ErrRunEnded):
+		return usage(err)
+	}
+	k.writer = w
 	return err
 }
 

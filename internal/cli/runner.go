@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
@@ -41,6 +44,41 @@ func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error
 	s := r.p.console().WatchSignals()
 	defer s.Release()
 	return m.makeUntil(s.Run, s.Preparing, func() <-chan struct{} { return either(s.Run, s.Executing(), o.Enough) })
+}
+
+// Fleet joins a fleet.
+func (r runner) Fleet(f flags.Fleet, simulated bool) (end func(), err error) {
+	return r.p.joinFleet(f, simulated)
+}
+
+// Deps are those of a run of which this process sends a share.
+func (r runner) Deps(folder string) run.Deps {
+	d := r.p.deps(nil, filepath.Join(folder, "prompts"))
+	d.Inspect, d.Collectors = false, nil // which the controller does
+	return d
+}
+
+// Collect completes a stored run.
+func (r runner) Collect(begun trace.Run, o measuring.Options, collect func(context.Context, ...run.Sink) (*run.Result, error)) error {
+	view := r.p.view(live.Options{Quiet: o.Quiet, Progress: o.Progress})
+	keep, err := r.p.newKeeper(o.Store, view.Unsaved)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
+	if err := keep.reopen(begun.ID); err != nil {
+		return err
+	}
+	s := r.p.console().WatchSignals()
+	defer s.Release()
+	result, err := collect(s.Preparing, keep, view)
+	view.End()
+	if result == nil {
+		return cmp.Or(context.Cause(s.Preparing), err)
+	}
+	printed := r.p.printReports(result.Trace, result.Summary, []string{"pitot"}, "")
+	m := making{p: r.p, keep: keep, live: view}
+	return m.end(result, err, errors.Join(printed, result.Unanswered()), false)
 }
 
 // either is closed with the first of two channels.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -88,6 +90,7 @@ type sglangLine struct {
 	program string   // as Python names it
 	called  []string // what stands ahead of the flags
 	given   []string
+	fleet   flags.Fleet
 	p       *Process
 	start   []string // lines that the dataset has for the start
 }
@@ -95,7 +98,7 @@ type sglangLine struct {
 func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
 	l, err := line()
 	if err == nil {
-		l.Args, err = sglang.Parse(l.given)
+		err = l.parse()
 	}
 	if err != nil {
 		return nil, usage(err)
@@ -104,12 +107,21 @@ func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
 	return made, usage(err)
 }
 
+func (l *sglangLine) parse() (err error) {
+	if l.given, l.fleet, err = fleet.Take(l.given); err == nil {
+		l.Args, err = sglang.Parse(l.given)
+	}
+	return err
+}
+
 func (l *sglangLine) compile(p *Process) (*compiled, error) {
 	c, err := l.Checked(p.toolEnv())
 	if err != nil {
 		return nil, err
 	}
-	return newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...), nil
+	made := newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...)
+	made.fleet = l.fleet
+	return made, nil
 }
 
 func runLine(line func() (*sglangLine, error), p *Process) error {
@@ -118,7 +130,7 @@ func runLine(line func() (*sglangLine, error), p *Process) error {
 		return err
 	}
 	l.p = p
-	l.Args, err = sglang.Parse(l.given)
+	err = l.parse()
 	if errors.Is(err, argparse.ErrHelp) {
 		_, err := fmt.Fprint(p.Stdout, help.SGLang(l.program, l.given))
 		return err

@@ -34,6 +34,11 @@ func (t *toolRun) make(p *Process) error {
 	if t.noProgress {
 		shown = progress.Off
 	}
+	end, err := p.joinFleet(t.fleet, false)
+	if err != nil {
+		return err
+	}
+	defer end()
 	m, err := p.newMaking(t.compiled, "", p.view(live.Options{Progress: shown}))
 	if err != nil {
 		return err

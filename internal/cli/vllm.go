@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -29,6 +31,7 @@ type vllmCmd struct {
 type vllmLine struct {
 	*vllm.Args
 	given []string
+	fleet flags.Fleet
 }
 
 func (c *vllmCmd) parse() (*vllmLine, error) {
@@ -38,7 +41,11 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 	case len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve":
 		return nil, usagef("pitot knows two vllm commands: pitot vllm bench serve <flags>, and pitot vllm bench sweep serve <flags>")
 	}
-	args, err := vllm.ExpandConfig(c.Args[2:], os.ReadFile)
+	words, sent, err := fleet.Take(c.Args[2:])
+	if err != nil {
+		return nil, err
+	}
+	args, err := vllm.ExpandConfig(words, os.ReadFile)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -49,7 +56,7 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 	case err != nil:
 		return nil, usagef("vllm bench serve: error: %w", err)
 	}
-	return &vllmLine{a, args}, nil
+	return &vllmLine{a, args, sent}, nil
 }
 
 func (l *vllmLine) compile(p *Process) (*compiled, error) {
@@ -57,7 +64,9 @@ func (l *vllmLine) compile(p *Process) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newCompiled(c, slices.Concat([]string{"vllm", "bench", "serve"}, l.Mask(l.given))...), nil
+	made := newCompiled(c, slices.Concat([]string{"vllm", "bench", "serve"}, l.Mask(l.given))...)
+	made.fleet = l.fleet
+	return made, nil
 }
 
 func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
@@ -72,7 +81,11 @@ func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 // Run runs `bench serve`, or `bench sweep serve`, which is many of them.
 func (c *vllmCmd) Run(p *Process) error {
 	if len(c.Args) > 1 && c.Args[0] == "bench" && c.Args[1] == "sweep" {
-		return vllmsweep.Run(p.console(), runner{compiler{p}}, c.Args[2:])
+		words, sent, err := fleet.Take(c.Args[2:])
+		if err != nil {
+			return err
+		}
+		return vllmsweep.Run(p.console(), runner{compiler{p}}, words, sent)
 	}
 	l, err := c.parse()
 	if errors.Is(err, argparse.ErrHelp) {

@@ -37,6 +37,7 @@ type Cmd struct {
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Page
 	flags.Kept
+	Fleet flags.Fleet `embed:"" group:"Fleet:"`
 }
 
 // A share is written 5% or 0.05.
@@ -100,6 +101,11 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 	if s.Twin == nil && !c.NoModel {
 		s.Learn = legs.learn
 	}
+	end, err := m.Fleet(c.Fleet, c.URL == "")
+	if err != nil {
+		return err
+	}
+	defer end()
 	defer ui.Beside(con, c.UI, c.Store)()
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)

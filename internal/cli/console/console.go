@@ -58,11 +58,11 @@ func (c *Console) Getenv(name string) string {
 	return v
 }
 
-// Masked are the words of a command line without the secrets that are known.
+// Masked are the words of a command line without the secrets that are known and the users of URLs.
 func (c *Console) Masked(args []string) []string {
 	out := make([]string, len(args))
 	for i, word := range args {
-		out[i] = c.Secrets.Hide(word)
+		out[i] = c.Secrets.Hide(secret.WithoutUser(word))
 	}
 	return out
 }

@@ -81,6 +81,23 @@ func (c *Console) dataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share"), nil
 }
 
+// Folder makes a folder that is the user's alone: one that a flag names, or else one of these names in
+// pitot's part of the user's data folder.
+func (c *Console) Folder(named string, names ...string) (string, error) {
+	if named == "" {
+		dir, err := c.dataFolder()
+		if err != nil {
+			return "", Usagef("no folder for the user's data; set HOME, or name a folder with a flag (see --help)")
+		}
+		named = filepath.Join(append([]string{dir, "pitot"}, names...)...)
+	}
+	named, err := filepath.Abs(named)
+	if err == nil {
+		err = os.MkdirAll(named, 0o700)
+	}
+	return named, err
+}
+
 // With lets use have the store at StorePath to read from.
 func (c *Console) With(file string, use func(*store.Store) error) error {
 	runs, err := c.OpenRuns(file)

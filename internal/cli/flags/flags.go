@@ -22,6 +22,7 @@ type Bench struct {
 	Order    `embed:"" group:"Before the run:"`
 	Beside   `embed:"" group:"Beside the run:"`
 	Page     `embed:"" group:"Beside the run:"`
+	Fleet    Fleet `embed:"" group:"Fleet:"`
 	Results  `embed:"" group:"Results:"`
 	Profile  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -24,6 +25,14 @@ type Maker interface {
 	// console.ErrInterrupted; during the run it ends sending, and the result is that of an
 	// interrupted run. A result may come beside an error: what was measured.
 	Make(l experiment.Load, o Options) (*run.Result, error)
+	// Fleet has the runs that are made from now on sent by the fleet that flags or the environment
+	// name, if they do, until end is called. Simulated says that all are simulations.
+	Fleet(f flags.Fleet, simulated bool) (end func(), err error)
+	// Deps is the world around runs that this process sends a share of; folder has room for prompts.
+	Deps(folder string) run.Deps
+	// Collect keeps and reports a run that another process began and died of: collect brings it
+	// to its end, and tells it to sinks.
+	Collect(begun trace.Run, o Options, collect func(ctx context.Context, sinks ...run.Sink) (*run.Result, error)) error
 	// Simulate makes a run in virtual time that is not kept. Its Spec must be of a simulation.
 	Simulate(ctx context.Context, s plan.Spec) (*run.Result, error)
 	// Line makes the run of a command line of `vllm bench serve`, words after vllm, as that

@@ -51,6 +51,7 @@ type Cmd struct {
 	flags.Page  `embed:"" group:"Sweep:"`
 	flags.Shown `embed:"" group:"Sweep:"`
 	flags.Kept
+	Fleet flags.Fleet `embed:"" group:"Fleet:"`
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
 	SLO            []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
@@ -91,6 +92,11 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
+	end, err := m.Fleet(c.Fleet, simulated(p))
+	if err != nil {
+		return err
+	}
+	defer end()
 	defer ui.Beside(con, c.UI, c.Store)()
 	predicted := &prediction{}
 	if simulated(p) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
@@ -36,8 +37,9 @@ type sweeper struct {
 	all     results
 }
 
-// Run carries out what stands behind `vllm bench sweep`.
-func Run(con *console.Console, m measuring.Maker, args []string) error {
+// Run carries out what stands behind `vllm bench sweep`; sentBy names the fleet that sends the
+// requests, if one does.
+func Run(con *console.Console, m measuring.Maker, args []string, sentBy flags.Fleet) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return console.Usagef("vllm bench sweep: pitot knows one of its commands: pitot vllm bench sweep serve <flags>")
 	}
@@ -55,6 +57,13 @@ func Run(con *console.Console, m measuring.Maker, args []string) error {
 	s := &sweeper{Line: line, con: con, maker: m}
 	if err := s.prepare(); err != nil {
 		return console.Usagef("vllm bench sweep serve: error: %w", err)
+	}
+	if !s.DryRun {
+		end, err := m.Fleet(sentBy, false)
+		if err != nil {
+			return err
+		}
+		defer end()
 	}
 	return s.run()
 }

@@ -22,6 +22,10 @@ const (
 
 var userInfo = regexp.MustCompile(`(://)([^/\s@'"]+)@`)
 
+// WithoutUser leaves user and password, or the token, out of the URLs in a text, however short
+// they are.
+func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "${1}") }
+
 // guesses are in the order in which they are tried.
 var guesses = []guess{
 	// A header of a command line: --header X-Key=VALUE, -H 'Cookie: a=VALUE; b'.
@@ -65,11 +69,12 @@ func FindLines(text string) []string {
 }
 
 // InEnv are the secrets of an environment: keys and tokens in the variables that have them
-// by custom, and the passwords of proxies.
+// by custom, and the passwords of proxies and of the server of a fleet.
 func InEnv(getenv func(name string) string) (found []string) {
-	for _, name := range []string{"OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
+	for _, name := range []string{"OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "PITOT_FLEET_TOKEN"} {
 		found = append(found, getenv(name))
 	}
+	found = append(found, Find(getenv("PITOT_FLEET"))...)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		found = append(found, Find(getenv(name))...)
 		found = append(found, Find(getenv(strings.ToLower(name)))...)
@@ -88,7 +93,7 @@ func InArgs(args []string) []string {
 		if !joined && isFlag && i+1 < len(args) {
 			value = args[i+1]
 		}
-		if (joined || isFlag) && Setting(name) && name != "tls-key" {
+		if (joined || isFlag) && Setting(name) && name != "tls-key" && name != "fleet-key" {
 			found = append(found, InHeader(value)...)
 		}
 	}

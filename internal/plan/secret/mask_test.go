@@ -18,3 +18,19 @@ func TestMask(t *testing.T) {
 		}
 	}
 }
+
+// What leads to the server of a fleet is in no text, whichever way it was given.
+func TestTheTokenOfAFleet(t *testing.T) {
+	const url = "nats://t0k3n-of-it@10.0.0.1:4222,nats://me:pw@10.0.0.2:4222"
+	if got, want := WithoutUser("--fleet "+url), "--fleet nats://10.0.0.1:4222,nats://10.0.0.2:4222"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	env := map[string]string{"PITOT_FLEET": "tls://t0k3n-of-env@h", "PITOT_FLEET_TOKEN": "t0k3n-alone"}
+	var s Set
+	s.Add(InArgs([]string{"bench", "--fleet", url, "--fleet-key", "client-key.pem", "--join=" + "nats://joined-by@h"})...)
+	s.Add(InEnv(func(name string) string { return env[name] })...)
+	got := s.Hide("t0k3n-of-it t0k3n-of-env t0k3n-alone joined-by client-key.pem")
+	if want := "*** *** *** *** client-key.pem"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -40,6 +40,9 @@ type sampled struct{ idx, points int }
 // It may be called from any goroutine, before Finish is called for the last time, and never waits for
 // the disk: samples are committed every 2 s, after the records, and rescued with them.
 func (w *Writer) Sample(sources []telemetry.Source, values []telemetry.Value) {
+	if w.kept != nil { // blocks of the process that died have the numbers
+		return
+	}
 	s := &w.samples
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,6 +32,9 @@ type Writer struct {
 
 	samples samples
 
+	kept map[int]bool // requests whose records were stored before, of a run that was reopened
+	base int          // the number of the last of these
+
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
 	stored  int            // records committed: those at the beginning of all
 	notes   []plan.Message // for the run
@@ -54,10 +57,20 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 	if err := s.insert(run); err != nil {
 		return nil, err
 	}
-	stop := make(chan struct{})
-	w := &Writer{store: s, id: run.ID, owner: owner, end: sync.OnceFunc(func() { close(stop) }), samples: samples{rows: map[*telemetry.Series]sampled{}}}
-	w.done.Go(func() { w.loop(stop) })
+	w := newWriter(s, run.ID, owner)
+	w.start()
 	return w, nil
+}
+
+func newWriter(s *Store, id string, owner Owner) *Writer {
+	return &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}}
+}
+
+// start begins to flush.
+func (w *Writer) start() {
+	stop := make(chan struct{})
+	w.end = sync.OnceFunc(func() { close(stop) })
+	w.done.Go(func() { w.loop(stop) })
 }
 
 // Append takes a record; it must not be changed afterwards.
@@ -151,13 +164,17 @@ func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
 
 // add inserts records and updates the heartbeat.
 func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
-	failed := 0
+	fresh, failed := 0, 0
 	for _, r := range batch {
+		if w.kept[r.Index] {
+			continue
+		}
+		fresh++
 		if !r.OK() {
 			failed++
 		}
 	}
-	if _, err := tx.Exec("UPDATE run SET beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?", time.Now().UnixNano(), len(batch), failed, w.id); err != nil || len(batch) == 0 {
+	if _, err := tx.Exec("UPDATE run SET beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?", time.Now().UnixNano(), fresh, failed, w.id); err != nil || fresh == 0 {
 		return err
 	}
 	if err := forgetFigures(tx, w.id); err != nil {
@@ -169,7 +186,10 @@ func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
 	}
 	defer stmt.Close()
 	for i, r := range batch {
-		if _, err := stmt.Exec(values(w.id, w.stored+i+1, r)...); err != nil {
+		if w.kept[r.Index] {
+			continue
+		}
+		if _, err := stmt.Exec(values(w.id, w.base+w.stored+i+1, r)...); err != nil {
 			return fmt.Errorf("record %d: %w", r.Index, err)
 		}
 	}

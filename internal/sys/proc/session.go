@@ -148,8 +148,12 @@ func (e Exit) String() string {
 // State is how the first process ended, once Done is closed.
 func (s *Session) State() Exit {
 	<-s.done
-	e := Exit{Code: s.cmd.ProcessState.ExitCode()}
-	if status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	return exitOf(s.cmd.ProcessState)
+}
+
+func exitOf(state *os.ProcessState) Exit {
+	e := Exit{Code: state.ExitCode()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = signalName(status.Signal())
 	}
 	return e

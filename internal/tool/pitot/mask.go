@@ -27,6 +27,8 @@ func maskFlag(flag, value string) string {
 		return secret.Pair(value)
 	case "--tenant", "--tenants", "--mix":
 		return maskPart(value)
+	case "--fleet":
+		return secret.WithoutUser(value)
 	}
 	return value
 }

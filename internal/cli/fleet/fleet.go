@@ -1,0 +1,65 @@
+// Package fleet is `pitot fleet`, and what other commands have of a fleet: a connection to the
+// server of one, from which each run gets its workers, or a server and workers of this machine that
+// live as long as the command.
+//
+// A worker process on this machine is held by the process that starts it: it ends when that one
+// does, however it ends. It has the token in its environment, not on its command line, which
+// every user of the machine can read.
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+)
+
+// Cmd is `pitot fleet`.
+type Cmd struct {
+	Up     UpCmd     `cmd:"" help:"Run the server of a fleet, and workers on this machine."`
+	Worker WorkerCmd `cmd:"" help:"Be a worker: send shares of runs that others make."`
+	Status StatusCmd `cmd:"" help:"List the workers of a fleet: versions, clocks, what they do."`
+	Resume ResumeCmd `cmd:"" help:"Collect a run over a fleet whose controller died."`
+	// Manifests is to stand here: Manifests Manifests `cmd:"" help:"..."`
+}
+
+// Server says how the server of a fleet is reached.
+type Server struct {
+	Join  string `required:"" placeholder:"URL" help:"NATS server of the fleet, such as nats://TOKEN@10.0.0.1:4222. The token may be in PITOT_FLEET_TOKEN instead."`
+	Creds string `placeholder:"FILE" help:"Credentials file of NATS, with a JWT and a seed."`
+	NKey  string `name:"nkey" placeholder:"FILE" help:"File with the seed of an nkey of NATS."`
+	CA    string `name:"ca" placeholder:"FILE" help:"PEM file of the certificate authorities to trust for the server, in place of the system's."`
+	Cert  string `name:"tls-cert" aliases:"cert" placeholder:"FILE" help:"PEM certificate of this client, for a server that asks for one."`
+	Key   string `name:"tls-key" aliases:"key" placeholder:"FILE" help:"PEM key of this client."`
+}
+
+// check says what is wrong with the flags.
+func (s Server) check() error {
+	if err := flags.CheckFleetURL("--join", s.Join); err != nil {
+		return err
+	}
+	if (s.Cert == "") != (s.Key == "") {
+		return console.Usagef("--tls-cert and --tls-key belong together")
+	}
+	for _, one := range []struct{ flag, name string }{{"--creds", s.Creds}, {"--nkey", s.NKey}, {"--ca", s.CA}, {"--tls-cert", s.Cert}, {"--tls-key", s.Key}} {
+		if err := flags.CheckFile(one.flag, one.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect connects to the server under the name of a client; say gets what becomes of the connection.
+func (s Server) connect(ctx context.Context, con *console.Console, name string, say func(string)) (*bus.Bus, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return bus.Connect(ctx, bus.Options{
+		URL: s.Join, Token: con.Getenv(flags.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Say: say,
+	})
+}
+
+// grace is how long a process has to end when it is not needed any more.
+const grace = 2 * time.Second

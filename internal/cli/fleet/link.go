@@ -1,0 +1,164 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/fleet/server"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// A Link is a command's connection to a fleet. Nil is none: this process sends.
+type Link struct {
+	con   *console.Console
+	flags flags.Fleet
+	local bool
+	named bool // by a flag, not by the environment
+	bus   *bus.Bus
+	say   atomic.Pointer[func(string)]
+	end   []func() // the last first
+}
+
+// Join connects a command to the fleet that flags or the environment name; nil: they name none.
+// Where all runs of the command are simulations, flags must name none, and the environment may.
+func Join(con *console.Console, f flags.Fleet, simulated bool) (*Link, error) {
+	if err := f.Check(con.Getenv); err != nil {
+		return nil, err
+	}
+	switch at, _ := f.Named(con.Getenv); {
+	case at == "" || simulated && !f.Asked():
+		return nil, nil
+	case simulated:
+		return nil, errSimulated
+	default:
+		l := &Link{con: con, flags: f, local: at == flags.LocalFleet, named: f.Asked()}
+		ctx, release := con.UntilInterrupt(context.Background())
+		defer release()
+		err := l.open(ctx, at)
+		if err != nil {
+			l.Close()
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+}
+
+var errSimulated = console.Usagef("--fleet: a simulation is made in virtual time by one process and sends nothing; leave the flag out, or name a server with --url")
+
+// told says something where the run under way is shown.
+func (l *Link) told(line string) {
+	if say := l.say.Load(); say != nil {
+		(*say)(line)
+		return
+	}
+	fmt.Fprintln(l.con.Stderr, "pitot:", line)
+}
+
+func (l *Link) open(ctx context.Context, at string) error {
+	f := l.flags
+	o := bus.Options{
+		URL: at, Token: l.con.Getenv(flags.FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
+		Name: "pitot controller", Dial: l.con.Dial, Say: l.told,
+	}
+	if l.local {
+		if err := l.here(&o); err != nil {
+			return fmt.Errorf("--fleet local: %w", err)
+		}
+	}
+	b, err := bus.Connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	l.bus, l.end = b, append(l.end, b.Close)
+	return nil
+}
+
+// here starts a server and workers on this machine.
+func (l *Link) here(o *bus.Options) error {
+	dir, err := temporary()
+	if err != nil {
+		return err
+	}
+	l.end = append(l.end, func() { _ = os.RemoveAll(dir) })
+	o.Token = newToken()
+	l.con.Secrets.Add(o.Token)
+	s, err := server.Start(server.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token})
+	if err != nil {
+		return err
+	}
+	l.end = append(l.end, s.Close)
+	o.URL = s.URL()
+	c := &crew{url: o.URL, token: o.Token, folder: dir, say: l.told}
+	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
+		return err
+	}
+	l.end = append(l.end, c.release)
+	return nil
+}
+
+// temporaryName begins the names of folders of local fleets; the process id follows.
+const temporaryName = "pitot-fleet-"
+
+// temporary is a folder for a local fleet. Those of processes that were killed are removed.
+func temporary() (string, error) {
+	old, _ := filepath.Glob(filepath.Join(os.TempDir(), temporaryName+"*"))
+	for _, dir := range old {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), temporaryName), "-")
+		if n, err := strconv.Atoi(pid); err == nil && n > 0 && syscall.Kill(n, 0) == syscall.ESRCH {
+			_ = os.RemoveAll(dir) // what is another user's stays
+		}
+	}
+	return os.MkdirTemp("", fmt.Sprintf("%s%d-", temporaryName, os.Getpid()))
+}
+
+// Into has the fleet send the requests of a run; say tells what becomes of it. The environment
+// names no fleet for a simulation.
+func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, error) {
+	switch {
+	case l == nil || simulated && !l.named:
+		return d, nil
+	case simulated:
+		return d, errSimulated
+	}
+	l.say.Store(&say)
+	o := l.options()
+	o.Ledger = new(inputs.Ledger)
+	d = o.Ledger.Watch(d)
+	d.Fleet = control.New(o)
+	return d, nil
+}
+
+func (l *Link) options() control.Options {
+	at, _ := l.flags.Named(l.con.Getenv)
+	return control.Options{
+		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Say: l.told,
+	}
+}
+
+// Close ends the connection, and what was started on this machine for it.
+func (l *Link) Close() {
+	if l == nil {
+		return
+	}
+	l.say.Store(nil)
+	for i := len(l.end) - 1; i >= 0; i-- {
+		l.end[i]()
+	}
+	l.end = nil
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
+)
+
+// ResumeCmd is `pitot fleet resume`.
+type ResumeCmd struct {
+	RunID string `arg:"" optional:"" name:"run" placeholder:"RUN" help:"Id of the run. Default: the one that there is; of several, they are listed."`
+	Server
+	Tolerate bool `help:"A run that lost a worker is doubtful, not invalid."`
+	flags.Shown
+	flags.Kept
+}
+
+// Help explains it.
+func (ResumeCmd) Help() string {
+	return "Workers go on with a run whose controller died, and its records wait in the server. This takes them, waits for the rest, and completes the run in the store, with its report.\n\n" +
+		"pitot fleet resume --join nats://TOKEN@10.0.0.1:4222"
+}
+
+// Run collects the run.
+func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
+	b, err := c.connect(ctx, con, "pitot fleet resume", say)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer b.Close()
+	h, err := c.which(ctx, con, b)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	release() // from here on the run has the signals
+	folder, err := temporary()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
+	return m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
+	})
+}
+
+// which is the run to collect.
+func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (fleet.Heading, error) {
+	left, err := control.Left(ctx, b)
+	switch {
+	case err != nil:
+		return fleet.Heading{}, err
+	case len(left) == 0:
+		return fleet.Heading{}, errors.New("the server has no run that waits for a controller")
+	case c.RunID == "" && len(left) == 1:
+		return left[0], nil
+	case c.RunID == "":
+		for _, h := range left {
+			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
+		}
+		return fleet.Heading{}, console.Usagef("%s wait for a controller; name one of them", console.Counted(len(left), "run"))
+	}
+	found := slices.DeleteFunc(left, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
+	if len(found) != 1 {
+		return fleet.Heading{}, console.Usagef("%s: %d runs that wait for a controller begin with this; without it they are listed", c.RunID, len(found))
+	}
+	return found[0], nil
+}

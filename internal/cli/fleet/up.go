@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/fleet/server"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
+)
+
+// UpCmd is `pitot fleet up`.
+type UpCmd struct {
+	Local  int    `placeholder:"N" help:"Workers to run on this machine. Default: none."`
+	Listen string `default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Address of the server; port 0 selects a free one (${default})."`
+	Dir    string `placeholder:"DIR" help:"Folder for the token, for records that no controller has taken yet, and for the logs of workers. Default: pitot/fleet in the user's data folder."`
+	CA     string `name:"ca" placeholder:"FILE" help:"PEM file of the certificate authorities; clients must have a certificate of one of them."`
+	flags.TLS
+}
+
+// Help explains it.
+func (UpCmd) Help() string {
+	return "Runs a NATS server with JetStream in this process, until it is interrupted. Who has the token may send orders to the workers and read records; it is in the folder, and the same one each time. " +
+		"PITOT_FLEET_TOKEN names another one.\n\n" +
+		"pitot fleet up --local 2\n" +
+		"pitot fleet up --listen 0.0.0.0:4222 --tls-cert server.pem --tls-key server-key.pem"
+}
+
+// Run serves until it is interrupted.
+func (c UpCmd) Run(con *console.Console) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	dir, err := con.Folder(c.Dir, "fleet")
+	if err != nil {
+		return err
+	}
+	token, own, err := tokenIn(con, dir)
+	if err != nil {
+		return err
+	}
+	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	up := &serving{UpCmd: c, con: con, dir: dir, url: s.URL(), token: token, own: own}
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	workers, err := up.hire()
+	if err != nil {
+		return err
+	}
+	defer workers.release()
+	up.say()
+	gone := make(<-chan struct{})
+	if c.Local > 0 {
+		gone = workers.gone()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-gone:
+		return errors.New("no worker is left; what they said is above, and in the logs in " + dir)
+	}
+}
+
+// check says what is wrong with the flags.
+func (c UpCmd) check() error {
+	const most = 1000
+	if c.Local < 0 || c.Local > most {
+		return console.Usagef("--local %d: must be from 0 to %d", c.Local, most)
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return console.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:4222", c.Listen)
+	}
+	if c.CA != "" && c.TLSCert == "" {
+		return console.Usagef("--ca: only applies with --tls-cert and --tls-key")
+	}
+	if err := flags.CheckFile("--ca", c.CA); err != nil {
+		return err
+	}
+	_, err := c.Config() // the files are a pair
+	return err
+}
+
+// newToken is a token that nobody guesses.
+func newToken() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is kept.
+func tokenIn(con *console.Console, dir string) (token string, own bool, err error) {
+	if token := con.Getenv(flags.FleetTokenVariable); token != "" {
+		return token, true, nil
+	}
+	name := filepath.Join(dir, "token")
+	data, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", false, err
+	}
+	if token = strings.TrimSpace(string(data)); token != "" {
+		return token, false, files.MakePrivate(name)
+	}
+	token = newToken()
+	return token, false, files.WritePrivate(name, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, token)
+		return err
+	})
+}
+
+// A serving is a fleet that is up.
+type serving struct {
+	UpCmd
+	con   *console.Console
+	dir   string
+	url   string // of the server, without the token
+	token string
+	own   bool // the token is the user's own
+}
+
+// hire starts the workers of this machine.
+func (u *serving) hire() (*crew, error) {
+	c := &crew{url: u.at("127.0.0.1", false), token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c.heard = func(worker, line string) {
+		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
+	}
+	if u.TLSCert != "" {
+		c.more = []string{"--ca", cmp.Or(u.CA, u.TLSCert)}
+	}
+	if u.CA != "" {
+		c.more = append(c.more, "--tls-cert", u.TLSCert, "--tls-key", u.TLSKey)
+	}
+	return c, c.hire(u.Local)
+}
+
+// at is the URL of the server for others; host stands for an address that means all of them.
+func (u *serving) at(host string, token bool) string {
+	parsed, err := url.Parse(u.url)
+	if err != nil {
+		return u.url
+	}
+	if ip := net.ParseIP(parsed.Hostname()); ip != nil && ip.IsUnspecified() || parsed.Hostname() == "" {
+		parsed.Host = net.JoinHostPort(host, parsed.Port())
+	}
+	parsed.User = nil
+	if token && !u.own {
+		parsed.User = url.User(u.token)
+	}
+	return parsed.String()
+}
+
+// say prints what to type next.
+func (u *serving) say() {
+	join := u.at(proc.Host(), true)
+	w := u.con.Stdout
+	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), console.Counted(u.Local, "worker"), u.dir)
+	if u.own {
+		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", flags.FleetTokenVariable)
+	}
+	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust("--ca"))
+	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust("--fleet-ca"))
+	fmt.Fprintf(w, "Who is there:\n  pitot fleet status --join %s%s\n\n", join, u.trust("--ca"))
+	host, _, _ := net.SplitHostPort(u.Listen)
+	ip := net.ParseIP(host)
+	loopback := ip != nil && ip.IsLoopback() || host == "localhost"
+	switch {
+	case loopback:
+		fmt.Fprintln(w, "Other machines cannot reach it; --listen 0.0.0.0:4222 lets them.")
+	case u.TLSCert == "":
+		fmt.Fprintln(u.con.Stderr, "pitot: warning: without --tls-cert and --tls-key, the token, API keys and prompts cross the network in the clear")
+	}
+}
+
+// trust is the flag with the file that lets a client trust the server, for one with TLS.
+func (u *serving) trust(flag string) string {
+	if u.TLSCert == "" {
+		return ""
+	}
+	return " " + flag + " " + cmp.Or(u.CA, "FILE")
+}

@@ -1,0 +1,173 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/fleet/worker"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
+)
+
+// WorkerCmd is `pitot fleet worker`.
+type WorkerCmd struct {
+	Server
+	Name     string `placeholder:"NAME" help:"Name of the worker, for people. Default: that of the host."`
+	Zone     string `placeholder:"ZONE" help:"Where the worker is, such as a rack or a region."`
+	Capacity string `default:"measure" placeholder:"N" help:"Chunks per second that this machine can read: measure, at the start, in about a second; a number; or none (${default})."`
+	Folder   string `placeholder:"DIR" help:"Folder for files that a controller sends: datasets, tokenizers. Default: pitot/fleet/inputs in the user's data folder."`
+	Held     bool   `hidden:"" help:"End when standard input does."`
+}
+
+// Help explains it.
+func (WorkerCmd) Help() string {
+	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It makes one run at a time, keeps none, and goes on until it is interrupted: " +
+		"an interrupt ends the sending of a share, with what is in flight waited for; a second one ends it at once.\n\n" +
+		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
+}
+
+// Run works until it is interrupted.
+func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	capacity, err := c.capacity()
+	if err != nil {
+		return err
+	}
+	folder, err := con.Folder(c.Folder, "fleet", "inputs")
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancelCause(context.Background())
+	defer end(nil)
+	w := &working{con: con, ended: make(chan error, 1)}
+	w.watch(end)
+	if c.Held {
+		w.hold(end)
+	}
+	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
+	self := c.self(con)
+	b, err := c.connect(ctx, con, "pitot worker "+self.Name, say)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer b.Close()
+	if self.Capacity, err = capacity(ctx); err != nil {
+		return cause(ctx, err)
+	}
+	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
+	go func() {
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say})
+	}()
+	err = <-w.ended
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return w.end(context.Cause(ctx))
+	}
+	return err
+}
+
+// errHolder says that the process that had started this one has ended.
+var errHolder = errors.New("the process that started this worker has ended")
+
+// A working is the life of a worker process.
+type working struct {
+	con   *console.Console
+	ended chan error // what Serve ended with, or what is not waited for any more
+}
+
+// watch lets a first interrupt end the work, and a second one the process.
+func (w *working) watch(end func(error)) {
+	go func() {
+		<-w.con.Signals
+		end(console.ErrInterrupted)
+		<-w.con.Signals
+		w.ended <- console.ErrInterrupted
+	}()
+}
+
+// hold ends the work when standard input does. Nobody is left to take records then.
+func (w *working) hold(end func(error)) {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		end(errHolder)
+		time.Sleep(grace / 2)
+		w.ended <- errHolder
+	}()
+}
+
+// end is the error with which a worker ends that was asked to.
+func (w *working) end(why error) error {
+	if errors.Is(why, errHolder) {
+		return nil
+	}
+	return why
+}
+
+// cause is why a context has ended, if it has.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// check says what is wrong with the flags.
+func (c WorkerCmd) check() error {
+	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
+		const most = 100
+		if len(one.text) > most || strings.ContainsFunc(one.text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return console.Usagef("%s %q: must be at most %d printable characters", one.flag, one.text, most)
+		}
+	}
+	return c.Server.check()
+}
+
+// capacity is what finds how much the machine can read.
+func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
+	switch c.Capacity {
+	case "none":
+		return func(context.Context) (float64, error) { return 0, nil }, nil
+	case "measure":
+		return doctor.Capacity, nil
+	}
+	n, err := strconv.ParseFloat(c.Capacity, 64)
+	if err != nil || !(n > 0 && n < 1e12) {
+		return nil, console.Usagef("--capacity %q: must be measure, none, or a number of chunks per second", c.Capacity)
+	}
+	return func(context.Context) (float64, error) { return n, nil }, nil
+}
+
+func capable(chunks float64) string {
+	if chunks == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it can read about %s chunks/s", short(chunks))
+}
+
+// self describes this process.
+func (c WorkerCmd) self(con *console.Console) fleet.Worker {
+	here := machine.Here()
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	w := fleet.Worker{
+		ID: hex.EncodeToString(id[:]), Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: con.Version,
+		Host: here.Host, OS: here.OS, PID: os.Getpid(), CPUs: here.CPUs, Files: here.FileLimit, State: fleet.Idle,
+	}
+	if w.Name == "" {
+		w.Name = here.Host
+	}
+	return w
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Why a run cannot be reopened; wrapped by errors of Reopen.
+var (
+	ErrRunAlive = errors.New("another process is writing it")
+	ErrRunEnded = errors.New("it has ended, and its records are complete")
+)
+
+// Reopen goes on with a run whose process died, and returns the writer of its records: from then
+// on the run is this process's. Append takes all records of the run; those that are stored stay as
+// they are, except for requests that the dead process had given up as those of a lost worker. No
+// samples are taken: what was sampled is what there is.
+//
+// The error wraps ErrNoRun, ErrRunAlive or ErrRunEnded.
+func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
+	var stored map[int]bool
+	var last int
+	err := s.change(patient, func(tx *sql.Tx) (err error) {
+		if err = claim(tx, id); err == nil {
+			stored, last, err = kept(tx, id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("go on with run %s: %w", id, err)
+	}
+	w := newWriter(s, id, owner)
+	w.kept, w.base = stored, last
+	w.start()
+	return w, nil
+}
+
+// claim makes a run this process's whose own is dead.
+func claim(tx *sql.Tx, id string) error {
+	var status trace.Status
+	var beat int64
+	err := tx.QueryRow("SELECT status, beat_ns FROM run WHERE id = ?", id).Scan(&status, &beat)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNoRun
+	case err != nil:
+		return err
+	case status != trace.Running:
+		return ErrRunEnded
+	case alive(status, beat) == trace.Running:
+		return ErrRunAlive
+	}
+	_, err = tx.Exec("UPDATE run SET beat_ns = ? WHERE id = ?", time.Now().UnixNano(), id)
+	return err
+}
+
+// kept are the requests that have a record, and the number of the last one. Records of lost workers
+// are removed: that the process died is no reason why they should have been.
+func kept(tx *sql.Tx, id string) (stored map[int]bool, last int, err error) {
+	if _, err := tx.Exec("DELETE FROM record WHERE run_id = ? AND class = ?", id, string(trace.WorkerLost)); err != nil {
+		return nil, 0, err
+	}
+	rows, err := tx.Query("SELECT idx, "+commitNumber+", class FROM record WHERE run_id = ?", id)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	stored, failed := map[int]bool{}, 0
+	for rows.Next() {
+		var index, number int
+		var class trace.Class
+		if err := rows.Scan(&index, &number, &class); err != nil {
+			return nil, 0, err
+		}
+		stored[index], last = true, max(last, number)
+		if class != "" {
+			failed++
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, err
+	}
+	_, err = tx.Exec("UPDATE run SET records = ?, failed = ? WHERE id = ?", len(stored), failed, id)
+	return stored, last, err
+}
