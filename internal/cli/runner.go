@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -58,45 +59,26 @@ func (r runner) Deps(folder string) run.Deps {
 }
 
 // Collect completes a stored run.
-func (r runner) Collect(c measuring.Continued, o measuring.Options) error {
+func (r runner) Collect(begun trace.Run, o measuring.Options, collect func(context.Context, ...run.Sink) (*run.Result, error)) error {
 	view := r.p.view(live.Options{Quiet: o.Quiet, Progress: o.Progress})
-	spec, err := c.Spec()
+	keep, err := r.p.newKeeper(o.Store, view.Unsaved)
 	if err != nil {
 		return err
 	}
-	m, err := r.p.newMaking(&compiled{spec: spec, front: asStored{}}, o.Store, view)
-	if err != nil {
+	defer keep.close()
+	if err := keep.reopen(begun.ID); err != nil {
 		return err
 	}
-	defer m.close()
-	result, err := m.collect(c)
+	s := r.p.console().WatchSignals()
+	defer s.Release()
+	result, err := collect(s.Preparing, keep, view)
+	view.End()
 	if result == nil {
-		return err
+		return cmp.Or(context.Cause(s.Preparing), err)
 	}
 	printed := r.p.printReports(result.Trace, result.Summary, []string{"pitot"}, "")
+	m := making{p: r.p, keep: keep, live: view}
 	return m.end(result, err, errors.Join(printed, result.Unanswered()), false)
-}
-
-// collect follows a run that another process began to its end.
-func (m *making) collect(c measuring.Continued) (*run.Result, error) {
-	s := m.p.console().WatchSignals()
-	defer s.Release()
-	deps := m.p.deps(nil, m.keep.path)
-	deps.Fleet, deps.Inspect = c, false
-	prepared, err := prepare(s.Preparing, m.spec, deps)
-	if err != nil {
-		return nil, inWords(m.front, err)
-	}
-	defer prepared.Close()
-	defer m.live.End()
-	if err := m.keep.reopen(c.Begun().ID); err != nil {
-		return nil, err
-	}
-	result, err := prepared.Continue(s.Run, s.Executing(), c.Begun(), m.keep, m.live)
-	if result == nil && errors.Is(err, context.Canceled) {
-		err = errInterrupted
-	}
-	return result, inWords(m.front, err)
 }
 
 // either is closed with the first of two channels.

@@ -37,6 +37,8 @@ type Worker struct {
 	State    State     `json:"state"`
 	Run      string    `json:"run,omitempty"` // that it works on
 	Wall     time.Time `json:"wall"`          // its wall clock
+	// Private: what is sent to it stays private, as far as it knows.
+	Private bool `json:"private,omitempty"`
 }
 
 // State is what a worker does.
@@ -101,6 +103,8 @@ const (
 // A Poll asks a worker how far it is with a run.
 type Poll struct {
 	Run string `json:"run"`
+	// Aside: who asks is not the controller of the run.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // Readiness is the reply to an Order, a Poll and a Start.
@@ -111,6 +115,8 @@ type Readiness struct {
 	Requests int    `json:"requests,omitempty"`
 	// Why is what a Failed worker failed with, for people.
 	Why string `json:"why,omitempty"`
+	// Silent is how long the controller has said nothing.
+	Silent time.Duration `json:"silent,omitempty"`
 	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for
 	// them in the object store of the run.
 	Needs []int `json:"needs,omitempty"`

@@ -72,6 +72,14 @@ func (p *Prepared) Send(ctx context.Context, stop <-chan struct{}, part Part, pr
 	return s.run(ctx, stop, what)
 }
 
+// Reach asks the server for its version, and fails if it does not answer at all.
+func (p *Prepared) Reach(ctx context.Context) error {
+	if _, err := p.target.server().Version(ctx); silent(err) {
+		return err
+	}
+	return nil
+}
+
 // ServedBy is what the headers of the first answer say of what serves.
 func (p *Prepared) ServedBy() string { return p.client.ServedBy() }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 )
 
@@ -43,34 +44,41 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 		return cause(ctx, err)
 	}
 	defer b.Close()
-	left, err := c.which(ctx, con, b)
+	h, err := c.which(ctx, con, b)
 	if err != nil {
 		return cause(ctx, err)
 	}
 	release() // from here on the run has the signals
-	rejoined := control.Rejoin(control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}, left)
-	return m.Collect(rejoined, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)})
+	folder, err := temporary()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
+	return m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
+	})
 }
 
 // which is the run to collect.
-func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (found fleet.Heading, err error) {
-	all, err := control.Left(ctx, b)
-	if err != nil {
-		return found, err
-	}
-	left := slices.DeleteFunc(all, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
+func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (fleet.Heading, error) {
+	left, err := control.Left(ctx, b)
 	switch {
-	case len(left) == 1:
-		return left[0], nil
-	case len(left) == 0 && c.RunID == "":
-		return found, errors.New("no run waits for a controller at the server")
+	case err != nil:
+		return fleet.Heading{}, err
 	case len(left) == 0:
-		return found, console.Usagef("%s: no run of this id waits for a controller; without it they are listed", c.RunID)
+		return fleet.Heading{}, errors.New("the server has no run that waits for a controller")
+	case c.RunID == "" && len(left) == 1:
+		return left[0], nil
+	case c.RunID == "":
+		for _, h := range left {
+			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
+		}
+		return fleet.Heading{}, console.Usagef("%s wait for a controller; name one of them", console.Counted(len(left), "run"))
 	}
-	w := tabwriter.NewWriter(con.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tNAME\tSTARTED\tWORKERS")
-	for _, h := range left {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", cell(h.Run.ID), cell(h.Run.Name), h.Zero.Local().Format(time.DateTime), len(h.Workers))
+	found := slices.DeleteFunc(left, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
+	if len(found) != 1 {
+		return fleet.Heading{}, console.Usagef("%s: %d runs that wait for a controller begin with this; without it they are listed", c.RunID, len(found))
 	}
-	return found, errors.Join(w.Flush(), console.Usagef("%s wait for a controller, or have one; name one of them", console.Counted(len(left), "run")))
+	return found[0], nil
 }

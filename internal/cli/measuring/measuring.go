@@ -30,8 +30,9 @@ type Maker interface {
 	Fleet(f flags.Fleet, simulated bool) (end func(), err error)
 	// Deps is the world around runs that this process sends a share of; folder has room for prompts.
 	Deps(folder string) run.Deps
-	// Collect brings a run to its end whose process died, keeps it and reports it.
-	Collect(c Continued, o Options) error
+	// Collect keeps and reports a run that another process began and died of: collect brings it
+	// to its end, and tells it to sinks.
+	Collect(begun trace.Run, o Options, collect func(ctx context.Context, sinks ...run.Sink) (*run.Result, error)) error
 	// Simulate makes a run in virtual time that is not kept. Its Spec must be of a simulation.
 	Simulate(ctx context.Context, s plan.Spec) (*run.Result, error)
 	// Line makes the run of a command line of `vllm bench serve`, words after vllm, as that
@@ -45,13 +46,6 @@ type Maker interface {
 	Like(store string, limit int, want func(*trace.Run) bool) ([]*trace.Trace, error)
 	// Traces are the runs that arguments stand for: stored ones, files and folders.
 	Traces(args []string, store string) ([]*trace.Trace, error)
-}
-
-// A Continued is a run that another process began, with the fleet that sends it.
-type Continued interface {
-	run.Fleet
-	Spec() (plan.Spec, error) // what has to be prepared to know its requests
-	Begun() trace.Run         // the run before its first request
 }
 
 // Options are those of a run that is kept.

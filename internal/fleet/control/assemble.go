@@ -117,12 +117,18 @@ func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all
 		all = append(all, w)
 		return false
 	})
+	if errors.Is(err, bus.ErrGone) {
+		err = nil // nobody is there
+	}
 	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return slices.CompactFunc(all, func(a, b fleet.Worker) bool { return a.ID == b.ID }), err
 }
 
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
 func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
+	if err := f.checkPrivate(found); err != nil {
+		return err
+	}
 	o := f.newOrder()
 	outcomes := make([]error, len(found))
 	joined := make([]*member, len(found))

@@ -12,7 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -33,14 +33,20 @@ type Options struct {
 	Fewer bool
 	// Grace is how long a worker may be silent until it counts as lost; 0: DefaultGrace.
 	Grace time.Duration
+	// Lead is how far ahead the instant of the start is; 0: DefaultLead.
+	Lead time.Duration
 	// Tolerate: a worker that is lost in the run makes it doubtful, not invalid.
 	Tolerate bool
 	Ledger   *inputs.Ledger // of what the run is prepared from; nil: nothing
 	Say      func(string)   // one line for people; may be nil
 }
 
-// DefaultGrace is how long a worker may be silent.
-const DefaultGrace = 5 * time.Second
+// DefaultGrace is how long a worker may be silent. DefaultLead is enough for every worker to have its
+// Start, and to hear that all have theirs.
+const (
+	DefaultGrace = 5 * time.Second
+	DefaultLead  = 2 * time.Second
+)
 
 // A Fleet sends the requests of one run after the other. It is a run.Fleet.
 type Fleet struct {
@@ -51,13 +57,20 @@ type Fleet struct {
 	run    string // id among the workers
 	crew   []*member
 	begun  *beginning // nil before Start
-	stored bool // there is a stream for the run
+
+	stored   bool // there is a stream for the run
+	followed bool // its records are gathered
+	gathered bool // all of them were
+	resumes  bool // a run that another controller began
 }
 
 // New returns a Fleet. Nothing is asked of anybody yet.
 func New(o Options) *Fleet {
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace
+	}
+	if o.Lead <= 0 {
+		o.Lead = DefaultLead
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}
@@ -79,38 +92,38 @@ func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
 	if f.inputs, err = f.o.Ledger.Inputs(ctx); err != nil {
 		return err
 	}
-	if err := f.checkPrivate(); err != nil {
-		return err
-	}
 	return f.fill(ctx)
 }
 
 // checkPrivate refuses to send secrets where others could read them.
-func (f *Fleet) checkPrivate() error {
+func (f *Fleet) checkPrivate(found []fleet.Worker) error {
 	o := f.newOrder()
-	if len(o.Given)+len(o.Env)+len(o.Files) == 0 || f.o.Bus.Private() {
+	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
+	if private || len(o.Given)+len(o.Env)+len(o.Files) == 0 {
 		return nil
 	}
 	return errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set on each worker and not here")
 }
 
-// Close lets the workers go, and removes what the run left with the server of the fleet.
+// Close lets the workers go, and removes what the run left with the server of the fleet, unless there
+// are records that were not gathered: those `pitot fleet resume` finds.
 func (f *Fleet) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), f.o.Grace)
 	defer cancel()
-	var each sync.WaitGroup
-	for _, m := range f.crew {
-		each.Go(func() { m.dismiss(ctx) })
-	}
-	each.Wait()
+	f.each(func(m *member) {
+		m.leave()
+		if f.gathered || !f.resumes {
+			m.dismiss(ctx)
+		}
+	})
 	f.crew = nil
-	if f.run == "" {
+	if f.run == "" || f.resumes && !f.gathered {
 		return
 	}
-	if f.stored {
+	if f.stored && (f.gathered || !f.followed) {
 		_ = delivery.Remove(ctx, f.o.Bus.Stream(), f.run)
 	}
-	if len(f.inputs) > 0 {
+	if len(f.inputs) > 0 || f.resumes {
 		_ = inputs.Remove(ctx, f.o.Bus.Stream(), f.run)
 	}
 	f.run, f.stored = "", false

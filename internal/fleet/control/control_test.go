@@ -77,6 +77,13 @@ func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.
 			}
 		})
 	}
+	for seen, b := 0, connect(t, s); seen < n; { // they listen
+		all, err := control.Look(t.Context(), b, version, 100*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = len(all)
+	}
 	t.Cleanup(func() {
 		for _, end := range c.ends {
 			end()
@@ -148,7 +155,7 @@ func execute(t *testing.T, s plan.Spec, f run.Fleet, sinks ...run.Sink) (*run.Re
 }
 
 func options(t *testing.T, s fleettest.Server) control.Options {
-	return control.Options{Bus: connect(t, s), Pitot: version, Wait: 5 * time.Second, Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) }}
+	return control.Options{Bus: connect(t, s), Pitot: version, Wait: 5 * time.Second, Lead: 500 * time.Millisecond, Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) }}
 }
 
 // asked is what a server was asked for, in order of the ids.

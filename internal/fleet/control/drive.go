@@ -10,15 +10,12 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/fleet/clocks"
 	"github.com/pitot-bench/pitot/internal/fleet/deal"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
-
-// lead is how far ahead the instant of a start lies: enough for every worker to have it and to
-// hear that all have.
-const lead = 2 * time.Second
 
 // Start has the crew begin at one instant. Workers that are lost before that are replaced, or left
 // out, as Options say.
@@ -29,12 +26,15 @@ func (f *Fleet) Start(ctx context.Context, r *trace.Run) (err error) {
 
 // Drive gathers the records of the crew.
 func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (run.Outcome, error) {
+	f.followed = true
 	g, err := newGathering(ctx, f, f.begun, t)
 	if err != nil {
 		return run.Outcome{Outcome: stoppedAt(f.begun.zeroWall)}, err
 	}
 	defer g.end()
-	return g.watch(ctx, stop)
+	out, err := g.watch(ctx, stop)
+	f.gathered = err == nil
+	return out, err
 }
 
 // A beginning is a crew that has begun.
@@ -116,7 +116,7 @@ func (f *Fleet) dropLost(id string) {
 // deal gives every member its Start.
 func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	n := len(f.crew)
-	b := &beginning{zero: now() + int64(lead), owners: deal.Owners(f.job.Requests, n)}
+	b := &beginning{zero: now() + int64(f.o.Lead), owners: deal.Owners(f.job.Requests, n)}
 	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
 	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
 	b.heading.Run.Started = b.zeroWall
@@ -127,6 +127,9 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		at := m.clock.Theirs(b.zero)
 		_, bound := m.clock.At(b.zero)
 		m.mu.Unlock()
+		if bound == clocks.Unknown {
+			return nil, &lostError{m.Worker, errors.New("its clock could not be read")}
+		}
 		s := fleet.Start{Run: f.run, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
 		b.heading.Workers, b.heading.Start = append(b.heading.Workers, m.Worker), append(b.heading.Start, s)
 		b.heading.Bounds = append(b.heading.Bounds, time.Duration(bound))
@@ -158,7 +161,7 @@ func enoughFiles(w fleet.Worker, places int) error {
 
 func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
 	m.tell(func(b *fleet.Beat) { b.Places = places })
-	call, cancel := context.WithTimeout(ctx, lead/2)
+	call, cancel := context.WithTimeout(ctx, f.o.Lead/2)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
 	switch {

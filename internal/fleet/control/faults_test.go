@@ -94,7 +94,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 
 // A run goes without workers that are not there, if that was asked for.
 func TestFewerWorkers(t *testing.T) {
-	server, url := serve(t, truth.Config{})
+	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	o := options(t, s)
@@ -112,7 +112,7 @@ func TestFewerWorkers(t *testing.T) {
 // delivered is kept.
 func TestAWorkerIsLost(t *testing.T) {
 	for _, tolerate := range []bool{false, true} {
-		server, url := serve(t, truth.Config{})
+		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		s := fleettest.Embedded(t, fleettest.Options{})
 		c := hire(t, s, 3, nil)
 		o := options(t, s)
@@ -151,7 +151,7 @@ func TestAWorkerIsLost(t *testing.T) {
 // A run goes on while the server of the fleet is down, and loses nothing.
 func TestTheServerIsRestarted(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
-		server, url := serve(t, truth.Config{})
+		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
 		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(30, s.Restart))
 		if err != nil {
@@ -171,7 +171,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 func TestAnotherControllerGoesOn(t *testing.T) {
 	for name, late := range map[string]bool{"while they send": false, "when they are done": true} {
 		t.Run(name, func(t *testing.T) {
-			server, url := serve(t, truth.Config{})
+			server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
 			o := options(t, s)
@@ -200,25 +200,13 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 			if err != nil || len(left) != 1 {
 				t.Fatalf("%d runs left, %v", len(left), err)
 			}
-			r := control.Rejoin(second, left[0])
-			again, err := r.Spec()
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := deps()
-			d.Fleet = r
-			p, err := run.Prepare(t.Context(), again, d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, err := p.Continue(t.Context(), nil, r.Begun())
+			result, err := control.Resume(t.Context(), second, left[0], deps())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if f := result.Trace.Run.Fleet; result.Summary.Requests.OK != 200 || !f.Resumed || result.Trace.Run.ID != left[0].Run.ID {
 				t.Errorf("%d answers of run %s, fleet %+v", result.Summary.Requests.OK, result.Trace.Run.ID, f)
 			}
-			p.Close()
 			if left, err := control.Left(t.Context(), second.Bus); err != nil || len(left) != 0 {
 				t.Errorf("%d runs left in the end, %v", len(left), err)
 			}

@@ -175,7 +175,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 			stop, level = nil, max(level, fleet.NoMore)
 		case <-done:
 			done, stop, level = nil, nil, fleet.Cancel
-			patience = time.After(2*g.f.o.Grace + lead)
+			patience = time.After(2*g.f.o.Grace + g.f.o.Lead)
 		case <-patience:
 			g.loseRest()
 		case <-g.came:

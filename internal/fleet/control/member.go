@@ -121,13 +121,11 @@ func (m *member) leave() {
 	m.done.Wait()
 }
 
-// dismiss tells the worker that the run is over for it.
+// dismiss tells the worker, after its beats, that the run is over for it.
 func (m *member) dismiss(ctx context.Context) {
-	m.leave()
-	level := fleet.Finished
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: level})
+		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
 		cancel()
 		if err == nil || errors.Is(err, bus.ErrGone) {
 			return

@@ -77,6 +77,9 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	for _, b := range bounds[max(0, len(bounds)-2):] {
 		fl.Apart += b
 	}
+	if len(bounds) > 0 && bounds[0] < 0 {
+		fl.Apart = -1
+	}
 	t := &trace.Trace{Run: g.heading.Run}
 	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured
 	for i := range fl.Workers {
@@ -106,6 +109,9 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 	w.Clock = trace.FleetClock{
 		Bound: time.Duration(s.clock.Apart(g.zero, start.At, g.zero+int64(end))), Drift: s.clock.Drift(), RoundTrip: time.Duration(s.clock.RoundTrip()),
 		Exchanges: s.clock.Exchanges(), Wall: s.wall, Steps: s.clock.Steps(), WallSteps: w.Client.ClockSteps,
+	}
+	if w.Clock.Bound == clocks.Unknown {
+		w.Clock.Bound = -1
 	}
 	if g.resumed { // by a process with another clock: what was known at the start, and the most that clocks drift
 		w.Clock.Bound = g.heading.Bounds[i] + time.Duration(clocks.MaxRate*float64(end))

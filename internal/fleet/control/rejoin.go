@@ -11,7 +11,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/deal"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
@@ -33,36 +32,72 @@ func Left(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 	return left, nil
 }
 
-// A Rejoined is the Fleet of a run that another controller began. It starts nothing: it collects
-// what there is, follows what still goes on, and says what was lost.
-type Rejoined struct {
+// Resume brings a run to its end whose controller died: it collects what there is, follows what
+// still goes on, and says what was lost. The requests are prepared anew with d, to know which are
+// missing. If that fails everything stays as it is.
+func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks ...run.Sink) (*run.Result, error) {
+	if h.Run.Plan.Spec == nil {
+		return nil, errors.New("the run has no plan")
+	}
+	if err := abandoned(ctx, o.Bus, h); err != nil {
+		return nil, err
+	}
+	d.Fleet = rejoin(o, h)
+	p, err := run.Prepare(ctx, sent(*h.Run.Plan.Spec), d)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return p.Continue(ctx, nil, h.Run, sinks...)
+}
+
+// dead is how long a controller says nothing that is gone for good; one that lives says something
+// four times a second.
+const dead = 3 * time.Second
+
+// abandoned refuses a run whose controller still says something to its workers.
+func abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
+	for begin := time.Now(); ; {
+		alive := ""
+		for _, w := range h.Workers {
+			call, cancel := context.WithTimeout(ctx, beatLimit)
+			r, err := bus.Ask[fleet.Readiness](call, b, bus.Of(w.ID, bus.Poll), fleet.Poll{Run: h.Fleet, Aside: true})
+			cancel()
+			if err == nil && r.State != fleet.Failed && r.Silent < dead {
+				alive = w.Name
+			}
+		}
+		switch {
+		case alive == "":
+			return nil
+		case time.Since(begin) > 2*dead:
+			return fmt.Errorf("run %s has a controller: worker %s hears from it; stop that one first", h.Run.ID, alive)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// A rejoined is the Fleet of a run that another controller began.
+type rejoined struct {
 	Fleet
 	heading fleet.Heading
 }
 
-// Rejoin takes over a run.
-func Rejoin(o Options, h fleet.Heading) *Rejoined {
-	r := &Rejoined{Fleet: *New(o), heading: h}
-	r.run, r.stored = h.Fleet, true
+func rejoin(o Options, h fleet.Heading) *rejoined {
+	r := &rejoined{Fleet: *New(o), heading: h}
+	r.run, r.stored, r.resumes = h.Fleet, true, true
 	for _, w := range h.Workers {
 		r.crew = append(r.crew, join(o.Bus, w, h.Fleet))
 	}
 	return r
 }
 
-// Spec is what has to be prepared to know the requests of the run again.
-func (r *Rejoined) Spec() (plan.Spec, error) {
-	if r.heading.Run.Plan.Spec == nil {
-		return plan.Spec{}, errors.New("the run has no plan")
-	}
-	return sent(*r.heading.Run.Plan.Spec), nil
-}
-
-// Begun is the run as it was before its first request.
-func (r *Rejoined) Begun() trace.Run { return r.heading.Run }
-
 // Assemble checks that the requests are those that the workers send.
-func (r *Rejoined) Assemble(_ context.Context, j run.Job) error {
+func (r *rejoined) Assemble(_ context.Context, j run.Job) error {
 	digest, err := inputs.Digest(j.Requests, j.Due)
 	if err != nil {
 		return err
@@ -75,7 +110,7 @@ func (r *Rejoined) Assemble(_ context.Context, j run.Job) error {
 }
 
 // Start knows when the run began.
-func (r *Rejoined) Start(context.Context, *trace.Run) error {
+func (r *rejoined) Start(context.Context, *trace.Run) error {
 	h := r.heading
 	r.begun = &beginning{heading: h, owners: deal.Owners(r.job.Requests, len(h.Workers)), zeroWall: h.Zero, resumed: true}
 	r.begun.zero = now() - int64(time.Since(h.Zero)) // for what is shown; no figure rests on it

@@ -32,6 +32,9 @@ func (t *task) prepare() error {
 	if t.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
 		return inWords(err)
 	}
+	if err = t.prepared.Reach(t.ctx); err != nil {
+		return fmt.Errorf("it does not reach the server: %w", err)
+	}
 	t.job = t.prepared.Job()
 	digest, err := inputs.Digest(t.job.Requests, t.job.Due)
 	if err != nil {

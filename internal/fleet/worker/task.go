@@ -147,7 +147,7 @@ func (t *task) readiness() fleet.Readiness {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.told
-	r.State = t.state
+	r.State, r.Silent = t.state, time.Since(t.asked)
 	return r
 }
 

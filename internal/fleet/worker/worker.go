@@ -117,6 +117,7 @@ func (w *Worker) current() *task {
 func (w *Worker) self() fleet.Worker {
 	me := w.o.Self
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, time.Now()
+	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
 		me.State, me.Run = t.now(), t.order.Run
 	}
@@ -176,7 +177,9 @@ func (w *Worker) poll(q fleet.Poll) fleet.Readiness {
 	if t == nil {
 		return fleet.Readiness{State: fleet.Failed, Why: notHere}
 	}
-	t.heard()
+	if !q.Aside {
+		t.heard()
+	}
 	return t.readiness()
 }
 

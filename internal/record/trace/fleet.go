@@ -13,7 +13,7 @@ import (
 // concurrency, are known to within Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is how far instants of two workers can be apart that were the same.
+	// Apart is how far instants of two workers can be apart that were the same; negative: unknown.
 	Apart time.Duration `json:"apart_ns"`
 	// Tolerate: the run was to be judged by what is there if a worker is lost.
 	Tolerate bool `json:"tolerate,omitempty"`
@@ -55,7 +55,7 @@ func (w FleetWorker) Missing() int { return w.Requests - w.Records }
 // A FleetClock is how a worker's clock stood to the controller's.
 type FleetClock struct {
 	// Bound is how far the worker's instants can be from the controller's at any time of the run:
-	// the uncertainty of the start and what the clocks drifted apart.
+	// the uncertainty of the start and what the clocks drifted apart; negative: unknown.
 	Bound     time.Duration `json:"bound_ns"`
 	Drift     float64       `json:"drift"`                // of its clock against the controller's, seconds a second, about
 	RoundTrip time.Duration `json:"round_trip_ns"`        // the least
