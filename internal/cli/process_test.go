@@ -103,6 +103,13 @@ func TestMistakes(t *testing.T) {
 		{"no temperature", "bench --temperature nan", exitUsage, "--temperature NaN: must be a number"},
 		{"nothing that is sampled", "bench --protocol embeddings --temperature 1", exitUsage, "--temperature 1: does not apply to embeddings"},
 		{"serve: address twice", "serve --addr 127.0.0.1:0 --port 8001", exitUsage, "--addr 127.0.0.1:0: --host or --port is given too"},
+		{"workers of no fleet", "bench --workers 2", exitUsage, "--workers: only applies with --fleet; give --fleet URL, or --fleet local"},
+		{"no workers", "vllm bench serve --base-url " + up + " --fleet local --workers 0", exitUsage, "--workers 0: must be from 1"},
+		{"no fleet", "sglang bench_serving --base-url " + up + " --fleet h:1", exitUsage, `--fleet "h:1": must be the URL of a NATS server`},
+		{"no server of a fleet", "bench -n 1 --fleet nats://t0k3n0fit@127.0.0.1:1 --url " + up, exitFailed, "connect to nats://127.0.0.1:1: connection refused"},
+		{"a simulation by a fleet", "sim --fleet local", exitUsage, "unknown flag --fleet"},
+		{"a simulated sweep by a fleet", "sweep --fleet local --rate 1,2", exitUsage, "--fleet: a simulation is made in virtual time"},
+		{"an experiment's load with a fleet", "ab --before profile:small-chat --same -- bench --fleet local", exitUsage, "put the flag ahead of the load"},
 		{"serve: no port", "serve --port 65536", exitUsage, "--port 65536: must be from 0"},
 		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "The model `nope` does not exist"},
 	} {

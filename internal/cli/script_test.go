@@ -38,11 +38,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pitot": Main})
 }
 
-// The scripts have notes with result tables in $NOTES, and know two commands beside
+// The scripts have notes with result tables in $NOTES, and know three commands beside
 // pitot:
 //
 //	engine [-tls] [fault...]  starts an engine that answers in milliseconds and sets $URL and $PORT; with -tls
 //	                          its certificate is in ca.pem
+//	retry COMMAND...          runs a command until it succeeds
 //	mask FILE                 replaces in FILE what differs from run to run: digits by 0
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -63,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"engine":   startEngine,
 			"freeport": freePort,
 			"mask":     mask,
+			"retry":    retry,
 		},
 	})
 }
@@ -154,4 +156,15 @@ func maskDigits(s string) string {
 		last = r
 	}
 	return b.String()
+}
+
+// retry runs a command until it succeeds, for 30 s at most.
+func retry(ts *testscript.TestScript, _ bool, args []string) {
+	var err error
+	for begin := time.Now(); time.Since(begin) < 30*time.Second; {
+		if err = ts.Exec(args[0], args[1:]...); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("it goes on failing: %v", err)
 }

@@ -139,6 +139,9 @@ func runLine(line func() (*sglangLine, error), p *Process) error {
 		fmt.Fprint(p.Stderr, sglang.Usage(l.program, l.given))
 		return usagef("%s: error: %w", l.program, err)
 	}
+	if err := l.fleet.Check(p.getenv); err != nil {
+		return err
+	}
 	l.say("benchmark_args=" + l.Namespace())
 	l.say(l.Warnings()...)
 	made, err := l.compile(p)
