@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -108,7 +107,7 @@ func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
 }
 
 func (l *sglangLine) parse() (err error) {
-	if l.given, l.fleet, err = fleet.Take(l.given); err == nil {
+	if l.given, l.fleet, err = flags.TakeFleet(l.given); err == nil {
 		l.Args, err = sglang.Parse(l.given)
 	}
 	return err

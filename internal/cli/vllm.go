@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -41,7 +40,7 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 	case len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve":
 		return nil, usagef("pitot knows two vllm commands: pitot vllm bench serve <flags>, and pitot vllm bench sweep serve <flags>")
 	}
-	words, sent, err := fleet.Take(c.Args[2:])
+	words, sent, err := flags.TakeFleet(c.Args[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 // Run runs `bench serve`, or `bench sweep serve`, which is many of them.
 func (c *vllmCmd) Run(p *Process) error {
 	if len(c.Args) > 1 && c.Args[0] == "bench" && c.Args[1] == "sweep" {
-		words, sent, err := fleet.Take(c.Args[2:])
+		words, sent, err := flags.TakeFleet(c.Args[2:])
 		if err != nil {
 			return err
 		}

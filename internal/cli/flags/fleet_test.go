@@ -3,9 +3,13 @@ package flags
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 func TestFleetFlags(t *testing.T) {
@@ -50,5 +54,38 @@ func TestFleetFlags(t *testing.T) {
 	got := strings.Join(Fleet{At: "nats://t0k@h", Workers: n(2), FleetWait: &wait, Tolerate: true, FleetFewer: true, FleetCA: "ca"}.Words(), " ")
 	if want := "--fleet nats://h --workers 2 --fleet-wait 1m0s --fleet-fewer --tolerate --fleet-ca ca"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The flags of a fleet are taken out of a line of another tool, and nothing else is.
+func TestTakeFleet(t *testing.T) {
+	line := "--model m --fleet nats://t@h --num-prompts 5 --workers=3 --tolerate --fleet-wait 5s --fleet-fewer --seed 1 --work 2 -- --fleet x"
+	rest, f, err := TakeFleet(strings.Fields(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(rest, " "), "--model m --num-prompts 5 --seed 1 --work 2 -- --fleet x"; got != want {
+		t.Errorf("the tool gets %q, want %q", got, want)
+	}
+	if f.At != "nats://t@h" || f.Workers == nil || *f.Workers != 3 || !f.Tolerate || !f.FleetFewer || f.Wait() != 5*time.Second {
+		t.Errorf("taken: %+v", f)
+	}
+	for _, wrong := range []string{"--fleet", "--workers --seed 1", "--workers x", "--fleet-wait 5"} {
+		if _, _, err := TakeFleet(strings.Fields(wrong)); err == nil || !strings.HasPrefix(err.Error(), "--") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// No tool has a flag of one of these names, which it would never see.
+func TestTheFlagsOfAFleetAreNobodyElses(t *testing.T) {
+	names, theirs := FleetNames(), slices.Concat(vllm.Flags(), sglang.Flags())
+	if len(names) != 10 || !slices.Contains(theirs, "num-prompts") {
+		t.Fatalf("%q and %q", names, theirs)
+	}
+	for _, name := range names {
+		if slices.Contains(theirs, name) {
+			t.Errorf("--%s is a flag of another tool", name)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,54 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
-	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
-
-// The flags of a fleet are taken out of a line of another tool, and nothing else is.
-func TestTake(t *testing.T) {
-	line := "--model m --fleet nats://t@h --num-prompts 5 --workers=3 --tolerate --fleet-wait 5s --fleet-fewer --seed 1 --work 2 -- --fleet x"
-	rest, f, err := Take(strings.Fields(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Join(rest, " "), "--model m --num-prompts 5 --seed 1 --work 2 -- --fleet x"; got != want {
-		t.Errorf("the tool gets %q, want %q", got, want)
-	}
-	if f.At != "nats://t@h" || f.Workers == nil || *f.Workers != 3 || !f.Tolerate || !f.FleetFewer || f.Wait() != 5*time.Second {
-		t.Errorf("taken: %+v", f)
-	}
-	for _, wrong := range []string{"--fleet", "--workers --seed 1", "--workers x", "--fleet-wait 5"} {
-		if _, _, err := Take(strings.Fields(wrong)); err == nil || !strings.HasPrefix(err.Error(), "--") {
-			t.Errorf("%s: %v", wrong, err)
-		}
-	}
-}
-
-// No tool has a flag of one of these names, which it would never see.
-func TestTakeIsInNobodysWay(t *testing.T) {
-	var theirs []string
-	for _, all := range [][]string{flagNames(vllm.Help()), flagNames(sglang.Help(nil))} {
-		theirs = append(theirs, all...)
-	}
-	if len(theirs) < 50 {
-		t.Fatalf("only %d flags of other tools were found", len(theirs))
-	}
-	for _, name := range flagNames(Help()) {
-		if slices.Contains(theirs, name) {
-			t.Errorf("%s is a flag of another tool", name)
-		}
-	}
-}
-
-func flagNames(help string) (names []string) {
-	for word := range strings.FieldsSeq(help) {
-		if name := strings.TrimRight(strings.SplitN(word, "=", 2)[0], ",.;:"); strings.HasPrefix(name, "--") {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 func TestStatusTable(t *testing.T) {
 	worker := func(name, version string, state fleet.State) control.Seen {

@@ -47,6 +47,8 @@ const ownFlags = `
 Flags of Pitot's own:
   --dialect-version FORM    FORMS
   --require-valid           exit with 3 unless the run is valid
+  --fleet URL|local         send the requests from the workers of a fleet; its other
+                            flags, such as --workers N, are those of pitot bench
 
 Every run is kept: see pitot runs. PITOT_STORE names the file.
 `

@@ -1,4 +1,4 @@
-package fleet
+package flags
 
 import (
 	"slices"
@@ -7,13 +7,16 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/flags"
 )
 
-// Take takes the flags of a fleet out of a command line of another tool. Names are whole: what is cut
+func fleetParser(f *Fleet) (*kong.Kong, error) {
+	return kong.New(f, kong.Name("pitot"), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
+}
+
+// TakeFleet takes the flags of a fleet out of a command line of another tool. Names are whole: what is cut
 // short is the tool's.
-func Take(words []string) (rest []string, f flags.Fleet, err error) {
-	parser, err := kong.New(&f, kong.Name("pitot"), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
+func TakeFleet(words []string) (rest []string, f Fleet, err error) {
+	parser, err := fleetParser(&f)
 	if err != nil {
 		return nil, f, err
 	}
@@ -42,20 +45,14 @@ func Take(words []string) (rest []string, f flags.Fleet, err error) {
 	return rest, f, console.Usage(err)
 }
 
-// Help is what the flags of a fleet do, for the help of other tools.
-func Help() string {
-	var f flags.Fleet
-	parser, err := kong.New(&f, kong.NoDefaultHelp())
+// FleetNames are the names of the flags of a fleet.
+func FleetNames() (names []string) {
+	parser, err := fleetParser(new(Fleet))
 	if err != nil {
-		return ""
+		return nil
 	}
-	var b strings.Builder
 	for _, one := range parser.Model.Flags {
-		name := "--" + one.Name
-		if !one.IsBool() {
-			name += " " + one.FormatPlaceHolder()
-		}
-		b.WriteString("  " + name + "\n      " + one.Help + "\n")
+		names = append(names, one.Name)
 	}
-	return b.String()
+	return names
 }
