@@ -318,12 +318,12 @@ func (e *encoder) cut(records []*trace.Record, end *fleet.End, add func(data []b
 func (s *Sender) publish(ctx context.Context) (time.Duration, error) {
 	conn := s.publisher.Conn()
 	for ctx.Err() == nil {
+		if conn.IsClosed() {
+			return 0, nats.ErrConnectionClosed
+		}
 		m, retry, wait := s.next(conn.IsConnected())
 		if m == nil {
 			return wait, nil
-		}
-		if conn.IsClosed() {
-			return 0, nats.ErrConnectionClosed
 		}
 		if retry && s.removed(ctx) {
 			return 0, ErrGone
