@@ -263,7 +263,7 @@ func TestAControllerThatDies(t *testing.T) {
 		}
 		gone := errors.New("the controller is gone")
 		ctx, end := context.WithCancelCause(t.Context())
-		time.AfterFunc(200*time.Millisecond, func() { end(gone) })
+		time.AfterFunc(50*time.Millisecond, func() { end(gone) })
 		if err := p.supply.Take(ctx); !errors.Is(err, gone) || !strings.Contains(err.Error(), "from the controller: ") {
 			t.Errorf("%v", err)
 		}

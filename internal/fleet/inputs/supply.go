@@ -81,8 +81,9 @@ func NewSupply(o SupplyOptions) *Supply {
 	return s
 }
 
-// Check looks for all Inputs on this machine, through the Deps of it, and tells by position which
-// are not here and which are here with another content.
+// Check looks for all Inputs on this machine and tells by position which are not here, and which
+// are here with another content. It opens what a run with these names would open, through the
+// same Deps, and no device or pipe.
 func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 	if s.err != nil {
 		return nil, nil
