@@ -177,7 +177,9 @@ func (j *judgement) fleet() {
 	all := Workers(j.s.Run)
 	j.lost(f, chosen(all, func(w Worker) bool { return w.IsLost() }))
 	fit := func(v trace.Validity) []Worker {
-		return chosen(all, func(w Worker) bool { return !w.IsLost() && w.Verdict != nil && w.Verdict.Validity == v && len(w.Verdict.Reasons) > 0 })
+		return chosen(all, func(w Worker) bool {
+			return !w.IsLost() && w.Verdict != nil && w.Verdict.Validity == v && len(w.Verdict.Reasons) > 0
+		})
 	}
 	j.unfit("verdict.workers-invalid", fit(trace.Invalid), 0)
 	j.unfit("verdict.workers-doubtful", fit(trace.Doubtful), maxDoubtful)
