@@ -50,7 +50,9 @@ func (b *Bus) lost(_ *nats.Conn, err error) {
 
 func (b *Bus) back(conn *nats.Conn) {
 	b.set(conn.IsConnected())
-	b.tell(fmt.Sprintf("connected to %s again", b.address))
+	if conn.FlushTimeout(connectTimeout) == nil { // the server has the subscriptions
+		b.tell(fmt.Sprintf("connected to %s again", b.address))
+	}
 }
 
 // trouble takes what nats.go reports beside calls.
