@@ -3,13 +3,15 @@ package bus_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +47,7 @@ type refusals struct {
 }
 
 var (
-	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	ports   = regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`)
 	folders = regexp.MustCompile(`/\S*/`)
 )
 
@@ -72,7 +74,7 @@ func (r *refusals) note(name string, err error) {
 			r.t.Errorf("%s: %q has the secret %q", name, text, secret)
 		}
 	}
-	text = ports.ReplaceAllString(text, "127.0.0.1:PORT")
+	text = ports.ReplaceAllString(text, "$1:PORT")
 	text = folders.ReplaceAllStringFunc(text, func(path string) string {
 		if strings.HasPrefix(path, "//") {
 			return path
@@ -104,8 +106,7 @@ func TestToken(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{Token: token}, func(t *testing.T, s fleettest.Server) {
 		works(t, bus.Options{URL: s.URL(), Token: token}, true)
 		works(t, bus.Options{URL: withUser(t, s.URL(), url.User(token))}, true)
-		public, seed := fleettest.NewNKey(t)
-		_ = public
+		_, seed := fleettest.NewNKey(t)
 		r := &refusals{t: t, secrets: []string{token, "wr0ng", "hunter2"}}
 		r.connect("none", bus.Options{URL: s.URL()})
 		r.connect("wrong", bus.Options{URL: s.URL(), Token: "wr0ng-token"})
@@ -310,41 +311,55 @@ func TestWhatIsNotPrivate(t *testing.T) {
 		t.Errorf("said %q", line)
 	default:
 	}
-	_ = fmt.Sprint
 }
 
-// What is encrypted, is so after a reconnect too, or is not.
+// What is encrypted because the server demands it, is so after a reconnect too, or there is none. The
+// test is a process of its own, since a process reads the CAs of its system once.
 func TestEncryptionIsNotGivenUp(t *testing.T) {
+	folder := os.Getenv("PITOT_TEST_CA")
+	if folder != "" {
+		upgraded(t, folder+"/server.pem", folder+"/server.key")
+		return
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the CAs of the system cannot be replaced")
+	}
 	ca := fleettest.NewCA(t)
-	cert, key := ca.Issue(t, "server", "far.example")
-	encrypted := fleettest.Embedded(t, fleettest.Options{Cert: cert, Key: key})
-	plain := fleettest.Embedded(t, fleettest.Options{})
-	at := make(chan string, 1)
-	at <- encrypted.URL()
-	refused := make(chan struct{}, 100)
+	ca.Issue(t, "server", "far.example")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestEncryptionIsNotGivenUp$", "-test.v")
+	cmd.Env = append(os.Environ(), "PITOT_TEST_CA="+filepath.Dir(ca.File), "SSL_CERT_FILE="+ca.File)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestEncryptionIsNotGivenUp") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// upgraded connects to a server that demands TLS, in whose place one comes that has none.
+func upgraded(t *testing.T, cert, key string) {
+	encrypted, plain := fleettest.Embedded(t, fleettest.Options{Cert: cert, Key: key}), fleettest.Embedded(t, fleettest.Options{})
+	var other atomic.Bool
+	attempts := make(chan struct{}, 2)
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		to := <-at
-		at <- to
-		if to == plain.URL() {
+		to := encrypted.URL()
+		if other.Load() {
+			to = plain.URL()
 			select {
-			case refused <- struct{}{}:
+			case attempts <- struct{}{}:
 			default:
 			}
 		}
 		_, to, _ = strings.Cut(to, "://")
 		return new(net.Dialer).DialContext(ctx, network, to)
 	}
-	t.Setenv("SSL_CERT_FILE", ca.File)
-	b := connect(t, bus.Options{URL: "nats://far.example", CA: ca.File, Dial: dial})
+	b := connect(t, bus.Options{URL: "nats://far.example", Dial: dial})
 	if !b.Private() {
 		t.Error("TLS is not private")
 	}
-	<-at
-	at <- plain.URL()
+	other.Store(true)
 	encrypted.Kill()
-	for range 2 { // attempts, of which the first is over when the second begins
+	for range 2 { // the first attempt is over when the second begins
 		select {
-		case <-refused:
+		case <-attempts:
 		case <-limited(t).Done():
 			t.Fatal("no attempt to reconnect")
 		}

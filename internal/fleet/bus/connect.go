@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 const (
@@ -131,43 +130,30 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	if (o.Cert == "") != (o.Key == "") {
 		return n, errors.New("a client certificate needs both its certificate file and its key file")
 	}
-	for _, option := range []struct {
-		given bool
-		apply func() (nats.Option, error)
-		name  string
+	for _, file := range []struct {
+		what, name string
+		option     func(name string) (nats.Option, error)
 	}{
-		{o.Creds != "", func() (nats.Option, error) { return credentials(o.Creds) }, "credentials file " + o.Creds},
-		{o.NKey != "", func() (nats.Option, error) { return nats.NkeyOptionFromSeed(o.NKey) }, "nkey file " + o.NKey},
-		{o.CA != "", func() (nats.Option, error) { return nats.RootCAs(o.CA), nil }, "CA file " + o.CA},
-		{o.Cert != "", func() (nats.Option, error) { return nats.ClientCert(o.Cert, o.Key), nil }, "client certificate " + o.Cert},
+		{"credentials file", o.Creds, credentials},
+		{"nkey file", o.NKey, seed},
+		{"CA file", o.CA, authority},
+		{"client certificate", o.Cert, func(cert string) (nats.Option, error) { return certificate(cert, o.Key) }},
 	} {
-		if !option.given {
+		if file.name == "" {
 			continue
 		}
-		apply, err := option.apply()
+		option, err := file.option(file.name)
 		if err == nil {
-			err = apply(&n)
+			err = option(&n)
+		}
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err // the name is in front
 		}
 		if err != nil {
-			return n, fmt.Errorf("%s: %s", option.name, b.clean(err))
+			return n, fmt.Errorf("%s %s: %s", file.what, short(file.name), b.clean(err))
 		}
 	}
 	return n, nil
-}
-
-// credentials checks a file before nats.go reads it with every connection.
-func credentials(name string) (nats.Option, error) {
-	content, err := files.ReadSmall(name)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := nkeys.ParseDecoratedJWT(content); err != nil {
-		return nil, errors.New("no user JWT in it")
-	}
-	if _, err := nkeys.ParseDecoratedUserNKey(content); err != nil {
-		return nil, errors.New("no seed of a user in it")
-	}
-	return nats.UserCredentials(name), nil
 }
 
 // A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not.

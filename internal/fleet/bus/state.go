@@ -50,7 +50,7 @@ func (b *Bus) lost(_ *nats.Conn, err error) {
 
 func (b *Bus) back(conn *nats.Conn) {
 	b.set(conn.IsConnected())
-	if conn.FlushTimeout(connectTimeout) == nil { // the server has the subscriptions
+	if b.settle() == nil && conn.IsConnected() { // the server has the subscriptions
 		b.tell(fmt.Sprintf("connected to %s again", b.address))
 	}
 }
@@ -91,7 +91,7 @@ func (b *Bus) deny(err error) {
 	text := err.Error()
 	_, ours, isReply := strings.Cut(text, `"`+nats.InboxPrefix)
 	isReply = isReply && strings.Contains(strings.ToLower(text), "subscription") && ours != ""
-	denied := fmt.Errorf("%s: %s; the server's settings must allow pitot.>, _INBOX.> and $JS.API.>", b.address, b.clean(err))
+	denied := b.permission(err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.waiting {
@@ -99,6 +99,12 @@ func (b *Bus) deny(err error) {
 			w.denied(denied)
 		}
 	}
+}
+
+// permission is the error for what a server does not allow.
+func (b *Bus) permission(err error) error {
+	text := strings.TrimPrefix(b.clean(err), "permissions violation: ")
+	return fmt.Errorf("%s; allow pitot.>, _INBOX.> and $JS.> in the settings of the server", text)
 }
 
 // watch has denied called if the server refuses a question, until it is ended.
