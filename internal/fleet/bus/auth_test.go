@@ -3,6 +3,7 @@ package bus_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -24,7 +25,7 @@ import (
 )
 
 // works asks and answers over connections of its own, and with JetStream.
-func works(t *testing.T, o bus.Options, private bool) {
+func works(t *testing.T, o bus.Options) {
 	t.Helper()
 	asker, worker := connect(t, o), connect(t, o)
 	twice(t, worker, bus.Of("w", bus.Poll))
@@ -34,8 +35,8 @@ func works(t *testing.T, o bus.Options, private bool) {
 	if _, err := asker.Stream().AccountInfo(limited(t)); err != nil {
 		t.Error(err)
 	}
-	if asker.Private() != private {
-		t.Errorf("private: %v", asker.Private())
+	if !asker.Private() {
+		t.Error("not private")
 	}
 }
 
@@ -104,8 +105,8 @@ func withUser(t *testing.T, address string, user *url.Userinfo) string {
 func TestToken(t *testing.T) {
 	const token = "s3cr3t/t@ken:x"
 	fleettest.Each(t, fleettest.Options{Token: token}, func(t *testing.T, s fleettest.Server) {
-		works(t, bus.Options{URL: s.URL(), Token: token}, true)
-		works(t, bus.Options{URL: withUser(t, s.URL(), url.User(token))}, true)
+		works(t, bus.Options{URL: s.URL(), Token: token})
+		works(t, bus.Options{URL: withUser(t, s.URL(), url.User(token))})
 		_, seed := fleettest.NewNKey(t)
 		r := &refusals{t: t, secrets: []string{token, "wr0ng", "hunter2"}}
 		r.connect("none", bus.Options{URL: s.URL()})
@@ -119,6 +120,24 @@ func TestToken(t *testing.T) {
 	})
 }
 
+func TestPassword(t *testing.T) {
+	const password = "hunter/2:x@"
+	s := natsserver.Start(t, natsserver.Options{WebSocket: true, Config: fmt.Sprintf("authorization { user: worker, password: %q }", password)})
+	for _, address := range []string{s.URL(), s.WebSocketURL(), "nats://127.0.0.1:1," + s.URL()} {
+		urls := strings.Split(address, ",")
+		for i := range urls {
+			urls[i] = withUser(t, urls[i], url.UserPassword("worker", password))
+		}
+		works(t, bus.Options{URL: strings.Join(urls, ",")})
+	}
+	r := &refusals{t: t, secrets: []string{"hunter", "wr0ng"}}
+	r.connect("wrong", bus.Options{URL: withUser(t, s.URL(), url.UserPassword("worker", "wr0ng-password"))})
+	r.connect("wrong, WebSocket", bus.Options{URL: withUser(t, s.WebSocketURL(), url.UserPassword("worker", "wr0ng-password"))})
+	r.connect("none, WebSocket", bus.Options{URL: s.WebSocketURL()})
+	r.connect("WebSocket where there is none", bus.Options{URL: strings.Replace(s.URL(), "nats:", "ws:", 1)})
+	r.check("password.txt")
+}
+
 func TestNKey(t *testing.T) {
 	public, seed := fleettest.NewNKey(t)
 	_, other := fleettest.NewNKey(t)
@@ -127,7 +146,7 @@ func TestNKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	fleettest.Each(t, fleettest.Options{NKeys: []string{public}}, func(t *testing.T, s fleettest.Server) {
-		works(t, bus.Options{URL: s.URL(), NKey: seed}, true)
+		works(t, bus.Options{URL: s.URL(), NKey: seed})
 		r := &refusals{t: t, secrets: []string{"SUsecret"}}
 		r.connect("none", bus.Options{URL: s.URL()})
 		r.connect("another", bus.Options{URL: s.URL(), NKey: other})
@@ -141,8 +160,8 @@ func TestNKey(t *testing.T) {
 func TestTokenOrNKey(t *testing.T) {
 	public, seed := fleettest.NewNKey(t)
 	s := fleettest.Embedded(t, fleettest.Options{Token: "the-token", NKeys: []string{public}})
-	works(t, bus.Options{URL: s.URL(), NKey: seed}, true)
-	works(t, bus.Options{URL: s.URL(), Token: "the-token"}, true)
+	works(t, bus.Options{URL: s.URL(), NKey: seed})
+	works(t, bus.Options{URL: s.URL(), Token: "the-token"})
 	for _, o := range []bus.Options{{URL: s.URL()}, {URL: s.URL(), Token: "another"}} {
 		if b, err := bus.Connect(limited(t), o); err == nil {
 			b.Close()
@@ -156,8 +175,8 @@ func TestTLS(t *testing.T) {
 	cert, key := ca.Issue(t, "server")
 	fleettest.Each(t, fleettest.Options{Cert: cert, Key: key}, func(t *testing.T, s fleettest.Server) {
 		plain := strings.Replace(s.URL(), "tls:", "nats:", 1)
-		works(t, bus.Options{URL: s.URL(), CA: ca.File}, true)
-		works(t, bus.Options{URL: plain, CA: ca.File}, true)
+		works(t, bus.Options{URL: s.URL(), CA: ca.File})
+		works(t, bus.Options{URL: plain, CA: ca.File})
 		r := &refusals{t: t}
 		r.connect("unknown CA", bus.Options{URL: s.URL()})
 		r.connect("unknown CA, TLS not asked for", bus.Options{URL: plain})
@@ -175,7 +194,7 @@ func TestClientCertificates(t *testing.T) {
 	clientCert, clientKey := ca.Issue(t, "client")
 	strangeCert, strangeKey := stranger.Issue(t, "client")
 	fleettest.Each(t, fleettest.Options{CA: ca.File, Cert: cert, Key: key}, func(t *testing.T, s fleettest.Server) {
-		works(t, bus.Options{URL: s.URL(), CA: ca.File, Cert: clientCert, Key: clientKey}, true)
+		works(t, bus.Options{URL: s.URL(), CA: ca.File, Cert: clientCert, Key: clientKey})
 		r := &refusals{t: t}
 		r.connect("none", bus.Options{URL: s.URL(), CA: ca.File})
 		r.connect("of another CA", bus.Options{URL: s.URL(), CA: ca.File, Cert: strangeCert, Key: strangeKey})
@@ -188,7 +207,7 @@ func TestClientCertificates(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	operator := fleettest.NewOperator(t)
 	s := natsserver.Start(t, natsserver.Options{Config: operator.Config})
-	works(t, bus.Options{URL: s.URL(), Creds: operator.User(t, nil)}, true)
+	works(t, bus.Options{URL: s.URL(), Creds: operator.User(t, nil)})
 	_, seed := fleettest.NewNKey(t)
 	r := &refusals{t: t}
 	r.connect("none", bus.Options{URL: s.URL()})

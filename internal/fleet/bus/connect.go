@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 const (
 	connectTimeout = 5 * time.Second
 	reconnectWait  = 250 * time.Millisecond
-	pingInterval   = 2 * time.Second
+	pingInterval   = time.Second
 	pingsMissed    = 2
 	// reconnectBuffer is how much may be published while the connection is down, in bytes.
 	reconnectBuffer = 16 << 20
@@ -36,6 +37,9 @@ type Options struct {
 	// connection must be encrypted. Cert and Key are the files of a client's certificate.
 	CA, Cert, Key string
 	Name          string // of the connection, as the server lists it
+	// Ping is the interval of pings, 0 for a second; when the third is due and none was answered, the
+	// connection is lost.
+	Ping time.Duration
 	// Dial replaces net.Dialer.DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Say is told, in one line, that the connection is lost or restored, or is not private.
@@ -54,7 +58,7 @@ type Bus struct {
 	mu      sync.Mutex
 	up      bool
 	since   time.Time
-	changed chan struct{} // closed when up changes
+	changed chan struct{} // closed when up changes, or the Bus is closed
 	last    string        // said
 	waiting map[*wait]bool
 	closed  bool
@@ -120,7 +124,7 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	n.Servers, n.Name, n.Token = b.address.full(), o.Name, o.Token
 	n.Timeout, n.SkipHostLookup, n.IgnoreDiscoveredServers = connectTimeout, true, true
 	n.MaxReconnect, n.ReconnectWait, n.ReconnectJitter, n.ReconnectJitterTLS = -1, reconnectWait, reconnectWait/4, reconnectWait/4
-	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = pingInterval, pingsMissed, reconnectBuffer
+	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = cmp.Or(o.Ping, pingInterval), pingsMissed, reconnectBuffer
 	n.IgnoreAuthErrorAbort, n.NoCallbacksAfterClientClose = true, true
 	n.DisconnectedErrCB, n.ReconnectedCB, n.AsyncErrorCB = b.lost, b.back, b.trouble
 	n.ReconnectErrCB = func(*nats.Conn, error) {} // it was said that the connection is lost
@@ -221,6 +225,9 @@ func (b *Bus) Close() {
 	b.closed = true
 	b.mu.Unlock()
 	b.conn.Close()
+	b.mu.Lock()
+	b.wake()
+	b.mu.Unlock()
 	b.running.Wait()
 }
 

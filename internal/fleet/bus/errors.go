@@ -69,6 +69,8 @@ func (b *Bus) reason(o Options, err error) (why, hint string) {
 		return "connection refused", "start a NATS server there: nats-server -js"
 	case errors.Is(err, io.EOF):
 		return "the connection was closed at once", "check that a NATS server listens there"
+	case isWebSocket(b.address[0]) && strings.Contains(err.Error(), "malformed HTTP"):
+		return "the server does not speak WebSocket there", "use nats://, or the server's WebSocket port"
 	case errors.As(err, new(*net.OpError)), errors.As(err, new(*net.DNSError)):
 		return b.clean(err), "check the address"
 	}
@@ -130,7 +132,7 @@ func (b *Bus) checkJetStream(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: JetStream is not enabled for this account; enable it in the server's settings", b.address)
 	case ctx.Err() != nil:
 		return ended(ctx, "connect to "+b.address.String())
-	case asking.Err() != nil && context.Cause(asking) == ErrSilent:
+	case asking.Err() != nil && errors.Is(context.Cause(asking), ErrSilent):
 		return fmt.Errorf("connect to %s: no answer from JetStream within %v; check the server", b.address, connectTimeout)
 	case asking.Err() != nil:
 		return fmt.Errorf("connect to %s: %w", b.address, context.Cause(asking))

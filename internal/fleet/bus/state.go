@@ -17,19 +17,21 @@ func (b *Bus) Up() (up bool, since time.Time) {
 	return b.up, b.since
 }
 
-// set notes a state, and returns how long the other one lasted; 0 if it is the same.
-func (b *Bus) set(up bool) time.Duration {
+// set notes a state.
+func (b *Bus) set(up bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if up == b.up && !b.since.IsZero() {
-		return 0
+		return
 	}
-	now := time.Now()
-	lasted := now.Sub(b.since)
-	b.up, b.since = up, now
+	b.up, b.since = up, time.Now()
+	b.wake()
+}
+
+// wake has those look again who wait for a connection. b.mu is held.
+func (b *Bus) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
-	return lasted
 }
 
 // change is closed once Up may be different.
