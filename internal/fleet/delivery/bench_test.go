@@ -165,6 +165,23 @@ func BenchmarkSend(b *testing.B) {
 	}, func(p parts) { deliver(b, p.js, 0, p.records) })
 }
 
+// A Sender that has to send each record by itself: what a message takes, of which an idle worker sends ten
+// a second.
+func BenchmarkSendEach(b *testing.B) {
+	js := connect(b, separate(b))
+	create(b, js, 1)
+	s, r := NewSender(js, run, 0), sample(1, 128)
+	defer s.Close()
+	before := cpu(b)
+	for b.Loop() {
+		s.Record(r)
+		if err := s.Wait(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((cpu(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/message")
+}
+
 // discard is a Handler that forgets.
 type discard struct{ ended chan struct{} }
 
