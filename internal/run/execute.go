@@ -325,7 +325,7 @@ func (x *execution) tellDoubts(s metrics.Summary) {
 		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
 	}
 	if q := s.Requests; q.LastFailed > 0 {
-		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed)})
+		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed-q.Lost(), "from", q.FirstFailed, "to", q.LastFailed)})
 	}
 	if note := s.CacheNote(); !note.IsZero() {
 		_ = x.handle(Noted{note})

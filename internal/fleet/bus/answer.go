@@ -55,7 +55,8 @@ func (b *Bus) serve(subject string, answer func(data []byte) (any, error)) (end 
 		return nil, b.failed(subject, err)
 	}
 	end = func() {
-		_ = sub.Unsubscribe()
+		_ = sub.Unsubscribe() // it fails if the connection is closed
+		_ = b.settle()
 		handling.Lock()
 		defer handling.Unlock()
 		over = true
@@ -77,16 +78,28 @@ func (b *Bus) begin() bool {
 	return !b.closed
 }
 
-// confirm waits until the server has a subscription, so that whoever asks from now on is heard. One
-// that is made while the connection is down is sent with the next.
+// confirm waits until the server has a subscription, so that whoever asks from now on is heard.
 func (b *Bus) confirm(subject string) error {
-	if err := b.conn.FlushTimeout(connectTimeout); err != nil && b.conn.IsConnected() {
+	if err := b.settle(); err != nil {
 		return b.failed(subject, err)
 	}
 	if err := b.conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
-		return fmt.Errorf("%s; the server's settings must allow pitot.>", b.clean(err))
+		return fmt.Errorf("%s: %w", subject, b.permission(err))
 	}
 	return nil
+}
+
+// settle waits until the server has all that was sent. Subscriptions that change while the connection
+// is down are sent with the next.
+func (b *Bus) settle() error {
+	if !b.conn.IsConnected() {
+		return nil
+	}
+	err := b.conn.FlushTimeout(connectTimeout)
+	if err != nil && !b.conn.IsConnected() && !b.conn.IsClosed() {
+		return nil
+	}
+	return err
 }
 
 // respond answers one message.

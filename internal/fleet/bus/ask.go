@@ -137,7 +137,7 @@ func (b *Bus) collect(ctx context.Context, subject string, data []byte, wait tim
 			if each(reply) {
 				return nil
 			}
-		case asking.Err() != nil && context.Cause(asking) == errOver:
+		case asking.Err() != nil && errors.Is(context.Cause(asking), errOver):
 			return nil
 		case asking.Err() != nil:
 			return ended(asking, subject)

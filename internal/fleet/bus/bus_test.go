@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
@@ -197,4 +201,106 @@ func TestAServerThatRestarts(t *testing.T) {
 			t.Error("not up")
 		}
 	})
+}
+
+// A freezing connection takes what is written and never answers once it is frozen, as one whose other
+// end lost its power.
+type freezing struct {
+	net.Conn
+	frozen *atomic.Bool
+	closed chan struct{}
+	once   *sync.Once
+}
+
+func (f freezing) Write(p []byte) (int, error) {
+	if f.frozen.Load() {
+		return len(p), nil
+	}
+	return f.Conn.Write(p)
+}
+
+func (f freezing) Read(p []byte) (int, error) {
+	n, err := f.Conn.Read(p)
+	if f.frozen.Load() {
+		<-f.closed
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (f freezing) Close() error {
+	f.once.Do(func() { close(f.closed) })
+	return f.Conn.Close()
+}
+
+func TestADeadLinkIsNoticed(t *testing.T) {
+	s := fleettest.Embedded(t, fleettest.Options{})
+	var frozen atomic.Pointer[atomic.Bool]
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		frozen.Store(new(atomic.Bool))
+		return freezing{conn, frozen.Load(), make(chan struct{}), new(sync.Once)}, err
+	}
+	said := make(lines, 10)
+	b := connect(t, bus.Options{URL: s.URL(), Dial: dial, Ping: 10 * time.Millisecond, Say: said.say})
+	frozen.Load().Store(true)
+	said.next(t, "is lost: stale connection")
+	said.next(t, "again")
+	twice(t, b, bus.Of("w", bus.Poll))
+	if got, err := bus.Ask[answer](limited(t), b, bus.Of("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
+		t.Errorf("afterwards: %v, %v", got, err)
+	}
+}
+
+func TestManyQuestionsAtOnce(t *testing.T) {
+	s := fleettest.Embedded(t, fleettest.Options{})
+	asker, worker, ctx := connect(t, bus.Options{URL: s.URL()}), connect(t, bus.Options{URL: s.URL()}), limited(t)
+	twice(t, worker, bus.Of("w", bus.Beat))
+	var all errgroup.Group
+	for i := range 200 {
+		all.Go(func() error {
+			got, err := bus.Ask[answer](ctx, asker, bus.Of("w", bus.Beat), question{i})
+			if err == nil && got.Twice != 2*i {
+				err = fmt.Errorf("%d: %v", i, got)
+			}
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Close ends questions, whether they were sent or wait for a connection.
+func TestCloseEndsQuestions(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		s := fleettest.Embedded(t, fleettest.Options{})
+		said := make(lines, 10)
+		asker, worker := connect(t, bus.Options{URL: s.URL(), Say: said.say}), connect(t, bus.Options{URL: s.URL()})
+		arrived, hold := make(chan struct{}), make(chan struct{})
+		if _, err := bus.Answer(worker, bus.Of("w", bus.Order), func(question) (any, error) {
+			close(arrived)
+			<-hold
+			return nil, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if away {
+			s.Kill()
+			said.next(t, "is lost")
+		}
+		result := make(chan error)
+		go func() {
+			_, err := bus.Ask[answer](limited(t), asker, bus.Of("w", bus.Order), question{})
+			result <- err
+		}()
+		if !away {
+			<-arrived
+		}
+		asker.Close()
+		if err := <-result; err == nil || errors.Is(err, bus.ErrSilent) || !strings.Contains(err.Error(), "connection closed") {
+			t.Errorf("away %v: %v", away, err)
+		}
+		close(hold)
+	}
 }

@@ -1,25 +1,25 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 const (
 	connectTimeout = 5 * time.Second
 	reconnectWait  = 250 * time.Millisecond
-	pingInterval   = 2 * time.Second
+	pingInterval   = time.Second
 	pingsMissed    = 2
 	// reconnectBuffer is how much may be published while the connection is down, in bytes.
 	reconnectBuffer = 16 << 20
@@ -37,6 +37,9 @@ type Options struct {
 	// connection must be encrypted. Cert and Key are the files of a client's certificate.
 	CA, Cert, Key string
 	Name          string // of the connection, as the server lists it
+	// Ping is the interval of pings, 0 for a second; when the third is due and none was answered, the
+	// connection is lost.
+	Ping time.Duration
 	// Dial replaces net.Dialer.DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Say is told, in one line, that the connection is lost or restored, or is not private.
@@ -55,7 +58,7 @@ type Bus struct {
 	mu      sync.Mutex
 	up      bool
 	since   time.Time
-	changed chan struct{} // closed when up changes
+	changed chan struct{} // closed when up changes, or the Bus is closed
 	last    string        // said
 	waiting map[*wait]bool
 	closed  bool
@@ -121,7 +124,7 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	n.Servers, n.Name, n.Token = b.address.full(), o.Name, o.Token
 	n.Timeout, n.SkipHostLookup, n.IgnoreDiscoveredServers = connectTimeout, true, true
 	n.MaxReconnect, n.ReconnectWait, n.ReconnectJitter, n.ReconnectJitterTLS = -1, reconnectWait, reconnectWait/4, reconnectWait/4
-	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = pingInterval, pingsMissed, reconnectBuffer
+	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = cmp.Or(o.Ping, pingInterval), pingsMissed, reconnectBuffer
 	n.IgnoreAuthErrorAbort, n.NoCallbacksAfterClientClose = true, true
 	n.DisconnectedErrCB, n.ReconnectedCB, n.AsyncErrorCB = b.lost, b.back, b.trouble
 	n.ReconnectErrCB = func(*nats.Conn, error) {} // it was said that the connection is lost
@@ -131,43 +134,30 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	if (o.Cert == "") != (o.Key == "") {
 		return n, errors.New("a client certificate needs both its certificate file and its key file")
 	}
-	for _, option := range []struct {
-		given bool
-		apply func() (nats.Option, error)
-		name  string
+	for _, file := range []struct {
+		what, name string
+		option     func(name string) (nats.Option, error)
 	}{
-		{o.Creds != "", func() (nats.Option, error) { return credentials(o.Creds) }, "credentials file " + o.Creds},
-		{o.NKey != "", func() (nats.Option, error) { return nats.NkeyOptionFromSeed(o.NKey) }, "nkey file " + o.NKey},
-		{o.CA != "", func() (nats.Option, error) { return nats.RootCAs(o.CA), nil }, "CA file " + o.CA},
-		{o.Cert != "", func() (nats.Option, error) { return nats.ClientCert(o.Cert, o.Key), nil }, "client certificate " + o.Cert},
+		{"credentials file", o.Creds, credentials},
+		{"nkey file", o.NKey, seed},
+		{"CA file", o.CA, authority},
+		{"client certificate", o.Cert, func(cert string) (nats.Option, error) { return certificate(cert, o.Key) }},
 	} {
-		if !option.given {
+		if file.name == "" {
 			continue
 		}
-		apply, err := option.apply()
+		option, err := file.option(file.name)
 		if err == nil {
-			err = apply(&n)
+			err = option(&n)
+		}
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err // the name is in front
 		}
 		if err != nil {
-			return n, fmt.Errorf("%s: %s", option.name, b.clean(err))
+			return n, fmt.Errorf("%s %s: %s", file.what, short(file.name), b.clean(err))
 		}
 	}
 	return n, nil
-}
-
-// credentials checks a file before nats.go reads it with every connection.
-func credentials(name string) (nats.Option, error) {
-	content, err := files.ReadSmall(name)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := nkeys.ParseDecoratedJWT(content); err != nil {
-		return nil, errors.New("no user JWT in it")
-	}
-	if _, err := nkeys.ParseDecoratedUserNKey(content); err != nil {
-		return nil, errors.New("no seed of a user in it")
-	}
-	return nats.UserCredentials(name), nil
 }
 
 // A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not.
@@ -235,6 +225,9 @@ func (b *Bus) Close() {
 	b.closed = true
 	b.mu.Unlock()
 	b.conn.Close()
+	b.mu.Lock()
+	b.wake()
+	b.mu.Unlock()
 	b.running.Wait()
 }
 

@@ -5,8 +5,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -36,7 +38,7 @@ func (b *Bus) clean(err error) string {
 // explain is why a server could not be reached, with a way out.
 func (b *Bus) explain(ctx context.Context, o Options, d *dialer, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("connect to %s: %w", b.address, context.Cause(ctx))
+		return ended(ctx, "connect to "+b.address.String())
 	}
 	if errors.Is(err, nats.ErrNoServers) && d.err != nil {
 		err = d.err
@@ -50,8 +52,6 @@ func (b *Bus) explain(ctx context.Context, o Options, d *dialer, err error) erro
 
 // reason is why a connection failed and what to do.
 func (b *Bus) reason(o Options, err error) (why, hint string) {
-	text := strings.ToLower(err.Error())
-	isTLS := errors.Is(err, nats.ErrTLS) || strings.Contains(text, "tls: ")
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
 		return b.refused(o)
@@ -61,22 +61,39 @@ func (b *Bus) reason(o Options, err error) (why, hint string) {
 		return "the server does not authenticate with nkeys", "use a token or a credentials file, or add the nkey to the server's settings"
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return "the server does not offer TLS", "use nats:// without certificates, or configure TLS on the server"
-	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return "the server's certificate is signed by an unknown authority", "give the certificate of its CA"
-	case errors.As(err, new(x509.HostnameError)), errors.As(err, new(x509.CertificateInvalidError)):
-		return "the server's certificate is not valid: " + b.clean(err), ""
-	case isTLS && (strings.Contains(text, "certificate required") || strings.Contains(text, "bad certificate") || strings.Contains(text, "unknown certificate authority") || strings.Contains(text, "unknown ca")):
-		return "the server does not accept the client certificate, or wants one", "give a certificate and key that the server's CA signed"
-	case isTLS:
-		return b.clean(err), "check that the address speaks TLS"
+	case errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):
+		return b.reasonTLS(err)
 	case isTimeout(err):
 		return fmt.Sprintf("no answer within %v", connectTimeout), "check the address and firewalls"
-	case strings.Contains(text, "connection refused"):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
 		return "connection refused", "start a NATS server there: nats-server -js"
+	case errors.Is(err, io.EOF):
+		return "the connection was closed at once", "check that a NATS server listens there"
+	case isWebSocket(b.address[0]) && strings.Contains(err.Error(), "malformed HTTP"):
+		return "the server does not speak WebSocket there", "use nats://, or the server's WebSocket port"
 	case errors.As(err, new(*net.OpError)), errors.As(err, new(*net.DNSError)):
 		return b.clean(err), "check the address"
 	}
 	return b.clean(err), "check that a NATS server listens there"
+}
+
+// reasonTLS is reason for errors of TLS. A server that does not accept a client's certificate closes
+// the connection, and whether its alert can still be read is chance.
+func (b *Bus) reasonTLS(err error) (why, hint string) {
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	text := err.Error()
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "the server's certificate is signed by an unknown authority", "give the certificate of its CA"
+	case errors.As(err, &host):
+		return "the server's certificate: " + b.clean(host), ""
+	case errors.As(err, &invalid):
+		return "the server's certificate: " + b.clean(invalid), ""
+	case strings.Contains(text, "after TLS handshake"), strings.Contains(text, "remote error") && strings.Contains(text, "certificate"):
+		return "the server closed the connection for want of a client certificate that it accepts", "give one that its CA signed"
+	}
+	return b.clean(err), "check that the address speaks TLS"
 }
 
 // refused is for a server that does not let us in.
@@ -114,11 +131,11 @@ func (b *Bus) checkJetStream(ctx context.Context) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("connect to %s: JetStream is not enabled for this account; enable it in the server's settings", b.address)
 	case ctx.Err() != nil:
-		return fmt.Errorf("connect to %s: %w", b.address, context.Cause(ctx))
-	case asking.Err() != nil && context.Cause(asking) == ErrSilent:
+		return ended(ctx, "connect to "+b.address.String())
+	case asking.Err() != nil && errors.Is(context.Cause(asking), ErrSilent):
 		return fmt.Errorf("connect to %s: no answer from JetStream within %v; check the server", b.address, connectTimeout)
 	case asking.Err() != nil:
-		return fmt.Errorf("connect to %w", context.Cause(asking))
+		return fmt.Errorf("connect to %s: %w", b.address, context.Cause(asking))
 	}
 	return fmt.Errorf("connect to %s: JetStream: %s", b.address, b.clean(err))
 }

@@ -17,19 +17,21 @@ func (b *Bus) Up() (up bool, since time.Time) {
 	return b.up, b.since
 }
 
-// set notes a state, and returns how long the other one lasted; 0 if it is the same.
-func (b *Bus) set(up bool) time.Duration {
+// set notes a state.
+func (b *Bus) set(up bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if up == b.up && !b.since.IsZero() {
-		return 0
+		return
 	}
-	now := time.Now()
-	lasted := now.Sub(b.since)
-	b.up, b.since = up, now
+	b.up, b.since = up, time.Now()
+	b.wake()
+}
+
+// wake has those look again who wait for a connection. b.mu is held.
+func (b *Bus) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
-	return lasted
 }
 
 // change is closed once Up may be different.
@@ -50,7 +52,9 @@ func (b *Bus) lost(_ *nats.Conn, err error) {
 
 func (b *Bus) back(conn *nats.Conn) {
 	b.set(conn.IsConnected())
-	b.tell(fmt.Sprintf("connected to %s again", b.address))
+	if b.settle() == nil && conn.IsConnected() { // the server has the subscriptions
+		b.tell(fmt.Sprintf("connected to %s again", b.address))
+	}
 }
 
 // trouble takes what nats.go reports beside calls.
@@ -89,7 +93,7 @@ func (b *Bus) deny(err error) {
 	text := err.Error()
 	_, ours, isReply := strings.Cut(text, `"`+nats.InboxPrefix)
 	isReply = isReply && strings.Contains(strings.ToLower(text), "subscription") && ours != ""
-	denied := fmt.Errorf("%s: %s; the server's settings must allow pitot.>, _INBOX.> and $JS.API.>", b.address, b.clean(err))
+	denied := b.permission(err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.waiting {
@@ -97,6 +101,12 @@ func (b *Bus) deny(err error) {
 			w.denied(denied)
 		}
 	}
+}
+
+// permission is the error for what a server does not allow.
+func (b *Bus) permission(err error) error {
+	text := strings.TrimPrefix(b.clean(err), "permissions violation: ")
+	return fmt.Errorf("%s; allow pitot.>, _INBOX.> and $JS.> in the settings of the server", text)
 }
 
 // watch has denied called if the server refuses a question, until it is ended.

@@ -179,6 +179,7 @@ func cmpString(a, b string) int {
 
 // What a fleet sends is what one machine would send, and when.
 func TestAFleetSendsTheSame(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{"open": open, "closed": closed} {
 		t.Run(name, func(t *testing.T) {
 			alone, url := serve(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})

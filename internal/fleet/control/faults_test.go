@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/fleet/worker"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -49,6 +51,7 @@ func nowhere(context.Context, string, string) (net.Conn, error) { return nil, er
 // Before the start a worker of another version, one that makes other requests, and too few refuse
 // the run, in a line that names them.
 func TestRefusedBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t, truth.Config{})
 	for _, tt := range []struct {
 		name    string
@@ -94,6 +97,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 
 // A run goes without workers that are not there, if that was asked for.
 func TestFewerWorkers(t *testing.T) {
+	t.Parallel()
 	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
@@ -111,6 +115,7 @@ func TestFewerWorkers(t *testing.T) {
 // The requests of a worker that is lost are failed by its class, the others go on, and what it had
 // delivered is kept.
 func TestAWorkerIsLost(t *testing.T) {
+	t.Parallel()
 	for _, tolerate := range []bool{false, true} {
 		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		s := fleettest.Embedded(t, fleettest.Options{})
@@ -138,18 +143,17 @@ func TestAWorkerIsLost(t *testing.T) {
 		if n := len(server.Log().Requests); n < 200-67 {
 			t.Errorf("the server got %d requests", n)
 		}
-		want := trace.Invalid
-		if tolerate {
-			want = trace.Doubtful
-		}
-		if v := r.Run.Verdict; v == nil || v.Validity != want {
-			t.Errorf("verdict %+v, want %s", v, want)
+		v := r.Run.Verdict
+		lost := v != nil && slices.ContainsFunc(v.Reasons, func(why plan.Message) bool { return why.Code == "verdict.workers-lost" })
+		if !lost || !tolerate && v.Validity != trace.Invalid || r.Run.Fleet.Tolerate != tolerate {
+			t.Errorf("verdict %+v, fleet %+v", v, r.Run.Fleet)
 		}
 	}
 }
 
 // A run goes on while the server of the fleet is down, and loses nothing.
 func TestTheServerIsRestarted(t *testing.T) {
+	t.Parallel()
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
@@ -169,6 +173,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 // What a controller that died has not stored another one collects, whether the workers still send or
 // are done.
 func TestAnotherControllerGoesOn(t *testing.T) {
+	t.Parallel()
 	for name, late := range map[string]bool{"while they send": false, "when they are done": true} {
 		t.Run(name, func(t *testing.T) {
 			server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
@@ -216,6 +221,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 
 // A run that is stopped ends with what it has.
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)

@@ -84,8 +84,7 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured
 	for i := range fl.Workers {
 		if g.shares[i].end != nil {
-			v := metrics.WorkerHealth(t, g.of(i), fl.Workers[i])
-			fl.Workers[i].Verdict = &v
+			metrics.JudgeWorker(t, g.of(i), &fl.Workers[i])
 		}
 	}
 	return fl

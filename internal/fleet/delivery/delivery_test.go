@@ -325,3 +325,23 @@ func TestAStreamIsRemovedUnderItsSender(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAServerWithoutJetStream(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	js := connect(t, s.ClientURL())
+	_, headingErr := HeadingOf(t.Context(), js, run)
+	_, runsErr := Runs(t.Context(), js)
+	for _, err := range []error{Create(t.Context(), js, heading(1)), headingErr, runsErr} {
+		if err == nil || !strings.Contains(err.Error(), "start nats-server with -js") {
+			t.Error(err)
+		}
+	}
+}

@@ -20,11 +20,11 @@ const (
 	// A Receiver has asked for at most so many messages and bytes that it has not handled.
 	fetchMessages = 1000
 	fetchBytes    = 8 << 20
-	// silence is how often the server says that it has nothing. Without a word for twice as long
+	// heartbeat is how often the server says that it has nothing. Without a word for twice as long
 	// the Receiver starts anew where it is.
-	silence = time.Second
-	// deserted is how long the server keeps what it knows of a Receiver that does not ask.
-	deserted = 30 * time.Second
+	heartbeat = time.Second
+	// inactive is how long the server keeps what it knows of a Receiver that does not ask.
+	inactive = 30 * time.Second
 )
 
 // A Receiver hands over the records of a run, in the order in which each share sent them.
@@ -107,11 +107,15 @@ func readHeading(ctx context.Context, js jetstream.JetStream, name string) (text
 
 // persist repeats a request until it succeeds, ctx is done, or another attempt cannot help.
 func persist(ctx context.Context, try func(context.Context) error) error {
+	missing := 0
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		once, cancel := context.WithTimeout(ctx, request)
 		err := try(once)
 		cancel()
-		if err == nil || !passing(err) {
+		if errors.Is(err, nats.ErrNoResponders) {
+			missing++
+		}
+		if err == nil || missing > missingAnswers || !passing(err) {
 			return err
 		}
 		if !pause(ctx, wait) {
@@ -221,14 +225,14 @@ func (r *Receiver) open(ctx context.Context) (jetstream.MessagesContext, error) 
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       r.next,
 		AckPolicy:         jetstream.AckNonePolicy,
-		InactiveThreshold: deserted,
+		InactiveThreshold: inactive,
 		Replicas:          1,
 		MemoryStorage:     true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.Messages(jetstream.PullMaxMessagesWithBytesLimit(fetchMessages, fetchBytes), jetstream.PullHeartbeat(silence))
+	return c.Messages(jetstream.PullMaxMessagesWithBytesLimit(fetchMessages, fetchBytes), jetstream.PullHeartbeat(heartbeat))
 }
 
 // handle gives a message to its share. The heading is none's, and neither is what nobody of the run

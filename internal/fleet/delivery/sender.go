@@ -20,10 +20,10 @@ import (
 const (
 	// sendWithin is how long a record waits for others to fill a message.
 	sendWithin = 100 * time.Millisecond
-	// maxFlying is the most messages that are sent and not confirmed: 4 MiB.
-	maxFlying = 16
+	// maxInFlight is the most messages that are sent and not confirmed: 4 MiB.
+	maxInFlight = 16
 	// sendAhead is how many messages after the first unconfirmed one may be sent.
-	sendAhead = 4 * maxFlying
+	sendAhead = 4 * maxInFlight
 	// confirmWithin is when a message counts as not delivered. With the fewest in flight, a line
 	// of 13 kB/s is fast enough.
 	confirmWithin = 20 * time.Second
@@ -35,15 +35,15 @@ const (
 	// lastRetry.
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = time.Second
-	// missingAnswers: answers that there is no stream, one after the other, until it counts as
-	// removed. A server that starts may give one too early.
+	// missingAnswers is how many answers in a row must say that there is no stream, or nobody who knows,
+	// to be believed. A server that starts or stops may say so.
 	missingAnswers = 3
 )
 
 // A Sender delivers the records of one share. It sends each message until the stream confirms it:
 // after a server was restarted, while the stream is full, while nobody leads it.
 type Sender struct {
-	given     jetstream.JetStream // for questions
+	api       jetstream.JetStream // for questions
 	publisher jetstream.JetStream // of this Sender alone, so that its timeouts and acknowledgments are
 	run       string
 	stream    string
@@ -53,23 +53,23 @@ type Sender struct {
 	end       context.CancelFunc
 	loops     sync.WaitGroup
 
-	mu      sync.Mutex
-	err     error           // why nothing is sent any more
-	lost    bool            // because of that, something is not delivered
-	records []*trace.Record // not encoded yet
-	closing *fleet.End      // to follow them
-	size    int             // of records, encoded, about
-	oldest  time.Time       // when the first of records came
-	flush   bool            // wait for no others
-	cutting bool            // messages are being made of what was in records
-	count   int             // records that are not confirmed
-	out     []*message      // not confirmed, in order
-	first   uint64          // number of out[0], or of the next one
-	flying  int             // of out
-	window  int             // limit of flying
-	failed  int             // failures since the last confirmation
-	retryAt time.Time
-	settled chan struct{} // closed once all is confirmed, or err is set; nil: nobody waits
+	mu       sync.Mutex
+	err      error           // why nothing is sent any more
+	lost     bool            // because of that, something is not delivered
+	records  []*trace.Record // not encoded yet
+	closing  *fleet.End      // to follow them
+	size     int             // of records, encoded, about
+	oldest   time.Time       // when the first of records came
+	flush    bool            // wait for no others
+	cutting  bool            // messages are being made of what was in records
+	count    int             // records that are not confirmed
+	out      []*message      // not confirmed, in order
+	first    uint64          // number of out[0], or of the next one
+	inFlight int             // of out
+	window   int             // limit of inFlight
+	failed   int             // failures since the last confirmation
+	retryAt  time.Time
+	settled  chan struct{} // closed once all is confirmed, or err is set; nil: nobody waits
 
 	missing int // used by the loop
 }
@@ -87,7 +87,7 @@ type state int
 
 const (
 	waiting state = iota
-	flying
+	inFlight
 	confirmed
 )
 
@@ -96,15 +96,15 @@ const (
 func NewSender(js jetstream.JetStream, run string, share int) *Sender {
 	ctx, end := context.WithCancel(context.Background())
 	s := &Sender{
-		given: js, run: run, share: share, subject: subjectOf(run, strconv.Itoa(share)),
-		wake: make(chan struct{}, 1), end: end, first: 1, window: maxFlying,
+		api: js, run: run, share: share, subject: subjectOf(run, strconv.Itoa(share)),
+		wake: make(chan struct{}, 1), end: end, first: 1, window: maxInFlight,
 	}
 	s.stream, s.err = streamOf(run)
 	var err error
 	s.publisher, err = jetstream.New(js.Conn(),
 		jetstream.WithPublishAsyncTimeout(confirmWithin),
 		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, m *nats.Msg, _ *jetstream.PubAck) { s.confirm(m) }),
-		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, _ error) { s.again(m) }))
+		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, _ error) { s.resend(m) }))
 	if s.err = errors.Join(s.err, err); s.err != nil {
 		s.lost = true
 	} else {
@@ -318,18 +318,18 @@ func (e *encoder) cut(records []*trace.Record, end *fleet.End, add func(data []b
 func (s *Sender) publish(ctx context.Context) (time.Duration, error) {
 	conn := s.publisher.Conn()
 	for ctx.Err() == nil {
+		if conn.IsClosed() {
+			return 0, nats.ErrConnectionClosed
+		}
 		m, retry, wait := s.next(conn.IsConnected())
 		if m == nil {
 			return wait, nil
-		}
-		if conn.IsClosed() {
-			return 0, nats.ErrConnectionClosed
 		}
 		if retry && s.removed(ctx) {
 			return 0, ErrGone
 		}
 		if _, err := s.publisher.PublishMsgAsync(m); err != nil {
-			s.again(m)
+			s.resend(m)
 		}
 	}
 	return 0, nil
@@ -345,7 +345,7 @@ func (s *Sender) next(connected bool) (m *nats.Msg, retry bool, wait time.Durati
 	if len(s.records) > 0 {
 		wait = max(0, s.oldest.Add(sendWithin).Sub(now))
 	}
-	if s.flying >= s.window || len(s.out) == s.flying {
+	if s.inFlight >= s.window || len(s.out) == s.inFlight {
 		return nil, false, wait
 	}
 	if until := s.retryAt.Sub(now); until > 0 {
@@ -356,8 +356,8 @@ func (s *Sender) next(connected bool) (m *nats.Msg, retry bool, wait time.Durati
 	}
 	for _, m := range s.out[:min(len(s.out), sendAhead)] {
 		if m.state == waiting {
-			m.state, m.sent = flying, now
-			s.flying++
+			m.state, m.sent = inFlight, now
+			s.inFlight++
 			return m.Msg, s.failed > 0, 0
 		}
 	}
@@ -368,7 +368,7 @@ func (s *Sender) next(connected bool) (m *nats.Msg, retry bool, wait time.Durati
 func (s *Sender) removed(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, request)
 	defer cancel()
-	if _, err := s.given.Stream(ctx, s.stream); errors.Is(err, jetstream.ErrStreamNotFound) {
+	if _, err := s.api.Stream(ctx, s.stream); errors.Is(err, jetstream.ErrStreamNotFound) {
 		s.missing++
 	} else {
 		s.missing = 0
@@ -379,7 +379,7 @@ func (s *Sender) removed(ctx context.Context) bool {
 // find returns the message of out that m is, if it is in flight. s.mu is held.
 func (s *Sender) find(m *nats.Msg) *message {
 	n, err := numberOf(m.Header)
-	if err != nil || n < s.first || n-s.first >= uint64(len(s.out)) || s.out[n-s.first].state != flying {
+	if err != nil || n < s.first || n-s.first >= uint64(len(s.out)) || s.out[n-s.first].state != inFlight {
 		return nil
 	}
 	return s.out[n-s.first]
@@ -395,10 +395,10 @@ func (s *Sender) confirm(sent *nats.Msg) {
 	}
 	m.state = confirmed
 	m.Msg = nil
-	s.flying--
+	s.inFlight--
 	s.failed, s.retryAt = 0, time.Time{}
 	if took := time.Since(m.sent); took < promptly {
-		s.window = min(maxFlying, 2*s.window)
+		s.window = min(maxInFlight, 2*s.window)
 	} else if took > slowly {
 		s.window = max(1, s.window/2)
 	}
@@ -409,13 +409,13 @@ func (s *Sender) confirm(sent *nats.Msg) {
 	s.first += uint64(n)
 	s.out = slices.Delete(s.out, 0, n)
 	s.settle()
-	if len(s.out) > s.flying {
+	if len(s.out) > s.inFlight {
 		s.poke()
 	}
 }
 
-// again is called for each message that was not stored, as far as is known.
-func (s *Sender) again(sent *nats.Msg) {
+// resend is called for each message that was not stored, as far as is known.
+func (s *Sender) resend(sent *nats.Msg) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.find(sent)
@@ -423,7 +423,7 @@ func (s *Sender) again(sent *nats.Msg) {
 		return
 	}
 	m.state = waiting
-	s.flying--
+	s.inFlight--
 	s.window = 1
 	if now := time.Now(); !now.Before(s.retryAt) {
 		s.retryAt = now.Add(min(lastRetry, firstRetry<<min(s.failed, 10)))

@@ -62,6 +62,8 @@ func Create(ctx context.Context, js jetstream.JetStream, h fleet.Heading) error 
 	if err != nil {
 		return fmt.Errorf("encode the heading of run %s: %w", h.Fleet, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
 	s, err := js.CreateStream(ctx, jetstream.StreamConfig{
 		Name:       name,
 		Subjects:   []string{subjectOf(h.Fleet, ">")},
@@ -85,7 +87,11 @@ func publishHeading(ctx context.Context, js jetstream.JetStream, run string, tex
 	for i, piece := range pieces {
 		m := newMessage(subjectOf(run, headingToken), headingToken, uint64(i+1), piece)
 		m.Header.Set(totalHeader, strconv.Itoa(len(pieces)))
-		if _, err := js.PublishMsg(ctx, m); err != nil {
+		err := persist(ctx, func(ctx context.Context) error {
+			_, err := js.PublishMsg(ctx, m)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("store the heading of run %s: %w", run, explain(err))
 		}
 	}

@@ -91,9 +91,9 @@ func (s *Supply) openFile(name string) (workload.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+	if err := regular(file); err != nil {
 		_ = file.Close() // only looked at
-		return nil, errNoFile
+		return nil, err
 	}
 	return file, nil
 }

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -164,8 +167,8 @@ func TestWhatComesDamaged(t *testing.T) {
 	for why, give := range map[string]func(object string) io.Reader{
 		"":                             func(object string) io.Reader { return bytes.NewReader(whole(object)) },
 		"what came is damaged: sha256": func(object string) io.Reader { b := bytes.Clone(whole(object)); b[7] ^= 1; return bytes.NewReader(b) },
-		"has not the 4194400 bytes":    func(object string) io.Reader { return bytes.NewReader(whole(object)[1:]) },
-		"not the 4194400 bytes ": func(object string) io.Reader {
+		"has not the 2097248 bytes":    func(object string) io.Reader { return bytes.NewReader(whole(object)[1:]) },
+		"not the 2097248 bytes ": func(object string) io.Reader {
 			return io.MultiReader(bytes.NewReader(whole(object)), strings.NewReader("more"))
 		},
 		"the connection is gone": func(object string) io.Reader { return broken{bytes.NewReader(whole(object))} },
@@ -220,6 +223,14 @@ func TestWhatIsKept(t *testing.T) {
 			t.Errorf("%q, %v", b, err)
 		}
 	}
+	disk := NewSupply(s.SupplyOptions)
+	if err := errors.Join(os.Remove(disk.file(s.all[0].Input)), os.Symlink("/dev/full", disk.file(s.all[0].Input))); err != nil {
+		t.Fatal(err)
+	}
+	disk.Check(t.Context())
+	if err := disk.Take(t.Context()); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a full disk: %v", err)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -252,10 +263,42 @@ func TestAControllerThatDies(t *testing.T) {
 		}
 		gone := errors.New("the controller is gone")
 		ctx, end := context.WithCancelCause(t.Context())
-		time.AfterFunc(200*time.Millisecond, func() { end(gone) })
+		time.AfterFunc(50*time.Millisecond, func() { end(gone) })
 		if err := p.supply.Take(ctx); !errors.Is(err, gone) || !strings.Contains(err.Error(), "from the controller: ") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// The server may be started again while a worker waits. One without room says so in one line.
+func TestServersOfObjects(t *testing.T) {
+	o := server.Options{Port: -1, StoreDir: t.TempDir()}
+	first := serve(t, o)
+	js := connect(t, first.ClientURL())
+	spec := specOf(t, lineLoad, lineMore)
+	p := ordered(t, spec, newMachine(t).write(t, lineFiles(t)), newMachine(t), js)
+	needs, _ := p.supply.Check(t.Context())
+	if err := p.ledger.Offer(t.Context(), js, "r1", needs[:1]); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan error, 1)
+	go func() { taken <- p.supply.Take(soon(t)) }()
+	o.Port = first.Addr().(*net.TCPAddr).Port
+	first.Shutdown()
+	first.WaitForShutdown()
+	again := connect(t, serve(t, o).ClientURL())
+	if err := p.ledger.Offer(soon(t), again, "r1", needs); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-taken; err != nil {
+		t.Fatal(err)
+	}
+	if got, err := prepare(t, spec, p.supply.Deps()); err != nil || got.digest != p.told.digest {
+		t.Errorf("%v, %v", got, err)
+	}
+	small := connect(t, serve(t, server.Options{Port: -1, StoreDir: t.TempDir(), JetStreamMaxStore: 1000, JetStreamMaxMemory: 1000}).ClientURL())
+	if err := p.ledger.Offer(soon(t), small, "r2", needs); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "insufficient") {
+		t.Error(err)
 	}
 }
 

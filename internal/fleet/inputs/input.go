@@ -24,6 +24,9 @@ const MaxSize = 64 << 30
 // MaxInputs is how many Inputs a run can have: more do not fit into an Order.
 const MaxInputs = 2000
 
+// maxOrder is the limit of a list of Inputs in JSON, in bytes: a message of NATS has 1 MiB.
+const maxOrder = 768 << 10
+
 // temp stands for the folder of temporary files, which is another one on each machine.
 const temp = "$TMPDIR"
 
@@ -130,13 +133,36 @@ func openIn(files fs.FS, p string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(cmp.Or(err, errNoFile), file.Close())
+	if err := regular(file); err != nil {
+		_ = file.Close() // only looked at
+		return nil, err
 	}
 	return file, nil
 }
 
-var errNoFile = errors.New("is no file")
+var errNoFile = errors.New("is no file that can be read twice")
+
+// regular refuses a device or a pipe, which may have no end and not be read again.
+func regular(r io.Reader) error {
+	file, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return cmp.Or(err, errNoFile)
+	}
+	return nil
+}
+
+// A lineError is an error in one line.
+type lineError struct{ error }
+
+func (e lineError) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+
+// Unwrap is the error.
+func (e lineError) Unwrap() error { return e.error }
+
+func inLine(err error) error { return lineError{err} }
 
 // place is where an Input of a folder or a tokenizer lies, as the controller names it.
 func place(in fleet.Input) string {

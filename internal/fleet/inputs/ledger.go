@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,8 @@ type Ledger struct {
 	secrets []string // files of them
 	most    int64    // bytes of an Input; 0: MaxSize
 
-	inputs  []*noted // as Inputs gave them
+	giving  sync.Mutex // held while contents are sent
+	inputs  []*noted   // as Inputs gave them
 	offered map[string]bool
 }
 
@@ -101,7 +103,7 @@ func (l *Ledger) Plan(spec plan.Spec) {
 func (l *Ledger) Inputs(ctx context.Context) ([]fleet.Input, error) {
 	all := l.public()
 	if len(all) > MaxInputs {
-		return nil, fmt.Errorf("the run reads %d files, and a fleet can be given %d: put what they hold into few files, such as one of Parquet or JSON Lines", len(all), MaxInputs)
+		return nil, tooMany(len(all))
 	}
 	objects := map[string]string{}
 	out := make([]fleet.Input, len(all))
@@ -118,10 +120,17 @@ func (l *Ledger) Inputs(ctx context.Context) ([]fleet.Input, error) {
 		n.Object = objects[n.Digest]
 		out[i] = n.Input
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if b, err := json.Marshal(out); err != nil || len(b) > maxOrder {
+		return nil, cmp.Or(err, tooMany(len(all)))
+	}
+	l.giving.Lock()
+	defer l.giving.Unlock()
 	l.inputs, l.offered = all, map[string]bool{}
 	return out, nil
+}
+
+func tooMany(n int) error {
+	return fmt.Errorf("the run reads %d files, and a fleet can be given %d, fewer if their names are long: put what they hold into few files, such as one of Parquet or JSON Lines", n, MaxInputs)
 }
 
 // public are copies of what was noted, but for secrets.
@@ -151,7 +160,9 @@ func (l *Ledger) sum(ctx context.Context, n *noted) error {
 	if err != nil {
 		return fmt.Errorf("read it again: %w", err)
 	}
-	n.Digest, n.Size, err = sum(ctx, r, l.limit())
+	if err = regular(r); err == nil {
+		n.Digest, n.Size, err = sum(ctx, r, l.limit())
+	}
 	return errors.Join(err, r.Close())
 }
 

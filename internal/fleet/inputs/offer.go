@@ -20,12 +20,13 @@ import (
 
 // A content is kept as objects of partSize bytes, named OBJECT.0, OBJECT.1 ...: each is small
 // enough to be held in memory, to be in flight as a whole, and to be sent again after a failure.
-const partSize = 4 << 20
+const partSize = 2 << 20
 
 // Limits of time. The client of NATS has a limit of its own, of seconds, where there is none.
 const (
-	partTime = time.Minute // for an object
+	partTime = 20 * time.Second // for an object
 	askTime  = 15 * time.Second
+	lookTime = 2 * time.Second    // to look for an object, again and again: a server that ends answers nothing
 	keepTime = 7 * 24 * time.Hour // of a bucket that nobody removes
 )
 
@@ -43,14 +44,14 @@ func Bucket(run string) string { return "PITOT-INPUTS-" + run }
 // Offer puts Inputs into the object store of a run, by their positions in what Inputs gave last.
 // An Input that is there already, or whose content is, costs nothing.
 func (l *Ledger) Offer(ctx context.Context, js jetstream.JetStream, run string, positions []int) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.giving.Lock()
+	defer l.giving.Unlock()
 	if len(positions) == 0 {
 		return nil
 	}
 	store, err := bucket(ctx, js, run)
 	if err != nil {
-		return fmt.Errorf("make the object store %s for the files of the run: %w", Bucket(run), err)
+		return fmt.Errorf("make the object store %s for the files of the run: %w", Bucket(run), inLine(err))
 	}
 	for _, i := range positions {
 		if i < 0 || i >= len(l.inputs) {
@@ -62,7 +63,7 @@ func (l *Ledger) Offer(ctx context.Context, js jetstream.JetStream, run string, 
 			continue
 		}
 		if err := put(ctx, store, n); err != nil {
-			return fmt.Errorf("give the workers %s: %w", Title(n.Input), err)
+			return fmt.Errorf("give the workers %s: %w", Title(n.Input), inLine(err))
 		}
 		l.offered[id] = true
 	}
@@ -172,9 +173,7 @@ func get(ctx context.Context, js jetstream.JetStream, run string, store *jetstre
 	got := make(chan result, 1)
 	go func(r result) {
 		defer done()
-		if r.store == nil {
-			r.store, r.err = js.ObjectStore(ctx, Bucket(run))
-		}
+		r.store, r.err = look(ctx, js, run, r.store, object)
 		if r.err == nil {
 			r.b, r.err = read(ctx, r.store, object)
 		}
@@ -187,6 +186,20 @@ func get(ctx context.Context, js jetstream.JetStream, run string, store *jetstre
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// look finds out whether an object is there, and the store of it.
+func look(ctx context.Context, js jetstream.JetStream, run string, store jetstream.ObjectStore, object string) (jetstream.ObjectStore, error) {
+	ctx, done := context.WithTimeout(ctx, lookTime)
+	defer done()
+	if store == nil {
+		var err error
+		if store, err = js.ObjectStore(ctx, Bucket(run)); err != nil {
+			return nil, err
+		}
+	}
+	_, err := store.GetInfo(ctx, object)
+	return store, err
 }
 
 // read reads a whole object, of a size that a part can have.

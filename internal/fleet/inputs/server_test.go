@@ -12,7 +12,13 @@ import (
 // bus is a NATS server with JetStream of the test's own, on loopback, and a connection to it.
 func bus(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	return connect(t, serve(t, server.Options{Port: -1, StoreDir: t.TempDir()}).ClientURL())
+}
+
+func serve(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.JetStream, o.NoSigs, o.NoLog = "127.0.0.1", true, true, true
+	s, err := server.NewServer(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,12 +30,12 @@ func bus(t *testing.T) jetstream.JetStream {
 	if !s.ReadyForConnections(20 * time.Second) {
 		t.Fatal("the server does not accept connections")
 	}
-	return connect(t, s.ClientURL())
+	return s
 }
 
 func connect(t *testing.T, url string) jetstream.JetStream {
 	t.Helper()
-	c, err := nats.Connect(url)
+	c, err := nats.Connect(url, nats.ReconnectWait(20*time.Millisecond), nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,8 +81,9 @@ func NewSupply(o SupplyOptions) *Supply {
 	return s
 }
 
-// Check looks for all Inputs on this machine, through the Deps of it, and tells by position which
-// are not here and which are here with another content.
+// Check looks for all Inputs on this machine and tells by position which are not here, and which
+// are here with another content. It opens what a run with these names would open, through the
+// same Deps, and no device or pipe.
 func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 	if s.err != nil {
 		return nil, nil
@@ -141,11 +142,14 @@ func (s *Supply) sumHere(ctx context.Context, in fleet.Input) string {
 		return ""
 	}
 	defer func() { _ = r.Close() }() // only read
-	digest, _, err := sum(ctx, r, s.most)
-	if err != nil {
+	if regular(r) != nil {
 		return ""
 	}
-	return digest
+	digest, size, err := sum(ctx, r, s.most)
+	if err != nil && size <= s.most {
+		return ""
+	}
+	return digest // of one that is too large, of its beginning
 }
 
 // copyHere writes the content of an address, if it is the controller's.
@@ -179,7 +183,7 @@ func (s *Supply) Take(ctx context.Context) error {
 		}
 		if !s.isKept(ctx, one.Input) { // it may have come with another name
 			if err := s.save(one.Input, func(w io.Writer) error { return s.fetch(ctx, one.Input, w) }); err != nil {
-				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), err)
+				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), inLine(err))
 			}
 		}
 		one.from = kept
@@ -233,19 +237,15 @@ func (s *Supply) save(in fleet.Input, write func(io.Writer) error) error {
 	return files.Write(s.file(in), write)
 }
 
-// isKept reports whether the content is in the Folder. What is damaged there is removed.
+// isKept reports whether the content is in the Folder, undamaged.
 func (s *Supply) isKept(ctx context.Context, in fleet.Input) bool {
 	file, err := files.Open(s.file(in))
 	if err != nil {
 		return false
 	}
-	digest, _, err := sum(ctx, file, s.most)
-	_ = file.Close() // only read
-	switch {
-	case err != nil:
-		return false
-	case digest != in.Digest:
-		_ = files.Remove(s.file(in)) // else the next write replaces it
+	digest, _, err := sum(ctx, file, in.Size)
+	_ = file.Close()                       // only read
+	if err != nil || digest != in.Digest { // the next write replaces it
 		return false
 	}
 	_ = files.Touch(s.file(in)) // one that cannot be is only removed sooner

@@ -51,9 +51,9 @@ type Options struct {
 
 // A Server is a running NATS server.
 type Server struct {
-	server *server.Server
-	url    string
-	close  func()
+	addr  net.Addr
+	url   string
+	close func()
 }
 
 // Start starts a server and returns once clients can connect. Its error is one line.
@@ -69,9 +69,9 @@ func Start(o Options) (*Server, error) {
 	s, err := start(options)
 	if err != nil {
 		release()
-		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), line(err.Error()))
+		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
-	return &Server{server: s, url: url(s, o.Cert != ""), close: sync.OnceFunc(func() {
+	return &Server{addr: s.Addr(), url: url(s, o.Cert != ""), close: sync.OnceFunc(func() {
 		s.Shutdown()
 		s.WaitForShutdown()
 		release()
@@ -82,7 +82,7 @@ func Start(o Options) (*Server, error) {
 func (s *Server) URL() string { return s.url }
 
 // Addr is where the server listens.
-func (s *Server) Addr() net.Addr { return s.server.Addr() }
+func (s *Server) Addr() net.Addr { return s.addr }
 
 // Close ends the server; its streams stay in the folder.
 func (s *Server) Close() { s.close() }
@@ -191,6 +191,15 @@ func start(o *server.Options) (*server.Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// reason is what nats-server's own words say: of an address that cannot be had, the system's part.
+func reason(err error) string {
+	text := line(err.Error())
+	if _, system, ok := strings.Cut(text, "bind: "); ok {
+		return strings.TrimRight(system, `"`) + "; give another address or port"
+	}
+	return text
 }
 
 // url is the address for clients on this machine.

@@ -239,8 +239,8 @@ func TestRunsOfFleets(t *testing.T) {
 	}{
 		{0, 0, "", ""},
 		{4, 4, "", ""},
-		{0, 4, "workers: 1 | 4", "the runs were sent from one machine to 4 machines, so"},
-		{8, 2, "workers: 8 | 2", "the runs were sent from 2 machines to 8 machines, so"},
+		{0, 4, "workers: 1 | 4", "runs were sent by different numbers of workers (1 to 4), so"},
+		{8, 2, "workers: 8 | 2", "runs were sent by different numbers of workers (2 to 8), so"},
 	} {
 		_, c := layout(t, Options{}, sent("a", tt.before), sent("b", tt.after))
 		w := c.Workloads[0]

@@ -21,10 +21,14 @@ type Worker struct {
 // Known reports whether the worker told how its client was: a lost one did not.
 func (w Worker) Known() bool { return !math.IsNaN(w.CPU) }
 
-// Validity is that of its verdict, empty of a worker without one.
+// Validity is that of its verdict, and at least doubtful of a worker whose clock changed suddenly;
+// empty of a worker without a verdict.
 func (w Worker) Validity() trace.Validity {
-	if w.Verdict == nil {
+	switch {
+	case w.Verdict == nil:
 		return ""
+	case w.Verdict.Validity == trace.Valid && w.Clock.Steps > 0:
+		return trace.Doubtful
 	}
 	return w.Verdict.Validity
 }
@@ -55,7 +59,7 @@ func severity(w Worker) int {
 		return 3
 	case w.Validity() == trace.Invalid:
 		return 2
-	case w.Validity() == trace.Doubtful || w.Clock.Steps > 0:
+	case w.Validity() == trace.Doubtful:
 		return 1
 	}
 	return 0
@@ -173,7 +177,9 @@ func (j *judgement) fleet() {
 	all := Workers(j.s.Run)
 	j.lost(f, chosen(all, func(w Worker) bool { return w.IsLost() }))
 	fit := func(v trace.Validity) []Worker {
-		return chosen(all, func(w Worker) bool { return !w.IsLost() && w.Validity() == v })
+		return chosen(all, func(w Worker) bool {
+			return !w.IsLost() && w.Verdict != nil && w.Verdict.Validity == v && len(w.Verdict.Reasons) > 0
+		})
 	}
 	j.unfit("verdict.workers-invalid", fit(trace.Invalid), 0)
 	j.unfit("verdict.workers-doubtful", fit(trace.Doubtful), maxDoubtful)
@@ -187,6 +193,7 @@ func (j *judgement) lost(f *trace.Fleet, lost []Worker) {
 	if len(lost) == 0 {
 		return
 	}
+	slices.SortStableFunc(lost, func(a, b Worker) int { return cmp.Compare(b.Missing(), a.Missing()) })
 	var which []plan.Message
 	for _, w := range lost[:min(len(lost), mostNamed)] {
 		which = append(which, plan.Say("fleet.of-worker", "worker", w.Name, "what", w.LostWhy))

@@ -99,12 +99,16 @@ func TestVerdictOfAFleet(t *testing.T) {
 		{"nothing", 4, spoil(), trace.Valid, ""},
 		{"a lost worker", 4, lose(1, 20), trace.Invalid, "one worker was lost (w1: silent for 5 s): 30 requests have no record, 15 % of the load"},
 		{"that is tolerated", 4, spoil(lose(1, 20), tolerate), trace.Doubtful, "one worker was lost (w1: silent for 5 s): 30 requests have no record, 15 % of the load"},
-		{"of many", 8, spoil(lose(0, 0), lose(2, 25), lose(3, 24), lose(7, 24)), trace.Invalid,
-			"4 workers were lost (w0: silent for 5 s, w2: silent for 5 s, w3: silent for 5 s, and 1 more): 27 requests have no record, 13.5 % of the load"},
+		{
+			"of many", 8, spoil(lose(0, 23), lose(2, 25), lose(3, 24), lose(7, 0)), trace.Invalid,
+			"4 workers were lost (w7: silent for 5 s, w0: silent for 5 s, w3: silent for 5 s, and 1 more): 28 requests have no record, 14 % of the load",
+		},
 		{"all of them", 2, spoil(lose(0, 0), lose(1, 0)), trace.Invalid, "all 200 requests failed: the worker was lost"},
 
-		{"a late worker, in a hundredth", 4, ofEach(2, func(r *trace.Record) { r.Sent += 20 * ms }), trace.Invalid,
-			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; one worker with 25 % of the requests is invalid (w2: requests were sent late: P99 20.0 ms"},
+		{
+			"a late worker, in a hundredth", 4, ofEach(2, func(r *trace.Record) { r.Sent += 20 * ms }), trace.Invalid,
+			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; one worker with 25 % of the requests is invalid (w2: requests were sent late: P99 20.0 ms",
+		},
 		{"with its clock set, and few requests", 8, func(tr *trace.Trace) {
 			workerIs(3, func(w *trace.FleetWorker) { w.Client.ClockSteps, w.Client.ClockStep = 1, -s })(tr)
 			for i := range tr.Run.Fleet.Workers {
@@ -115,17 +119,27 @@ func TestVerdictOfAFleet(t *testing.T) {
 				}
 			}
 		}, trace.Doubtful, "one worker with 0.526 % of the requests is invalid (w3: the wall clock was set during the run, by up to 1000 ms"},
-		{"with its clock set", 4, workerIs(3, func(w *trace.FleetWorker) { w.Client.ClockSteps, w.Client.ClockStep = 1, -s }), trace.Invalid,
-			"the wall clock was set during the run, by up to 1000 ms: TTFT and E2EL are invalid; one worker with 25 % of the requests is invalid (w3: "},
-		{"a pause of a collector", 4, workerIs(0, func(w *trace.FleetWorker) { w.Client.GCMax = 11 * time.Millisecond }), trace.Doubtful,
-			"one worker with 25 % of the requests is doubtful (w0: the garbage collector paused the client for 11.0 ms)"},
+		{
+			"with its clock set", 4, workerIs(3, func(w *trace.FleetWorker) { w.Client.ClockSteps, w.Client.ClockStep = 1, -s }), trace.Invalid,
+			"the wall clock was set during the run, by up to 1000 ms: TTFT and E2EL are invalid; one worker with 25 % of the requests is invalid (w3: ",
+		},
+		{
+			"a pause of a collector", 4, workerIs(0, func(w *trace.FleetWorker) { w.Client.GCMax = 11 * time.Millisecond }), trace.Doubtful,
+			"one worker with 25 % of the requests is doubtful (w0: the garbage collector paused the client for 11.0 ms)",
+		},
 		{"of few requests", 4, spoil(workerIs(0, func(w *trace.FleetWorker) { w.Client.GCMax = 11 * time.Millisecond }), many(1), many(1), many(2), many(2), many(3), many(3)), trace.Valid, ""},
-		{"processors of one", 4, spoil(ofEach(1, func(r *trace.Record) { r.Stamps = trace.UserStamps }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Doubtful,
-			"one worker with 25 % of the requests is invalid (w1: this process used 100 % of 2 processors)"},
-		{"processors of all", 2, spoil(late(5, 20), workerIs(0, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Invalid,
-			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; the workers used 100 % of their 4 processors; "},
-		{"a server that nobody else reaches", 4, ofEach(2, func(r *trace.Record) { r.Class, r.Chunks = trace.Unreachable, nil }), trace.Doubtful,
-			"one worker with 25 % of the requests is invalid (w2: all 50 requests failed: no route to the host)"},
+		{
+			"processors of one", 4, spoil(ofEach(1, func(r *trace.Record) { r.Stamps = trace.UserStamps }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Doubtful,
+			"one worker with 25 % of the requests is invalid (w1: this process used 100 % of 2 processors)",
+		},
+		{
+			"processors of all", 2, spoil(late(5, 20), workerIs(0, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s }), workerIs(1, func(w *trace.FleetWorker) { w.Client.CPU = 2 * s })), trace.Invalid,
+			"requests were sent late: P99 20.0 ms, the limit is 10.0 ms; the workers used 100 % of their 4 processors; ",
+		},
+		{
+			"a server that nobody else reaches", 4, ofEach(2, func(r *trace.Record) { r.Class, r.Chunks = trace.Unreachable, nil }), trace.Doubtful,
+			"one worker with 25 % of the requests is invalid (w2: all 50 requests failed: no route to the host)",
+		},
 		{"a server that breaks", 4, ofEach(2, func(r *trace.Record) {
 			if r.Index > 3 {
 				r.Class = trace.Reset
@@ -192,6 +206,12 @@ func TestProcessorsOfAFleet(t *testing.T) {
 	if h.CPUs != 5 || !cmp.Equal(h.CPU, 0.6/5, exact) {
 		t.Errorf("%v of %d processors, want %v of 5", h.CPU, h.CPUs, 0.6/5)
 	}
+	for i := range 3 { // w0 and w1 on one machine of two processors
+		tr.Run.Fleet.Workers[i].Host = []string{"a", "a", "b"}[i]
+	}
+	if h := judged(tr).Health; h.CPUs != 4 || !cmp.Equal(h.CPU, 0.6/4, exact) {
+		t.Errorf("%v of %d processors, want %v of 4", h.CPU, h.CPUs, 0.6/4)
+	}
 }
 
 func TestMergeClients(t *testing.T) {
@@ -200,11 +220,15 @@ func TestMergeClients(t *testing.T) {
 		return trace.Lag{Reads: n, P50: p50, P99: p99, Max: most}
 	}
 	got := MergeClients([]trace.Client{
-		{Engine: "h1", CPU: s, Procs: 2, GCCycles: 3, GCPause: 5, GCMax: 4, Memory: 100, Lag: lag(10, 5, 9, 50), Unstamped: 1, ClockSteps: 1, ClockStep: -8 * s,
-			Contention: &trace.Contention{Waited: -1, Others: 0.1, Steal: -1, Pressure: 0.2}},
+		{
+			Engine: "h1", CPU: s, Procs: 2, GCCycles: 3, GCPause: 5, GCMax: 4, Memory: 100, Lag: lag(10, 5, 9, 50), Unstamped: 1, ClockSteps: 1, ClockStep: -8 * s,
+			Contention: &trace.Contention{Waited: -1, Others: 0.1, Steal: -1, Pressure: 0.2},
+		},
 		{Engine: "h1"},
-		{Engine: "h1", CPU: 2 * s, Procs: 4, GCCycles: 1, GCPause: 7, GCMax: 7, Memory: 10, Lag: lag(30, 2, 20, 40), Unstamped: 2, ClockSteps: 2, ClockStep: 3 * s,
-			Contention: &trace.Contention{Waited: s, Others: 0.3, Steal: -1, Pressure: 0.1}},
+		{
+			Engine: "h1", CPU: 2 * s, Procs: 4, GCCycles: 1, GCPause: 7, GCMax: 7, Memory: 10, Lag: lag(30, 2, 20, 40), Unstamped: 2, ClockSteps: 2, ClockStep: 3 * s,
+			Contention: &trace.Contention{Waited: s, Others: 0.3, Steal: -1, Pressure: 0.1},
+		},
 		{Contention: &trace.Contention{Waited: 2 * s, Others: -1, Steal: -1, Pressure: -1}},
 	})
 	want := trace.Client{

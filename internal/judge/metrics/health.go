@@ -82,17 +82,25 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	return h
 }
 
-// usable is how many processors the process could use; of a fleet, those whose use is known could
-// together.
+// usable is how many processors the process could use; of a fleet, how many those whose use is
+// known could together. Workers on one host share its processors.
 func usable(run trace.Run) int {
 	if run.Fleet == nil {
 		return usableOf(run.Env.CPUs, run.Client)
 	}
-	n := 0
+	n, shared, have := 0, map[string]int{}, map[string]int{} // by host
 	for _, w := range run.Fleet.Workers {
-		if !w.IsLost() {
+		switch {
+		case w.IsLost():
+		case w.Host == "":
 			n += usableOf(w.CPUs, w.Client)
+		default:
+			shared[w.Host] += usableOf(w.CPUs, w.Client)
+			have[w.Host] = max(have[w.Host], w.CPUs)
 		}
+	}
+	for host, sum := range shared {
+		n += min(sum, max(have[host], 1))
 	}
 	return max(n, 1)
 }

@@ -4,7 +4,7 @@
 // what was there. Append adds all of its bytes or none. A private file is readable by its
 // owner only; other files get the permissions that the umask leaves. A Mark notices that a
 // file which is still open was removed or replaced under its name. ReadSmall reads no more
-// than a person would write.
+// than a person would write. Prune limits a folder of files that can be got again.
 package files
 
 import (

@@ -27,6 +27,7 @@ type Options struct {
 	NKeys         []string // public keys of users
 	CA, Cert, Key string   // files; with a CA, clients need a certificate
 	NoJetStream   bool
+	WebSocket     bool   // it listens for WebSockets too
 	Dir           string // of the streams; a temporary one if empty
 	MaxPayload    int    // bytes; 8 MiB if 0
 	Config        string // more lines of its configuration file
@@ -37,6 +38,7 @@ type Server struct {
 	t       testing.TB
 	options Options
 	port    string
+	webPort string
 	cmd     *exec.Cmd
 	ended   chan struct{}
 }
@@ -47,7 +49,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	s := &Server{t: t, options: o, port: "-1"}
+	s := &Server{t: t, options: o, port: "-1", webPort: "-1"}
 	s.start()
 	t.Cleanup(s.Kill)
 	return s
@@ -61,6 +63,9 @@ func (s *Server) URL() string {
 	}
 	return scheme + "://127.0.0.1:" + s.port
 }
+
+// WebSocketURL is where it listens for WebSockets.
+func (s *Server) WebSocketURL() string { return "ws://127.0.0.1:" + s.webPort }
 
 // PID is that of the process.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
@@ -85,6 +90,7 @@ func (s *Server) end(signal syscall.Signal) {
 
 var (
 	listening = regexp.MustCompile(`Listening for client connections on \S+:(\d+)`)
+	webSocket = regexp.MustCompile(`Listening for websocket clients on ws://\S+:(\d+)`)
 	isReady   = "Server is ready"
 )
 
@@ -113,6 +119,9 @@ func (s *Server) start() {
 		lines = append(lines, said.Text())
 		if m := listening.FindStringSubmatch(said.Text()); m != nil {
 			s.port = m[1]
+		}
+		if m := webSocket.FindStringSubmatch(said.Text()); m != nil {
+			s.webPort = m[1]
 		}
 		ready = strings.Contains(said.Text(), isReady)
 	}
@@ -154,6 +163,9 @@ func (s *Server) config() string {
 			put(" ca_file: %q\n verify: true", o.CA)
 		}
 		put("}")
+	}
+	if o.WebSocket {
+		put("websocket { host: 127.0.0.1, port: %s, no_tls: true }", s.webPort)
 	}
 	return b.String() + o.Config
 }
