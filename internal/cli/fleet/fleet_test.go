@@ -60,15 +60,16 @@ func TestToken(t *testing.T) {
 // What is printed to be typed on other machines leads there, and has the token if it was made here.
 func TestWhereOthersJoin(t *testing.T) {
 	for _, tt := range []struct {
-		url  string
-		own  bool
-		want string
+		listen, url string
+		own         bool
+		want        string
 	}{
-		{"nats://127.0.0.1:4222", false, "nats://t0k@127.0.0.1:4222"},
-		{"tls://0.0.0.0:4222", false, "tls://t0k@host:4222"},
-		{"nats://[::]:4222", true, "nats://host:4222"},
+		{"127.0.0.1:0", "nats://127.0.0.1:4222", false, "nats://t0k@127.0.0.1:4222"},
+		{"0.0.0.0:4222", "tls://127.0.0.1:4222", false, "tls://t0k@host:4222"},
+		{":4222", "nats://127.0.0.1:4222", true, "nats://host:4222"},
+		{"10.0.0.1:4222", "nats://10.0.0.1:4222", true, "nats://10.0.0.1:4222"},
 	} {
-		u := serving{url: tt.url, token: "t0k", own: tt.own}
+		u := serving{UpCmd: UpCmd{Listen: tt.listen}, url: tt.url, token: "t0k", own: tt.own}
 		if got := u.at("host", true); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.url, got, tt.want)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/fleet/server"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
@@ -135,7 +136,7 @@ type serving struct {
 
 // hire starts the workers of this machine.
 func (u *serving) hire() (*crew, error) {
-	c := &crew{url: u.at("127.0.0.1", false), token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c := &crew{url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
 	c.heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}
@@ -148,16 +149,16 @@ func (u *serving) hire() (*crew, error) {
 	return c, c.hire(u.Local)
 }
 
-// at is the URL of the server for others; host stands for an address that means all of them.
-func (u *serving) at(host string, token bool) string {
+// at is the URL of the server for others, which know this machine by a name.
+func (u *serving) at(name string, token bool) string {
 	parsed, err := url.Parse(u.url)
 	if err != nil {
 		return u.url
 	}
-	if ip := net.ParseIP(parsed.Hostname()); ip != nil && ip.IsUnspecified() || parsed.Hostname() == "" {
-		parsed.Host = net.JoinHostPort(host, parsed.Port())
+	host, _, _ := net.SplitHostPort(u.Listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // all addresses
+		parsed.Host = net.JoinHostPort(name, parsed.Port())
 	}
-	parsed.User = nil
 	if token && !u.own {
 		parsed.User = url.User(u.token)
 	}
@@ -172,9 +173,9 @@ func (u *serving) say() {
 	if u.own {
 		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", flags.FleetTokenVariable)
 	}
-	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust("--ca"))
-	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust("--fleet-ca"))
-	fmt.Fprintf(w, "Who is there:\n  pitot fleet status --join %s%s\n\n", join, u.trust("--ca"))
+	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust(""))
+	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust("fleet-"))
+	fmt.Fprintf(w, "Who is there:\n  pitot fleet status --join %s%s\n\n", join, u.trust(""))
 	host, _, _ := net.SplitHostPort(u.Listen)
 	ip := net.ParseIP(host)
 	loopback := ip != nil && ip.IsLoopback() || host == "localhost"
@@ -186,10 +187,13 @@ func (u *serving) say() {
 	}
 }
 
-// trust is the flag with the file that lets a client trust the server, for one with TLS.
-func (u *serving) trust(flag string) string {
-	if u.TLSCert == "" {
+// trust are the flags with which a client is let in by a server with TLS; more stands behind their dashes.
+func (u *serving) trust(more string) string {
+	switch {
+	case u.TLSCert == "":
 		return ""
+	case u.CA == "":
+		return " --" + more + "ca FILE"
 	}
-	return " " + flag + " " + cmp.Or(u.CA, "FILE")
+	return " --" + more + "ca " + shell.Quote(u.CA) + " --" + more + map[bool]string{true: "cert FILE --fleet-key FILE", false: "tls-cert FILE --tls-key FILE"}[more != ""]
 }
