@@ -107,7 +107,6 @@ func TestMistakes(t *testing.T) {
 		{"no workers", "vllm bench serve --base-url " + up + " --fleet local --workers 0", exitUsage, "--workers 0: must be from 1"},
 		{"no fleet", "sglang bench_serving --base-url " + up + " --fleet h:1", exitUsage, `--fleet "h:1": must be the URL of a NATS server`},
 		{"no server of a fleet", "bench -n 1 --fleet nats://t0k3n0fit@127.0.0.1:1 --url " + up, exitFailed, "connect to nats://127.0.0.1:1: connection refused"},
-		{"a simulation by a fleet", "sim --fleet local", exitUsage, "unknown flag --fleet"},
 		{"a simulated sweep by a fleet", "sweep --fleet local --rate 1,2", exitUsage, "--fleet: a simulation is made in virtual time"},
 		{"an experiment's load with a fleet", "ab --before profile:small-chat --same -- bench --fleet local", exitUsage, "put the flag ahead of the load"},
 		{"serve: no port", "serve --port 65536", exitUsage, "--port 65536: must be from 0"},

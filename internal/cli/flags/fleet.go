@@ -16,7 +16,7 @@ import (
 // Fleet say which machines send the requests. They are no settings of a plan: the requests are the
 // same, and due at the same time, wherever they are sent from.
 type Fleet struct {
-	At         string         `name:"fleet" placeholder:"URL" help:"Send the requests from the workers of a fleet: the URL of its NATS server, such as nats://TOKEN@10.0.0.1:4222, or local for workers on this machine that are started for this command. Default: PITOT_FLEET, else this process sends them."`
+	At         string         `name:"fleet" placeholder:"URL|local" help:"Send the requests from the workers of a fleet: the URL of its NATS server, such as nats://TOKEN@10.0.0.1:4222, or local for workers on this machine that are started for this command. Default: PITOT_FLEET, else this process sends them."`
 	Workers    *int           `placeholder:"N" help:"Number of workers. Default: all that are there; 2 for local."`
 	FleetWait  *time.Duration `placeholder:"TIME" help:"How long to wait for the workers, and for another one if one is lost before the run begins. Default: 30s."`
 	FleetFewer bool           `help:"Begin with the workers that are there by then, in place of an error."`

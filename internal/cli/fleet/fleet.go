@@ -20,7 +20,7 @@ type Cmd struct {
 
 // Server says how the server of a fleet is reached.
 type Server struct {
-	Join  string `required:"" placeholder:"URL" help:"NATS server of the fleet, such as nats://TOKEN@10.0.0.1:4222. The token may be in PITOT_FLEET_TOKEN instead."`
+	Join  string `placeholder:"URL" help:"NATS server of the fleet, such as nats://TOKEN@10.0.0.1:4222. The token may be in PITOT_FLEET_TOKEN instead. Default: PITOT_FLEET."`
 	Creds string `placeholder:"FILE" help:"Credentials file of NATS, with a JWT and a seed."`
 	NKey  string `name:"nkey" placeholder:"FILE" help:"File with the seed of an nkey of NATS."`
 	CA    string `name:"ca" placeholder:"FILE" help:"PEM file of the certificate authorities to trust for the server, in place of the system's."`
@@ -28,9 +28,16 @@ type Server struct {
 	Key   string `name:"tls-key" aliases:"key" placeholder:"FILE" help:"PEM key of this client."`
 }
 
-// check says what is wrong with the flags.
-func (s Server) check() error {
-	if err := flags.CheckFleetURL("--join", s.Join); err != nil {
+// settle takes the server from the environment if no flag names it, and says what is wrong with the flags.
+func (s *Server) settle(con *console.Console) error {
+	by := "--join"
+	if s.Join == "" {
+		s.Join, by = con.Getenv(flags.FleetVariable), flags.FleetVariable
+	}
+	if s.Join == "" || s.Join == flags.LocalFleet {
+		return console.Usagef("--join is missing: name the NATS server of the fleet, or set %s", flags.FleetVariable)
+	}
+	if err := flags.CheckFleetURL(by, s.Join); err != nil {
 		return err
 	}
 	if (s.Cert == "") != (s.Key == "") {
@@ -45,8 +52,8 @@ func (s Server) check() error {
 }
 
 // connect connects to the server under the name of a client; say gets what becomes of the connection.
-func (s Server) connect(ctx context.Context, con *console.Console, name string, say func(string)) (*bus.Bus, error) {
-	if err := s.check(); err != nil {
+func (s *Server) connect(ctx context.Context, con *console.Console, name string, say func(string)) (*bus.Bus, error) {
+	if err := s.settle(con); err != nil {
 		return nil, err
 	}
 	return bus.Connect(ctx, bus.Options{

@@ -26,7 +26,7 @@ type WorkerCmd struct {
 	Server
 	Name     string `placeholder:"NAME" help:"Name of the worker, for people. Default: that of the host."`
 	Zone     string `placeholder:"ZONE" help:"Where the worker is, such as a rack or a region."`
-	Capacity string `default:"measure" placeholder:"N" help:"Chunks per second that this machine can read: measure, at the start, in about a second; a number; or none (${default})."`
+	Capacity string `default:"measure" placeholder:"N" help:"Chunks per second that this machine can read: measure, at the start, in half a second; a number; or none (${default})."`
 	Folder   string `placeholder:"DIR" help:"Folder for files that a controller sends, such as datasets, and for records that cannot be delivered. Default: pitot/fleet/inputs in the user's data folder."`
 	Held     bool   `hidden:"" help:"End when standard input does."`
 }
@@ -40,7 +40,7 @@ func (WorkerCmd) Help() string {
 
 // Run works until it is interrupted.
 func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
-	if err := c.check(); err != nil {
+	if err := c.check(con); err != nil {
 		return err
 	}
 	capacity, err := c.capacity()
@@ -128,14 +128,14 @@ func cause(ctx context.Context, err error) error {
 }
 
 // check says what is wrong with the flags.
-func (c WorkerCmd) check() error {
+func (c *WorkerCmd) check(con *console.Console) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100
 		if len(one.text) > most || strings.ContainsFunc(one.text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return console.Usagef("%s %q: must be at most %d printable characters", one.flag, one.text, most)
 		}
 	}
-	return c.Server.check()
+	return c.settle(con)
 }
 
 // capacity is what finds how much the machine can read.
