@@ -16,11 +16,13 @@ import (
 // A crew is worker processes of this binary on this machine. One that dies is started again, unless
 // it goes on dying.
 type crew struct {
+	program    string // empty: this binary
 	url, token string
 	more       []string // flags of each worker
 	folder     string   // for their logs
 	say        func(string)
 	heard      func(worker, line string) // gets each line that a worker prints; may be nil
+	pause      time.Duration             // before a worker is started again
 
 	stop  context.CancelFunc
 	over  sync.WaitGroup
@@ -34,21 +36,22 @@ var unmeasured = []string{"--capacity", "none"}
 const (
 	mostStarts = 4           // within
 	startsIn   = time.Minute // this time
-	pause      = time.Second // before it is started again
 )
 
 // hire starts n workers. It is an error if the first start of one fails.
 func (c *crew) hire(n int) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
+	if c.program == "" {
+		var err error
+		if c.program, err = os.Executable(); err != nil {
+			return err
+		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	host := proc.Host()
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", host, i+1)
-		first, err := c.start(program, name, c.more...)
+		first, err := c.start(name, c.more...)
 		if err != nil {
 			c.release()
 			return fmt.Errorf("start worker %s: %w", name, err)
@@ -56,15 +59,15 @@ func (c *crew) hire(n int) error {
 		c.alive.Add(1)
 		c.over.Go(func() {
 			defer c.alive.Done()
-			c.keep(ctx, program, name, first)
+			c.keep(ctx, name, first)
 		})
 	}
 	return nil
 }
 
-func (c *crew) start(program, name string, more ...string) (*proc.Held, error) {
+func (c *crew) start(name string, more ...string) (*proc.Held, error) {
 	h := proc.HeldCommand{
-		Args: append([]string{program, "fleet", "worker", "--held", "--join", c.url, "--name", name}, more...),
+		Args: append([]string{c.program, "fleet", "worker", "--held", "--join", c.url, "--name", name}, more...),
 		Env:  []string{flags.FleetTokenVariable + "=" + c.token, flags.FleetVariable + "="}, Log: c.log(name),
 	}
 	if c.heard != nil {
@@ -76,7 +79,7 @@ func (c *crew) start(program, name string, more ...string) (*proc.Held, error) {
 func (c *crew) log(name string) string { return filepath.Join(c.folder, "worker-"+name+".log") }
 
 // keep has one worker go on until the context ends, or until it dies too often.
-func (c *crew) keep(ctx context.Context, program, name string, up *proc.Held) {
+func (c *crew) keep(ctx context.Context, name string, up *proc.Held) {
 	starts := []time.Time{time.Now()}
 	for {
 		select {
@@ -97,9 +100,9 @@ func (c *crew) keep(ctx context.Context, program, name string, up *proc.Held) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-time.After(c.pause):
 		}
-		next, err := c.start(program, name, slices.Concat(c.more, unmeasured)...) // others may be sending
+		next, err := c.start(name, slices.Concat(c.more, unmeasured)...) // others may be sending
 		if err != nil {
 			c.say(fmt.Sprintf("worker %s cannot be started again: %v", name, err))
 			return

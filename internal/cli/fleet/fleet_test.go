@@ -75,3 +75,42 @@ func TestWhereOthersJoin(t *testing.T) {
 		}
 	}
 }
+
+// A worker that dies is started again, and given up when it goes on dying; one that lives ends with its input.
+func TestCrew(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	script := "#!/bin/sh\necho up $7 $PITOT_FLEET_TOKEN\ncase $7 in *-1) exit 3;; esac\nexec cat\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	said, heard := make(chan string, 20), make(chan string, 20)
+	c := &crew{
+		program: program, url: "nats://h:1", token: "t0k", folder: dir, say: func(line string) { said <- line },
+		heard: func(worker, line string) { heard <- worker + ": " + line },
+	}
+	if err := c.hire(2); err != nil {
+		t.Fatal(err)
+	}
+	for i := range mostStarts {
+		line, last := <-said, i == mostStarts-1
+		if !strings.Contains(line, "exit code 3: up ") || strings.Contains(line, "not started any more") != last {
+			t.Errorf("said %q", line)
+		}
+	}
+	select {
+	case <-c.gone():
+		t.Error("a worker that lives is given up")
+	default:
+	}
+	c.release()
+	<-c.gone()
+	if len(heard) != mostStarts+1 {
+		t.Errorf("%d lines of workers, want %d", len(heard), mostStarts+1)
+	}
+	for range len(heard) {
+		if line := <-heard; !strings.HasSuffix(line, " t0k") {
+			t.Errorf("heard %q", line)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
@@ -104,7 +105,7 @@ func (l *Link) here(o *bus.Options) error {
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &crew{url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
+	c := &crew{pause: time.Second, url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
 	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
 		return err
 	}

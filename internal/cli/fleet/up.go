@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
@@ -136,7 +137,7 @@ type serving struct {
 
 // hire starts the workers of this machine.
 func (u *serving) hire() (*crew, error) {
-	c := &crew{url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c := &crew{pause: time.Second, url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
 	c.heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}

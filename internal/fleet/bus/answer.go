@@ -56,7 +56,7 @@ func (b *Bus) serve(subject string, answer func(data []byte) (any, error)) (end 
 	}
 	end = func() {
 		_ = sub.Unsubscribe() // it fails if the connection is closed
-		_ = b.settle()
+		_ = settle(b.conn)
 		handling.Lock()
 		defer handling.Unlock()
 		over = true
@@ -80,7 +80,7 @@ func (b *Bus) begin() bool {
 
 // confirm waits until the server has a subscription, so that whoever asks from now on is heard.
 func (b *Bus) confirm(subject string) error {
-	if err := b.settle(); err != nil {
+	if err := settle(b.conn); err != nil {
 		return b.failed(subject, err)
 	}
 	if err := b.conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
@@ -91,12 +91,12 @@ func (b *Bus) confirm(subject string) error {
 
 // settle waits until the server has all that was sent. Subscriptions that change while the connection
 // is down are sent with the next.
-func (b *Bus) settle() error {
-	if !b.conn.IsConnected() {
+func settle(conn *nats.Conn) error {
+	if !conn.IsConnected() {
 		return nil
 	}
-	err := b.conn.FlushTimeout(connectTimeout)
-	if err != nil && !b.conn.IsConnected() && !b.conn.IsClosed() {
+	err := conn.FlushTimeout(connectTimeout)
+	if err != nil && !conn.IsConnected() && !conn.IsClosed() {
 		return nil
 	}
 	return err

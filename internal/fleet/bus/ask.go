@@ -72,7 +72,7 @@ func (b *Bus) awaitUp(ctx context.Context, subject string) error {
 // ended is the error for a context that ended first.
 func ended(ctx context.Context, subject string) error {
 	cause := context.Cause(ctx)
-	if errors.Is(cause, context.DeadlineExceeded) {
+	if errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, errOver) {
 		return silence{subject}
 	}
 	return fmt.Errorf("%s: %w", subject, cause)

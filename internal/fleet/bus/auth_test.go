@@ -49,6 +49,7 @@ type refusals struct {
 
 var (
 	ports   = regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`)
+	inboxes = regexp.MustCompile(`_INBOX\.\w+`)
 	folders = regexp.MustCompile(`/\S*/`)
 )
 
@@ -82,6 +83,7 @@ func (r *refusals) note(name string, err error) {
 		}
 		return "DIR/"
 	})
+	text = inboxes.ReplaceAllString(text, "_INBOX.ID")
 	r.lines = append(r.lines, name+": "+text+"\n")
 }
 
@@ -217,6 +219,8 @@ func TestCredentials(t *testing.T) {
 	r.connect("a seed alone", bus.Options{URL: s.URL(), Creds: seed})
 	denied := operator.User(t, func(c *jwt.UserClaims) { c.Pub.Deny.Add("$JS.>") })
 	r.connect("no permission for JetStream", bus.Options{URL: s.URL(), Creds: denied})
+	deaf := operator.User(t, func(c *jwt.UserClaims) { c.Sub.Deny.Add("_INBOX.>") })
+	r.connect("no permission for replies", bus.Options{URL: s.URL(), Creds: deaf})
 	r.check("creds.txt")
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -97,24 +98,38 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 // open connects. What was encrypted because the server demands it stays so: a connection in its
 // place that is not encrypted is refused.
 func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
-	for {
+	conn, err := b.dial(ctx, o, options)
+	if err != nil {
+		return err
+	}
+	_, err = conn.TLSConnectionState()
+	encrypted := err == nil
+	if encrypted && !options.Secure && !b.address.encrypted() {
+		conn.Close()
+		options.Secure = true
+		if conn, err = b.dial(ctx, o, options); err != nil {
+			return err
+		}
+	}
+	b.conn, b.private = conn, encrypted || b.address.local()
+	b.stream, err = jetstream.New(conn)
+	b.set(conn.IsConnected())
+	return err
+}
+
+// dial connects once. A server that refuses us says why and closes, which can be while nats.go still
+// writes: what it said is lost then, and it is asked again.
+func (b *Bus) dial(ctx context.Context, o Options, options nats.Options) (*nats.Conn, error) {
+	for attempt := 1; ; attempt++ {
 		d := &dialer{ctx: ctx, dial: o.Dial}
 		options.CustomDialer = d
 		conn, err := d.connect(options)
-		if err != nil {
-			return b.explain(ctx, o, d, err)
+		if err == nil {
+			return conn, nil
 		}
-		_, err = conn.TLSConnectionState()
-		encrypted := err == nil
-		if encrypted && !options.Secure && !b.address.encrypted() {
-			conn.Close()
-			options.Secure = true
-			continue
+		if again := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET); !again || attempt == 5 {
+			return nil, b.explain(ctx, o, d, err)
 		}
-		b.conn, b.private = conn, encrypted || b.address.local()
-		b.stream, err = jetstream.New(conn)
-		b.set(conn.IsConnected())
-		return err
 	}
 }
 

@@ -52,7 +52,7 @@ func (b *Bus) lost(_ *nats.Conn, err error) {
 
 func (b *Bus) back(conn *nats.Conn) {
 	b.set(conn.IsConnected())
-	if b.settle() == nil && conn.IsConnected() { // the server has the subscriptions
+	if settle(conn) == nil && conn.IsConnected() { // the server has the subscriptions
 		b.tell(fmt.Sprintf("connected to %s again", b.address))
 	}
 }

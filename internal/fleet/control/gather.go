@@ -134,7 +134,7 @@ func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
-		g.lose(&g.shares[from], plan.Say(lostDamaged, "why", err))
+		g.lost(&g.shares[from], plan.Say(lostDamaged, "why", err))
 	}
 }
 
@@ -144,14 +144,10 @@ const (
 	lostGone    plan.Code = "fleet.lost-gone"
 	lostFailed  plan.Code = "fleet.lost-failed"
 	lostDamaged plan.Code = "fleet.lost-damaged"
-	lostStream  plan.Code = "fleet.lost-stream"
 )
 
-// What is noted of a fleet's run.
-const (
-	noteLost plan.Code = "fleet.lost"
-	noteBack plan.Code = "fleet.back"
-)
+// noteLost says during the run that a worker was lost.
+const noteLost plan.Code = "fleet.lost-note"
 
 // lose marks a worker as lost, and tells it to send no more if it hears that. g.mu is held.
 func (g *gathering) lose(s *share, why plan.Message) {
