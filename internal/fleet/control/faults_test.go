@@ -28,8 +28,9 @@ tokenizer: {where: none}
 load: [{arrival: {kind: poisson, rate: 50}, dataset: {kind: random, input_len: 20, output_len: 4}}]
 `
 
-// after calls do once, when so many records came.
-func after(n int, do func()) run.Sink {
+// midway calls do once, when thirty records came.
+func midway(do func()) run.Sink {
+	n := 30
 	var mu sync.Mutex
 	return run.SinkFunc(func(e run.Event) error {
 		if _, ok := e.(run.Recorded); !ok {
@@ -122,7 +123,7 @@ func TestAWorkerIsLost(t *testing.T) {
 		c := hire(t, s, 3, nil)
 		o := options(t, s)
 		o.Grace, o.Tolerate = time.Second, tolerate
-		result, err := execute(t, spec(t, url, lasting), control.New(o), after(30, func() { c.buses[1].Close() }))
+		result, err := execute(t, spec(t, url, lasting), control.New(o), midway(func() { c.buses[1].Close() }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
-		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(30, s.Restart))
+		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), midway(s.Restart))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, _ = p.Execute(context.Background(), nil, after(30, func() {
+				_, _ = p.Execute(context.Background(), nil, midway(func() {
 					o.Bus.Close()
 					close(died)
 				}))
@@ -233,7 +234,7 @@ func TestStopped(t *testing.T) {
 	}
 	defer p.Close()
 	stop := make(chan struct{})
-	result, err := p.Execute(t.Context(), stop, after(30, func() { close(stop) }))
+	result, err := p.Execute(t.Context(), stop, midway(func() { close(stop) }))
 	if err != nil {
 		t.Fatal(err)
 	}
