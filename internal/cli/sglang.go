@@ -141,6 +141,9 @@ func runLine(line func() (*sglangLine, error), p *Process) error {
 	if err := l.fleet.Check(p.getenv); err != nil {
 		return err
 	}
+	if at, by := l.fleet.Named(p.getenv); at != "" && l.PrintRequests {
+		return usagef("--print-requests does not go with %s: the requests are sent by other machines; leave it out", by)
+	}
 	l.say("benchmark_args=" + l.Namespace())
 	l.say(l.Warnings()...)
 	made, err := l.compile(p)

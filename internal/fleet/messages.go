@@ -35,8 +35,9 @@ type Worker struct {
 	// measures it; 0: not measured.
 	Capacity float64   `json:"capacity,omitempty"`
 	State    State     `json:"state"`
-	Run      string    `json:"run,omitempty"` // that it works on
-	Wall     time.Time `json:"wall"`          // its wall clock
+	Run      string    `json:"run,omitempty"`  // that it works on: the id of its Order
+	Kept     string    `json:"kept,omitempty"` // and that by which the run is kept, once it has a Start
+	Wall     time.Time `json:"wall"`           // its wall clock
 	// Private: what is sent to it stays private, as far as it knows.
 	Private bool `json:"private,omitempty"`
 }
@@ -127,6 +128,8 @@ type Readiness struct {
 // A Start deals a worker its share and names the instant at which all begin.
 type Start struct {
 	Run string `json:"run"`
+	// Kept is the id by which the controller keeps the run, for people.
+	Kept string `json:"kept"`
 	// Share is the worker's position among Of workers; package deal says what that gives it.
 	Share int `json:"share"`
 	Of    int `json:"of"`

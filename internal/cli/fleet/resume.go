@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 )
@@ -55,9 +56,14 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	return m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+	err = m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
 	})
+	if errors.Is(err, store.ErrRunEnded) { // its controller died when all was done
+		fmt.Fprintf(con.Stderr, "run %s is complete in the store; what the server still had of it is removed\n", h.Run.ID)
+		return control.Forget(context.Background(), b, h)
+	}
+	return err
 }
 
 // which is the run to collect.

@@ -84,8 +84,8 @@ func writeTable(to io.Writer, seen []control.Seen, version string) error {
 			mark, differs = " *", true
 		}
 		state := string(s.State)
-		if s.Run != "" {
-			state += " " + s.Run
+		if run := cmp.Or(s.Kept, s.Run); run != "" {
+			state += " " + run
 		}
 		capacity := "-"
 		if s.Capacity > 0 {

@@ -51,6 +51,11 @@ func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks .
 	return p.Continue(ctx, nil, h.Run, sinks...)
 }
 
+// Forget removes what a run left with the server of the fleet, whose records are all in the store.
+func Forget(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
+	return errors.Join(delivery.Remove(ctx, b.Stream(), h.Fleet), inputs.Remove(ctx, b.Stream(), h.Fleet))
+}
+
 // dead is how long a controller says nothing that is gone for good; one that lives says something
 // four times a second.
 const dead = 3 * time.Second

@@ -124,6 +124,16 @@ func (t *task) now() fleet.State {
 	return t.state
 }
 
+// kept is the id by which the controller keeps the run, empty before it says so.
+func (t *task) kept() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begin == nil {
+		return ""
+	}
+	return t.begin.Kept
+}
+
 // heard notes that there is a controller.
 func (t *task) heard() {
 	t.mu.Lock()

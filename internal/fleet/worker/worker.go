@@ -119,7 +119,7 @@ func (w *Worker) self() fleet.Worker {
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, time.Now()
 	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
-		me.State, me.Run = t.now(), t.order.Run
+		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.kept()
 	}
 	return me
 }
