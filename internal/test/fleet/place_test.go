@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -52,6 +53,9 @@ type place struct {
 	t   testing.TB
 	dir string
 	url string // of the NATS server
+
+	noToken bool   // processes get in otherwise
+	pitot   string // the program, if it is another one
 }
 
 func newPlace(t testing.TB) *place {
@@ -81,11 +85,14 @@ func (p *place) start(name string, args ...string) *process { return p.startWith
 // startWith puts words before the program, such as those of another program that starts it.
 func (p *place) startWith(name string, before []string, args ...string) *process {
 	p.t.Helper()
-	words := append(append(append([]string{}, before...), pitot), args...)
+	words := append(append(append([]string{}, before...), cmp.Or(p.pitot, pitot)), args...)
 	c := &process{Cmd: exec.Command(words[0], words[1:]...), t: p.t, name: name, out: new(tail), errs: new(tail), over: make(chan struct{})}
 	c.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(p.dir, "home"), "TMPDIR=" + filepath.Join(p.dir, "tmp"),
-		"PITOT_STORE=" + filepath.Join(p.dir, "store", "runs.db"), "PITOT_FLEET_TOKEN=" + token,
+		"PITOT_STORE=" + filepath.Join(p.dir, "store", "runs.db"),
+	}
+	if !p.noToken {
+		c.Env = append(c.Env, "PITOT_FLEET_TOKEN="+token)
 	}
 	c.Stdout, c.Stderr = c.out, c.errs
 	if err := c.Start(); err != nil {

@@ -1,0 +1,320 @@
+package fleet
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// holdPreparing puts a proxy before the measured server that holds what is asked of it, until it is
+// released, while a worker prepares.
+func (s *site) holdPreparing() (release func()) {
+	s.t.Helper()
+	at, err := url.Parse(s.target)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	let := make(chan struct{})
+	forward := httputil.NewSingleHostReverseProxy(at)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			select {
+			case <-let:
+			case <-time.After(50 * time.Millisecond):
+				for _, one := range s.look() {
+					if one.State == fleet.Preparing {
+						<-let
+					}
+				}
+			}
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	release = sync.OnceFunc(func() { close(let) })
+	s.t.Cleanup(func() {
+		release()
+		front.CloseClientConnections()
+		front.Close()
+	})
+	s.target = front.URL
+	return release
+}
+
+// crash kills a worker.
+func (s *site) crash(i int) {
+	s.crew[i].signal(syscall.SIGKILL)
+	<-s.crew[i].over
+}
+
+// A worker that is killed while it is idle is not asked.
+func TestAWorkerIsKilledWhileIdle(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		s.crash(1)
+		s.control("--workers", "3", "--fleet-wait", "1s").complains(1, "2 of 3 workers", "--fleet-wait", "--fleet-fewer")
+		s.control("--workers", "3", "--fleet-wait", "1s", "--fleet-fewer").ends(0, "2 of 3 workers")
+		s.kept(120, nil)
+	})
+}
+
+// A worker that is killed before the start: the run waits for another one, starts with fewer, or is
+// refused in one line.
+func TestAWorkerIsKilledBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []fleet.State{fleet.Preparing, fleet.Armed} {
+		t.Run(string(phase), func(t *testing.T) {
+			t.Parallel()
+			overAll(t, ofModule, func(t *testing.T, k kind) {
+				t.Run("another one", func(t *testing.T) { killBeforeTheStart(t, k, phase, 3) })
+				if *long {
+					t.Run("fewer", func(t *testing.T) { killBeforeTheStart(t, k, phase, 2, "--fleet-fewer", "--fleet-wait", "1s") })
+					t.Run("refused", func(t *testing.T) { killBeforeTheStart(t, k, phase, 0, "--fleet-wait", "1s") })
+				}
+			})
+		})
+	}
+}
+
+// killBeforeTheStart kills one of three workers. made is how many of them send the run, 0 for a run
+// that is refused.
+func killBeforeTheStart(t *testing.T, k kind, phase fleet.State, made int, flags ...string) {
+	t.Parallel()
+	s := newSite(t, k, 3)
+	release := func() {}
+	if phase == fleet.Preparing {
+		release = s.holdPreparing()
+	}
+	c := s.control(append([]string{"--workers", "3"}, flags...)...)
+	s.in("w1", phase)
+	s.crash(1)
+	release()
+	if made == 0 {
+		c.complains(1, "2 of 3 workers", "--fleet-fewer")
+		s.free(2)
+		return
+	}
+	if made == 3 {
+		c.says("w1 on")
+		s.hire(1)
+	}
+	c.ends(0, "worker w1 on", "was lost before the start")
+	r, _ := s.kept(120, nil)
+	if len(r.Run.Fleet.Workers) != made || len(losses(r)) > 0 {
+		t.Errorf("fleet %v", lines(r))
+	}
+}
+
+// The requests of a worker that is killed in the run are failed by its class, the rest goes on, and
+// what it had delivered is kept.
+func TestAWorkerIsKilledInTheRun(t *testing.T) {
+	t.Parallel()
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		c := s.control("--require-valid")
+		s.answered(20)
+		before := s.complete()
+		s.answered(70)
+		s.crash(1)
+		c.ends(3, "worker w1 on", "was lost", "INVALID", "worker_lost")
+		r, classes := s.kept(120, before)
+		lost := classes[trace.WorkerLost]
+		if got := losses(r); len(got) != 1 || got[0] != "w1" || lost == 0 || lost > 30 || lost != r.Run.Fleet.Workers[1].Missing() || r.Run.Status != trace.Complete {
+			t.Errorf("%s, %d lost, fleet %v", r.Run.Status, lost, lines(r))
+		}
+		if v := r.Run.Verdict; v.Validity != trace.Invalid {
+			t.Errorf("verdict %+v", v)
+		}
+	})
+}
+
+// The same with --tolerate, in a closed loop: its places go to the others.
+func TestALossIsTolerated(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		c := s.start("controller", append([]string{"bench", "--fleet", s.url, "--url", s.target, "-n", "300", "-c", "9", "--output-len", "4", "--warmup", "0", "--tolerate"}, s.theirs...)...)
+		s.answered(50)
+		s.crash(1)
+		c.ends(0, "worker w1 on", "DOUBTFUL")
+		r, classes := s.kept(300, nil)
+		if classes[trace.WorkerLost] == 0 || r.Run.Verdict.Validity != trace.Doubtful {
+			t.Errorf("%v, verdict %v", classes, verdict(r))
+		}
+	})
+}
+
+// A worker that is killed while it delivers: the NATS server is away, so that it has to.
+func TestAWorkerIsKilledWhileDelivering(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, ofModule, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		c := s.control()
+		s.answered(20)
+		before := s.complete()
+		s.answered(90)
+		s.broker.stop()
+		s.answered(120)
+		s.crash(1)
+		s.broker.again()
+		c.ends(0, "worker w1 on", "INVALID")
+		r, classes := s.kept(120, before)
+		if n := classes[trace.WorkerLost]; n == 0 || n > 20 {
+			t.Errorf("%v, fleet %v", classes, lines(r))
+		}
+	})
+}
+
+// A worker that is suspended for less than the grace time goes on, and its lateness shows.
+func TestAWorkerIsSuspendedForASecond(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 2)
+		c := s.control()
+		s.answered(30)
+		s.crew[1].signal(syscall.SIGSTOP)
+		time.Sleep(time.Second)
+		s.crew[1].signal(syscall.SIGCONT)
+		c.ends(0)
+		r, classes := s.kept(120, nil)
+		if classes[""] != 120 || len(losses(r)) > 0 || r.Run.Fleet.Workers[1].Late < 500*time.Millisecond || r.Run.Verdict.Validity == trace.Valid {
+			t.Errorf("%v, late %v, verdict %s", classes, r.Run.Fleet.Workers[1].Late, verdict(r))
+		}
+	})
+}
+
+// A worker that is suspended for longer is lost. When it goes on it is told so and sends no more, and
+// what it had measured is taken while the run goes on.
+func TestAWorkerIsSuspendedInTheRun(t *testing.T) {
+	t.Parallel()
+	overAll(t, ofModule, func(t *testing.T, k kind) {
+		s := newSite(t, k, 2)
+		c := s.control("-n", "400")
+		s.answered(40)
+		s.crew[1].signal(syscall.SIGSTOP)
+		c.says("worker w1 on") // it is lost
+		s.crew[1].signal(syscall.SIGCONT)
+		s.free(1) // it, as the other one sends
+		at := len(s.truth.Log().Requests)
+		c.ends(0, "w1", "was lost")
+		r, classes := s.kept(400, nil)
+		if got := losses(r); len(got) != 1 || classes[trace.WorkerLost] < 10 || r.Run.Status != trace.Complete {
+			t.Errorf("%s, %v, fleet %v", r.Run.Status, classes, lines(r))
+		}
+		if at > 380 {
+			t.Logf("the worker came back late: %d of 400 had been sent", at)
+		}
+	})
+}
+
+// A worker that is suspended before the start is replaced.
+func TestAWorkerIsSuspendedBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		release := s.holdPreparing()
+		c := s.control("--workers", "3")
+		s.in("w1", fleet.Preparing)
+		s.crew[1].signal(syscall.SIGSTOP)
+		release()
+		c.says("w1 on")
+		s.crew[1].signal(syscall.SIGCONT)
+		c.ends(0, "was lost before the start")
+		if r, classes := s.kept(120, nil); len(r.Run.Fleet.Workers) != 3 || classes[""] != 120 {
+			t.Errorf("%v, fleet %v", classes, lines(r))
+		}
+	})
+}
+
+// A worker that is asked to end while it sends waits for what is in flight, and delivers it; asked
+// twice, it cancels that. What it did not send is missing, and the run says so.
+func TestAWorkerIsAskedToEnd(t *testing.T) {
+	t.Parallel()
+	for name, times := range map[string]int{"once": 1, "twice": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if times > 1 {
+				onlyLong(t)
+			}
+			overAll(t, embedded, func(t *testing.T, k kind) {
+				s := newSite(t, k, 2)
+				c := s.control()
+				s.answered(60)
+				for range times {
+					s.crew[1].signal(syscall.SIGTERM)
+					time.Sleep(20 * time.Millisecond) // signals of a kind do not queue
+				}
+				s.crew[1].ends(130)
+				c.ends(0, "worker w1 on", "was lost", "interrupted", "INVALID")
+				r, classes := s.kept(120, nil)
+				if n := classes[trace.WorkerLost]; n < 10 || n > 30 || r.Run.Status != trace.Complete {
+					t.Errorf("%s, %v", r.Run.Status, classes)
+				}
+				if n := classes[trace.Cancelled]; (n > 0) != (times > 1) {
+					t.Errorf("%d requests cancelled", n)
+				}
+			})
+		})
+	}
+}
+
+// A worker that is asked to end while nothing is sent ends at once.
+func TestAWorkerIsAskedToEndBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 1)
+		s.crew[0].signal(syscall.SIGTERM)
+		s.crew[0].ends(130)
+		for _, phase := range []fleet.State{fleet.Preparing, fleet.Armed} {
+			s := newSite(t, k, 2)
+			release := func() {}
+			if phase == fleet.Preparing {
+				release = s.holdPreparing()
+			}
+			c := s.control("--workers", "2", "--fleet-wait", "1s", "--fleet-fewer")
+			s.in("w1", phase)
+			s.crew[1].signal(syscall.SIGTERM)
+			s.crew[1].ends(130)
+			release()
+			c.ends(0, "worker w1 on", "was lost before the start")
+			s.kept(120, nil)
+		}
+	})
+}
+
+// A worker of another version is refused, with both named.
+func TestVersionsDiffer(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newBroker(t, k)
+		s.truth, s.target = serve(t, slow)
+		s.hire(1)
+		other := s.pitot
+		s.pitot = otherVersion(t)
+		s.hire(1)
+		s.pitot = other
+		s.control().complains(1, "worker w1 on", "is pitot v9.9.9", "and this is pitot dev", "use one version")
+		if text := s.status(); !strings.Contains(text, "v9.9.9") {
+			t.Errorf("status: %s", text)
+		}
+		s.free(2)
+		s.pitot = otherVersion(t)
+		s.control().complains(1, "worker w0 on", "v9.9.9", "dev")
+	})
+}
