@@ -34,7 +34,7 @@ type WorkerCmd struct {
 // Help explains it.
 func (WorkerCmd) Help() string {
 	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It makes one run at a time, keeps none, and goes on until it is interrupted: " +
-		"an interrupt ends the sending of a share, with what is in flight waited for; a second one ends it at once.\n\n" +
+		"an interrupt ends the sending of a share, with what is in flight waited for and delivered; a second one cancels what is in flight, and a third one ends it at once.\n\n" +
 		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
 }
 
@@ -53,28 +53,29 @@ func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
+	idle, soon := context.WithCancelCause(ctx) // until the worker is to end soon
 	w := &working{con: con, ended: make(chan error, 1)}
-	w.watch(end)
+	w.watch(soon, end)
 	if c.Held {
 		w.hold(end)
 	}
 	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
 	self := c.self(con)
-	b, err := c.connect(ctx, con, "pitot worker "+self.Name, say)
+	b, err := c.connect(idle, con, "pitot worker "+self.Name, say)
 	if err != nil {
-		return cause(ctx, err)
+		return cause(idle, err)
 	}
 	defer b.Close()
-	if self.Capacity, err = capacity(ctx); err != nil {
-		return cause(ctx, err)
+	if self.Capacity, err = capacity(idle); err != nil {
+		return cause(idle, err)
 	}
 	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say, Soon: idle.Done()})
 	}()
 	err = <-w.ended
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		return w.end(context.Cause(ctx))
+	if idle.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(idle))) {
+		return w.end(context.Cause(idle))
 	}
 	return err
 }
@@ -88,9 +89,11 @@ type working struct {
 	ended chan error // what Serve ended with, or what is not waited for any more
 }
 
-// watch lets a first interrupt end the work, and a second one the process.
-func (w *working) watch(end func(error)) {
+// watch lets a first interrupt end the sending, a second one the work, and a third one the process.
+func (w *working) watch(soon, end func(error)) {
 	go func() {
+		<-w.con.Signals
+		soon(console.ErrInterrupted)
 		<-w.con.Signals
 		end(console.ErrInterrupted)
 		<-w.con.Signals

@@ -28,7 +28,14 @@ const askFor = 500 * time.Millisecond
 func (f *Fleet) fill(ctx context.Context) error {
 	deadline := time.Now().Add(f.o.Wait)
 	for told := false; ; told = true {
+		since, err := f.awaitUp(ctx)
+		if err != nil {
+			return err
+		}
 		found, err := f.idle(ctx)
+		if up, now := f.o.Bus.Up(); err != nil && (!up || now != since) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -50,17 +57,16 @@ func (f *Fleet) fill(ctx context.Context) error {
 		case !told:
 			f.sayf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(askFor):
+		if err := pause(ctx, askFor); err != nil {
+			return err
 		}
 	}
 }
 
 // wanted is how many workers the run is to have: no more than it has conversations, or places.
 func (f *Fleet) wanted(idle int) int {
-	want := cmp.Or(f.o.Workers, len(f.crew)+idle)
+	f.want = max(f.want, len(f.crew)+idle)
+	want := cmp.Or(f.o.Workers, f.want)
 	if places := f.job.Spec.Gate.Concurrency; places > 0 {
 		want = min(want, places)
 	}
@@ -139,18 +145,38 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 	}
 	each.Wait()
 	var failed []error
+	yield := ""
 	for i, m := range joined {
 		var lost *lostError
+		var busy *busyError
 		switch err := outcomes[i]; {
 		case err == nil:
 			f.crew = append(f.crew, m)
 		case errors.As(err, &lost):
 			f.sayf("%v", err)
+		case errors.As(err, &busy):
+			yield = max(yield, busy.run)
 		default:
 			failed = append(failed, err)
 		}
 	}
-	return errors.Join(failed...)
+	if yield > f.run { // of two that have some workers each, one lets its own go
+		f.each(func(m *member) { m.release() })
+		f.crew = nil
+		return cmp.Or(inOneLine(failed), pause(ctx, yieldFor))
+	}
+	return inOneLine(failed)
+}
+
+// yieldFor is long enough for the other run to ask the workers that were let go.
+const yieldFor = 2 * time.Second
+
+// inOneLine is the first of several errors, and how many more there are.
+func inOneLine(all []error) error {
+	if len(all) < 2 {
+		return errors.Join(all...)
+	}
+	return fmt.Errorf("%w (and %d more could not prepare it)", all[0], len(all)-1)
 }
 
 // newOrder is what every worker is asked to prepare.
@@ -202,6 +228,11 @@ func (e *lostError) Error() string {
 	return fmt.Sprintf("worker %s on %s was lost before the start: %v", e.worker.Name, e.worker.Host, e.why)
 }
 
+// A busyError is a worker that another run has taken since it said that it was idle.
+type busyError struct{ run string }
+
+func (e *busyError) Error() string { return "it works on run " + e.run }
+
 // pollEvery is how often a worker that prepares is asked how far it is.
 const pollEvery = 200 * time.Millisecond
 
@@ -212,10 +243,8 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 		if err = offered.offer(ctx, f, r.Needs); err != nil {
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pollEvery):
+		if err = pause(ctx, pollEvery); err != nil {
+			return nil, err
 		}
 		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
 	}
@@ -223,7 +252,12 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
+		letGo(f.o.Bus, w, f.run)
 		return nil, &lostError{w, err}
+	case r.Leaving:
+		return nil, &lostError{w, errors.New(r.Why)}
+	case r.Busy != "":
+		return nil, &busyError{r.Busy}
 	case r.State == fleet.Failed:
 		return nil, fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
 	case r.Digest != f.digest:
@@ -242,10 +276,7 @@ func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, 
 		if err == nil || ctx.Err() != nil || time.Since(begin) > f.o.Grace && f.upFor() > f.o.Grace {
 			return r, err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollEvery):
-		}
+		_ = pause(ctx, pollEvery)
 	}
 }
 

@@ -121,6 +121,19 @@ func (m *member) leave() {
 	m.done.Wait()
 }
 
+// release has the worker forget a run that has not begun.
+func (m *member) release() {
+	m.leave()
+	letGo(m.bus, m.Worker, m.run)
+}
+
+// letGo tells a worker, if it hears it, that a run is over for it.
+func letGo(b *bus.Bus, w fleet.Worker, run string) {
+	ctx, cancel := context.WithTimeout(context.Background(), beatLimit)
+	defer cancel()
+	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.Of(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
+}
+
 // dismiss tells the worker, after its beats, that the run is over for it.
 func (m *member) dismiss(ctx context.Context) {
 	for ctx.Err() == nil {
