@@ -1,12 +1,9 @@
 package fleet
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -15,37 +12,23 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// holdPreparing puts a proxy before the measured server that holds what is asked of it, until it is
-// released, while a worker prepares.
+// holdPreparing lets no further connection through to the measured server while a worker prepares,
+// until it is released.
 func (s *site) holdPreparing() (release func()) {
 	s.t.Helper()
-	at, err := url.Parse(s.target)
-	if err != nil {
-		s.t.Fatal(err)
+	return s.holdWhile(fleet.Preparing)
+}
+
+func (s *site) holdWhile(state fleet.State) (release func()) {
+	s.t.Helper()
+	var free atomic.Bool
+	l := newLine(s.t, hostOf(s.t, s.target))
+	l.hold = func() bool {
+		return !free.Load() && slices.ContainsFunc(s.look(), func(w fleet.Worker) bool { return w.State == state })
 	}
-	let := make(chan struct{})
-	forward := httputil.NewSingleHostReverseProxy(at)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			select {
-			case <-let:
-			case <-time.After(50 * time.Millisecond):
-				for _, one := range s.look() {
-					if one.State == fleet.Preparing {
-						<-let
-					}
-				}
-			}
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	release = sync.OnceFunc(func() { close(let) })
-	s.t.Cleanup(func() {
-		release()
-		front.CloseClientConnections()
-		front.Close()
-	})
-	s.target = front.URL
+	s.target = l.before(s.t, s.target)
+	release = func() { free.Store(true) }
+	s.t.Cleanup(release)
 	return release
 }
 
@@ -72,7 +55,7 @@ func TestAWorkerIsKilledWhileIdle(t *testing.T) {
 // refused in one line.
 func TestAWorkerIsKilledBeforeTheStart(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []fleet.State{fleet.Preparing, fleet.Armed} {
+	for _, phase := range []fleet.State{fleet.Preparing, fleet.Ready} {
 		t.Run(string(phase), func(t *testing.T) {
 			t.Parallel()
 			overAll(t, ofModule, func(t *testing.T, k kind) {
@@ -91,11 +74,8 @@ func TestAWorkerIsKilledBeforeTheStart(t *testing.T) {
 func killBeforeTheStart(t *testing.T, k kind, phase fleet.State, made int, flags ...string) {
 	t.Parallel()
 	s := newSite(t, k, 3)
-	release := func() {}
-	if phase == fleet.Preparing {
-		release = s.holdPreparing()
-	}
-	c := s.control(append([]string{"--workers", "3"}, flags...)...)
+	release := s.holdWhile(phase)
+	c := s.control(append([]string{"--workers", "3", "--warmup", "5"}, flags...)...)
 	s.in("w1", phase)
 	s.crash(1)
 	release()
@@ -134,6 +114,22 @@ func TestAWorkerIsKilledInTheRun(t *testing.T) {
 		}
 		if v := r.Run.Verdict; v.Validity != trace.Invalid {
 			t.Errorf("verdict %+v", v)
+		}
+	})
+}
+
+// A worker that is killed when all have agreed on the start is lost in the run.
+func TestAWorkerIsKilledWhenItIsArmed(t *testing.T) {
+	t.Parallel()
+	onlyLong(t)
+	overAll(t, embedded, func(t *testing.T, k kind) {
+		s := newSite(t, k, 3)
+		c := s.control()
+		s.crew[1].says("sending 40 of 120")
+		s.crash(1)
+		c.ends(0, "worker w1 on", "INVALID")
+		if _, classes := s.kept(120, nil); classes[""] != 80 || classes[trace.WorkerLost] != 40 {
+			t.Errorf("%v", classes)
 		}
 	})
 }
@@ -280,13 +276,10 @@ func TestAWorkerIsAskedToEndBeforeTheStart(t *testing.T) {
 		s := newSite(t, k, 1)
 		s.crew[0].signal(syscall.SIGTERM)
 		s.crew[0].ends(130)
-		for _, phase := range []fleet.State{fleet.Preparing, fleet.Armed} {
+		for _, phase := range []fleet.State{fleet.Preparing, fleet.Ready} {
 			s := newSite(t, k, 2)
-			release := func() {}
-			if phase == fleet.Preparing {
-				release = s.holdPreparing()
-			}
-			c := s.control("--workers", "2", "--fleet-wait", "1s", "--fleet-fewer")
+			release := s.holdWhile(phase)
+			c := s.control("--workers", "2", "--fleet-wait", "1s", "--fleet-fewer", "--warmup", "2")
 			s.in("w1", phase)
 			s.crew[1].signal(syscall.SIGTERM)
 			s.crew[1].ends(130)
