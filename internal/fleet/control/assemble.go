@@ -20,19 +20,22 @@ import (
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
 func newID() string { return "fleet-" + strings.ToLower(rand.Text()[:12]) }
 
-// askFor is how long workers are given to say that they are there.
-const askFor = 500 * time.Millisecond
+// askFor is how long workers are given to say that they are there, and askAgainFor if some are missed.
+const (
+	askFor      = 500 * time.Millisecond
+	askAgainFor = 4 * askFor
+)
 
 // fill brings the crew to its strength: workers that are there are asked to prepare, and those
 // that fail to are named.
 func (f *Fleet) fill(ctx context.Context) error {
 	deadline := time.Now().Add(f.o.Wait)
-	for told := false; ; told = true {
+	for told, wait := false, askFor; ; told, wait = true, askAgainFor {
 		since, err := f.awaitUp(ctx)
 		if err != nil {
 			return err
 		}
-		found, err := f.idle(ctx)
+		found, err := f.idle(ctx, wait)
 		if up, now := f.o.Bus.Up(); err != nil && (!up || now != since) {
 			continue
 		}
@@ -100,8 +103,8 @@ func (f *Fleet) tooFew(ctx context.Context, want int) error {
 }
 
 // idle are the workers that could join the crew, by name. One of another version is refused.
-func (f *Fleet) idle(ctx context.Context) (found []fleet.Worker, err error) {
-	all, err := ask(ctx, f.o.Bus, f.o.Pitot, askFor)
+func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Worker, err error) {
+	all, err := ask(ctx, f.o.Bus, f.o.Pitot, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -241,15 +244,15 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 	r, err := ready(ctx, f, w, bus.Order, o)
 	for err == nil && r.State == fleet.Preparing {
 		if err = offered.offer(ctx, f, r.Needs); err != nil {
-			return nil, err
+			letGo(f.o.Bus, w, f.run)
+			return nil, cmp.Or(context.Cause(ctx), err)
 		}
-		if err = pause(ctx, pollEvery); err != nil {
-			return nil, err
-		}
+		_ = pause(ctx, pollEvery)
 		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
 	}
 	switch {
 	case ctx.Err() != nil:
+		letGo(f.o.Bus, w, f.run)
 		return nil, context.Cause(ctx)
 	case err != nil:
 		letGo(f.o.Bus, w, f.run)
@@ -267,13 +270,17 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 	return join(f.o.Bus, w, f.run), nil
 }
 
+// leastTries is how often a worker is asked at least that does not answer.
+const leastTries = 3
+
 // ready asks one worker, and asks again until it has been silent for too long.
 func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, q Q) (r fleet.Readiness, err error) {
-	for begin := time.Now(); ; {
+	for begin, tries := time.Now(), 1; ; tries++ {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
 		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
 		cancel()
-		if err == nil || ctx.Err() != nil || time.Since(begin) > f.o.Grace && f.upFor() > f.o.Grace {
+		given := time.Since(begin) > f.o.Grace && tries > leastTries // this process may have been suspended
+		if err == nil || ctx.Err() != nil || given && f.upFor() > f.o.Grace {
 			return r, err
 		}
 		_ = pause(ctx, pollEvery)

@@ -58,8 +58,9 @@ type Fleet struct {
 	job    run.Job
 	inputs []fleet.Input
 	digest string
-	run    string // id among the workers
-	want   int    // workers that the run is to have, as far as is known
+	run    string        // id among the workers
+	lead   time.Duration // of the start
+	want   int           // workers that the run is to have, as far as is known
 	crew   []*member
 	begun  *beginning // nil before Start
 

@@ -34,6 +34,7 @@ func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (ru
 	defer g.end()
 	out, err := g.watch(ctx, stop)
 	f.gathered = err == nil
+	out.Stopped = out.Stopped || err != nil // it is not complete
 	return out, err
 }
 
@@ -76,7 +77,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 			return nil, err
 		case f.isLate(b):
 			if late++; late == mostLate {
-				return nil, fmt.Errorf("the workers could not agree on a start in %v: the NATS server or the network is too slow", f.o.Lead)
+				return nil, fmt.Errorf("the workers could not agree on a start in %v: the NATS server or the network is too slow", f.lead)
 			}
 			continue
 		}
@@ -89,7 +90,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 const mostLate = 5
 
 // isLate reports that workers may not hear in time that they are to begin.
-func (f *Fleet) isLate(b *beginning) bool { return now() > b.zero-int64(f.o.Lead/4) }
+func (f *Fleet) isLate(b *beginning) bool { return now() > b.zero-int64(f.lead/4) }
 
 // each calls f for all members at once.
 func (f *Fleet) each(do func(*member)) {
@@ -130,10 +131,18 @@ func (f *Fleet) dropLost(id string) {
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
+// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
+// of one for the Go, and others for what is late.
+const leadTrips = 6
+
 // deal gives every member its Start.
 func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	n := len(f.crew)
-	b := &beginning{zero: now() + int64(f.o.Lead), owners: deal.Owners(f.job.Requests, n)}
+	f.lead = f.o.Lead
+	for _, m := range f.crew {
+		f.lead = max(f.lead, leadTrips*m.roundTrip())
+	}
+	b := &beginning{zero: now() + int64(f.lead), owners: deal.Owners(f.job.Requests, n)}
 	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
 	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
 	b.heading.Run.Started = b.zeroWall
@@ -178,7 +187,7 @@ func enoughFiles(w fleet.Worker, places int) error {
 
 func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
 	m.tell(func(b *fleet.Beat) { b.Places = places })
-	call, cancel := context.WithTimeout(ctx, f.o.Lead/2)
+	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
 	switch {

@@ -189,7 +189,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 			return g.outcome(), err
 		}
 		if g.allOver() {
-			err := g.catchUp()
+			err := g.catchUp() // nobody changes the level any more
 			return g.outcome(), err
 		}
 	}
@@ -293,7 +293,11 @@ func (g *gathering) allOver() bool {
 
 // catchUp waits for what workers that were lost had delivered.
 func (g *gathering) catchUp() error {
-	ctx, cancel := context.WithTimeout(context.Background(), catchUpLimit)
+	limit := catchUpLimit
+	if g.level >= fleet.Cancel {
+		limit = 2 * g.f.o.Grace
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if err := g.receiver.CaughtUp(ctx); err != nil {
 		return fmt.Errorf("read what the workers delivered: %w", err)

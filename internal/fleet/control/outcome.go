@@ -94,7 +94,7 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorker {
 	start := g.heading.Start[i]
 	w := trace.FleetWorker{
-		Name: s.Name, Zone: s.Zone, Host: s.Host, OS: s.OS, Pitot: s.Worker.Pitot, CPUs: s.CPUs, FileLimit: s.Files, Capacity: s.Capacity,
+		Name: s.Name, Zone: s.Zone, Host: s.Host, OS: s.OS, Pitot: s.Pitot, CPUs: s.CPUs, FileLimit: s.Files, Capacity: s.Capacity,
 		Requests: s.requests, Records: s.records, Places: start.Places, LostWhy: s.lost,
 	}
 	if w.IsLost() {
