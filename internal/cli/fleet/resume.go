@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 )
@@ -48,6 +49,9 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 	if err != nil {
 		return cause(ctx, err)
 	}
+	if err := control.Abandoned(ctx, b, h); err != nil {
+		return cause(ctx, err)
+	}
 	release() // from here on the run has the signals
 	folder, err := temporary()
 	if err != nil {
@@ -55,9 +59,15 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	return m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+	err = m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
 	})
+	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
+		control.Forget(o, h)
+		fmt.Fprintf(con.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
+		return nil
+	}
+	return err
 }
 
 // which is the run to collect.
