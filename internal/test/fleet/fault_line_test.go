@@ -17,6 +17,7 @@ type line struct {
 	mu    sync.Mutex
 	delay time.Duration // of each piece, one way
 	more  time.Duration // of it, at random
+	back  bool          // only what comes back is delayed
 	rate  int           // bytes a second, one way; 0: no limit
 	held  chan struct{} // nothing is forwarded until it is closed; nil: it is
 	hold  func() bool   // a new connection waits while it holds; nil: it does not
@@ -118,8 +119,8 @@ func (l *line) serve(c net.Conn) {
 		}
 	})
 	var both sync.WaitGroup
-	both.Go(func() { l.forward(c, other) })
-	both.Go(func() { l.forward(other, c) })
+	both.Go(func() { l.forward(c, other, false) })
+	both.Go(func() { l.forward(other, c, true) })
 	both.Wait()
 	l.set(func() { delete(l.conns, c); delete(l.conns, other) })
 }
@@ -131,7 +132,7 @@ type piece struct {
 }
 
 // forward copies one way. Pieces keep their order, and are under way at the same time.
-func (l *line) forward(from, to net.Conn) {
+func (l *line) forward(from, to net.Conn, back bool) {
 	pieces := make(chan piece, 1<<14)
 	go func() {
 		defer close(pieces)
@@ -140,7 +141,10 @@ func (l *line) forward(from, to net.Conn) {
 			b := make([]byte, 16<<10)
 			n, err := from.Read(b)
 			l.mu.Lock()
-			at := time.Now().Add(l.delay)
+			at := time.Now()
+			if back || !l.back {
+				at = at.Add(l.delay)
+			}
 			if l.more > 0 {
 				at = at.Add(rand.N(l.more))
 			}
@@ -172,7 +176,7 @@ func (l *line) forward(from, to net.Conn) {
 	_ = to.Close()
 	_ = from.Close()
 	_, _ = io.Copy(io.Discard, from)
-	for range pieces { //nolint:revive // the reader may wait to send one
+	for range pieces { // the reader may wait to send one
 	}
 }
 

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -348,9 +350,9 @@ func (c *process) ends(code int, said ...string) {
 }
 
 // complains checks that a process ends with one line of error, which names what is wrong.
-func (c *process) complains(code int, said ...string) {
+func (c *process) complains(said ...string) {
 	c.t.Helper()
-	c.ends(code, said...)
+	c.ends(1, said...)
 	last := ""
 	for line := range strings.Lines(c.errs.String()) {
 		last = line
@@ -389,3 +391,19 @@ var otherVersion = func() func(t testing.TB) string {
 		return name
 	}
 }()
+
+// processes are the ids of the processes of a place, by the folder in their environment.
+func (p *place) processes(t testing.TB) (ids []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		env, err := os.ReadFile(name) // it may have ended, or be another user's
+		if err == nil && bytes.Contains(env, []byte(p.dir)) {
+			ids = append(ids, filepath.Base(filepath.Dir(name)))
+		}
+	}
+	return ids
+}
