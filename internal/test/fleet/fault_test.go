@@ -246,6 +246,14 @@ func (s *site) in(name string, states ...fleet.State) {
 	})
 }
 
+// allArmed waits until both workers know that they are to begin, up to 2 s before they do.
+func allArmed(s *site) {
+	s.t.Helper()
+	for _, w := range s.crew {
+		w.says("sending 60 of 120")
+	}
+}
+
 // free waits until n workers are idle.
 func (s *site) free(n int) {
 	s.t.Helper()
