@@ -123,7 +123,7 @@ func (g *gathering) End(from int, e fleet.End) {
 	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
 		s := &g.shares[from]
 		s.end = &e
-		if e.Stopped && g.level < fleet.NoMore && s.lost.IsZero() {
+		if e.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed { // there, the first controller may have asked for it
 			g.lost(s, plan.Say(lostEnded))
 		}
 	}
