@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/natsserver"
@@ -313,6 +314,14 @@ func verdict(r *trace.Trace) string {
 		return "none"
 	}
 	return fmt.Sprintf("%v %v", r.Run.Verdict.Validity, r.Run.Verdict.Reasons)
+}
+
+// tolerated reports whether a run is judged for a loss, but not invalid because of it. On a busy machine
+// it may be so for another reason.
+func tolerated(r *trace.Trace) bool {
+	v := r.Run.Verdict
+	return slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.workers-lost" }) &&
+		r.Run.Fleet.Tolerate && (v.Validity == trace.Doubtful || len(v.Reasons) > 1)
 }
 
 // lines are what a run keeps of its workers.
