@@ -228,7 +228,14 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("worker %s on %s was lost before the start: %v", e.worker.Name, e.worker.Host, e.why)
+	why := e.why.Error()
+	switch { // without the subject
+	case errors.Is(e.why, bus.ErrGone):
+		why = "it is not connected any more"
+	case errors.Is(e.why, bus.ErrSilent):
+		why = "it does not answer"
+	}
+	return fmt.Sprintf("worker %s on %s was lost before the start: %s", e.worker.Name, e.worker.Host, why)
 }
 
 // A busyError is a worker that another run has taken since it said that it was idle.
