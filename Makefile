@@ -16,7 +16,7 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 # All that is built here is static, and so built once.
 export CGO_ENABLED := 0
 
-.PHONY: build page test-page lint-page e2e screenshots test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build page test-page lint-page e2e screenshots test torture fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: page ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
@@ -69,6 +69,9 @@ servers: ## real servers, routers and proxies, installed into SERVERS
 
 torture: ## hostile servers, files, numbers and signals, each case alone
 	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))
+
+fleet: ## a fleet of processes: every fault, over both kinds of NATS server
+	go test ./internal/test/fleet -count=1 -timeout 1h -parallel 6 -long
 
 lint: $(GOLANGCI_LINT) lint-page ## go vet and the linters of .golangci.yml
 	go vet ./...

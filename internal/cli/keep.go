@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -59,14 +61,26 @@ func (k *keeper) Handle(e run.Event) (err error) {
 }
 
 // reopen goes on with a run that a dead process wrote; one that is not in the store is written anew.
-func (k *keeper) reopen(id string) error {
+// It waits until the process counts as dead.
+func (k *keeper) reopen(ctx context.Context, id string) error {
 	progress := func() trace.Snapshot {
 		if p := k.told.Load(); p != nil {
 			return p.Snapshot()
 		}
 		return trace.Snapshot{At: trace.Never}
 	}
-	w, err := k.store.Reopen(id, store.Owner{Progress: progress, Trouble: k.trouble})
+	var w *store.Writer
+	err := store.ErrRunAlive
+	for begin := time.Now(); errors.Is(err, store.ErrRunAlive) && time.Since(begin) < 2*store.Silence; {
+		if w, err = k.store.Reopen(id, store.Owner{Progress: progress, Trouble: k.trouble}); !errors.Is(err, store.ErrRunAlive) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
 	switch {
 	case errors.Is(err, store.ErrNoRun):
 		return nil

@@ -66,11 +66,11 @@ func (r runner) Collect(begun trace.Run, o measuring.Options, collect func(conte
 		return err
 	}
 	defer keep.close()
-	if err := keep.reopen(begun.ID); err != nil {
-		return err
-	}
 	s := r.p.console().WatchSignals()
 	defer s.Release()
+	if err := keep.reopen(s.Preparing, begun.ID); err != nil {
+		return err
+	}
 	result, err := collect(s.Preparing, keep, view)
 	view.End()
 	if result == nil {

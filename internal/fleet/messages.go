@@ -116,6 +116,10 @@ type Readiness struct {
 	Requests int    `json:"requests,omitempty"`
 	// Why is what a Failed worker failed with, for people.
 	Why string `json:"why,omitempty"`
+	// Leaving: the worker ends, and another one may take its place.
+	Leaving bool `json:"leaving,omitempty"`
+	// Busy is the other run that the worker works on.
+	Busy string `json:"busy,omitempty"`
 	// Silent is how long the controller has said nothing.
 	Silent time.Duration `json:"silent,omitempty"`
 	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for

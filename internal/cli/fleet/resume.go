@@ -49,6 +49,9 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 	if err != nil {
 		return cause(ctx, err)
 	}
+	if err := control.Abandoned(ctx, b, h); err != nil {
+		return cause(ctx, err)
+	}
 	release() // from here on the run has the signals
 	folder, err := temporary()
 	if err != nil {
@@ -59,9 +62,10 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 	err = m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
 	})
-	if errors.Is(err, store.ErrRunEnded) { // its controller died when all was done
-		fmt.Fprintf(con.Stderr, "run %s is complete in the store; what the server still had of it is removed\n", h.Run.ID)
-		return control.Forget(context.Background(), b, h)
+	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
+		control.Forget(o, h)
+		fmt.Fprintf(con.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
+		return nil
 	}
 	return err
 }

@@ -34,7 +34,7 @@ type WorkerCmd struct {
 // Help explains it.
 func (WorkerCmd) Help() string {
 	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It works on one run at a time and keeps none. " +
-		"An interrupt ends it once it has nothing to do; a second one ends the share that it sends, and what was measured of that is delivered.\n\n" +
+		"An interrupt ends the sending of a share: what is in flight is waited for and delivered; a second one cancels that, and a third one ends the process at once.\n\n" +
 		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
 }
 
@@ -88,12 +88,12 @@ type working struct {
 	ended chan error    // what Serve ended with, or why it is not waited for any more
 }
 
-// watch lets a first interrupt end a worker that has nothing to do, or that has come to the end of its
-// share; a second one end the share, and a third one the process.
+// watch lets a first interrupt end the sending, a second one what is in flight, and a third one the
+// process.
 func (w *working) watch(end func(error)) {
 	go func() {
 		<-w.con.Signals
-		fmt.Fprintln(w.con.Stderr, "pitot: interrupted: the worker ends when it has sent its share; interrupt again to end the share")
+		fmt.Fprintln(w.con.Stderr, "pitot: interrupted: the worker ends when what is in flight is answered; interrupt again to cancel that")
 		close(w.soon)
 		<-w.con.Signals
 		end(console.ErrInterrupted)

@@ -24,6 +24,9 @@ const (
 	pingsMissed    = 2
 	// reconnectBuffer is how much may be published while the connection is down, in bytes.
 	reconnectBuffer = 16 << 20
+	// writeTimeout is when a server that takes nothing counts as lost. Everything that sends waits
+	// for a write that does not end.
+	writeTimeout = 10 * time.Second
 )
 
 // Options are how a NATS server is reached. Only URL is necessary.
@@ -140,6 +143,7 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	n.Timeout, n.SkipHostLookup, n.IgnoreDiscoveredServers = connectTimeout, true, true
 	n.MaxReconnect, n.ReconnectWait, n.ReconnectJitter, n.ReconnectJitterTLS = -1, reconnectWait, reconnectWait/4, reconnectWait/4
 	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = cmp.Or(o.Ping, pingInterval), pingsMissed, reconnectBuffer
+	n.FlusherTimeout = writeTimeout
 	n.IgnoreAuthErrorAbort, n.NoCallbacksAfterClientClose = true, true
 	n.DisconnectedErrCB, n.ReconnectedCB, n.AsyncErrorCB = b.lost, b.back, b.trouble
 	n.ReconnectErrCB = func(*nats.Conn, error) {} // it was said that the connection is lost

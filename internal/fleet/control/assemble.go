@@ -20,15 +20,25 @@ import (
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
 func newID() string { return "fleet-" + strings.ToLower(rand.Text()[:12]) }
 
-// askFor is how long workers are given to say that they are there.
-const askFor = 500 * time.Millisecond
+// askFor is how long workers are given to say that they are there, and askAgainFor if some are missed.
+const (
+	askFor      = 500 * time.Millisecond
+	askAgainFor = 4 * askFor
+)
 
 // fill brings the crew to its strength: workers that are there are asked to prepare, and those
 // that fail to are named.
 func (f *Fleet) fill(ctx context.Context) error {
 	deadline := time.Now().Add(f.o.Wait)
-	for told := false; ; told = true {
-		found, err := f.idle(ctx)
+	for told, wait := false, askFor; ; told, wait = true, askAgainFor {
+		since, err := f.awaitUp(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := f.idle(ctx, wait)
+		if up, now := f.o.Bus.Up(); err != nil && (!up || now != since) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -50,17 +60,16 @@ func (f *Fleet) fill(ctx context.Context) error {
 		case !told:
 			f.sayf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(askFor):
+		if err := pause(ctx, askFor); err != nil {
+			return err
 		}
 	}
 }
 
 // wanted is how many workers the run is to have: no more than it has conversations, or places.
 func (f *Fleet) wanted(idle int) int {
-	want := cmp.Or(f.o.Workers, len(f.crew)+idle)
+	f.want = max(f.want, len(f.crew)+idle)
+	want := cmp.Or(f.o.Workers, f.want)
 	if places := f.job.Spec.Gate.Concurrency; places > 0 {
 		want = min(want, places)
 	}
@@ -94,8 +103,8 @@ func (f *Fleet) tooFew(ctx context.Context, want int) error {
 }
 
 // idle are the workers that could join the crew, by name. One of another version is refused.
-func (f *Fleet) idle(ctx context.Context) (found []fleet.Worker, err error) {
-	all, err := ask(ctx, f.o.Bus, f.o.Pitot, askFor)
+func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Worker, err error) {
+	all, err := ask(ctx, f.o.Bus, f.o.Pitot, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +148,38 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 	}
 	each.Wait()
 	var failed []error
+	yield := ""
 	for i, m := range joined {
 		var lost *lostError
+		var busy *busyError
 		switch err := outcomes[i]; {
 		case err == nil:
 			f.crew = append(f.crew, m)
 		case errors.As(err, &lost):
 			f.sayf("%v", err)
+		case errors.As(err, &busy):
+			yield = max(yield, busy.run)
 		default:
 			failed = append(failed, err)
 		}
 	}
-	return errors.Join(failed...)
+	if yield > f.run { // of two that have some workers each, one lets its own go
+		f.each(func(m *member) { m.release() })
+		f.crew = nil
+		return cmp.Or(inOneLine(failed), pause(ctx, yieldFor))
+	}
+	return inOneLine(failed)
+}
+
+// yieldFor is long enough for the other run to ask the workers that were let go.
+const yieldFor = 2 * time.Second
+
+// inOneLine is the first of several errors, and how many more there are.
+func inOneLine(all []error) error {
+	if len(all) < 2 {
+		return errors.Join(all...)
+	}
+	return fmt.Errorf("%w (and %d more could not prepare it)", all[0], len(all)-1)
 }
 
 // newOrder is what every worker is asked to prepare.
@@ -199,8 +228,20 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("worker %s on %s was lost before the start: %v", e.worker.Name, e.worker.Host, e.why)
+	why := e.why.Error()
+	switch { // without the subject
+	case errors.Is(e.why, bus.ErrGone):
+		why = "it is not connected any more"
+	case errors.Is(e.why, bus.ErrSilent):
+		why = "it does not answer"
+	}
+	return fmt.Sprintf("worker %s on %s was lost before the start: %s", e.worker.Name, e.worker.Host, why)
 }
+
+// A busyError is a worker that another run has taken since it said that it was idle.
+type busyError struct{ run string }
+
+func (e *busyError) Error() string { return "it works on run " + e.run }
 
 // pollEvery is how often a worker that prepares is asked how far it is.
 const pollEvery = 200 * time.Millisecond
@@ -210,20 +251,23 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 	r, err := ready(ctx, f, w, bus.Order, o)
 	for err == nil && r.State == fleet.Preparing {
 		if err = offered.offer(ctx, f, r.Needs); err != nil {
-			return nil, err
+			letGo(f.o.Bus, w, f.run)
+			return nil, cmp.Or(context.Cause(ctx), err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pollEvery):
-		}
+		_ = pause(ctx, pollEvery)
 		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
 	}
 	switch {
 	case ctx.Err() != nil:
+		letGo(f.o.Bus, w, f.run)
 		return nil, context.Cause(ctx)
 	case err != nil:
+		letGo(f.o.Bus, w, f.run)
 		return nil, &lostError{w, err}
+	case r.Leaving:
+		return nil, &lostError{w, errors.New(r.Why)}
+	case r.Busy != "":
+		return nil, &busyError{r.Busy}
 	case r.State == fleet.Failed:
 		return nil, fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
 	case r.Digest != f.digest:
@@ -233,19 +277,20 @@ func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offe
 	return join(f.o.Bus, w, f.run), nil
 }
 
+// leastTries is how often a worker is asked at least that does not answer.
+const leastTries = 3
+
 // ready asks one worker, and asks again until it has been silent for too long.
 func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, q Q) (r fleet.Readiness, err error) {
-	for begin := time.Now(); ; {
+	for begin, tries := time.Now(), 1; ; tries++ {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
 		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
 		cancel()
-		if err == nil || ctx.Err() != nil || time.Since(begin) > f.o.Grace && f.upFor() > f.o.Grace {
+		given := time.Since(begin) > f.o.Grace && tries > leastTries // this process may have been suspended
+		if err == nil || ctx.Err() != nil || given && f.upFor() > f.o.Grace {
 			return r, err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollEvery):
-		}
+		_ = pause(ctx, pollEvery)
 	}
 }
 

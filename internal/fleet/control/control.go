@@ -35,17 +35,21 @@ type Options struct {
 	Grace time.Duration
 	// Lead is how far ahead the instant of the start is; 0: DefaultLead.
 	Lead time.Duration
+	// Away is how long the server of the fleet may be away during a run; 0: DefaultAway.
+	Away time.Duration
 	// Tolerate: a worker that is lost in the run makes it doubtful, not invalid.
 	Tolerate bool
 	Ledger   *inputs.Ledger // of what the run is prepared from; nil: nothing
 	Say      func(string)   // one line for people; may be nil
 }
 
-// DefaultGrace is how long a worker may be silent. DefaultLead is enough for every worker to have its
+// DefaultGrace is how long a worker may be silent, and DefaultAway how long the server of the fleet:
+// as long as workers try to deliver. DefaultLead is enough for every worker to have its
 // Start, and to hear that all have theirs.
 const (
 	DefaultGrace = 5 * time.Second
 	DefaultLead  = 2 * time.Second
+	DefaultAway  = 30 * time.Minute
 )
 
 // A Fleet sends the requests of one run after the other. It is a run.Fleet.
@@ -54,7 +58,9 @@ type Fleet struct {
 	job    run.Job
 	inputs []fleet.Input
 	digest string
-	run    string // id among the workers
+	run    string        // id among the workers
+	lead   time.Duration // of the start
+	want   int           // workers that the run is to have, as far as is known
 	crew   []*member
 	begun  *beginning // nil before Start
 
@@ -72,6 +78,9 @@ func New(o Options) *Fleet {
 	if o.Lead <= 0 {
 		o.Lead = DefaultLead
 	}
+	if o.Away <= 0 {
+		o.Away = DefaultAway
+	}
 	if o.Say == nil {
 		o.Say = func(string) {}
 	}
@@ -83,7 +92,7 @@ func New(o Options) *Fleet {
 
 // Assemble finds workers and has them prepare the run.
 func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
-	f.job, f.run, f.begun = j, newID(), nil
+	f.job, f.run, f.begun, f.want = j, newID(), nil, 0
 	f.o.Ledger.Plan(j.Spec)
 	var err error
 	if f.digest, err = inputs.Digest(j.Requests, j.Due); err != nil {
@@ -110,9 +119,10 @@ func (f *Fleet) checkPrivate(found []fleet.Worker) error {
 func (f *Fleet) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), f.o.Grace)
 	defer cancel()
+	over := f.gathered || !f.followed && !f.resumes // else workers go on, for the next controller
 	f.each(func(m *member) {
 		m.leave()
-		if f.gathered || !f.resumes {
+		if over {
 			m.dismiss(ctx)
 		}
 	})
@@ -127,6 +137,32 @@ func (f *Fleet) Close() {
 		_ = inputs.Remove(ctx, f.o.Bus.Stream(), f.run)
 	}
 	f.run, f.stored = "", false
+}
+
+// awaitUp waits for a connection to the server of the fleet, and tells since when there is one.
+func (f *Fleet) awaitUp(ctx context.Context) (since time.Time, err error) {
+	for {
+		up, since := f.o.Bus.Up()
+		switch {
+		case up:
+			return since, nil
+		case time.Since(since) > f.o.Away:
+			return since, fmt.Errorf("there was no connection to %s for %v", f.o.Bus.Address(), f.o.Away)
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return since, err
+		}
+	}
+}
+
+// pause waits, and returns why ctx ended if that was first.
+func pause(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
 }
 
 // upFor is how long the connection to the server of the fleet has been up; 0: it is not.

@@ -34,6 +34,7 @@ func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (ru
 	defer g.end()
 	out, err := g.watch(ctx, stop)
 	f.gathered = err == nil
+	out.Stopped = out.Stopped || err != nil // it is not complete
 	return out, err
 }
 
@@ -48,7 +49,11 @@ type beginning struct {
 
 // begin deals the shares and has everybody begin at one instant.
 func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
-	for {
+	for late := 0; ; {
+		since, err := f.awaitUp(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if err := f.fillAgain(ctx); err != nil {
 			return nil, err
 		}
@@ -58,20 +63,34 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 			err = f.create(ctx, b)
 		}
 		var lost *lostError
+		up, now := f.o.Bus.Up()
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case !up || now != since: // nobody is to blame
+			continue
 		case errors.As(err, &lost):
 			f.sayf("%v", err)
 			f.dropLost(lost.worker.ID)
 			continue
 		case err != nil:
 			return nil, err
+		case f.isLate(b):
+			if late++; late == mostLate {
+				return nil, fmt.Errorf("the workers could not agree on a start in %v: the NATS server or the network is too slow", f.lead)
+			}
+			continue
 		}
 		f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
 		return b, nil
 	}
 }
+
+// mostLate is how often the start may come too late.
+const mostLate = 5
+
+// isLate reports that workers may not hear in time that they are to begin.
+func (f *Fleet) isLate(b *beginning) bool { return now() > b.zero-int64(f.lead/4) }
 
 // each calls f for all members at once.
 func (f *Fleet) each(do func(*member)) {
@@ -84,10 +103,10 @@ func (f *Fleet) each(do func(*member)) {
 
 // fillAgain replaces the members that were lost since they were hired.
 func (f *Fleet) fillAgain(ctx context.Context) error {
-	want := len(f.crew)
+	want, up := len(f.crew), f.upFor()
 	for _, m := range slices.Clone(f.crew) {
 		p, silent := m.look()
-		if silent < f.o.Grace && p.State != fleet.Failed {
+		if p.State != fleet.Failed && min(silent, up) < f.o.Grace {
 			continue
 		}
 		why := fmt.Errorf("no answer for %v", silent.Round(time.Second/10))
@@ -108,15 +127,22 @@ func (f *Fleet) dropLost(id string) {
 	if i < 0 {
 		return
 	}
-	f.crew[i].tell(func(b *fleet.Beat) { b.Stop = fleet.Discard })
-	f.crew[i].leave()
+	f.crew[i].release()
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
+
+// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
+// of one for the Go, and others for what is late.
+const leadTrips = 6
 
 // deal gives every member its Start.
 func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	n := len(f.crew)
-	b := &beginning{zero: now() + int64(f.o.Lead), owners: deal.Owners(f.job.Requests, n)}
+	f.lead = f.o.Lead
+	for _, m := range f.crew {
+		f.lead = max(f.lead, leadTrips*m.roundTrip())
+	}
+	b := &beginning{zero: now() + int64(f.lead), owners: deal.Owners(f.job.Requests, n)}
 	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
 	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
 	b.heading.Run.Started = b.zeroWall
@@ -161,7 +187,7 @@ func enoughFiles(w fleet.Worker, places int) error {
 
 func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
 	m.tell(func(b *fleet.Beat) { b.Places = places })
-	call, cancel := context.WithTimeout(ctx, f.o.Lead/2)
+	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
 	switch {

@@ -19,18 +19,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// lasting is a load of about four seconds.
+// lasting is a load of about a second.
 const lasting = `
 request: {protocol: completions, usage: end, ignore_eos: true, ids: r-}
 requests: 200
 seed: 7
 tokenizer: {where: none}
-load: [{arrival: {kind: poisson, rate: 50}, dataset: {kind: random, input_len: 20, output_len: 4}}]
+load: [{arrival: {kind: poisson, rate: 180}, dataset: {kind: random, input_len: 20, output_len: 4}}]
 `
 
-// midway calls do once, when thirty records came.
-func midway(do func()) run.Sink {
-	n := 30
+// after calls do once, when so many records came.
+func after(n int, do func()) run.Sink {
 	var mu sync.Mutex
 	return run.SinkFunc(func(e run.Event) error {
 		if _, ok := e.(run.Recorded); !ok {
@@ -117,38 +116,43 @@ func TestFewerWorkers(t *testing.T) {
 // delivered is kept.
 func TestAWorkerIsLost(t *testing.T) {
 	t.Parallel()
-	for _, tolerate := range []bool{false, true} {
-		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
-		s := fleettest.Embedded(t, fleettest.Options{})
-		c := hire(t, s, 3, nil)
-		o := options(t, s)
-		o.Grace, o.Tolerate = time.Second, tolerate
-		result, err := execute(t, spec(t, url, lasting), control.New(o), midway(func() { c.buses[1].Close() }))
-		if err != nil {
-			t.Fatal(err)
+	for name, tolerate := range map[string]bool{"invalid": false, "tolerated": true} {
+		t.Run(name, func(t *testing.T) { loseAWorker(t, tolerate) })
+	}
+}
+
+func loseAWorker(t *testing.T, tolerate bool) {
+	t.Parallel()
+	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	s := fleettest.Embedded(t, fleettest.Options{})
+	c := hire(t, s, 3, nil)
+	o := options(t, s)
+	o.Grace, o.Tolerate = time.Second, tolerate
+	result, err := execute(t, spec(t, url, lasting), control.New(o), after(30, func() { c.buses[1].Close() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := result.Trace
+	byClass := map[trace.Class]int{}
+	seen := map[int]bool{}
+	for _, rec := range r.Records {
+		byClass[rec.Class]++
+		if seen[rec.Index] {
+			t.Errorf("request %d is there twice", rec.Index)
 		}
-		r := result.Trace
-		byClass := map[trace.Class]int{}
-		seen := map[int]bool{}
-		for _, rec := range r.Records {
-			byClass[rec.Class]++
-			if seen[rec.Index] {
-				t.Errorf("request %d is there twice", rec.Index)
-			}
-			seen[rec.Index] = true
-		}
-		workers, missing := r.Run.Fleet.Lost()
-		if len(r.Records) != 200 || workers != 1 || missing != byClass[trace.WorkerLost] || missing == 0 || missing > 67 {
-			t.Errorf("%d records, by class %v; %d workers lost, %d requests", len(r.Records), byClass, workers, missing)
-		}
-		if n := len(server.Log().Requests); n < 200-67 {
-			t.Errorf("the server got %d requests", n)
-		}
-		v := r.Run.Verdict
-		lost := v != nil && slices.ContainsFunc(v.Reasons, func(why plan.Message) bool { return why.Code == "verdict.workers-lost" })
-		if !lost || !tolerate && v.Validity != trace.Invalid || r.Run.Fleet.Tolerate != tolerate {
-			t.Errorf("verdict %+v, fleet %+v", v, r.Run.Fleet)
-		}
+		seen[rec.Index] = true
+	}
+	workers, missing := r.Run.Fleet.Lost()
+	if len(r.Records) != 200 || workers != 1 || missing != byClass[trace.WorkerLost] || missing == 0 || missing > 67 {
+		t.Errorf("%d records, by class %v; %d workers lost, %d requests", len(r.Records), byClass, workers, missing)
+	}
+	if n := len(server.Log().Requests); n < 200-67 {
+		t.Errorf("the server got %d requests", n)
+	}
+	v := r.Run.Verdict
+	lost := v != nil && slices.ContainsFunc(v.Reasons, func(why plan.Message) bool { return why.Code == "verdict.workers-lost" })
+	if !lost || !tolerate && v.Validity != trace.Invalid || r.Run.Fleet.Tolerate != tolerate {
+		t.Errorf("verdict %+v, fleet %+v", v, r.Run.Fleet)
 	}
 }
 
@@ -158,7 +162,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
-		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), midway(s.Restart))
+		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(30, s.Restart))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,6 +181,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]bool{"while they send": false, "when they are done": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
@@ -190,7 +195,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, _ = p.Execute(context.Background(), nil, midway(func() {
+				_, _ = p.Execute(context.Background(), nil, after(30, func() {
 					o.Bus.Close()
 					close(died)
 				}))
@@ -234,11 +239,38 @@ func TestStopped(t *testing.T) {
 	}
 	defer p.Close()
 	stop := make(chan struct{})
-	result, err := p.Execute(t.Context(), stop, midway(func() { close(stop) }))
+	result, err := p.Execute(t.Context(), stop, after(30, func() { close(stop) }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(result.Trace.Records); result.Trace.Run.Status != trace.Interrupted || n < 30 || n >= 200 || result.Summary.Requests.OK != n {
 		t.Errorf("%s with %d records, %d of them answers", result.Trace.Run.Status, n, result.Summary.Requests.OK)
+	}
+}
+
+// A controller whose server does not come back ends with what it has. Its workers go on, and another
+// controller collects the rest once the server is there.
+func TestTheServerStaysAway(t *testing.T) {
+	t.Parallel()
+	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	s := fleettest.Embedded(t, fleettest.Options{})
+	hire(t, s, 2, nil)
+	o := options(t, s)
+	o.Away, o.Grace = time.Second, time.Second
+	result, err := execute(t, spec(t, url, lasting), control.New(o), after(30, s.Kill))
+	if err == nil || !strings.Contains(err.Error(), "pitot fleet resume") || result == nil || result.Trace.Run.Status != trace.Interrupted {
+		t.Errorf("%v, status %s", err, result.Trace.Run.Status)
+	}
+	if n := len(server.Log().Requests); n != 200 {
+		t.Errorf("the server got %d requests", n)
+	}
+	s.Restart()
+	second := options(t, s)
+	left, err := control.Left(t.Context(), second.Bus)
+	if err != nil || len(left) != 1 {
+		t.Fatalf("%d runs left, %v", len(left), err)
+	}
+	if result, err = control.Resume(t.Context(), second, left[0], deps()); err != nil || result.Summary.Requests.OK != 200 {
+		t.Errorf("%v, %+v", err, result)
 	}
 }

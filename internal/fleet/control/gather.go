@@ -29,6 +29,7 @@ type gathering struct {
 	seen    []bool // requests that have a record
 	records []*trace.Record
 	shares  []share
+	level   fleet.Stop    // what the workers are told
 	came    chan struct{} // has an element when an End came
 	broken  error         // of the receiver
 }
@@ -120,7 +121,11 @@ func (g *gathering) Record(from int, r *trace.Record) {
 func (g *gathering) End(from int, e fleet.End) {
 	g.mu.Lock()
 	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
-		g.shares[from].end = &e
+		s := &g.shares[from]
+		s.end = &e
+		if e.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed { // there, the first controller may have asked for it
+			g.lost(s, plan.Say(lostEnded))
+		}
 	}
 	g.mu.Unlock()
 	select {
@@ -144,6 +149,7 @@ const (
 	lostGone    plan.Code = "fleet.lost-gone"
 	lostFailed  plan.Code = "fleet.lost-failed"
 	lostDamaged plan.Code = "fleet.lost-damaged"
+	lostEnded   plan.Code = "fleet.lost-ended"
 )
 
 // noteLost says during the run that a worker was lost.
@@ -163,34 +169,46 @@ const lookEvery = 100 * time.Millisecond
 func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcome, error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	done, level := ctx.Done(), fleet.GoOn
+	done := ctx.Done()
 	var patience <-chan time.Time // for what was cancelled
 	for {
 		select {
 		case <-stop:
-			stop, level = nil, max(level, fleet.NoMore)
+			stop = nil
+			g.raise(fleet.NoMore)
 		case <-done:
-			done, stop, level = nil, nil, fleet.Cancel
+			done, stop = nil, nil
+			g.raise(fleet.Cancel)
 			patience = time.After(2*g.f.o.Grace + g.f.o.Lead)
 		case <-patience:
 			g.loseRest()
 		case <-g.came:
 		case <-tick.C:
 		}
-		g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
 		if err := g.look(); err != nil {
-			return g.outcome(level), err
+			return g.outcome(), err
 		}
 		if g.allOver() {
-			err := g.catchUp()
-			return g.outcome(level), err
+			err := g.catchUp() // nobody changes the level any more
+			return g.outcome(), err
 		}
 	}
+}
+
+// raise tells all workers how far the run is ended.
+func (g *gathering) raise(level fleet.Stop) {
+	g.mu.Lock()
+	g.level = max(g.level, level)
+	g.mu.Unlock()
+	g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
 }
 
 // look finds those that are lost, and deals the places of those that have ended.
 func (g *gathering) look() error {
 	up := g.f.upFor()
+	if is, since := g.f.o.Bus.Up(); !is && time.Since(since) > g.f.o.Away {
+		return fmt.Errorf("there was no connection to %s for %v; once there is one, `pitot fleet resume` collects the rest", g.f.o.Bus.Address(), g.f.o.Away)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.shares {
@@ -275,7 +293,11 @@ func (g *gathering) allOver() bool {
 
 // catchUp waits for what workers that were lost had delivered.
 func (g *gathering) catchUp() error {
-	ctx, cancel := context.WithTimeout(context.Background(), catchUpLimit)
+	limit := catchUpLimit
+	if g.level >= fleet.Cancel {
+		limit = 2 * g.f.o.Grace
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if err := g.receiver.CaughtUp(ctx); err != nil {
 		return fmt.Errorf("read what the workers delivered: %w", err)

@@ -13,8 +13,9 @@ import (
 
 const (
 	beatEvery = 250 * time.Millisecond
-	beatLimit = time.Second // for the reply to one
-	burst     = 16          // exchanges at once, to know the clock well
+	beatLimit = 2 * time.Second // for the reply to one
+	burst     = 16              // exchanges at once, to know the clock well
+	burstFor  = 4 * time.Second // or as many as there is time for
 )
 
 // epoch is instant 0 of the controller's monotonic clock.
@@ -38,11 +39,13 @@ type member struct {
 	heard   time.Time     // when the last pulse came
 	wall    time.Duration // how far its wall clock was ahead then
 	silence error         // of the last beat; nil: it was answered
+	silent  time.Duration // how long beats were not answered, without the time in which this process was suspended
+	ended   int64         // when the last beat was over
 }
 
 // join begins to ask for the pulse of a worker.
 func join(b *bus.Bus, w fleet.Worker, run string) *member {
-	m := &member{Worker: w, bus: b, run: run, hurry: make(chan struct{}, 1), say: fleet.Beat{Run: run}, heard: time.Now()}
+	m := &member{Worker: w, bus: b, run: run, hurry: make(chan struct{}, 1), say: fleet.Beat{Run: run}, heard: time.Now(), ended: now()}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.end = cancel
 	m.done.Go(func() { m.beats(ctx) })
@@ -76,10 +79,13 @@ func (m *member) beat(ctx context.Context) {
 	received := now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.silence = err
+	since := time.Duration(received - m.ended)
+	m.silence, m.ended = err, received
 	if err != nil {
+		m.silent += min(since, beatEvery+beatLimit)
 		return
 	}
+	m.silent = 0
 	m.pulse, m.heard = p, time.Now()
 	m.wall = time.Unix(0, p.Wall).Sub(m.heard)
 	m.clock.Add(clocks.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
@@ -103,22 +109,42 @@ func (m *member) tell(change func(*fleet.Beat)) {
 
 // tune measures the clock with many exchanges.
 func (m *member) tune(ctx context.Context) {
-	for range burst {
+	for i, begin := 0, time.Now(); i < burst && time.Since(begin) < burstFor; i++ {
 		m.beat(ctx)
 	}
 }
 
-// look is the last pulse, and how long ago it came.
+// look is the last pulse, and how long the worker has been silent since.
 func (m *member) look() (p fleet.Pulse, silent time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.pulse, time.Since(m.heard)
+	return m.pulse, m.silent
+}
+
+// roundTrip is the least that was seen.
+func (m *member) roundTrip() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Duration(m.clock.RoundTrip())
 }
 
 // leave ends the beats.
 func (m *member) leave() {
 	m.end()
 	m.done.Wait()
+}
+
+// release has the worker forget a run that has not begun.
+func (m *member) release() {
+	m.leave()
+	letGo(m.bus, m.Worker, m.run)
+}
+
+// letGo tells a worker that a run is over for it. What is sent to one that is suspended waits for it.
+func letGo(b *bus.Bus, w fleet.Worker, run string) {
+	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
+	defer cancel()
+	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.Of(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
 }
 
 // dismiss tells the worker, after its beats, that the run is over for it.

@@ -20,14 +20,14 @@ import (
 func isGone(err error) bool { return errors.Is(err, bus.ErrGone) }
 
 // outcome is what came of the run.
-func (g *gathering) outcome(level fleet.Stop) run.Outcome {
+func (g *gathering) outcome() run.Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, r := range g.missing(level) {
+	for _, r := range g.missing() {
 		g.records = append(g.records, r)
 		g.told.Record(r)
 	}
-	out := run.Outcome{Outcome: driver.Outcome{Started: g.zeroWall, Records: g.records, Stopped: level >= fleet.NoMore && len(g.records) < len(g.seen)}}
+	out := run.Outcome{Outcome: driver.Outcome{Started: g.zeroWall, Records: g.records, Stopped: g.level >= fleet.NoMore && len(g.records) < len(g.seen)}}
 	var clients []trace.Client
 	for i := range g.shares {
 		s := &g.shares[i]
@@ -36,7 +36,7 @@ func (g *gathering) outcome(level fleet.Stop) run.Outcome {
 			continue
 		}
 		out.End = max(out.End, s.end.End)
-		out.Stopped = out.Stopped || s.end.Stopped
+		out.Stopped = out.Stopped || s.end.Stopped && s.lost.IsZero()
 		out.Probes = append(out.Probes, s.end.Probes...)
 		out.ServedBy = cmp.Or(out.ServedBy, s.end.ServedBy)
 		clients = append(clients, s.end.Client)
@@ -119,10 +119,10 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 }
 
 // missing makes records of requests that lost workers were to send. g.mu is held.
-func (g *gathering) missing(level fleet.Stop) (all []*trace.Record) {
+func (g *gathering) missing() (all []*trace.Record) {
 	left := make([]int, len(g.shares)) // how many requests of each share were sent at least, or would have been
 	for i := range g.shares {
-		left[i] = g.shares[i].owed(g.closed(), level)
+		left[i] = g.shares[i].owed(g.closed(), g.level)
 	}
 	next, done := iter.Pull(g.f.job.Due)
 	defer done()

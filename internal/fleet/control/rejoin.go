@@ -39,7 +39,7 @@ func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks .
 	if h.Run.Plan.Spec == nil {
 		return nil, errors.New("the run has no plan")
 	}
-	if err := abandoned(ctx, o.Bus, h); err != nil {
+	if err := Abandoned(ctx, o.Bus, h); err != nil {
 		return nil, err
 	}
 	d.Fleet = rejoin(o, h)
@@ -51,17 +51,12 @@ func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks .
 	return p.Continue(ctx, nil, h.Run, sinks...)
 }
 
-// Forget removes what a run left with the server of the fleet, whose records are all in the store.
-func Forget(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
-	return errors.Join(delivery.Remove(ctx, b.Stream(), h.Fleet), inputs.Remove(ctx, b.Stream(), h.Fleet))
-}
-
 // dead is how long a controller says nothing that is gone for good; one that lives says something
 // four times a second.
 const dead = 3 * time.Second
 
-// abandoned refuses a run whose controller still says something to its workers.
-func abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
+// Abandoned refuses a run whose controller still says something to its workers.
+func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 	for begin := time.Now(); ; {
 		alive := ""
 		for _, w := range h.Workers {
@@ -84,6 +79,13 @@ func abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// Forget lets the workers of a run go, and removes what there is of it.
+func Forget(o Options, h fleet.Heading) {
+	r := rejoin(o, h)
+	r.gathered = true
+	r.Close()
 }
 
 // A rejoined is the Fleet of a run that another controller began.

@@ -64,14 +64,18 @@ func Create(ctx context.Context, js jetstream.JetStream, h fleet.Heading) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	s, err := js.CreateStream(ctx, jetstream.StreamConfig{
-		Name:       name,
-		Subjects:   []string{subjectOf(h.Fleet, ">")},
-		Storage:    jetstream.FileStorage,
-		Retention:  jetstream.LimitsPolicy,
-		Discard:    jetstream.DiscardNew,
-		MaxAge:     forgetAfter,
-		Duplicates: duplicates,
+	var s jetstream.Stream
+	err = persist(ctx, func(ctx context.Context) (err error) {
+		s, err = js.CreateStream(ctx, jetstream.StreamConfig{
+			Name:       name,
+			Subjects:   []string{subjectOf(h.Fleet, ">")},
+			Storage:    jetstream.FileStorage,
+			Retention:  jetstream.LimitsPolicy,
+			Discard:    jetstream.DiscardNew,
+			MaxAge:     forgetAfter,
+			Duplicates: duplicates,
+		})
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("create stream %s: %w", name, explain(err))

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,8 @@ import (
 // unconfirmed is how long before its instant a start must be confirmed.
 const unconfirmed = 100 * time.Millisecond
 
-// forgotten is how long a worker stays prepared for a controller that says nothing.
-const forgotten = time.Minute
-
 // awaitStart waits for a Start that holds.
 func (t *task) awaitStart() (s fleet.Start, part run.Part, err error) {
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
 	var last *fleet.Start
 	for {
 		begin, going := t.starting()
@@ -41,10 +37,6 @@ func (t *task) awaitStart() (s fleet.Start, part run.Part, err error) {
 		}
 		select {
 		case <-t.changed:
-		case <-look.C:
-			if t.abandoned(forgotten) {
-				return s, part, errors.New("the controller is gone")
-			}
 		case <-late:
 			if begin, going := t.starting(); !going && begin == last {
 				return s, part, errors.New("the controller did not confirm the start in time")
@@ -118,13 +110,20 @@ const undeliverable = 30 * time.Minute
 
 // deliver waits until the stream has everything. What it cannot take goes to a file.
 func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.Record) error {
-	ctx, cancel := context.WithTimeout(t.ctx, undeliverable)
+	limit := cmp.Or(t.w.o.Deliver, undeliverable)
+	ctx, cancel := context.WithTimeoutCause(t.ctx, limit, fmt.Errorf("there was no way to for %v", limit))
 	defer cancel()
 	err := sender.Wait(ctx)
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
 	if err == nil || errors.Is(context.Cause(t.ctx), errDiscarded) {
 		t.w.say("run %s: done, %d requests", t.order.Run, len(records))
 		t.enter(fleet.Idle)
 		return nil
+	}
+	if len(records) == 0 {
+		return err
 	}
 	file, failed := t.rescue(s, records)
 	if failed != nil {

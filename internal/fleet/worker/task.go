@@ -47,25 +47,45 @@ type task struct {
 	sender *delivery.Sender
 }
 
-// newTask begins to prepare an order, once the task before it is over.
-func newTask(w *Worker, o fleet.Order, before *task) *task {
+// newTask begins to prepare an order.
+func newTask(w *Worker, o fleet.Order) *task {
 	t := &task{w: w, order: o, over: make(chan struct{}), noMore: make(chan struct{}), changed: make(chan struct{}, 1), state: fleet.Preparing, asked: time.Now()}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	t.sending, t.drop = context.WithCancel(t.ctx)
 	go func() {
 		defer close(t.over)
 		defer t.cancel(nil)
-		if before != nil {
-			<-before.over
-		}
 		t.live()
 	}()
+	go t.guard()
 	return t
+}
+
+// silence is how long a controller may say nothing, while nothing is sent, until it counts as gone.
+const silence = 15 * time.Second
+
+// guard ends a task that has not begun and that nobody asks for any more.
+func (t *task) guard() {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case <-t.over:
+			return
+		case <-look.C:
+			if t.abandoned() {
+				t.cancel(errAbandoned)
+			}
+		}
+	}
 }
 
 // live is all of it.
 func (t *task) live() {
 	err := t.prepare()
+	if err != nil {
+		err = cmp.Or(context.Cause(t.ctx), err)
+	}
 	if t.prepared != nil {
 		defer t.prepared.Close()
 	}
@@ -87,16 +107,20 @@ func (t *task) sendAndDeliver() error {
 	return t.send(s, part)
 }
 
-var errDiscarded = errors.New("the controller ended the run before it began")
+// Why a task ends that has not come to its own end.
+var (
+	errDiscarded = errors.New("the controller ended the run before it began")
+	errAbandoned = errors.New("the controller is gone")
+	errEnded     = errors.New("the worker was asked to end")
+)
 
 // fail ends the task with a reason that the controller gets to see.
 func (t *task) fail(err error) {
-	err = cmp.Or(context.Cause(t.ctx), err)
 	t.mu.Lock()
 	t.state = fleet.Failed
 	t.told.Why = err.Error()
 	t.mu.Unlock()
-	if errors.Is(err, errDiscarded) {
+	if errors.Is(err, errDiscarded) || errors.Is(err, errEnded) {
 		t.w.say("run %s: %v", t.order.Run, err)
 		return
 	}
@@ -141,16 +165,17 @@ func (t *task) heard() {
 	t.mu.Unlock()
 }
 
-// abandoned reports a run that is not under way and whose controller has been silent for so long.
-func (t *task) abandoned(after time.Duration) bool {
+// abandoned reports a run that is not under way and whose controller is gone: it has been silent while
+// there was a connection over which it could be heard.
+func (t *task) abandoned() bool {
+	up, since := t.w.o.Bus.Up()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch t.state {
-	case fleet.Sending, fleet.Delivering:
-		return false
-	}
-	return time.Since(t.asked) > after
+	return up && !t.begun() && min(time.Since(since), time.Since(t.asked)) > silence
 }
+
+// begun reports whether the share is under way, or was. t.mu is held.
+func (t *task) begun() bool { return t.state == fleet.Sending || t.state == fleet.Delivering }
 
 // readiness is how far the worker is.
 func (t *task) readiness() fleet.Readiness {
@@ -205,13 +230,23 @@ func (t *task) stop(level fleet.Stop) {
 		close(t.noMore)
 	}
 	t.level = level
-	begun := t.state == fleet.Sending || t.state == fleet.Delivering
 	if level >= fleet.Cancel {
 		t.drop()
 	}
-	if !begun || level >= fleet.Discard {
+	if !t.begun() || level >= fleet.Discard {
 		t.cancel(errDiscarded)
 	}
+}
+
+// endSoon ends a task that has not begun, and has one that has send no more.
+func (t *task) endSoon(level fleet.Stop) {
+	t.mu.Lock()
+	if !t.begun() {
+		t.told.Leaving = true
+		t.cancel(errEnded)
+	}
+	t.mu.Unlock()
+	t.stop(level)
 }
 
 // cancelAndWait ends the task, and waits until what it measured is delivered, or in a file.
@@ -219,7 +254,7 @@ func (t *task) cancelAndWait() {
 	if t == nil {
 		return
 	}
-	t.stop(fleet.Cancel)
+	t.endSoon(fleet.Cancel)
 	select {
 	case <-t.over:
 	case <-time.After(lastWords):
@@ -230,8 +265,6 @@ func (t *task) cancelAndWait() {
 
 // lastWords is how long a worker that is ended goes on delivering.
 const lastWords = 10 * time.Second
-
-var errEnded = errors.New("the worker was ended")
 
 // pulse is how the run gets on, without the clock.
 func (t *task) pulse() fleet.Pulse {

@@ -28,8 +28,13 @@ type Options struct {
 	Deps   func() run.Deps
 	Folder string       // for inputs from controllers, and for what cannot be delivered
 	Say    func(string) // one line for people; may be nil
-	// Soon is closed when the worker is to end once it has nothing to do; nil: never.
+	// Soon is closed when the worker is to end: it sends no more, waits for what is in flight, and
+	// delivers that; nil: never.
 	Soon <-chan struct{}
+	// Deliver is how long a worker tries to deliver what it has measured; 0: half an hour.
+	Deliver time.Duration
+	// Wall is its wall clock; nil: time.Now. It is shown, and nothing rests on it.
+	Wall func() time.Time
 }
 
 // A Worker serves runs.
@@ -37,37 +42,45 @@ type Worker struct {
 	o     Options
 	epoch time.Time // instant 0 of its monotonic clock
 
-	mu   sync.Mutex
-	task *task // the present or the last one; nil: none yet
+	mu      sync.Mutex
+	task    *task // the present or the last one; nil: none yet
+	leaving bool  // it takes no other one
 }
 
-// Serve answers controllers until ctx is done, or until o.Soon is closed and there is nothing to
-// do. A run under way is then cancelled, and what was measured is delivered.
+// Serve answers controllers until o.Soon is closed and what is in flight then is answered and
+// delivered, or until ctx is done: that is cancelled then, and delivered.
 func Serve(ctx context.Context, o Options) error {
+	if o.Wall == nil {
+		o.Wall = time.Now
+	}
 	w := &Worker{o: o, epoch: time.Now()}
 	end, err := w.listen()
 	if err != nil {
 		return err
 	}
 	defer end()
-	soon := o.Soon
-	for {
-		select {
-		case <-ctx.Done():
-			w.current().cancelAndWait()
-			return nil
-		case <-soon:
-			soon = nil
-			if t := w.current(); t != nil {
-				select {
-				case <-t.over:
-				case <-ctx.Done():
-					continue
-				}
+	select {
+	case <-ctx.Done():
+	case <-o.Soon:
+		w.leave()
+		if t := w.current(); t != nil {
+			t.endSoon(fleet.NoMore)
+			select {
+			case <-t.over:
+			case <-ctx.Done():
 			}
-			return nil
 		}
 	}
+	w.leave()
+	w.current().cancelAndWait()
+	return nil
+}
+
+// leave has the worker take no further order.
+func (w *Worker) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leaving = true
 }
 
 // listen subscribes to everything that a worker is asked.
@@ -116,17 +129,13 @@ func (w *Worker) current() *task {
 // self is who the worker is and what it does.
 func (w *Worker) self() fleet.Worker {
 	me := w.o.Self
-	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, time.Now()
+	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, w.o.Wall()
 	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
 		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.kept()
 	}
 	return me
 }
-
-// silence is how long a controller may say nothing until its order counts as abandoned, as long as
-// nothing is sent.
-const silence = 15 * time.Second
 
 // order begins to prepare a run.
 func (w *Worker) order(o fleet.Order) fleet.Readiness {
@@ -135,17 +144,16 @@ func (w *Worker) order(o fleet.Order) fleet.Readiness {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	old := w.task
-	if old != nil && !old.ended() {
-		switch {
-		case old.order.Run == o.Run: // the reply was lost
-			return old.readiness()
-		case !old.abandoned(silence):
-			return fleet.Readiness{State: fleet.Failed, Why: fmt.Sprintf("it works on run %s", old.order.Run)}
-		}
-		old.stop(fleet.Discard)
+	if w.leaving {
+		return fleet.Readiness{State: fleet.Failed, Why: errEnded.Error(), Leaving: true}
 	}
-	w.task = newTask(w, o, old)
+	if old := w.task; old != nil && !old.ended() {
+		if old.order.Run == o.Run { // the reply was lost
+			return old.readiness()
+		}
+		return fleet.Readiness{State: fleet.Failed, Why: fmt.Sprintf("it works on run %s", old.order.Run), Busy: old.order.Run}
+	}
+	w.task = newTask(w, o)
 	w.say("run %s: preparing", o.Run)
 	return w.task.readiness()
 }
@@ -201,6 +209,6 @@ func (w *Worker) beat(b fleet.Beat) fleet.Pulse {
 		t.follow(b)
 		p = t.pulse()
 	}
-	p.Arrived, p.Wall, p.Answered = arrived, time.Now().UnixNano(), w.now()
+	p.Arrived, p.Wall, p.Answered = arrived, w.o.Wall().UnixNano(), w.now()
 	return p
 }

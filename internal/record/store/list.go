@@ -186,8 +186,10 @@ func scanListing(rows *sql.Rows) (Listing, error) {
 	return l, nil
 }
 
-// silence is how long a running run may go without a heartbeat.
-const silence = 5 * time.Second
+// Silence is how long a running run may go without a heartbeat.
+const Silence = 5 * time.Second
+
+const silence = Silence
 
 // Killed is the status of a run whose process ended without ending the run.
 const Killed trace.Status = "killed"

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ var (
 	ErrRunEnded = errors.New("it has ended, and its records are complete")
 )
 
-// Reopen goes on with a run whose process died, and returns the writer of its records: from then
+// Reopen goes on with a run whose process died, or gave workers or records up, and returns the writer of its records: from then
 // on the run is this process's. Append takes all records of the run; those that are stored stay as
 // they are, except for requests that the dead process had given up as those of a lost worker. No
 // samples are taken: what was sampled is what there is.
@@ -49,13 +50,21 @@ func claim(tx *sql.Tx, id string) error {
 		return ErrNoRun
 	case err != nil:
 		return err
-	case status != trace.Running:
-		return ErrRunEnded
 	case alive(status, beat) == trace.Running:
 		return ErrRunAlive
+	case status != trace.Running:
+		if gaps, err := hasGaps(tx, id, status); err != nil || !gaps {
+			return cmp.Or(err, ErrRunEnded)
+		}
 	}
-	_, err = tx.Exec("UPDATE run SET beat_ns = ? WHERE id = ?", time.Now().UnixNano(), id)
+	_, err = tx.Exec("UPDATE run SET status = ?, beat_ns = ? WHERE id = ?", trace.Running, time.Now().UnixNano(), id)
 	return err
+}
+
+// hasGaps reports whether a run that has ended lacks records that may be found.
+func hasGaps(tx *sql.Tx, id string, status trace.Status) (gaps bool, err error) {
+	err = tx.QueryRow("SELECT ? OR EXISTS (SELECT 1 FROM record WHERE run_id = ? AND class = ?)", status == trace.Interrupted, id, string(trace.WorkerLost)).Scan(&gaps)
+	return gaps, err
 }
 
 // kept are the requests that have a record, and the number of the last one. Records of lost workers

@@ -2,92 +2,73 @@ package store
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// left is a store with a run whose process has died after it had stored some records.
-func left(t *testing.T, records ...*trace.Record) (s *Store, run trace.Run) {
-	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "runs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	run = trace.Run{ID: "20261124-120000-dead", Kind: trace.Measured, Started: time.Now()}
-	w, err := s.Create(run, Owner{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range records {
-		w.Append(r)
-	}
-	w.end()
-	w.done.Wait()
-	if err := w.flush(brief, true); err != nil {
-		t.Fatal(err)
-	}
-	return s, run
-}
-
-// answered is a record of a request whose answer took a time of its own.
-func answered(index int, done trace.Instant) *trace.Record {
-	r := trace.NewRecord(index)
-	r.Due, r.Released, r.Sent, r.FirstByte, r.Done, r.Status = 0, 0, 0, 1, done, 200
-	return r
-}
-
-func lost(index int) *trace.Record {
-	r := answered(index, 9)
-	r.Class = trace.WorkerLost
-	return r
-}
-
-// What the dead process stored stays as it is, what it had given up is taken, and nothing is there twice.
-func TestARunIsReopened(t *testing.T) {
-	s, run := left(t, answered(0, 10), answered(2, 12), lost(3))
-	if _, err := s.Reopen(run.ID, Owner{}); !errors.Is(err, ErrRunAlive) {
-		t.Fatalf("while it is written: %v", err)
-	}
-	execute(t, s.file, "UPDATE run SET beat_ns = ?", time.Now().Add(-2*silence).UnixNano())
-	w, err := s.Reopen(run.ID, Owner{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Reopen(run.ID, Owner{}); !errors.Is(err, ErrRunAlive) {
-		t.Errorf("by two at once: %v", err)
-	}
-	for _, r := range []*trace.Record{answered(3, 23), answered(0, 20), answered(1, 21), answered(2, 22)} {
-		w.Append(r)
-	}
-	run.Status, run.End = trace.Complete, 30
-	if err := w.Finish(run); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Load(run.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []trace.Instant{10, 21, 12, 23}
-	for i, r := range got.Records {
-		if r.Index != i || r.Done != want[i] {
-			t.Errorf("record %d has index %d and ended at %d, want %d", i, r.Index, r.Done, want[i])
-		}
-	}
-	listed, err := s.Find(run.ID)
-	if err != nil || len(got.Records) != 4 || listed.Records != 4 || listed.Failed != 0 || listed.Status != trace.Complete {
-		t.Errorf("%d records; listed %+v, %v", len(got.Records), listed, err)
-	}
-	if followed, _, err := s.RecordsSince(run.ID, 0, 10); err != nil || len(followed) != 4 {
-		t.Errorf("%d records in the order of commits, %v", len(followed), err)
-	}
-	if _, err := s.Reopen(run.ID, Owner{}); !errors.Is(err, ErrRunEnded) {
-		t.Errorf("after its end: %v", err)
-	}
-	if _, err := s.Reopen("nothing", Owner{}); !errors.Is(err, ErrNoRun) {
-		t.Errorf("one that is not there: %v", err)
+// A run is gone on with if it lacks records: its process died, it was interrupted, or it gave a worker
+// up. What is there stays, and nothing is there twice.
+func TestReopen(t *testing.T) {
+	lost := sample(2)
+	lost.Class, lost.Error = trace.WorkerLost, "gone"
+	for _, tt := range []struct {
+		name    string
+		records []*trace.Record
+		status  trace.Status // Running: nobody finishes it
+		want    error
+	}{
+		{"killed", []*trace.Record{sample(0), sample(1)}, trace.Running, nil},
+		{"interrupted", []*trace.Record{sample(0), sample(1)}, trace.Interrupted, nil},
+		{"with a lost worker", []*trace.Record{sample(0), sample(1), lost}, trace.Complete, nil},
+		{"complete", []*trace.Record{sample(0), sample(1), sample(2)}, trace.Complete, ErrRunEnded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := open(t)
+			run := newRun("run-1", "", 1000)
+			run.Status = trace.Running
+			w, err := s.Create(run, Owner{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range tt.records {
+				w.Append(r)
+			}
+			if _, err := s.Reopen("run-1", Owner{}); !errors.Is(err, ErrRunAlive) {
+				t.Errorf("while it is written: %v", err)
+			}
+			run.Status = tt.status
+			if err := w.Finish(run); err != nil {
+				t.Fatal(err)
+			}
+			if tt.status == trace.Running {
+				if _, err := s.db.Exec("UPDATE run SET beat_ns = 1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w, err = s.Reopen("run-1", Owner{})
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("%v, not %v", err, tt.want)
+			}
+			if tt.want != nil {
+				return
+			}
+			for i := range 3 {
+				w.Append(sample(i))
+			}
+			run.Status = trace.Complete
+			if err := w.Finish(run); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Load("run-1")
+			if err != nil || got.Run.Status != trace.Complete || len(got.Records) != 3 {
+				t.Fatalf("%v, %s, %d records", err, got.Run.Status, len(got.Records))
+			}
+			for i, r := range got.Records {
+				if r.Index != i || !r.OK() {
+					t.Errorf("record %d: index %d, class %q", i, r.Index, r.Class)
+				}
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,6 +31,9 @@ var pitot string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if !*long { // these mostly wait
+		_ = flag.Set("test.parallel", "8")
+	}
 	folder, err := os.MkdirTemp("", "pitot-fleet-test-")
 	if err != nil {
 		log.Fatal(err)
@@ -52,6 +56,10 @@ type place struct {
 	t   testing.TB
 	dir string
 	url string // of the NATS server
+
+	noToken bool   // processes get in otherwise
+	pitot   string // the program, if it is another one
+	store   string // that is looked at, if it is another one
 }
 
 func newPlace(t testing.TB) *place {
@@ -81,11 +89,14 @@ func (p *place) start(name string, args ...string) *process { return p.startWith
 // startWith puts words before the program, such as those of another program that starts it.
 func (p *place) startWith(name string, before []string, args ...string) *process {
 	p.t.Helper()
-	words := append(append(append([]string{}, before...), pitot), args...)
+	words := append(append(append([]string{}, before...), cmp.Or(p.pitot, pitot)), args...)
 	c := &process{Cmd: exec.Command(words[0], words[1:]...), t: p.t, name: name, out: new(tail), errs: new(tail), over: make(chan struct{})}
 	c.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(p.dir, "home"), "TMPDIR=" + filepath.Join(p.dir, "tmp"),
-		"PITOT_STORE=" + filepath.Join(p.dir, "store", "runs.db"), "PITOT_FLEET_TOKEN=" + token,
+		"PITOT_STORE=" + filepath.Join(p.dir, "store", "runs.db"),
+	}
+	if !p.noToken {
+		c.Env = append(c.Env, "PITOT_FLEET_TOKEN="+token)
 	}
 	c.Stdout, c.Stderr = c.out, c.errs
 	if err := c.Start(); err != nil {
@@ -205,20 +216,33 @@ func (p *place) bench(more ...string) *process {
 // stored is the last run in the store.
 func (p *place) stored() *trace.Trace {
 	p.t.Helper()
-	s, err := store.OpenRead(filepath.Join(p.dir, "store", "runs.db"))
+	all := p.all()
+	if len(all) == 0 {
+		p.t.Fatal("the store has no run")
+	}
+	return all[0]
+}
+
+// all are the runs in the store, the last one first.
+func (p *place) all() (runs []*trace.Trace) {
+	p.t.Helper()
+	s, err := store.OpenRead(cmp.Or(p.store, filepath.Join(p.dir, "store", "runs.db")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	defer s.Close()
-	all, err := s.List(store.Filter{})
-	if err != nil || len(all) == 0 {
-		p.t.Fatalf("%d runs, %v", len(all), err)
-	}
-	run, err := s.Load(all[0].ID)
+	list, err := s.List(store.Filter{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return run
+	for _, one := range list {
+		run, err := s.Load(one.ID)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	return runs
 }
 
 func freeAddress(t testing.TB) string {
