@@ -48,12 +48,12 @@ type beginning struct {
 
 // begin deals the shares and has everybody begin at one instant.
 func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
-	for {
+	for lead := f.o.Lead; ; {
 		if err := f.fillAgain(ctx); err != nil {
 			return nil, err
 		}
-		f.each(func(m *member) { m.tune(ctx) })
-		b, err := f.deal(ctx, r)
+		f.each(func(_ int, m *member) { m.tune(ctx) })
+		b, err := f.deal(ctx, r, lead)
 		if err == nil {
 			err = f.create(ctx, b)
 		}
@@ -67,17 +67,21 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 			continue
 		case err != nil:
 			return nil, err
+		case b.zero-now() < int64(lead/4): // too late for Go to reach everybody
+			lead *= 2
+			f.sayf("the server of the fleet is slow; starting in %v", lead)
+			continue
 		}
-		f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
+		f.each(func(_ int, m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
 		return b, nil
 	}
 }
 
-// each calls f for all members at once.
-func (f *Fleet) each(do func(*member)) {
+// each calls do for all members at once, with their shares.
+func (f *Fleet) each(do func(share int, m *member)) {
 	var all sync.WaitGroup
-	for _, m := range f.crew {
-		all.Go(func() { do(m) })
+	for i, m := range f.crew {
+		all.Go(func() { do(i, m) })
 	}
 	all.Wait()
 }
@@ -90,7 +94,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 		if silent < f.o.Grace && p.State != fleet.Failed {
 			continue
 		}
-		why := fmt.Errorf("no answer for %v", silent.Round(time.Second/10))
+		why := fmt.Errorf("it did not answer for %v", silent.Round(time.Second/10))
 		if p.State == fleet.Failed {
 			why = errors.New(p.Why)
 		}
@@ -103,20 +107,28 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 	return f.fill(ctx)
 }
 
+// dropLost takes a worker out of the crew, and tells it so if it hears that.
 func (f *Fleet) dropLost(id string) {
 	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
 	if i < 0 {
 		return
 	}
-	f.crew[i].tell(func(b *fleet.Beat) { b.Stop = fleet.Discard })
 	f.crew[i].leave()
+	f.letGo(f.crew[i])
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
-// deal gives every member its Start.
-func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
+// letGo tells a worker once that it is not part of the run, so that it is idle for the next one.
+func (f *Fleet) letGo(m *member) {
+	ctx, cancel := context.WithTimeout(context.Background(), beatLimit)
+	defer cancel()
+	m.dismiss(ctx, fleet.Discard)
+}
+
+// deal gives every member its Start, with an instant so far ahead.
+func (f *Fleet) deal(ctx context.Context, r *trace.Run, lead time.Duration) (*beginning, error) {
 	n := len(f.crew)
-	b := &beginning{zero: now() + int64(f.o.Lead), owners: deal.Owners(f.job.Requests, n)}
+	b := &beginning{zero: now() + int64(lead), owners: deal.Owners(f.job.Requests, n)}
 	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
 	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
 	b.heading.Run.Started = b.zeroWall
@@ -138,16 +150,8 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		}
 	}
 	errs := make([]error, n)
-	f.eachWith(func(i int, m *member) { errs[i] = f.start(ctx, m, b.heading.Start[i], places[i]) })
+	f.each(func(i int, m *member) { errs[i] = f.start(ctx, m, b.heading.Start[i], lead/2) })
 	return b, errors.Join(errs...)
-}
-
-func (f *Fleet) eachWith(do func(i int, m *member)) {
-	var all sync.WaitGroup
-	for i, m := range f.crew {
-		all.Go(func() { do(i, m) })
-	}
-	all.Wait()
 }
 
 // enoughFiles refuses a share that would run out of files on its worker.
@@ -159,9 +163,10 @@ func enoughFiles(w fleet.Worker, places int) error {
 	return fmt.Errorf("worker %s on %s may open %d files and its share needs about %d; raise `ulimit -n` there, or use more workers", w.Name, w.Host, w.Files, need)
 }
 
-func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
-	m.tell(func(b *fleet.Beat) { b.Places = places })
-	call, cancel := context.WithTimeout(ctx, f.o.Lead/2)
+// start gives a member its Start, which it has to answer within a time.
+func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, within time.Duration) error {
+	m.tell(func(b *fleet.Beat) { b.Places = s.Places })
+	call, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
 	switch {
@@ -175,7 +180,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int)
 
 // create makes the stream that the records go through, with what another controller would need.
 func (f *Fleet) create(ctx context.Context, b *beginning) error {
-	if f.stored { // of a start that did not come about
+	if f.stored { // by a start that did not come about
 		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {
 			return err
 		}

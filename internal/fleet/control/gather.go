@@ -31,6 +31,7 @@ type gathering struct {
 	shares  []share
 	came    chan struct{} // has an element when an End came
 	broken  error         // of the receiver
+	settled bool          // there is an Outcome: nothing is taken any more
 }
 
 // A share is what one worker has to send, and what became of it.
@@ -104,7 +105,7 @@ func (g *gathering) snapshot() trace.Snapshot {
 // is dropped.
 func (g *gathering) Record(from int, r *trace.Record) {
 	g.mu.Lock()
-	ok := r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
+	ok := !g.settled && r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
 	if ok {
 		g.seen[r.Index] = true
 		g.records = append(g.records, r)
@@ -177,7 +178,9 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 		case <-g.came:
 		case <-tick.C:
 		}
-		g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
+		for _, m := range g.f.crew {
+			m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) })
+		}
 		if err := g.look(); err != nil {
 			return g.outcome(level), err
 		}

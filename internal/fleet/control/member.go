@@ -121,11 +121,11 @@ func (m *member) leave() {
 	m.done.Wait()
 }
 
-// dismiss tells the worker, after its beats, that the run is over for it.
-func (m *member) dismiss(ctx context.Context) {
+// dismiss tells the worker, after its beats, that the run is over for it: Finished or Discard.
+func (m *member) dismiss(ctx context.Context, over fleet.Stop) {
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
+		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: over})
 		cancel()
 		if err == nil || errors.Is(err, bus.ErrGone) {
 			return

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -184,7 +183,8 @@ func (t *task) follow(b fleet.Beat) {
 	t.stop(b.Stop)
 }
 
-// stop ends the run as far as a level says; a lower one than before says nothing.
+// stop ends the run as far as a level says; a lower one than before says nothing. A run that is to
+// begin, and does not, still delivers its End.
 func (t *task) stop(level fleet.Stop) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -195,7 +195,7 @@ func (t *task) stop(level fleet.Stop) {
 		close(t.noMore)
 	}
 	t.level = level
-	begun := t.state == fleet.Sending || t.state == fleet.Delivering
+	begun := t.going || t.state == fleet.Sending || t.state == fleet.Delivering
 	if level >= fleet.Cancel {
 		t.drop()
 	}
@@ -235,5 +235,3 @@ func (t *task) pulse() fleet.Pulse {
 	}
 	return p
 }
-
-func (t *task) String() string { return fmt.Sprintf("run %s, %s", t.order.Run, t.now()) }
