@@ -33,8 +33,8 @@ type WorkerCmd struct {
 
 // Help explains it.
 func (WorkerCmd) Help() string {
-	return "A worker prepares the runs that a controller asks for, and sends its share of the requests. It works on one run at a time and keeps none. " +
-		"An interrupt ends it once it has nothing to do; a second one ends the share that it sends, and what was measured of that is delivered.\n\n" +
+	return "A worker prepares each run that a controller asks for, and sends its share of the requests. It works on one run at a time and stores none. " +
+		"The first interrupt ends it after its present share, the second one cancels that share and still delivers what was measured.\n\n" +
 		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
 }
 
