@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,8 +36,8 @@ func Left(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 // still goes on, and says what was lost. The requests are prepared anew with d, to know which are
 // missing. If that fails everything stays as it is.
 func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks ...run.Sink) (*run.Result, error) {
-	if n := len(h.Workers); h.Run.Plan.Spec == nil || n == 0 || len(h.Start) != n || len(h.Bounds) != n {
-		return nil, fmt.Errorf("what the server of the fleet has of run %s is not complete: it cannot be resumed", h.Run.ID)
+	if h.Run.Plan.Spec == nil {
+		return nil, errors.New("the run has no plan")
 	}
 	if err := abandoned(ctx, o.Bus, h); err != nil {
 		return nil, err
