@@ -103,11 +103,11 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 		fl.Workers = append(fl.Workers, w)
 	}
 	slices.Sort(bounds)
-	for _, b := range bounds[max(0, len(bounds)-2):] {
-		fl.Apart += b
-	}
-	if len(bounds) > 0 && bounds[0] < 0 {
-		fl.Apart = -1
+	if n := len(bounds); n > 1 {
+		fl.Apart = bounds[n-1] + bounds[n-2]
+		if bounds[0] < 0 {
+			fl.Apart = -1
+		}
 	}
 	t := &trace.Trace{Run: g.heading.Run}
 	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured

@@ -13,7 +13,8 @@ import (
 // concurrency, are known to within Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is how far instants of two workers can be apart that were the same; negative: unknown.
+	// Apart is how far instants of two workers can be apart that were the same; 0 of a single worker,
+	// negative: unknown.
 	Apart time.Duration `json:"apart_ns"`
 	// Tolerate: the run was to be judged by what is there if a worker is lost.
 	Tolerate bool `json:"tolerate,omitempty"`

@@ -36,10 +36,10 @@ func FleetSummary(run trace.Run, l *words.Language) string {
 	return l.Word("fleet.sent", "workers", len(run.Fleet.Workers), "requests", requests)
 }
 
-// Apart is how far instants of the workers of a fleet can be apart, "" of a single machine.
+// Apart is how far instants of the workers of a fleet can be apart, "" where one machine sent all.
 func Apart(f *trace.Fleet, l *words.Language) string {
 	switch {
-	case f == nil:
+	case f == nil || len(f.Workers) < 2:
 		return ""
 	case f.Apart < 0:
 		return l.Word("fleet.apart-unknown")

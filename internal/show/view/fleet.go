@@ -10,7 +10,7 @@ import (
 // A Fleet is the machines that sent the requests of a run.
 type Fleet struct {
 	Summary string   `json:"summary"`
-	Apart   string   `json:"apart"`   // how far their instants can be apart, in words
+	Apart   string   `json:"apart"`   // how far their instants can be apart, in words; empty of a single worker
 	Workers []Worker `json:"workers"` // the worst first
 }
 
