@@ -170,7 +170,7 @@ type grammar struct {
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
 	Compare    compareCmd    `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
-	Fleet      fleet.Cmd     `cmd:"" help:"Run a fleet: workers on many machines that send one run together."`
+	Fleet      fleet.Cmd     `cmd:"" help:"Run a fleet: workers on many machines that send the requests of one run."`
 	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
 	UI         ui.Cmd        `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
 	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`

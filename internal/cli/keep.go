@@ -84,7 +84,9 @@ func (k *keeper) reopen(ctx context.Context, id string) error {
 	switch {
 	case errors.Is(err, store.ErrNoRun):
 		return nil
-	case errors.Is(err, store.ErrRunAlive), errors.Is(err, store.ErrRunEnded):
+	case errors.Is(err, store.ErrRunAlive):
+		return usagef("%w; if that one was killed just now, try again in a few seconds", err)
+	case errors.Is(err, store.ErrRunEnded):
 		return usage(err)
 	}
 	k.writer = w

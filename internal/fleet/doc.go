@@ -1,10 +1,11 @@
 // Package fleet is what a controller and its workers say to each other when one run is sent from
 // many machines.
 //
-// A controller is a run as any other: it prepares the Spec, warms the server up, samples, judges and
-// stores. Only the requests of the run it does not send itself. Each worker prepares the same Spec,
-// so it has the same requests and the same schedule, and sends those that are its own by a rule
-// (package deal) from an instant that all have agreed on (package clocks):
+// A controller makes a run as any other: it prepares the Spec, warms the server up, samples, judges
+// and stores. It only leaves the requests to others. A worker is a process that sends a share of
+// them; the workers of one run are its crew, each a member. Each worker prepares the same Spec, so it
+// has the same requests and the same schedule, and sends those of its share, by a rule (package deal)
+// and from an instant that all have agreed on (package clocks):
 //
 //	controller                                        worker
 //	Assemble ── Question ──> everybody ── Worker ──>  who is there

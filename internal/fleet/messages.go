@@ -72,7 +72,6 @@ type Order struct {
 	Inputs []Input `json:"inputs,omitempty"`
 	// Digest is that of the requests and their due times on the controller; see inputs.Digest.
 	Digest string `json:"digest"`
-	Chunks int    `json:"chunks"` // of all answers together, as expected
 }
 
 // An Input is a file that a run was prepared from, or the list of a folder.
@@ -125,8 +124,6 @@ type Readiness struct {
 	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for
 	// them in the object store of the run.
 	Needs []int `json:"needs,omitempty"`
-	// Differs are those that it has with another content, by position.
-	Differs []int `json:"differs,omitempty"`
 }
 
 // A Start deals a worker its share and names the instant at which all begin.
@@ -164,8 +161,8 @@ type Stop int
 const (
 	GoOn     Stop = iota
 	NoMore        // send no more; what is in flight is waited for
-	Cancel        // what is in flight is ended too
-	Discard       // the run is not made, or the worker counts as lost: as Cancel, and what is not delivered then need not be
+	Cancel        // what is in flight is ended too, as is said to a worker that counts as lost
+	Discard       // the run is not made, or without this worker: what is not delivered need not be
 	Finished      // the controller has everything: forget the run
 )
 

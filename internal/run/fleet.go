@@ -31,7 +31,6 @@ type Job struct {
 	Spec     plan.Spec // complete: server, model, tokenizer and ids are settled
 	Requests []workload.Request
 	Due      iter.Seq[time.Duration] // of those that wait for no answer
-	Chunks   int                     // of all answers together, as expected
 	Given    map[string]string       // secrets, by path
 	Env      func(name string) (value string, ok bool)
 	Read     func(name string) ([]byte, error) // a small file

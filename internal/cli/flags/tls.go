@@ -6,9 +6,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 )
 
-// TLS say with which certificate a server speaks HTTPS.
+// TLS say with which certificate a server speaks TLS.
 type TLS struct {
-	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks TLS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 }
 

@@ -19,11 +19,11 @@ import (
 
 // Cmd is `pitot fleet`.
 type Cmd struct {
-	Up        UpCmd     `cmd:"" help:"Run the server of a fleet, and workers on this machine."`
-	Worker    WorkerCmd `cmd:"" help:"Be a worker: send shares of runs that others make."`
-	Status    StatusCmd `cmd:"" help:"List the workers of a fleet: versions, clocks, what they do."`
-	Resume    ResumeCmd `cmd:"" help:"Collect a run over a fleet whose controller died."`
-	Manifests Manifests `cmd:"" help:"Print a fleet for Kubernetes: a server, and a Job of workers."`
+	Up        UpCmd     `cmd:"" help:"Run the NATS server of a fleet, and workers on this machine."`
+	Worker    WorkerCmd `cmd:"" help:"Run a worker: send a share of the requests of each run."`
+	Status    StatusCmd `cmd:"" help:"List the workers of a fleet: version, state, capacity, clock."`
+	Resume    ResumeCmd `cmd:"" help:"Complete a run whose controller was killed."`
+	Manifests Manifests `cmd:"" help:"Print a fleet as YAML for Kubernetes."`
 }
 
 // Server says how the server of a fleet is reached.

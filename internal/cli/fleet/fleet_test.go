@@ -85,7 +85,7 @@ func TestCrew(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, heard := make(chan string, 20), make(chan string, 20)
-	c := &crew{
+	c := &localWorkers{
 		program: program, url: "nats://h:1", token: "t0k", folder: dir, say: func(line string) { said <- line },
 		heard: func(worker, line string) { heard <- worker + ": " + line },
 	}

@@ -46,14 +46,8 @@ func Join(con *console.Console, f flags.Fleet, simulated bool) (*Link, error) {
 		l := &Link{con: con, flags: f, local: at == flags.LocalFleet, named: f.Asked()}
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
-		err := l.open(ctx, at)
-		if err != nil {
+		if err := cause(ctx, l.open(ctx, at)); err != nil {
 			l.Close()
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
 			return nil, err
 		}
 		return l, nil
@@ -105,7 +99,7 @@ func (l *Link) here(o *bus.Options) error {
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &crew{pause: time.Second, url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
+	c := &localWorkers{pause: time.Second, url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
 	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
 		return err
 	}

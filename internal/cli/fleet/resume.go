@@ -22,16 +22,16 @@ import (
 
 // ResumeCmd is `pitot fleet resume`.
 type ResumeCmd struct {
-	RunID string `arg:"" optional:"" name:"run" placeholder:"RUN" help:"Id of the run. Default: the one that there is; of several, they are listed."`
+	RunID string `arg:"" optional:"" name:"run" placeholder:"RUN" help:"Id of the run. Default: the only one that waits; several are listed."`
 	Server
-	Tolerate bool `help:"A run that lost a worker is doubtful, not invalid."`
+	Tolerate bool `help:"Judge a run that lost a worker as doubtful instead of invalid."`
 	flags.Shown
 	flags.Kept
 }
 
 // Help explains it.
 func (ResumeCmd) Help() string {
-	return "Workers go on with a run whose controller died, and its records wait in the server. This takes them, waits for the rest, and completes the run in the store, with its report.\n\n" +
+	return "Workers finish their shares of a run whose controller was killed, and the records wait in the NATS server. This command collects them, completes the run in the store, and prints its report.\n\n" +
 		"pitot fleet resume --join nats://TOKEN@10.0.0.1:4222"
 }
 
@@ -77,18 +77,18 @@ func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) 
 	case err != nil:
 		return fleet.Heading{}, err
 	case len(left) == 0:
-		return fleet.Heading{}, errors.New("the server has no run that waits for a controller")
+		return fleet.Heading{}, errors.New("the server has no run to resume: no records wait there")
 	case c.RunID == "" && len(left) == 1:
 		return left[0], nil
 	case c.RunID == "":
 		for _, h := range left {
 			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
 		}
-		return fleet.Heading{}, console.Usagef("%s wait for a controller; name one of them", console.Counted(len(left), "run"))
+		return fleet.Heading{}, console.Usagef("records of %s wait there; name one of them", console.Counted(len(left), "run"))
 	}
 	found := slices.DeleteFunc(left, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
 	if len(found) != 1 {
-		return fleet.Heading{}, console.Usagef("%s: %d runs that wait for a controller begin with this; without it they are listed", c.RunID, len(found))
+		return fleet.Heading{}, console.Usagef("%s: the ids of %s begin with this; without it all are listed", c.RunID, console.Counted(len(found), "run"))
 	}
 	return found[0], nil
 }

@@ -51,7 +51,7 @@ func (c StatusCmd) Run(con *console.Console) error {
 		err = writeTable(con.Stdout, seen, con.Version)
 	}
 	if err == nil && len(seen) == 0 {
-		err = errors.New("nobody is there: no worker has answered within " + c.Wait.String() + "; start one with `pitot fleet worker --join URL`, or on this machine with `pitot fleet up --local 2`")
+		err = errors.New("no worker has answered within " + c.Wait.String() + "; start one with `pitot fleet worker --join URL`, or on this machine with `pitot fleet up --local 2`")
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func writeTable(to io.Writer, seen []control.Seen, version string) error {
 			s.CPUs, s.Files, capacity, rounded(s.RoundTrip), rounded(s.Bound), s.WallAhead.Seconds())
 	}
 	err := w.Flush()
-	if differs {
+	if err == nil && differs {
 		_, err = fmt.Fprintf(to, "\n* not the version of this program, %s: such a worker takes no run from it\n", version)
 	}
 	return err

@@ -28,15 +28,15 @@ type UpCmd struct {
 	Local  int    `placeholder:"N" help:"Workers to run on this machine. Default: none."`
 	Listen string `default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Address of the server; port 0 selects a free one (${default})."`
 	Dir    string `placeholder:"DIR" help:"Folder for the token, for records that no controller has taken yet, and for the logs of workers. Default: pitot/fleet in the user's data folder."`
-	CA     string `name:"ca" placeholder:"FILE" help:"PEM file of the certificate authorities; clients must have a certificate of one of them."`
+	CA     string `name:"ca" placeholder:"FILE" help:"PEM file of certificate authorities: workers and controllers must have a certificate that one of them signed. Default: none need one."`
 	flags.TLS
 }
 
 // Help explains it.
 func (UpCmd) Help() string {
-	return "Runs a NATS server with JetStream in this process, until it is interrupted. Who has the token may send orders to the workers and read records; it is in the folder, and the same one each time. " +
-		"PITOT_FLEET_TOKEN names another one.\n\n" +
-		"pitot fleet up --local 2\n" +
+	return "Runs a NATS server with JetStream in this process, until it is interrupted. Whoever has the token can use the workers and read records. It is made at the first start and kept in the folder; " +
+		"PITOT_FLEET_TOKEN sets another one.\n\n" +
+		"pitot fleet up --local 2\n\n" +
 		"pitot fleet up --listen 0.0.0.0:4222 --tls-cert server.pem --tls-key server-key.pem"
 }
 
@@ -136,8 +136,8 @@ type serving struct {
 }
 
 // hire starts the workers of this machine.
-func (u *serving) hire() (*crew, error) {
-	c := &crew{pause: time.Second, url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+func (u *serving) hire() (*localWorkers, error) {
+	c := &localWorkers{pause: time.Second, url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
 	c.heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}
@@ -174,9 +174,9 @@ func (u *serving) say() {
 	if u.own {
 		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", flags.FleetTokenVariable)
 	}
-	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust(""))
-	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust("fleet-"))
-	fmt.Fprintf(w, "Who is there:\n  pitot fleet status --join %s%s\n\n", join, u.trust(""))
+	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust(toJoin))
+	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust(toMeasure))
+	fmt.Fprintf(w, "Its workers:\n  pitot fleet status --join %s%s\n\n", join, u.trust(toJoin))
 	host, _, _ := net.SplitHostPort(u.Listen)
 	ip := net.ParseIP(host)
 	loopback := ip != nil && ip.IsLoopback() || host == "localhost"
@@ -188,13 +188,21 @@ func (u *serving) say() {
 	}
 }
 
-// trust are the flags with which a client is let in by a server with TLS; more stands behind their dashes.
-func (u *serving) trust(more string) string {
+// trustFlags are the names of the flags with which a client trusts a server and is trusted.
+type trustFlags struct{ ca, cert, key string }
+
+var (
+	toJoin    = trustFlags{"--ca", "--tls-cert", "--tls-key"} // of pitot fleet
+	toMeasure = trustFlags{"--fleet-ca", "--fleet-cert", "--fleet-key"}
+)
+
+// trust are the flags that a client needs for this server if that has TLS.
+func (u *serving) trust(f trustFlags) string {
 	switch {
 	case u.TLSCert == "":
 		return ""
 	case u.CA == "":
-		return " --" + more + "ca FILE"
+		return " " + f.ca + " FILE"
 	}
-	return " --" + more + "ca " + shell.Quote(u.CA) + " --" + more + map[bool]string{true: "cert FILE --fleet-key FILE", false: "tls-cert FILE --tls-key FILE"}[more != ""]
+	return fmt.Sprintf(" %s %s %s FILE %s FILE", f.ca, shell.Quote(u.CA), f.cert, f.key)
 }

@@ -66,7 +66,7 @@ func (b *Bus) reason(o Options, err error) (why, hint string) {
 	case isTimeout(err):
 		return fmt.Sprintf("no answer within %v", connectTimeout), "check the address and firewalls"
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
-		return "connection refused", "start a NATS server there: nats-server -js"
+		return "connection refused", "start a server there with `pitot fleet up` or `nats-server -js`"
 	case errors.Is(err, io.EOF):
 		return "the connection was closed at once", "check that a NATS server listens there"
 	case isWebSocket(b.address[0]) && strings.Contains(err.Error(), "malformed HTTP"):
@@ -85,20 +85,20 @@ func (b *Bus) reasonTLS(err error) (why, hint string) {
 	text := err.Error()
 	switch {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return "the server's certificate is signed by an unknown authority", "give the certificate of its CA"
+		return "the server's certificate is signed by an unknown authority", "name the certificate of its CA with --ca, or --fleet-ca of a measuring command"
 	case errors.As(err, &host):
 		return "the server's certificate: " + b.clean(host), ""
 	case errors.As(err, &invalid):
 		return "the server's certificate: " + b.clean(invalid), ""
 	case strings.Contains(text, "after TLS handshake"), strings.Contains(text, "remote error") && strings.Contains(text, "certificate"):
-		return "the server closed the connection for want of a client certificate that it accepts", "give one that its CA signed"
+		return "the server closed the connection for want of a client certificate that it accepts", "name one that its CA signed with --tls-cert and --tls-key, or --fleet-cert and --fleet-key of a measuring command"
 	}
 	return b.clean(err), "check that the address speaks TLS"
 }
 
 // refused is for a server that does not let us in.
 func (b *Bus) refused(o Options) (why, hint string) {
-	const ways = "a token (nats://TOKEN@HOST:PORT), a credentials file or an nkey"
+	const ways = "a token (PITOT_FLEET_TOKEN, or nats://TOKEN@HOST:PORT), a credentials file or an nkey"
 	switch {
 	case o.Creds != "":
 		return "the server does not accept the credentials in " + o.Creds, "use credentials of an account of this server"

@@ -123,8 +123,15 @@ func TestRepliesThatAreNotValid(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\x1b\a\n") || len(err.Error()) > 2*longest {
 			t.Errorf("ask: %q, want %q", err, test.want)
 		}
-		err = AskAll(ctx, b, "pitot.test", fleet.Question{}, 50*time.Millisecond, func(fleet.Worker) bool { t.Error("it was accepted"); return false })
-		if line := <-said; err != nil || !strings.Contains(line, test.want) {
+		line := ""
+		for err = nil; line == "" && err == nil; { // on a busy machine a reply comes too late
+			err = AskAll(ctx, b, "pitot.test", fleet.Question{}, 50*time.Millisecond, func(fleet.Worker) bool { t.Error("it was accepted"); return false })
+			select {
+			case line = <-said:
+			default:
+			}
+		}
+		if err != nil || !strings.Contains(line, test.want) {
 			t.Errorf("ask all: %v, said %q, want %q", err, line, test.want)
 		}
 		if err := sub.Unsubscribe(); err != nil {

@@ -95,7 +95,7 @@ func (f *Fleet) tooFew(ctx context.Context, want int) error {
 	}
 	switch {
 	case len(all) == 0:
-		return errors.New("no worker is there; start some with `pitot fleet worker --join`, or wait for them with --fleet-wait")
+		return errors.New("no worker is there; start some with `pitot fleet worker --join URL`, or wait for them with --fleet-wait")
 	case len(busy) > 0:
 		return fmt.Errorf("%d of %d workers are free (%s); wait longer with --fleet-wait, or start with fewer: --fleet-fewer", len(f.crew), max(1, want), strings.Join(busy, ", "))
 	}
@@ -164,7 +164,7 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 		}
 	}
 	if yield > f.run { // of two that have some workers each, one lets its own go
-		f.each(func(m *member) { m.release() })
+		f.each(func(_ int, m *member) { m.release() })
 		f.crew = nil
 		return cmp.Or(inOneLine(failed), pause(ctx, yieldFor))
 	}
@@ -186,7 +186,7 @@ func inOneLine(all []error) error {
 func (f *Fleet) newOrder() fleet.Order {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o := fleet.Order{
-		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: sent(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, Chunks: f.job.Chunks,
+		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: sent(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest,
 	}
 	for _, name := range vars {
 		if v, ok := f.job.Env(name); ok && v != "" {
@@ -229,11 +229,11 @@ type lostError struct {
 
 func (e *lostError) Error() string {
 	why := e.why.Error()
-	switch { // without the subject
+	switch { // what the bus says names subjects
 	case errors.Is(e.why, bus.ErrGone):
 		why = "it is not connected any more"
 	case errors.Is(e.why, bus.ErrSilent):
-		why = "it does not answer"
+		why = "it did not answer in time"
 	}
 	return fmt.Sprintf("worker %s on %s was lost before the start: %s", e.worker.Name, e.worker.Host, why)
 }
@@ -246,35 +246,41 @@ func (e *busyError) Error() string { return "it works on run " + e.run }
 // pollEvery is how often a worker that prepares is asked how far it is.
 const pollEvery = 200 * time.Millisecond
 
-// prepare has one worker prepare the run, and waits for it.
+// prepare has one worker prepare the run, and waits for it. One that does not join the crew is let go.
 func (f *Fleet) prepare(ctx context.Context, w fleet.Worker, o fleet.Order, offered *offers) (*member, error) {
+	if err := f.order(ctx, w, o, offered); err != nil {
+		letGo(f.o.Bus, w, f.run)
+		return nil, err
+	}
+	return join(f.o.Bus, w, f.run), nil
+}
+
+// order has one worker prepare the run, and waits until it has.
+func (f *Fleet) order(ctx context.Context, w fleet.Worker, o fleet.Order, offered *offers) error {
 	r, err := ready(ctx, f, w, bus.Order, o)
 	for err == nil && r.State == fleet.Preparing {
 		if err = offered.offer(ctx, f, r.Needs); err != nil {
-			letGo(f.o.Bus, w, f.run)
-			return nil, cmp.Or(context.Cause(ctx), err)
+			return cmp.Or(context.Cause(ctx), err)
 		}
 		_ = pause(ctx, pollEvery)
 		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
 	}
 	switch {
 	case ctx.Err() != nil:
-		letGo(f.o.Bus, w, f.run)
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case err != nil:
-		letGo(f.o.Bus, w, f.run)
-		return nil, &lostError{w, err}
+		return &lostError{w, err}
 	case r.Leaving:
-		return nil, &lostError{w, errors.New(r.Why)}
+		return &lostError{w, errors.New(r.Why)}
 	case r.Busy != "":
-		return nil, &busyError{r.Busy}
+		return &busyError{r.Busy}
 	case r.State == fleet.Failed:
-		return nil, fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
+		return fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
 	case r.Digest != f.digest:
-		return nil, fmt.Errorf("worker %s on %s made other requests of the same plan (%d with digest %.12s…, here %d with %.12s…): its tokenizer or its data is another one; name them by path",
+		return fmt.Errorf("worker %s on %s made other requests of the same plan (%d with digest %.12s…, here %d with %.12s…): its tokenizer or its data is another one; name them by path",
 			w.Name, w.Host, r.Requests, r.Digest, len(f.job.Requests), f.digest)
 	}
-	return join(f.o.Bus, w, f.run), nil
+	return nil
 }
 
 // leastTries is how often a worker is asked at least that does not answer.
@@ -315,7 +321,7 @@ func (o *offers) offer(ctx context.Context, f *Fleet, needs []int) error {
 	if fresh == nil {
 		return nil
 	}
-	f.sayf("sending %d files that workers do not have", len(fresh))
+	f.sayf("sending files that workers do not have: %d", len(fresh))
 	if err := f.o.Ledger.Offer(ctx, f.o.Bus.Stream(), f.run, fresh); err != nil {
 		return err
 	}

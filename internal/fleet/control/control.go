@@ -4,8 +4,8 @@
 //	Assemble   who is there ── Order ── inputs that they lack ── the same requests everywhere?
 //	Drive      who is still there ── Start to each ── all have it: Go ── watch ── all ended or lost
 //
-// A crew is the workers of one run. Each member is asked for its pulse four times a second by a
-// goroutine of its own; Drive looks at what they have found, and decides.
+// A goroutine for each member of the crew asks for its pulse four times a second; Drive looks at
+// what they have found, and decides.
 package control
 
 import (
@@ -58,7 +58,7 @@ type Fleet struct {
 	job    run.Job
 	inputs []fleet.Input
 	digest string
-	run    string        // id among the workers
+	run    string        // id among the workers; empty: none is prepared
 	lead   time.Duration // of the start
 	want   int           // workers that the run is to have, as far as is known
 	crew   []*member
@@ -93,6 +93,7 @@ func New(o Options) *Fleet {
 // Assemble finds workers and has them prepare the run.
 func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
 	f.job, f.run, f.begun, f.want = j, newID(), nil, 0
+	f.stored, f.followed, f.gathered = false, false, false
 	f.o.Ledger.Plan(j.Spec)
 	var err error
 	if f.digest, err = inputs.Digest(j.Requests, j.Due); err != nil {
@@ -115,12 +116,12 @@ func (f *Fleet) checkPrivate(found []fleet.Worker) error {
 }
 
 // Close lets the workers go, and removes what the run left with the server of the fleet, unless there
-// are records that were not gathered: those `pitot fleet resume` finds.
+// are records that were not gathered: those `pitot fleet resume` finds. Another Assemble may follow.
 func (f *Fleet) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), f.o.Grace)
 	defer cancel()
 	over := f.gathered || !f.followed && !f.resumes // else workers go on, for the next controller
-	f.each(func(m *member) {
+	f.each(func(_ int, m *member) {
 		m.leave()
 		if over {
 			m.dismiss(ctx)

@@ -57,7 +57,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 		if err := f.fillAgain(ctx); err != nil {
 			return nil, err
 		}
-		f.each(func(m *member) { m.tune(ctx) })
+		f.each(func(_ int, m *member) { m.tune(ctx) })
 		b, err := f.deal(ctx, r)
 		if err == nil {
 			err = f.create(ctx, b)
@@ -81,7 +81,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 			}
 			continue
 		}
-		f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
+		f.each(func(_ int, m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
 		return b, nil
 	}
 }
@@ -92,11 +92,11 @@ const mostLate = 5
 // isLate reports that workers may not hear in time that they are to begin.
 func (f *Fleet) isLate(b *beginning) bool { return now() > b.zero-int64(f.lead/4) }
 
-// each calls f for all members at once.
-func (f *Fleet) each(do func(*member)) {
+// each calls do for all members at once, with their shares.
+func (f *Fleet) each(do func(share int, m *member)) {
 	var all sync.WaitGroup
-	for _, m := range f.crew {
-		all.Go(func() { do(m) })
+	for i, m := range f.crew {
+		all.Go(func() { do(i, m) })
 	}
 	all.Wait()
 }
@@ -109,7 +109,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 		if p.State != fleet.Failed && min(silent, up) < f.o.Grace {
 			continue
 		}
-		why := fmt.Errorf("no answer for %v", silent.Round(time.Second/10))
+		why := fmt.Errorf("it did not answer for %v", silent.Round(time.Second/10))
 		if p.State == fleet.Failed {
 			why = errors.New(p.Why)
 		}
@@ -122,6 +122,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 	return f.fill(ctx)
 }
 
+// dropLost takes a worker out of the crew, and tells it so if it hears that.
 func (f *Fleet) dropLost(id string) {
 	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
 	if i < 0 {
@@ -164,16 +165,8 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		}
 	}
 	errs := make([]error, n)
-	f.eachWith(func(i int, m *member) { errs[i] = f.start(ctx, m, b.heading.Start[i], places[i]) })
+	f.each(func(i int, m *member) { errs[i] = f.start(ctx, m, b.heading.Start[i]) })
 	return b, errors.Join(errs...)
-}
-
-func (f *Fleet) eachWith(do func(i int, m *member)) {
-	var all sync.WaitGroup
-	for i, m := range f.crew {
-		all.Go(func() { do(i, m) })
-	}
-	all.Wait()
 }
 
 // enoughFiles refuses a share that would run out of files on its worker.
@@ -185,8 +178,9 @@ func enoughFiles(w fleet.Worker, places int) error {
 	return fmt.Errorf("worker %s on %s may open %d files and its share needs about %d; raise `ulimit -n` there, or use more workers", w.Name, w.Host, w.Files, need)
 }
 
-func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int) error {
-	m.tell(func(b *fleet.Beat) { b.Places = places })
+// start gives a member its Start, which it has to answer within half of the time until then.
+func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
+	m.tell(func(b *fleet.Beat) { b.Places = s.Places })
 	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
@@ -201,7 +195,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start, places int)
 
 // create makes the stream that the records go through, with what another controller would need.
 func (f *Fleet) create(ctx context.Context, b *beginning) error {
-	if f.stored { // of a start that did not come about
+	if f.stored { // by a start that did not come about
 		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {
 			return err
 		}

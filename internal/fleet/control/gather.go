@@ -32,6 +32,7 @@ type gathering struct {
 	level   fleet.Stop    // what the workers are told
 	came    chan struct{} // has an element when an End came
 	broken  error         // of the receiver
+	settled bool          // there is an Outcome: nothing is taken any more
 }
 
 // A share is what one worker has to send, and what became of it.
@@ -105,7 +106,7 @@ func (g *gathering) snapshot() trace.Snapshot {
 // is dropped.
 func (g *gathering) Record(from int, r *trace.Record) {
 	g.mu.Lock()
-	ok := r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
+	ok := !g.settled && r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
 	if ok {
 		g.seen[r.Index] = true
 		g.records = append(g.records, r)
@@ -200,7 +201,9 @@ func (g *gathering) raise(level fleet.Stop) {
 	g.mu.Lock()
 	g.level = max(g.level, level)
 	g.mu.Unlock()
-	g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
+	for _, m := range g.f.crew {
+		m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) })
+	}
 }
 
 // look finds those that are lost, and deals the places of those that have ended.

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/clocks"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -23,6 +24,7 @@ func isGone(err error) bool { return errors.Is(err, bus.ErrGone) }
 func (g *gathering) outcome() run.Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.settled = true
 	for _, r := range g.missing() {
 		g.records = append(g.records, r)
 		g.told.Record(r)
@@ -43,7 +45,34 @@ func (g *gathering) outcome() run.Outcome {
 	}
 	out.Client = metrics.MergeClients(clients)
 	out.Fleet = g.fleet(out.End)
+	g.noteClients()
 	return out
+}
+
+// noteClient says what workers noted of themselves, such as timestamps that cannot be trusted.
+const noteClient plan.Code = "fleet.noted"
+
+// noteClients tells what the workers noted, each kind once.
+func (g *gathering) noteClients() {
+	const mostNamed = 3
+	var kinds []plan.Message // the first of each
+	by := map[plan.Code][]string{}
+	for i := range g.shares {
+		if g.shares[i].end == nil {
+			continue
+		}
+		for _, n := range g.shares[i].end.Notes {
+			if by[n.Code] == nil {
+				kinds = append(kinds, n)
+			}
+			by[n.Code] = append(by[n.Code], g.shares[i].Name)
+		}
+	}
+	for _, n := range kinds {
+		names := by[n.Code]
+		shown := names[:min(len(names), mostNamed)]
+		g.told.Note(plan.Say(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
+	}
 }
 
 func lastDone(records []*trace.Record) (last trace.Instant) {
@@ -74,11 +103,11 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 		fl.Workers = append(fl.Workers, w)
 	}
 	slices.Sort(bounds)
-	for _, b := range bounds[max(0, len(bounds)-2):] {
-		fl.Apart += b
-	}
-	if len(bounds) > 0 && bounds[0] < 0 {
-		fl.Apart = -1
+	if n := len(bounds); n > 1 {
+		fl.Apart = bounds[n-1] + bounds[n-2]
+		if bounds[0] < 0 {
+			fl.Apart = -1
+		}
 	}
 	t := &trace.Trace{Run: g.heading.Run}
 	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured

@@ -59,16 +59,13 @@ func (t *task) deps() run.Deps {
 	return d
 }
 
-// refuse says which inputs are others here.
+// refuse is an error that says which inputs are others here.
 func (t *task) refuse(s *inputs.Supply, differs []int) error {
 	var all []string
 	for _, i := range differs {
 		in := t.order.Inputs[i]
 		all = append(all, fmt.Sprintf("%s has another content here: SHA-256 %.12s…, and %.12s… on the controller", inputs.Title(in), s.Found(i), in.Digest))
 	}
-	t.mu.Lock()
-	t.told.Differs = differs
-	t.mu.Unlock()
 	return errors.New(strings.Join(all, "; "))
 }
 

@@ -69,11 +69,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	defer sender.Close()
 	t.mu.Lock()
 	t.state, t.places, t.sender = fleet.Sending, part.Places, sender
-	stopped := t.level
 	t.mu.Unlock()
-	if stopped >= fleet.Cancel { // while it was armed
-		t.drop()
-	}
 	t.w.say("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
 	kept := new(kept)
 	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, func(r *trace.Record) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -219,7 +218,8 @@ func (t *task) follow(b fleet.Beat) {
 	t.stop(b.Stop)
 }
 
-// stop ends the run as far as a level says; a lower one than before says nothing.
+// stop ends the run as far as a level says; a lower one than before says nothing. A run that is to
+// begin, and does not, still delivers its End.
 func (t *task) stop(level fleet.Stop) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -233,7 +233,7 @@ func (t *task) stop(level fleet.Stop) {
 	if level >= fleet.Cancel {
 		t.drop()
 	}
-	if !t.begun() || level >= fleet.Discard {
+	if !t.going && !t.begun() || level >= fleet.Discard {
 		t.cancel(errDiscarded)
 	}
 }
@@ -278,5 +278,3 @@ func (t *task) pulse() fleet.Pulse {
 	}
 	return p
 }
-
-func (t *task) String() string { return fmt.Sprintf("run %s, %s", t.order.Run, t.now()) }

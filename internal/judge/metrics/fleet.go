@@ -122,19 +122,13 @@ func mergeContentions(a, b *trace.Contention) *trace.Contention {
 }
 
 // JudgeWorker sets the verdict of a worker that came to its end, and how late it sent its requests,
-// by its own records. t is the run with the records of all workers.
+// by its own records: what the verdict of a run of this client alone would be, but for the reasons
+// that are about the server. t is the run with the records of all workers.
 func JudgeWorker(t *trace.Trace, of []*trace.Record, w *trace.FleetWorker) {
 	s := ownSummary(t, of, *w)
 	w.Late = time.Duration(s.Health.Lateness.At(99) * float64(time.Second))
 	v := workerVerdict(t, s)
 	w.Verdict = &v
-}
-
-// WorkerHealth is whether a worker was fit, by its own records: what the verdict of a run of this
-// client alone would be, but for the reasons that are about the server. t is the run with the
-// records of all workers.
-func WorkerHealth(t *trace.Trace, of []*trace.Record, w trace.FleetWorker) trace.Verdict {
-	return workerVerdict(t, ownSummary(t, of, w))
 }
 
 // ownSummary is the run as if the worker had been alone.
@@ -148,6 +142,7 @@ func ownSummary(t *trace.Trace, of []*trace.Record, w trace.FleetWorker) Summary
 	return Summarize(&own, Options{brief: true})
 }
 
+// workerVerdict is whether the client of s, a worker of the run t, was fit.
 func workerVerdict(t *trace.Trace, s Summary) trace.Verdict {
 	j := &judgement{Health: s.Health, s: s, worker: true}
 	answered := slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.OK() })
@@ -185,7 +180,7 @@ func (j *judgement) fleet() {
 	j.unfit("verdict.workers-doubtful", fit(trace.Doubtful), maxDoubtful)
 	stepped := chosen(all, func(w Worker) bool { return w.Clock.Steps > 0 })
 	j.doubtIf(len(stepped) > 0, "verdict.workers-stepped", "workers", names(stepped), "more", beyond(stepped))
-	j.doubtIf(f.Apart.Seconds() > min(maxApart.Seconds(), maxApartShare*j.s.Duration), "verdict.workers-apart", "apart", f.Apart)
+	j.doubtIf(j.s.Duration > 0 && f.Apart.Seconds() > min(maxApart.Seconds(), maxApartShare*j.s.Duration), "verdict.workers-apart", "apart", f.Apart)
 }
 
 // lost judges the loss of workers: what they did not send is missing in the load.

@@ -186,7 +186,8 @@ func TestHealthOfAWorker(t *testing.T) {
 	w := tr.Run.Fleet.Workers[0]
 	w.Client.Contention = &trace.Contention{Waited: time.Second, Others: 0.9}
 	ofEach(0, func(r *trace.Record) { r.Sent += 20 * ms })(tr)
-	v := WorkerHealth(tr, ofWorker(tr, 0, 4), w)
+	JudgeWorker(tr, ofWorker(tr, 0, 4), &w)
+	v := *w.Verdict
 	codes := []plan.Code{}
 	for _, r := range v.Reasons {
 		codes = append(codes, r.Code)

@@ -13,7 +13,8 @@ import (
 // concurrency, are known to within Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is how far instants of two workers can be apart that were the same; negative: unknown.
+	// Apart is how far instants of two workers can be apart that were the same; 0 of a single worker,
+	// negative: unknown.
 	Apart time.Duration `json:"apart_ns"`
 	// Tolerate: the run was to be judged by what is there if a worker is lost.
 	Tolerate bool `json:"tolerate,omitempty"`
@@ -65,8 +66,11 @@ type FleetClock struct {
 	WallSteps int           `json:"wall_steps,omitempty"` // changes of its wall clock against its own monotonic one
 }
 
-// Told reports whether the clock was compared at all.
+// Told reports whether the clock was compared at all, so that Drift says something.
 func (c FleetClock) Told() bool { return c.Exchanges > 0 }
+
+// Bounded reports whether Bound holds.
+func (c FleetClock) Bounded() bool { return c.Told() && c.Steps == 0 && c.Bound >= 0 }
 
 // Lost counts the workers that were lost, and the requests that have no record because of it.
 func (f *Fleet) Lost() (workers, requests int) {

@@ -36,10 +36,13 @@ func FleetSummary(run trace.Run, l *words.Language) string {
 	return l.Word("fleet.sent", "workers", len(run.Fleet.Workers), "requests", requests)
 }
 
-// Apart is how far instants of the workers of a fleet can be apart, "" of a single machine.
+// Apart is how far instants of the workers of a fleet can be apart, "" where one machine sent all.
 func Apart(f *trace.Fleet, l *words.Language) string {
-	if f == nil {
+	switch {
+	case f == nil || len(f.Workers) < 2:
 		return ""
+	case f.Apart < 0:
+		return l.Word("fleet.apart-unknown")
 	}
 	stepped := slices.ContainsFunc(f.Workers, func(w trace.FleetWorker) bool { return w.Clock.Steps > 0 })
 	return l.Word("fleet.apart", "apart", ms(f.Apart.Seconds()), "stepped", stepped)
@@ -177,7 +180,7 @@ func workerLag(w metrics.Worker) string {
 
 // workerClock is how far the instants of a worker can be off, in ms.
 func workerClock(w metrics.Worker) string {
-	if w.Clock.Steps > 0 || !w.Clock.Told() {
+	if !w.Clock.Bounded() {
 		return none
 	}
 	return ms(w.Clock.Bound.Seconds())

@@ -86,3 +86,18 @@ func TestWorkersNamedByTheirHosts(t *testing.T) {
 		t.Error(r.String())
 	}
 }
+
+// Where the clocks cannot be compared, no number says how far they agree.
+func TestApartUnknown(t *testing.T) {
+	tr := fleet(2)
+	tr.Run.Fleet.Apart, tr.Run.Fleet.Workers[0].Clock.Bound = -1, -1
+	english := words.In("en")
+	if got := Apart(tr.Run.Fleet, english); got != english.Word("fleet.apart-unknown") {
+		t.Errorf("%q", got)
+	}
+	for _, w := range metrics.Workers(tr.Run) {
+		if got := workerClock(w); w.Name == "node-0" && got != none {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // A Fleet is the machines that sent the requests of a run.
 type Fleet struct {
 	Summary string   `json:"summary"`
-	Apart   string   `json:"apart"`   // how far their instants can be apart, in words
+	Apart   string   `json:"apart"`   // how far their instants can be apart, in words; empty of a single worker
 	Workers []Worker `json:"workers"` // the worst first
 }
 
@@ -43,7 +43,7 @@ func (w writer) fleet(run trace.Run) *Fleet {
 			Requests: of.Requests, Records: of.Records, Validity: string(of.Validity()),
 			Verdict: text.WorkerVerdict(of, w.Language), Why: secret.Mask(text.WorkerTrouble(of, w.Language)),
 			Lag: known(of.Client.Lag.Reads > 0, of.Client.Lag.P99.Seconds()), CPU: known(of.Known(), of.CPU), Late: known(!of.IsLost(), of.Late.Seconds()),
-			Clock: known(of.Clock.Told() && of.Clock.Steps == 0, of.Clock.Bound.Seconds()), Drift: known(of.Clock.Told(), 1e6*of.Clock.Drift),
+			Clock: known(of.Clock.Bounded(), of.Clock.Bound.Seconds()), Drift: known(of.Clock.Told(), 1e6*of.Clock.Drift),
 		}
 		if of.IsLost() {
 			one.Validity = "lost"

@@ -13,9 +13,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// A crew is worker processes of this binary on this machine. One that dies is started again, unless
+// localWorkers are processes of this binary on this machine. One that dies is started again, unless
 // it goes on dying.
-type crew struct {
+type localWorkers struct {
 	program    string // empty: this binary
 	url, token string
 	more       []string // flags of each worker
@@ -39,7 +39,7 @@ const (
 )
 
 // hire starts n workers. It is an error if the first start of one fails.
-func (c *crew) hire(n int) error {
+func (c *localWorkers) hire(n int) error {
 	if c.program == "" {
 		var err error
 		if c.program, err = os.Executable(); err != nil {
@@ -65,7 +65,7 @@ func (c *crew) hire(n int) error {
 	return nil
 }
 
-func (c *crew) start(name string, more ...string) (*proc.Held, error) {
+func (c *localWorkers) start(name string, more ...string) (*proc.Held, error) {
 	h := proc.HeldCommand{
 		Args: append([]string{c.program, "fleet", "worker", "--held", "--join", c.url, "--name", name}, more...),
 		Env:  []string{flags.FleetTokenVariable + "=" + c.token, flags.FleetVariable + "="}, Log: c.log(name),
@@ -76,10 +76,10 @@ func (c *crew) start(name string, more ...string) (*proc.Held, error) {
 	return proc.StartHeld(h)
 }
 
-func (c *crew) log(name string) string { return filepath.Join(c.folder, "worker-"+name+".log") }
+func (c *localWorkers) log(name string) string { return filepath.Join(c.folder, "worker-"+name+".log") }
 
 // keep has one worker go on until the context ends, or until it dies too often.
-func (c *crew) keep(ctx context.Context, name string, up *proc.Held) {
+func (c *localWorkers) keep(ctx context.Context, name string, up *proc.Held) {
 	starts := []time.Time{time.Now()}
 	for {
 		select {
@@ -113,13 +113,13 @@ func (c *crew) keep(ctx context.Context, name string, up *proc.Held) {
 }
 
 // release ends the workers, and returns when they have ended.
-func (c *crew) release() {
+func (c *localWorkers) release() {
 	c.stop()
 	c.over.Wait()
 }
 
 // gone is closed when every worker was given up.
-func (c *crew) gone() <-chan struct{} {
+func (c *localWorkers) gone() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		c.alive.Wait()
