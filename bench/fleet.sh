@@ -3,7 +3,8 @@
 #
 #   worker      CPU time from the first request to the last, of a worker that sends all of a load beside
 #               that of a plain run of the same command line, in pairs that take turns
-#   controller  CPU time of its process for each further record, and that of the store's writer
+#   controller  CPU time of its process for each further record, from its start to its end; what a plain run takes
+#               before and after its requests for preparation and report; and the store's writer by itself
 #   server      CPU time of the NATS server for each further record
 #
 # PITOT names a built program in place of bin/pitot. RATES are those of the loads, in requests per second.
@@ -20,6 +21,7 @@ trap 'kill -INT "${started[@]}"; wait || true; rm -rf "$dir"' EXIT
 
 # start NAME TEXT ARGS... starts the program and waits until it says TEXT.
 start() {
+	: >"$dir/$1.log"
 	"$pitot" "${@:3}" >"$dir/$1.log" 2>&1 &
 	started+=($!)
 	until grep -q -- "$2" "$dir/$1.log"; do sleep 0.1; done
@@ -68,16 +70,33 @@ whole() {
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "requests") column = i }
 		NR == 2 { gsub(/"[^"]*"/, "x"); split(times, t, " "); print $column, 1000 * (t[1] + t[2]), server }'
 }
+# around RATE makes a plain run, and prints the records, and the CPU time of the process in ms but for that from
+# its first request to its last.
+around() {
+	local times
+	TIMEFORMAT='%U %S'
+	times=$({ time "$pitot" bench "${load[@]}" --rate "$1" --duration 5s >/dev/null 2>"$dir/run.log"; } 2>&1)
+	"$pitot" runs export last | awk -F'[:,]' -v times="$times" '
+		/"cpu_ns"/ && !n++ { split(times, t, " "); ms = 1000 * (t[1] + t[2]) - $2 / 1e6 }
+		/"index"/ { records++ }
+		END { print records, ms, 0 }'
+}
+
+# slope FILE COLUMN NAME prints what each further record takes.
+slope() {
+	awk -v n="$2" '{ print 1000 * ($(n + 3) - $n) / ($4 - $1) }' "$1" | sort -n |
+		awk -v name="$3" '{ v[NR] = $1 } END { printf "%-10s  %.0f µs of CPU time for each further record (%.0f to %.0f)\n", name, (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+}
 for round in $(seq "$(((rounds + 1) / 2))"); do
 	few=$(whole 10) many=$(whole 400)
-	echo "$few $many"
-done >"$dir/whole"
-for part in "controller 2" "server 3"; do
-	set -- $part
-	awk -v n="$2" '{ print 1000 * ($(n + 3) - $n) / ($4 - $1) }' "$dir/whole" | sort -n |
-		awk -v name="$1" '{ v[NR] = $1 } END { printf "%-10s  %.0f µs of CPU time for each further record (%.0f to %.0f)\n", name, (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+	echo "$few $many" >>"$dir/whole"
+	few=$(around 10) many=$(around 400)
+	echo "$few $many" >>"$dir/around"
 done
-awk '{ few += $1; many += $4; a += $2; b += $5 } END { printf "  %.0f ms with %d records, %.0f ms with %d\n", a / NR, few / NR, b / NR, many / NR }' "$dir/whole"
-go test -run '^$' -bench 'BenchmarkStore/chunks=128$|BenchmarkReceive/chunks=128$' -benchtime 3x ./internal/fleet/delivery |
+slope "$dir/whole" 2 controller
+awk '{ few += $1; many += $4; a += $2; b += $5 } END { printf "            %.0f ms with %d records, %.0f ms with %d\n", a / NR, few / NR, b / NR, many / NR }' "$dir/whole"
+slope "$dir/around" 2 'plain run'
+slope "$dir/whole" 3 server
+go test -run '^$' -bench 'BenchmarkStore$/chunks=128$|BenchmarkReceive$/chunks=128$' -benchtime 3x ./internal/fleet/delivery |
 	awk '/^Benchmark/ { sub(/^Benchmark/, ""); sub(/\/.*/, "", $1); for (i = 2; i < NF; i++) if ($(i + 1) == "cpu-ns/record") printf "%-10s  %.1f µs a record, by itself\n", tolower($1), $i / 1000 }'
 echo "$(uptime | sed 's/.*load/load/')"
