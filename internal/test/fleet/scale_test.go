@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -51,7 +51,7 @@ func TestScale(t *testing.T) {
 				for i := range n {
 					parts = append(parts, p.worker(fmt.Sprintf("w%d", i)))
 				}
-				before, own := cpuOf(t, parts), ownCPU()
+				before, own := cpuOf(t, parts), machine.OwnCPU()
 				began := time.Now()
 				c := p.bench(append([]string{"--url", url, "--tokenizer", "none", "--warmup", "0", "--ready-timeout", "0", "--collect", "none", "--input-len", "8", "-q"}, tt.args...)...)
 				_ = c.wait() // 1: the run is not valid
@@ -60,9 +60,12 @@ func TestScale(t *testing.T) {
 				r := p.stored()
 				s := metrics.Summarize(r, metrics.Options{Percentiles: []float64{50, 99}})
 				t.Logf("load of the machine %s; %v in all; run %.2f s", machineLoad(), took.Round(time.Second), s.Duration)
-				t.Logf("CPU: server and this test %v, NATS %v, controller %v", (ownCPU() - own).Round(time.Millisecond), after[0]-before[0], used.Round(time.Millisecond))
+				t.Logf("CPU: server and this test %v, NATS %v, controller %v", (machine.OwnCPU() - own).Round(time.Millisecond), after[0]-before[0], used.Round(time.Millisecond))
 				for i, w := range r.Run.Fleet.Workers {
 					t.Logf("worker %d: CPU %v in the run, %v in all; late P99 %v; read late P99 %v; %s", i, w.Client.CPU.Round(time.Millisecond), after[i+1]-before[i+1], w.Late, w.Client.Lag.P99, w.Verdict.Validity)
+				}
+				for _, why := range s.Health.Verdict.Reasons {
+					t.Logf("%s %v", why.Code, why.Args)
 				}
 				log := server.Log()
 				t.Logf("%d in flight at most, %.0f requests/s; server late P99 %v; apart %v; %s", s.Concurrency.Peak, float64(len(r.Records))/s.Duration, log.Lateness.P99, r.Run.Fleet.Apart, s.Health.Verdict.Validity)
@@ -97,13 +100,6 @@ func cpuOf(t *testing.T, all []*process) (used []time.Duration) {
 		used = append(used, time.Duration(user+system)*tick)
 	}
 	return used
-}
-
-// ownCPU is that of this process.
-func ownCPU() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func machineLoad() string {
