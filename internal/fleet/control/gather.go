@@ -177,7 +177,9 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 		case <-g.came:
 		case <-tick.C:
 		}
-		g.f.each(func(m *member) { m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) }) })
+		for _, m := range g.f.crew {
+			m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) })
+		}
 		if err := g.look(); err != nil {
 			return g.outcome(level), err
 		}
