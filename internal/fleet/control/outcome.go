@@ -31,9 +31,9 @@ func (g *gathering) outcome() run.Outcome {
 	}
 	out := run.Outcome{Outcome: driver.Outcome{Started: g.zeroWall, Records: g.records, Stopped: g.level >= fleet.NoMore && len(g.records) < len(g.seen)}}
 	var clients []trace.Client
+	out.End = lastDone(g.records)
 	for i := range g.shares {
 		s := &g.shares[i]
-		out.End = max(out.End, lastDone(g.of(i)))
 		if s.end == nil {
 			continue
 		}
@@ -82,14 +82,14 @@ func lastDone(records []*trace.Record) (last trace.Instant) {
 	return last
 }
 
-// of are the records of a share.
-func (g *gathering) of(share int) (mine []*trace.Record) {
+// byShare are the records of each share.
+func (g *gathering) byShare() [][]*trace.Record {
+	all := make([][]*trace.Record, len(g.shares))
 	for _, r := range g.records {
-		if g.owners[r.Index] == share {
-			mine = append(mine, r)
-		}
+		owner := g.owners[r.Index]
+		all[owner] = append(all[owner], r)
 	}
-	return mine
+	return all
 }
 
 // fleet is the crew and what became of it.
@@ -111,9 +111,9 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	}
 	t := &trace.Trace{Run: g.heading.Run}
 	t.Run.Status, t.Run.End, t.Run.Kind = trace.Complete, end, trace.Measured
-	for i := range fl.Workers {
+	for i, mine := range g.byShare() {
 		if g.shares[i].end != nil {
-			metrics.JudgeWorker(t, g.of(i), &fl.Workers[i])
+			metrics.JudgeWorker(t, mine, &fl.Workers[i])
 		}
 	}
 	return fl

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -71,26 +70,10 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	t.state, t.places, t.sender = fleet.Sending, part.Places, sender
 	t.mu.Unlock()
 	t.w.say("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
-	kept := new(kept)
-	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, func(r *trace.Record) {
-		kept.add(r)
-		sender.Record(r)
-	})
+	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, sender.Record)
 	sender.End(t.end(s, out))
 	t.enter(fleet.Delivering)
-	return t.deliver(s, sender, kept.records)
-}
-
-// kept are records that may have to go to a file.
-type kept struct {
-	mu      sync.Mutex
-	records []*trace.Record
-}
-
-func (k *kept) add(r *trace.Record) {
-	k.mu.Lock()
-	k.records = append(k.records, r)
-	k.mu.Unlock()
+	return t.deliver(s, sender, out.Records)
 }
 
 // end is what is known of the client after the last answer.

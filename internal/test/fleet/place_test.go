@@ -53,9 +53,11 @@ const token = "a-token-of-tests-3f1c"
 
 // A place is the world of the processes of one test: a home, a temporary folder and a store.
 type place struct {
-	t   testing.TB
-	dir string
-	url string // of the NATS server
+	t    testing.TB
+	dir  string
+	url  string   // of the NATS server
+	cwd  string   // working directory of what is started next; empty: that of the test
+	vars []string // variables of what is started next
 
 	noToken bool   // processes get in otherwise
 	pitot   string // the program, if it is another one
@@ -98,6 +100,7 @@ func (p *place) startWith(name string, before []string, args ...string) *process
 	if !p.noToken {
 		c.Env = append(c.Env, "PITOT_FLEET_TOKEN="+token)
 	}
+	c.Dir, c.Env = p.cwd, append(c.Env, p.vars...)
 	c.Stdout, c.Stderr = c.out, c.errs
 	if err := c.Start(); err != nil {
 		p.t.Fatal(err)
