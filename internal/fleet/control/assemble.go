@@ -14,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
@@ -157,7 +156,7 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 func (f *Fleet) newOrder() fleet.Order {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o := fleet.Order{
-		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: sent(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, Chunks: f.job.Chunks,
+		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: fleet.ForWorkers(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, Chunks: f.job.Chunks,
 	}
 	for _, name := range vars {
 		if v, ok := f.job.Env(name); ok && v != "" {
@@ -179,18 +178,6 @@ func with(m map[string]string, k, v string) map[string]string {
 	m[k] = v
 	return m
 }
-
-// sent is the Spec of a worker: what precedes and what follows the requests is the controller's.
-func sent(s plan.Spec) plan.Spec {
-	s.Before, s.After, s.Cache = plan.Before{}, plan.After{}, ""
-	s.Before.Ready.Connect = plan.Duration(connectLimit)
-	s.Telemetry = plan.Telemetry{Sources: []string{"none"}}
-	s.Target.Site, s.Target.Tree = plan.Site{}, ""
-	return s
-}
-
-// connectLimit is how long a worker waits for the server to accept its connection.
-const connectLimit = 5 * time.Second
 
 // A lostError is a worker that went away before the start.
 type lostError struct {

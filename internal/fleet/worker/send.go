@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/deal"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -88,7 +89,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 		kept.add(r)
 		sender.Record(r)
 	})
-	sender.End(t.end(s, out))
+	sender.End(secret.Clean(t.secrets, t.end(s, out)))
 	t.enter(fleet.Delivering)
 	return t.deliver(s, sender, kept.records)
 }

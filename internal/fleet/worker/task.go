@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -33,6 +34,7 @@ type task struct {
 	// What prepare leaves to send; used by one goroutine.
 	prepared *run.Prepared
 	job      run.Job
+	secrets  *secret.Set // nil: none are known yet
 	selfTest *trace.SelfTest
 	notes    []plan.Message
 
@@ -91,7 +93,7 @@ var errDiscarded = errors.New("the controller ended the run before it began")
 
 // fail ends the task with a reason that the controller gets to see.
 func (t *task) fail(err error) {
-	err = cmp.Or(context.Cause(t.ctx), err)
+	err = t.secrets.Error(cmp.Or(context.Cause(t.ctx), err))
 	t.mu.Lock()
 	t.state = fleet.Failed
 	t.told.Why = err.Error()
@@ -152,14 +154,20 @@ func (t *task) readiness() fleet.Readiness {
 }
 
 // arm takes a Start. A further one before the start is confirmed deals anew.
-func (t *task) arm(s fleet.Start) {
+func (t *task) arm(s fleet.Start) fleet.Readiness {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.going || t.state != fleet.Ready && t.state != fleet.Armed || s.Of < 1 || s.Share < 0 || s.Share >= s.Of {
-		return
+	if !t.going && (t.state == fleet.Ready || t.state == fleet.Armed) {
+		if err := s.Check(t.order.Spec.Gate.Concurrency, t.w.now()); err != nil {
+			r := t.told
+			r.State, r.Why = t.state, err.Error()
+			t.mu.Unlock()
+			return r
+		}
+		t.begin, t.state = &s, fleet.Armed
+		t.wake()
 	}
-	t.begin, t.state = &s, fleet.Armed
-	t.wake()
+	t.mu.Unlock()
+	return t.readiness()
 }
 
 func (t *task) wake() {
