@@ -112,15 +112,20 @@ func (f *Fleet) idle(ctx context.Context) (found []fleet.Worker, err error) {
 
 // ask asks who is there.
 func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
+	byID := map[string]bool{}
 	err = bus.AskAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
-		all = append(all, w)
-		return false
+		if fleet.IsWorker(w.ID) && !byID[w.ID] {
+			byID[w.ID] = true
+			all = append(all, tidy(w))
+		}
+		return len(all) == maxWorkers
 	})
 	if errors.Is(err, bus.ErrGone) {
 		err = nil // nobody is there
 	}
+	tellApart(all)
 	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	return slices.CompactFunc(all, func(a, b fleet.Worker) bool { return a.ID == b.ID }), err
+	return all, err
 }
 
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
@@ -226,6 +231,7 @@ func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, 
 		call, cancel := context.WithTimeout(ctx, beatLimit)
 		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
 		cancel()
+		r.State, r.Digest, r.Why = fleet.State(words(string(r.State))), words(r.Digest), words(r.Why)
 		if err == nil || ctx.Err() != nil || time.Since(begin) > f.o.Grace && f.upFor() > f.o.Grace {
 			return r, err
 		}

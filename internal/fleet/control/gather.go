@@ -100,27 +100,53 @@ func (g *gathering) snapshot() trace.Snapshot {
 	return sum
 }
 
-// Record takes one that came. One that is there already, of a request of another share, or of none,
-// is dropped.
+// Record takes one that came. One that cannot be loses its worker.
 func (g *gathering) Record(from int, r *trace.Record) {
 	g.mu.Lock()
-	ok := r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
-	if ok {
-		g.seen[r.Index] = true
-		g.records = append(g.records, r)
-		g.shares[from].records++
-	}
+	ok := g.take(from, r)
 	g.mu.Unlock()
 	if ok {
 		g.told.Record(r)
 	}
 }
 
+// take keeps a record, unless it is there already, of a request of another share, or of none, or cannot
+// be. g.mu is held.
+func (g *gathering) take(from int, r *trace.Record) bool {
+	if r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from || g.shares[from].end != nil {
+		return false
+	}
+	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.latest()); err != nil {
+		g.damaged(from, err)
+		return false
+	}
+	g.seen[r.Index] = true
+	g.records = append(g.records, r)
+	g.shares[from].records++
+	return true
+}
+
+// latest is the present instant of the run, by the clock that is ahead: one stands still while this
+// machine is suspended. Where the controller is another one than at the start, neither says it.
+func (g *gathering) latest() trace.Instant {
+	const long = trace.Instant(1000 * time.Hour)
+	if g.resumed {
+		return long
+	}
+	wall := time.Now().Round(0).Sub(g.zeroWall.Round(0))
+	return trace.Instant(max(now()-g.zero, int64(wall)))
+}
+
 // End takes the last that comes from a worker.
 func (g *gathering) End(from int, e fleet.End) {
 	g.mu.Lock()
 	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
-		g.shares[from].end = &e
+		s := &g.shares[from]
+		if err := checkEnd(&e, g.heading.Start[from], s.records, g.latest()); err != nil {
+			g.damaged(from, err)
+		} else {
+			s.end = &e
+		}
 	}
 	g.mu.Unlock()
 	select {
@@ -133,6 +159,11 @@ func (g *gathering) End(from int, e fleet.End) {
 func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.damaged(from, err)
+}
+
+// damaged is Damaged. g.mu is held.
+func (g *gathering) damaged(from int, err error) {
 	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
 		g.lost(&g.shares[from], plan.Say(lostDamaged, "why", err))
 	}
