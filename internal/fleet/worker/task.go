@@ -79,6 +79,7 @@ func (t *task) live() {
 	if err != nil {
 		t.fail(err)
 	}
+	t.prepared, t.job = nil, run.Job{} // the task is kept, and its requests can take gigabytes
 }
 
 func (t *task) sendAndDeliver() error {
