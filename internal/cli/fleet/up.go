@@ -54,7 +54,7 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey})
+	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
 	if err != nil {
 		return err
 	}

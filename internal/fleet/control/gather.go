@@ -38,6 +38,7 @@ type share struct {
 	*member
 	requests, records int
 	places            int
+	trouble           string // that was said last
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
 	lastHeard         time.Time
@@ -237,6 +238,9 @@ func (g *gathering) look() error {
 			g.lost(s, plan.Say(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
 			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+		case p.Why != "" && p.Why != s.trouble:
+			g.f.sayf("worker %s on %s: %s", s.Name, s.Host, p.Why)
+			s.trouble = p.Why
 		}
 	}
 	g.redeal()

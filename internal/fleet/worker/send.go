@@ -114,6 +114,25 @@ func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	}
 }
 
+// await waits until the stream has everything, and says what keeps it from that.
+func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
+	for said := false; ; {
+		part, cancel := context.WithTimeout(ctx, complainAfter)
+		err := sender.Wait(part)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+		if why := sender.Refused(); why != nil && !said {
+			t.w.say("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
+			said = true
+		}
+	}
+}
+
+// complainAfter is how long records wait until it is said why.
+const complainAfter = 5 * time.Second
+
 // undeliverable is how long a worker tries to deliver what it has measured, without a server.
 const undeliverable = 30 * time.Minute
 
@@ -121,7 +140,7 @@ const undeliverable = 30 * time.Minute
 func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.Record) error {
 	ctx, cancel := context.WithTimeout(t.ctx, undeliverable)
 	defer cancel()
-	err := sender.Wait(ctx)
+	err := t.await(ctx, sender)
 	if err == nil || errors.Is(context.Cause(t.ctx), errDiscarded) {
 		t.w.say("run %s: done, %d requests", t.order.Run, len(records))
 		t.enter(fleet.Idle)

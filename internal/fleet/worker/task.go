@@ -241,6 +241,9 @@ func (t *task) pulse() fleet.Pulse {
 	p.Progress = t.progress.Snapshot()
 	if sender != nil {
 		p.Undelivered = sender.Undelivered()
+		if why := sender.Refused(); why != nil && p.State != fleet.Failed {
+			p.Why = fmt.Sprintf("its records are not stored: %v", why)
+		}
 	}
 	return p
 }
