@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
@@ -130,10 +131,11 @@ func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all
 
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
 func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
-	if err := f.checkPrivate(found); err != nil {
+	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
+	o, err := f.newOrder(private)
+	if err != nil {
 		return err
 	}
-	o := f.newOrder()
 	outcomes := make([]error, len(found))
 	joined := make([]*member, len(found))
 	var offered offers
@@ -157,10 +159,11 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 	return errors.Join(failed...)
 }
 
-// newOrder is what every worker is asked to prepare.
-func (f *Fleet) newOrder() fleet.Order {
+// newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each
+// worker needs the variables itself.
+func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
-	o := fleet.Order{
+	o = fleet.Order{
 		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: fleet.ForWorkers(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, Chunks: f.job.Chunks,
 	}
 	for _, name := range vars {
@@ -173,7 +176,18 @@ func (f *Fleet) newOrder() fleet.Order {
 			o.Files = with(o.Files, name, string(b))
 		}
 	}
-	return o
+	if private {
+		return o, nil
+	}
+	if len(o.Given)+len(o.Files) > 0 {
+		return o, errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set here and on each worker")
+	}
+	had := o.Env
+	o.Env = nil
+	o.Spec, err = inputs.WithSources(o.Spec, func(from *plan.Source) {
+		from.Optional = from.Optional && had[from.Env] == ""
+	})
+	return o, err
 }
 
 func with(m map[string]string, k, v string) map[string]string {

@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
 )
 
 // A heading that nobody of Pitot wrote is neither listed nor resumed.
@@ -87,5 +89,50 @@ func TestResumeHasNoKey(t *testing.T) {
 	}
 	if n := len(server.Log().Requests); n > 0 {
 		t.Errorf("the server got %d requests", n)
+	}
+}
+
+// A key does not cross a network in the clear: of a variable each worker has its own, and any other
+// refuses the run.
+func TestKeysWithoutTLS(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Embedded(t, fleettest.Options{})
+	_, url := serve(t, truth.Config{})
+	orders := make(chan fleet.Order, 1)
+	l := &liar{self: fleet.Worker{ID: "z", Name: "z", Host: "there"}, asked: func(o fleet.Order) { orders <- o }, ready: func(r *fleet.Readiness) { r.State, r.Why = fleet.Failed, "enough" }}
+	l.join(t, s) // it says that it is not private
+	for name, tt := range map[string]struct {
+		key  plan.Source
+		want string
+	}{
+		"a variable":          {plan.Source{Env: "A_KEY"}, "enough"},
+		"an optional one":     {plan.Source{Env: "A_KEY", Optional: true}, "enough"},
+		"one that is not set": {plan.Source{Env: "NO_KEY", Optional: true}, "enough"},
+		"given":               {plan.Source{Given: true}, "in the clear"},
+		"a file":              {plan.Source{File: "key"}, "in the clear"},
+	} {
+		sp := spec(t, url, open)
+		sp.Target.Key = &tt.key
+		d := deps()
+		d.Fleet, d.Given = control.New(options(t, s)), nil
+		if tt.key.Given {
+			d.Given = map[string]string{"target.key": "the-key-4711"}
+		}
+		d.Env = func(name string) (string, bool) { return "the-key-4711", name == "A_KEY" }
+		d.Read = func(string) ([]byte, error) { return []byte("the-key-4711"), nil }
+		_, err := run.Prepare(t.Context(), sp, d)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if tt.want != "enough" {
+			continue
+		}
+		o := <-orders
+		if text := fmt.Sprintf("%+v", o); strings.Contains(text, "4711") {
+			t.Errorf("%s: the order is %s", name, text)
+		}
+		if from := o.Spec.Target.Key; from.Env != tt.key.Env || from.Optional != (tt.key.Env == "NO_KEY") {
+			t.Errorf("%s: its key is %+v", name, from)
+		}
 	}
 }

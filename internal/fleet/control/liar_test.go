@@ -24,6 +24,7 @@ type liar struct {
 	self    fleet.Worker
 	pulse   func(*fleet.Pulse)
 	ready   func(*fleet.Readiness)
+	asked   func(fleet.Order)
 	deliver func(s *delivery.Sender, start fleet.Start, mine []*trace.Record)
 
 	mu     sync.Mutex
@@ -69,6 +70,10 @@ func (l *liar) join(t *testing.T, s fleettest.Server) {
 	}))
 	must(bus.Answer(b, bus.Of(id, bus.Order), func(o fleet.Order) (r any, err error) {
 		locked(func() { l.order, l.state = o, fleet.Ready; r = readiness() })
+		if l.asked != nil {
+			l.asked(o)
+			locked(func() { l.state = fleet.Idle }) // for the next
+		}
 		return r, nil
 	}))
 	must(bus.Answer(b, bus.Of(id, bus.Poll), func(fleet.Poll) (r any, err error) {

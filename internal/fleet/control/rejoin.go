@@ -78,7 +78,7 @@ func keyless(s plan.Spec, d *run.Deps) (plan.Spec, error) {
 		}
 		return env(name)
 	}
-	return inputs.WithoutSecrets(s, nothing)
+	return inputs.WithSources(s, func(from *plan.Source) { *from = plan.Source{Env: nothing} })
 }
 
 // dead is how long a controller says nothing that is gone for good; one that lives says something

@@ -26,13 +26,13 @@ func Secrets(spec plan.Spec) (files, vars []string) {
 	return slices.Compact(files), slices.Compact(vars)
 }
 
-// WithoutSecrets is a copy of a Spec in which every secret comes from one variable.
-func WithoutSecrets(spec plan.Spec, variable string) (out plan.Spec, err error) {
+// WithSources is a copy of a Spec in which change was applied to the source of every secret.
+func WithSources(spec plan.Spec, change func(*plan.Source)) (out plan.Spec, err error) {
 	b, err := json.Marshal(spec)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
 	}
-	eachSource(reflect.ValueOf(&out), func(v reflect.Value) { v.Set(reflect.ValueOf(plan.Source{Env: variable})) })
+	eachSource(reflect.ValueOf(&out), func(v reflect.Value) { change(v.Addr().Interface().(*plan.Source)) })
 	return out, err
 }
 
