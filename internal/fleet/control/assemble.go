@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
@@ -179,7 +181,7 @@ func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	if private {
 		return o, nil
 	}
-	if len(o.Given)+len(o.Files) > 0 {
+	if len(o.Given)+len(o.Files) > 0 || holdsSecret(o.Spec) {
 		return o, errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set here and on each worker")
 	}
 	had := o.Env
@@ -188,6 +190,14 @@ func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 		from.Optional = from.Optional && had[from.Env] == ""
 	})
 	return o, err
+}
+
+// holdsSecret reports whether a Spec has a key in it, as a header or in the body of requests.
+func holdsSecret(s plan.Spec) bool {
+	b, err := json.Marshal(s)
+	found := new(secret.Set)
+	found.AddJSON(b)
+	return err != nil || found.Hide(string(b)) != string(b)
 }
 
 func with(m map[string]string, k, v string) map[string]string {

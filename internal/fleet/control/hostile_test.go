@@ -109,10 +109,14 @@ func TestKeysWithoutTLS(t *testing.T) {
 		"an optional one":     {plan.Source{Env: "A_KEY", Optional: true}, "enough"},
 		"one that is not set": {plan.Source{Env: "NO_KEY", Optional: true}, "enough"},
 		"given":               {plan.Source{Given: true}, "in the clear"},
+		"a header":            {plan.Source{}, "in the clear"},
 		"a file":              {plan.Source{File: "key"}, "in the clear"},
 	} {
 		sp := spec(t, url, open)
 		sp.Target.Key = &tt.key
+		if name == "a header" {
+			sp.Target.Key, sp.Request.Headers = nil, []plan.Header{{Name: "Authorization", Value: "Bearer the-key-4711"}}
+		}
 		d := deps()
 		d.Fleet, d.Given = control.New(options(t, s)), nil
 		if tt.key.Given {
