@@ -25,7 +25,7 @@ type liar struct {
 	pulse   func(*fleet.Pulse)
 	ready   func(*fleet.Readiness)
 	asked   func(fleet.Order)
-	deliver func(s *delivery.Sender, start fleet.Start, mine []*trace.Record)
+	deliver func(s *delivery.Sender, mine []*trace.Record)
 
 	mu     sync.Mutex
 	order  fleet.Order
@@ -123,7 +123,7 @@ func (l *liar) began(s fleet.Start) {
 			r.Due, r.Released, r.Sent, r.FirstByte, r.Done = 1, 2, 3, 4, 5
 			mine = append(mine, r)
 		}
-		l.deliver(sender, s, mine)
+		l.deliver(sender, mine)
 	})
 }
 
@@ -137,22 +137,22 @@ func sendAll(s *delivery.Sender, all []*trace.Record) {
 // should be.
 func TestLiesInTheStream(t *testing.T) {
 	t.Parallel()
-	one := func(change func(*trace.Record)) func(*delivery.Sender, fleet.Start, []*trace.Record) {
-		return func(s *delivery.Sender, start fleet.Start, mine []*trace.Record) {
+	one := func(change func(*trace.Record)) func(*delivery.Sender, []*trace.Record) {
+		return func(s *delivery.Sender, mine []*trace.Record) {
 			change(mine[1])
 			sendAll(s, mine)
 			s.End(fleet.End{Records: len(mine), End: 5})
 		}
 	}
-	end := func(change func(*fleet.End)) func(*delivery.Sender, fleet.Start, []*trace.Record) {
-		return func(s *delivery.Sender, start fleet.Start, mine []*trace.Record) {
+	end := func(change func(*fleet.End)) func(*delivery.Sender, []*trace.Record) {
+		return func(s *delivery.Sender, mine []*trace.Record) {
 			sendAll(s, mine)
 			e := fleet.End{Records: len(mine), End: 5}
 			change(&e)
 			s.End(e)
 		}
 	}
-	lies := map[string]func(*delivery.Sender, fleet.Start, []*trace.Record){
+	lies := map[string]func(*delivery.Sender, []*trace.Record){
 		"another id":       one(func(r *trace.Record) { r.ID = "r-1000" }),
 		"another tenant":   one(func(r *trace.Record) { r.Tenant = "\x1b[2J" }),
 		"a class":          one(func(r *trace.Record) { r.Class = "no-such-class" }),

@@ -2,9 +2,6 @@ package server
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -58,15 +55,8 @@ func keepUp(s *server.Server, o *server.Options, l *logger, every time.Duration,
 
 // restart starts JetStream again if the folder can be written.
 func restart(s *server.Server, o *server.Options, l *logger) error {
-	name := filepath.Join(o.StoreDir, "space")
-	err := files.WritePrivate(name, func(w io.Writer) error {
-		_, err := w.Write(make([]byte, spare))
-		return err
-	})
+	err := files.TryWriting(o.StoreDir, spare)
 	if err != nil {
-		return err
-	}
-	if err = os.Remove(name); err != nil {
 		return err
 	}
 	l.setBroken(false) // from here on it is another failure
