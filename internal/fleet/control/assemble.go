@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -131,6 +132,9 @@ func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all
 	return all, err
 }
 
+// longAfter is when it is said that workers still prepare.
+const longAfter = 10 * time.Second
+
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
 func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
@@ -142,10 +146,17 @@ func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
 	joined := make([]*member, len(found))
 	var offered offers
 	var each sync.WaitGroup
+	var preparing atomic.Int64
 	for i, w := range found {
-		each.Go(func() { joined[i], outcomes[i] = f.prepare(ctx, w, o, &offered) })
+		preparing.Add(1)
+		each.Go(func() {
+			joined[i], outcomes[i] = f.prepare(ctx, w, o, &offered)
+			preparing.Add(-1)
+		})
 	}
+	long := time.AfterFunc(longAfter, func() { f.sayf("waiting for %d workers that prepare the run", preparing.Load()) })
 	each.Wait()
+	long.Stop()
 	var failed []error
 	for i, m := range joined {
 		var lost *lostError

@@ -26,7 +26,8 @@ type gathering struct {
 	reading  sync.WaitGroup
 
 	mu      sync.Mutex
-	seen    []bool // requests that have a record
+	seen    []bool    // requests that have a record
+	newest  time.Time // when the last of them came
 	records []*trace.Record
 	shares  []share
 	came    chan struct{} // has an element when an End came
@@ -38,7 +39,8 @@ type share struct {
 	*member
 	requests, records int
 	places            int
-	trouble           string // that was said last
+	trouble           string    // that was said last
+	idle              time.Time // since when it says that it is done; zero: it does not
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
 	lastHeard         time.Time
@@ -121,7 +123,7 @@ func (g *gathering) take(from int, r *trace.Record) bool {
 		g.damaged(from, err)
 		return false
 	}
-	g.seen[r.Index] = true
+	g.seen[r.Index], g.newest = true, time.Now()
 	g.records = append(g.records, r)
 	g.shares[from].records++
 	return true
@@ -234,6 +236,8 @@ func (g *gathering) look() error {
 		switch {
 		case p.State == fleet.Failed:
 			g.lost(s, plan.Say(lostFailed, "why", p.Why))
+		case g.endless(s, p.State):
+			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
 			g.lost(s, plan.Say(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
@@ -245,6 +249,20 @@ func (g *gathering) look() error {
 	}
 	g.redeal()
 	return g.broken
+}
+
+// endless reports a worker that says that it has delivered everything, while nothing more comes: somebody
+// else has ended its run. g.mu is held.
+func (g *gathering) endless(s *share, state fleet.State) bool {
+	const patience = 6 // times the grace
+	switch {
+	case state != fleet.Idle:
+		s.idle = time.Time{}
+		return false
+	case s.idle.IsZero():
+		s.idle = time.Now()
+	}
+	return min(time.Since(s.idle), time.Since(g.newest), g.f.upFor()) > patience*g.f.o.Grace
 }
 
 func (g *gathering) lost(s *share, why plan.Message) {

@@ -280,3 +280,33 @@ func TestLiesBeforeTheStart(t *testing.T) {
 		t.Errorf("%d answers, fleet %+v", result.Summary.Requests.OK, f)
 	}
 }
+
+// A worker whose run somebody else has ended is not waited for without end.
+func TestAWorkerWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Embedded(t, fleettest.Options{})
+	server, url := serve(t, truth.Config{})
+	hire(t, s, 1, nil)
+	l := &liar{self: fleet.Worker{ID: "z", Name: "z", Host: "there"}, deliver: func(s *delivery.Sender, mine []*trace.Record) { sendAll(s, mine[:3]) }}
+	armed := false
+	l.pulse = func(p *fleet.Pulse) {
+		if armed = armed || p.State == fleet.Armed; armed {
+			p.State = fleet.Idle
+		}
+	}
+	l.join(t, s)
+	o := options(t, s)
+	o.Grace = 600 * time.Millisecond
+	result, err := execute(t, spec(t, url, open), control.New(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Trace.Run.Fleet.Workers); n != 2 {
+		t.Fatalf("%d workers", n)
+	}
+	w := result.Trace.Run.Fleet.Workers[1]
+	if w.LostWhy.Code != "fleet.lost-failed" || w.Records != 3 || w.Missing() != 27 {
+		t.Errorf("%+v", w)
+	}
+	checkHonest(t, result.Trace, len(server.Log().Requests))
+}
