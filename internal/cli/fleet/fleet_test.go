@@ -57,6 +57,36 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// A token that is a link, or a file of something else, is neither told nor changed.
+func TestNoToken(t *testing.T) {
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("a line of a file\nand another\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	con := &console.Console{Env: func(string) (string, bool) { return "", false }}
+	name := filepath.Join(dir, "token")
+	for what, make := range map[string]func() error{
+		"a link":    func() error { return os.Symlink(other, name) },
+		"no token":  func() error { return os.Link(other, name) },
+		"a folder":  func() error { return os.Mkdir(name, 0o755) },
+		"too short": func() error { return os.WriteFile(name, []byte("x\n"), 0o644) },
+	} {
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		token, _, err := tokenIn(con, dir)
+		if err == nil || token != "" || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %q, %v", what, token, err)
+		}
+		if info, err := os.Stat(other); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: the other file is now %v, %v", what, info.Mode(), err)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What is printed to be typed on other machines leads there, and has the token if it was made here.
 func TestWhereOthersJoin(t *testing.T) {
 	for _, tt := range []struct {

@@ -93,7 +93,7 @@ func (l *Link) here(o *bus.Options) error {
 	l.end = append(l.end, func() { _ = os.RemoveAll(dir) })
 	o.Token = newToken()
 	l.con.Secrets.Add(o.Token)
-	s, err := server.Start(server.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token})
+	s, err := server.Start(server.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey})
+	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
 	if err != nil {
 		return err
 	}
@@ -105,18 +106,27 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
+// tokenForm is what a token in a file looks like.
+var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
+
 // tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is kept.
 func tokenIn(con *console.Console, dir string) (token string, own bool, err error) {
 	if token := con.Getenv(flags.FleetTokenVariable); token != "" {
 		return token, true, nil
 	}
 	name := filepath.Join(dir, "token")
-	data, err := os.ReadFile(name)
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() { // its mode is changed below
+		return "", false, fmt.Errorf("%s is not a file; remove it, and a new token is made", name)
+	}
+	data, err := files.ReadSmall(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", false, err
 	}
-	if token = strings.TrimSpace(string(data)); token != "" {
+	switch token = strings.TrimSpace(string(data)); {
+	case tokenForm.MatchString(token):
 		return token, false, files.MakePrivate(name)
+	case token != "":
+		return "", false, fmt.Errorf("%s has no token; remove it, and a new one is made", name)
 	}
 	token = newToken()
 	return token, false, files.WritePrivate(name, func(w io.Writer) error {

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
@@ -122,31 +125,47 @@ func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Wor
 
 // ask asks who is there.
 func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
+	byID := map[string]bool{}
 	err = bus.AskAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
-		all = append(all, w)
-		return false
+		if fleet.IsWorker(w.ID) && !byID[w.ID] {
+			byID[w.ID] = true
+			all = append(all, tidy(w))
+		}
+		return len(all) == maxWorkers
 	})
 	if errors.Is(err, bus.ErrGone) {
 		err = nil // nobody is there
 	}
+	tellApart(all)
 	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	return slices.CompactFunc(all, func(a, b fleet.Worker) bool { return a.ID == b.ID }), err
+	return all, err
 }
+
+// longAfter is when it is said that workers still prepare.
+const longAfter = 10 * time.Second
 
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
 func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
-	if err := f.checkPrivate(found); err != nil {
+	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
+	o, err := f.newOrder(private)
+	if err != nil {
 		return err
 	}
-	o := f.newOrder()
 	outcomes := make([]error, len(found))
 	joined := make([]*member, len(found))
 	var offered offers
 	var each sync.WaitGroup
+	var preparing atomic.Int64
 	for i, w := range found {
-		each.Go(func() { joined[i], outcomes[i] = f.prepare(ctx, w, o, &offered) })
+		preparing.Add(1)
+		each.Go(func() {
+			joined[i], outcomes[i] = f.prepare(ctx, w, o, &offered)
+			preparing.Add(-1)
+		})
 	}
+	long := time.AfterFunc(longAfter, func() { f.sayf("waiting for %d workers that prepare the run", preparing.Load()) })
 	each.Wait()
+	long.Stop()
 	var failed []error
 	yield := ""
 	for i, m := range joined {
@@ -182,11 +201,12 @@ func inOneLine(all []error) error {
 	return fmt.Errorf("%w (and %d more could not prepare it)", all[0], len(all)-1)
 }
 
-// newOrder is what every worker is asked to prepare.
-func (f *Fleet) newOrder() fleet.Order {
+// newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each
+// worker needs the variables itself.
+func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
-	o := fleet.Order{
-		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: sent(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest,
+	o = fleet.Order{
+		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: fleet.ForWorkers(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest,
 	}
 	for _, name := range vars {
 		if v, ok := f.job.Env(name); ok && v != "" {
@@ -198,7 +218,26 @@ func (f *Fleet) newOrder() fleet.Order {
 			o.Files = with(o.Files, name, string(b))
 		}
 	}
-	return o
+	if private {
+		return o, nil
+	}
+	if len(o.Given)+len(o.Files) > 0 || holdsSecret(o.Spec) {
+		return o, errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set here and on each worker")
+	}
+	had := o.Env
+	o.Env = nil
+	o.Spec, err = inputs.WithSources(o.Spec, func(from *plan.Source) {
+		from.Optional = from.Optional && had[from.Env] == ""
+	})
+	return o, err
+}
+
+// holdsSecret reports whether a Spec has a key in it, as a header or in the body of requests.
+func holdsSecret(s plan.Spec) bool {
+	b, err := json.Marshal(s)
+	found := new(secret.Set)
+	found.AddJSON(b)
+	return err != nil || found.Hide(string(b)) != string(b)
 }
 
 func with(m map[string]string, k, v string) map[string]string {
@@ -208,18 +247,6 @@ func with(m map[string]string, k, v string) map[string]string {
 	m[k] = v
 	return m
 }
-
-// sent is the Spec of a worker: what precedes and what follows the requests is the controller's.
-func sent(s plan.Spec) plan.Spec {
-	s.Before, s.After, s.Cache = plan.Before{}, plan.After{}, ""
-	s.Before.Ready.Connect = plan.Duration(connectLimit)
-	s.Telemetry = plan.Telemetry{Sources: []string{"none"}}
-	s.Target.Site, s.Target.Tree = plan.Site{}, ""
-	return s
-}
-
-// connectLimit is how long a worker waits for the server to accept its connection.
-const connectLimit = 5 * time.Second
 
 // A lostError is a worker that went away before the start.
 type lostError struct {
@@ -292,6 +319,7 @@ func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, 
 		call, cancel := context.WithTimeout(ctx, beatLimit)
 		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
 		cancel()
+		r.State, r.Digest, r.Why = fleet.State(words(string(r.State))), words(r.Digest), words(r.Why)
 		given := time.Since(begin) > f.o.Grace && tries > leastTries // this process may have been suspended
 		if err == nil || ctx.Err() != nil || given && f.upFor() > f.o.Grace {
 			return r, err

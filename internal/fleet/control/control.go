@@ -10,9 +10,7 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -103,16 +101,6 @@ func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
 		return err
 	}
 	return f.fill(ctx)
-}
-
-// checkPrivate refuses to send secrets where others could read them.
-func (f *Fleet) checkPrivate(found []fleet.Worker) error {
-	o := f.newOrder()
-	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
-	if private || len(o.Given)+len(o.Env)+len(o.Files) == 0 {
-		return nil
-	}
-	return errors.New("the run has a key for its server, which would travel to the workers in the clear: use tls:// for the fleet, or name the key by a variable that is set on each worker and not here")
 }
 
 // Close lets the workers go, and removes what the run left with the server of the fleet, unless there

@@ -26,7 +26,8 @@ type gathering struct {
 	reading  sync.WaitGroup
 
 	mu      sync.Mutex
-	seen    []bool // requests that have a record
+	seen    []bool    // requests that have a record
+	newest  time.Time // when the last of them came
 	records []*trace.Record
 	shares  []share
 	level   fleet.Stop    // what the workers are told
@@ -40,6 +41,8 @@ type share struct {
 	*member
 	requests, records int
 	places            int
+	trouble           string    // that was said last
+	idle              time.Time // since when it says that it is done; zero: it does not
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
 	lastHeard         time.Time
@@ -102,20 +105,41 @@ func (g *gathering) snapshot() trace.Snapshot {
 	return sum
 }
 
-// Record takes one that came. One that is there already, of a request of another share, or of none,
-// is dropped.
+// Record takes one that came. One that cannot be loses its worker.
 func (g *gathering) Record(from int, r *trace.Record) {
 	g.mu.Lock()
-	ok := !g.settled && r.Index >= 0 && r.Index < len(g.seen) && !g.seen[r.Index] && g.owners[r.Index] == from
-	if ok {
-		g.seen[r.Index] = true
-		g.records = append(g.records, r)
-		g.shares[from].records++
-	}
+	ok := g.take(from, r)
 	g.mu.Unlock()
 	if ok {
 		g.told.Record(r)
 	}
+}
+
+// take keeps a record, unless it is there already, of a request of another share, or of none, or cannot
+// be. g.mu is held.
+func (g *gathering) take(from int, r *trace.Record) bool {
+	if g.settled || r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from || g.shares[from].end != nil {
+		return false
+	}
+	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.latest()); err != nil {
+		g.damaged(from, err)
+		return false
+	}
+	g.seen[r.Index], g.newest = true, time.Now()
+	g.records = append(g.records, r)
+	g.shares[from].records++
+	return true
+}
+
+// latest is the present instant of the run, by the clock that is ahead: one stands still while this
+// machine is suspended. Where the controller is another one than at the start, neither says it.
+func (g *gathering) latest() trace.Instant {
+	const long = trace.Instant(1000 * time.Hour)
+	if g.resumed {
+		return long
+	}
+	wall := time.Now().Round(0).Sub(g.zeroWall.Round(0))
+	return trace.Instant(max(now()-g.zero, int64(wall)))
 }
 
 // End takes the last that comes from a worker.
@@ -123,9 +147,11 @@ func (g *gathering) End(from int, e fleet.End) {
 	g.mu.Lock()
 	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
 		s := &g.shares[from]
-		s.end = &e
-		if e.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed { // there, the first controller may have asked for it
-			g.lost(s, plan.Say(lostEnded))
+		if err := checkEnd(&e, g.heading.Start[from], s.records, g.latest()); err != nil {
+			g.damaged(from, err)
+		} else {
+			s.end = &e
+			g.checkStopped(s)
 		}
 	}
 	g.mu.Unlock()
@@ -135,10 +161,23 @@ func (g *gathering) End(from int, e fleet.End) {
 	}
 }
 
+// checkStopped loses a worker that did not come to the end of its share, unless it was to stop. Of a run
+// that another controller began, that one may have asked for it. g.mu is held.
+func (g *gathering) checkStopped(s *share) {
+	if s.end.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed {
+		g.lost(s, plan.Say(lostEnded))
+	}
+}
+
 // Damaged loses a worker that sends what cannot be read.
 func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.damaged(from, err)
+}
+
+// damaged is Damaged. g.mu is held.
+func (g *gathering) damaged(from int, err error) {
 	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
 		g.lost(&g.shares[from], plan.Say(lostDamaged, "why", err))
 	}
@@ -223,14 +262,33 @@ func (g *gathering) look() error {
 		switch {
 		case p.State == fleet.Failed:
 			g.lost(s, plan.Say(lostFailed, "why", p.Why))
+		case g.endless(s, p.State):
+			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
 			g.lost(s, plan.Say(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
 			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+		case p.Why != "" && p.Why != s.trouble:
+			g.f.sayf("worker %s on %s: %s", s.Name, s.Host, p.Why)
+			s.trouble = p.Why
 		}
 	}
 	g.redeal()
 	return g.broken
+}
+
+// endless reports a worker that says that it has delivered everything, while nothing more comes: somebody
+// else has ended its run. g.mu is held.
+func (g *gathering) endless(s *share, state fleet.State) bool {
+	const patience = 6 // times the grace
+	switch {
+	case state != fleet.Idle:
+		s.idle = time.Time{}
+		return false
+	case s.idle.IsZero():
+		s.idle = time.Now()
+	}
+	return min(time.Since(s.idle), time.Since(g.newest), g.f.upFor()) > patience*g.f.o.Grace
 }
 
 func (g *gathering) lost(s *share, why plan.Message) {

@@ -86,7 +86,7 @@ func (m *member) beat(ctx context.Context) {
 		return
 	}
 	m.silent = 0
-	m.pulse, m.heard = p, time.Now()
+	m.pulse, m.heard = tidyPulse(p), time.Now()
 	m.wall = time.Unix(0, p.Wall).Sub(m.heard)
 	m.clock.Add(clocks.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }

@@ -190,7 +190,7 @@ func (s *share) owed(closed bool, level fleet.Stop) int {
 	case s.lost.IsZero():
 		return 0
 	case closed || level >= fleet.NoMore:
-		return max(0, s.final.Progress.Released-s.records)
+		return max(0, min(s.final.Progress.Released, s.requests)-s.records)
 	}
 	return s.requests - s.records
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/deal"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
@@ -22,12 +22,20 @@ func Left(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var damaged error
 	for _, id := range ids {
 		h, err := delivery.HeadingOf(ctx, b.Stream(), id)
 		if err != nil {
 			continue // it is being made, or was removed
 		}
+		if err := h.Check(id); err != nil {
+			damaged = fmt.Errorf("the heading of run %s is damaged: %w", id, err)
+			continue
+		}
 		left = append(left, h)
+	}
+	if len(left) == 0 {
+		return nil, damaged
 	}
 	return left, nil
 }
@@ -36,19 +44,41 @@ func Left(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 // still goes on, and says what was lost. The requests are prepared anew with d, to know which are
 // missing. If that fails everything stays as it is.
 func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks ...run.Sink) (*run.Result, error) {
-	if h.Run.Plan.Spec == nil {
-		return nil, errors.New("the run has no plan")
+	if err := h.Check(h.Fleet); err != nil {
+		return nil, fmt.Errorf("the heading of the run is damaged: %w", err)
 	}
 	if err := Abandoned(ctx, o.Bus, h); err != nil {
 		return nil, err
 	}
+	spec, err := keyless(fleet.ForWorkers(*h.Run.Plan.Spec), &d)
+	if err != nil {
+		return nil, err
+	}
 	d.Fleet = rejoin(o, h)
-	p, err := run.Prepare(ctx, sent(*h.Run.Plan.Spec), d)
+	p, err := run.Prepare(ctx, spec, d)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
 	return p.Continue(ctx, nil, h.Run, sinks...)
+}
+
+// keyless takes the secrets out of a Spec that is prepared and not sent. The run may have had keys
+// that were not kept, and who wrote the Spec into the stream is not known. Only where the server
+// counts tokens it is asked as the run asked it.
+func keyless(s plan.Spec, d *run.Deps) (plan.Spec, error) {
+	if s.Tokens.Where == "server" {
+		return s, nil
+	}
+	const nothing = "PITOT_RESUMED"
+	env := d.Env
+	d.Env = func(name string) (string, bool) {
+		if name == nothing {
+			return "not-needed", true
+		}
+		return env(name)
+	}
+	return inputs.WithSources(s, func(from *plan.Source) { *from = plan.Source{Env: nothing} })
 }
 
 // dead is how long a controller says nothing that is gone for good; one that lives says something

@@ -311,9 +311,12 @@ func TestAFullStream(t *testing.T) {
 	if n := s.Undelivered(); n == 0 || n == len(records) {
 		t.Errorf("%d of %d records are not delivered", n, len(records))
 	}
+	if why := s.Refused(); why == nil {
+		t.Error("it does not know why")
+	}
 	limit(-1)
-	if err := s.Wait(t.Context()); err != nil {
-		t.Error(err)
+	if err := s.Wait(t.Context()); err != nil || s.Refused() != nil {
+		t.Error(err, s.Refused())
 	}
 	c.check(t, [][]*trace.Record{records})
 }

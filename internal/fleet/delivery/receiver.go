@@ -23,6 +23,8 @@ const (
 	// heartbeat is how often the server says that it has nothing. Without a word for twice as long
 	// the Receiver starts anew where it is.
 	heartbeat = time.Second
+	// maxHeading is the most messages of a heading: one has the description of every worker.
+	maxHeading = 64
 	// inactive is how long the server keeps what it knows of a Receiver that does not ask.
 	inactive = 30 * time.Second
 )
@@ -97,8 +99,8 @@ func readHeading(ctx context.Context, js jetstream.JetStream, name string) (text
 		if !strings.HasSuffix(m.Subject, "."+headingToken) {
 			return nil, fmt.Errorf("message %d of stream %s is not of the heading", sequence, name)
 		}
-		if total, err = strconv.Atoi(m.Header.Get(totalHeader)); err != nil {
-			return nil, fmt.Errorf("message %d of stream %s: %w", sequence, name, err)
+		if total, err = strconv.Atoi(m.Header.Get(totalHeader)); err != nil || total > maxHeading {
+			return nil, fmt.Errorf("message %d of stream %s: the heading has %.40q messages", sequence, name, m.Header.Get(totalHeader))
 		}
 		text = append(text, m.Data...)
 	}

@@ -68,6 +68,7 @@ type Sender struct {
 	inFlight int             // of out
 	window   int             // limit of inFlight
 	failed   int             // failures since the last confirmation
+	refused  error           // the last of them
 	retryAt  time.Time
 	settled  chan struct{} // closed once all is confirmed, or err is set; nil: nobody waits
 
@@ -104,7 +105,7 @@ func NewSender(js jetstream.JetStream, run string, share int) *Sender {
 	s.publisher, err = jetstream.New(js.Conn(),
 		jetstream.WithPublishAsyncTimeout(confirmWithin),
 		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, m *nats.Msg, _ *jetstream.PubAck) { s.confirm(m) }),
-		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, _ error) { s.resend(m) }))
+		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { s.resend(m, err) }))
 	if s.err = errors.Join(s.err, err); s.err != nil {
 		s.lost = true
 	} else {
@@ -329,7 +330,7 @@ func (s *Sender) publish(ctx context.Context) (time.Duration, error) {
 			return 0, ErrGone
 		}
 		if _, err := s.publisher.PublishMsgAsync(m); err != nil {
-			s.resend(m)
+			s.resend(m, err)
 		}
 	}
 	return 0, nil
@@ -396,7 +397,7 @@ func (s *Sender) confirm(sent *nats.Msg) {
 	m.state = confirmed
 	m.Msg = nil
 	s.inFlight--
-	s.failed, s.retryAt = 0, time.Time{}
+	s.failed, s.retryAt, s.refused = 0, time.Time{}, nil
 	if took := time.Since(m.sent); took < promptly {
 		s.window = min(maxInFlight, 2*s.window)
 	} else if took > slowly {
@@ -414,8 +415,15 @@ func (s *Sender) confirm(sent *nats.Msg) {
 	}
 }
 
+// Refused is why the last message was not stored, nil if it was.
+func (s *Sender) Refused() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
 // resend is called for each message that was not stored, as far as is known.
-func (s *Sender) resend(sent *nats.Msg) {
+func (s *Sender) resend(sent *nats.Msg, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.find(sent)
@@ -423,6 +431,7 @@ func (s *Sender) resend(sent *nats.Msg) {
 		return
 	}
 	m.state = waiting
+	s.refused = why
 	s.inFlight--
 	s.window = 1
 	if now := time.Now(); !now.Before(s.retryAt) {

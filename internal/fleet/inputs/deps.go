@@ -127,14 +127,14 @@ func (s *Supply) open(name string) (workload.Reader, error) {
 	return file, nil
 }
 
-// read is run.Deps.Read: of a secret this machine's file, else the controller's.
+// read is run.Deps.Read. The file of a secret is the controller's: one of this machine would go to
+// whatever server the Spec names.
 func (s *Supply) read(name string) ([]byte, error) {
 	if slices.Contains(s.secretFiles, name) {
-		b, err := s.SupplyOptions.Deps.Read(name)
-		if given, ok := s.Files[name]; ok && errors.Is(err, fs.ErrNotExist) {
+		if given, ok := s.Files[name]; ok {
 			return []byte(given), nil
 		}
-		return b, err
+		return nil, notRead(name)
 	}
 	r, err := s.open(name)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Supply) read(name string) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-// env is run.Deps.Env, likewise.
+// env is run.Deps.Env: a variable of this machine, else the controller's if it is that of a secret.
 func (s *Supply) env(name string) (value string, ok bool) {
 	if look := s.SupplyOptions.Deps.Env; look != nil {
 		value, ok = look(name)

@@ -451,7 +451,7 @@ requests: 2
 		t.Errorf("needs %v, differs %v", needs, differs)
 	}
 	got := s.Deps()
-	for name, want := range map[string]string{"b.key": "own", "tenant.key": "t", "ca.pem": "ca", "part.key": "", "data": ""} {
+	for name, want := range map[string]string{"b.key": "given", "tenant.key": "t", "ca.pem": "ca", "part.key": "", "data": ""} {
 		b, err := got.Read(name)
 		if string(b) != want || errors.Is(err, fs.ErrNotExist) != (want == "") {
 			t.Errorf("%s: %q, %v", name, b, err)

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 // Secrets are the files and the variables that a Spec names as sources of secrets, wherever it
 // does, each once and in order. Variables that need not be set are among them.
 func Secrets(spec plan.Spec) (files, vars []string) {
-	eachSource(reflect.ValueOf(spec), func(from plan.Source) {
+	eachSource(reflect.ValueOf(spec), func(v reflect.Value) {
+		from := v.Interface().(plan.Source)
 		switch {
 		case from.Given:
 		case from.Env != "":
@@ -24,10 +26,20 @@ func Secrets(spec plan.Spec) (files, vars []string) {
 	return slices.Compact(files), slices.Compact(vars)
 }
 
+// WithSources is a copy of a Spec in which change was applied to the source of every secret.
+func WithSources(spec plan.Spec, change func(*plan.Source)) (out plan.Spec, err error) {
+	b, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	eachSource(reflect.ValueOf(&out), func(v reflect.Value) { change(v.Addr().Interface().(*plan.Source)) })
+	return out, err
+}
+
 // eachSource calls do for every plan.Source in a value.
-func eachSource(v reflect.Value, do func(plan.Source)) {
-	if from, ok := v.Interface().(plan.Source); ok {
-		do(from)
+func eachSource(v reflect.Value, do func(reflect.Value)) {
+	if v.Type() == reflect.TypeFor[plan.Source]() {
+		do(v)
 		return
 	}
 	switch v.Kind() {

@@ -47,6 +47,9 @@ type Options struct {
 	// CA, a file too, clients need a certificate that it signed.
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
+	// Say is told, in one line, that the streams cannot be written, and that they can be again; may be
+	// nil.
+	Say func(line string)
 }
 
 // A Server is a running NATS server.
@@ -66,12 +69,15 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(options)
+	told := new(logger)
+	s, err := start(options, told)
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
+	end := keepUp(s, options, told, lookEvery, o.Say)
 	return &Server{addr: s.Addr(), url: url(s, o.Cert != ""), close: sync.OnceFunc(func() {
+		end()
 		s.Shutdown()
 		s.WaitForShutdown()
 		release()
@@ -172,13 +178,12 @@ func claim(dir string) (release func(), err error) {
 }
 
 // start is nats-server's own start, which tells a logger what went wrong.
-func start(o *server.Options) (*server.Server, error) {
+func start(o *server.Options, told *logger) (*server.Server, error) {
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
 	}
-	var told logger
-	s.SetLogger(&told, false, false)
+	s.SetLogger(told, false, false)
 	s.Start()
 	if fatal := told.first(); fatal != "" {
 		err = errors.New(fatal)
@@ -215,10 +220,11 @@ func url(s *server.Server, encrypted bool) string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, strconv.Itoa(at.Port)))
 }
 
-// A logger keeps why a server could not start.
+// A logger keeps why a server could not start, and that it could not write.
 type logger struct {
-	mu    sync.Mutex
-	fatal string
+	mu     sync.Mutex
+	fatal  string
+	broken bool
 }
 
 func (l *logger) first() string {
@@ -236,9 +242,16 @@ func (l *logger) Fatalf(format string, v ...any) {
 	}
 }
 
+// Errorf looks for the ends of streams.
+func (l *logger) Errorf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = l.broken || strings.Contains(text, "critical write error") || strings.Contains(text, "will be DISABLED")
+}
+
 func (l *logger) Noticef(string, ...any) {}
 func (l *logger) Warnf(string, ...any)   {}
-func (l *logger) Errorf(string, ...any)  {}
 func (l *logger) Debugf(string, ...any)  {}
 func (l *logger) Tracef(string, ...any)  {}
 

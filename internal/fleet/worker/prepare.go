@@ -7,14 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
 // prepare makes the run of the order ready: its inputs, its requests, the connection to the server.
 func (t *task) prepare() error {
 	o := &t.order
+	o.Spec = fleet.ForWorkers(o.Spec)
+	if o.Spec.Target.URL == "" { // the engine would listen
+		return errors.New("the order names no server")
+	}
 	supply := inputs.NewSupply(inputs.SupplyOptions{
 		Inputs: o.Inputs, Deps: t.deps(), Folder: filepath.Join(t.w.o.Folder, "inputs"), Fetch: inputs.Fetcher(t.w.o.Bus.Stream(), o.Run), Spec: o.Spec, Env: o.Env, Files: o.Files,
 	})
@@ -53,10 +59,25 @@ func (t *task) prepare() error {
 // deps is the world of this machine for a run that is sent and nothing else.
 func (t *task) deps() run.Deps {
 	d := t.w.o.Deps()
+	if d.Secrets == nil {
+		d.Secrets = new(secret.Set)
+	}
+	t.secrets, d.Env = d.Secrets, others(d.Env)
 	d.Given, d.Fleet, d.Leg, d.Notes, d.Tell = t.order.Given, nil, nil, nil, nil
 	d.Collectors, d.Inspect, d.Profile = nil, false, nil
 	d.Machine.FileLimit = 0 // held to the share, by the controller
 	return d
+}
+
+// others are the variables of the environment that do not belong to the fleet: an order can name a
+// variable as the source of a key, and any server.
+func others(env func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if env == nil || strings.HasPrefix(name, "PITOT_FLEET") {
+			return "", false
+		}
+		return env(name)
+	}
 }
 
 // refuse is an error that says which inputs are others here.

@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/deal"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -71,7 +72,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	t.mu.Unlock()
 	t.w.say("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
 	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, sender.Record)
-	sender.End(t.end(s, out))
+	sender.End(secret.Clean(t.secrets, t.end(s, out)))
 	t.enter(fleet.Delivering)
 	return t.deliver(s, sender, out.Records)
 }
@@ -84,6 +85,25 @@ func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	}
 }
 
+// await waits until the stream has everything, and says what keeps it from that.
+func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
+	for said := false; ; {
+		part, cancel := context.WithTimeout(ctx, complainAfter)
+		err := sender.Wait(part)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+		if why := sender.Refused(); why != nil && !said {
+			t.w.say("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
+			said = true
+		}
+	}
+}
+
+// complainAfter is how long records wait until it is said why.
+const complainAfter = 5 * time.Second
+
 // undeliverable is how long a worker tries to deliver what it has measured, without a server.
 const undeliverable = 30 * time.Minute
 
@@ -92,7 +112,7 @@ func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.
 	limit := cmp.Or(t.w.o.Deliver, undeliverable)
 	ctx, cancel := context.WithTimeoutCause(t.ctx, limit, fmt.Errorf("there was no way to for %v", limit))
 	defer cancel()
-	err := sender.Wait(ctx)
+	err := t.await(ctx, sender)
 	if err != nil {
 		err = cmp.Or(context.Cause(ctx), err)
 	}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -32,6 +34,7 @@ type task struct {
 	// What prepare leaves to send; used by one goroutine.
 	prepared *run.Prepared
 	job      run.Job
+	secrets  *secret.Set // nil: none are known yet
 	selfTest *trace.SelfTest
 	notes    []plan.Message
 
@@ -96,6 +99,7 @@ func (t *task) live() {
 	if err != nil {
 		t.fail(err)
 	}
+	t.prepared, t.job = nil, run.Job{} // the task is kept, and its requests can take gigabytes
 }
 
 func (t *task) sendAndDeliver() error {
@@ -115,6 +119,7 @@ var (
 
 // fail ends the task with a reason that the controller gets to see.
 func (t *task) fail(err error) {
+	err = t.secrets.Error(err)
 	t.mu.Lock()
 	t.state = fleet.Failed
 	t.told.Why = err.Error()
@@ -186,14 +191,20 @@ func (t *task) readiness() fleet.Readiness {
 }
 
 // arm takes a Start. A further one before the start is confirmed deals anew.
-func (t *task) arm(s fleet.Start) {
+func (t *task) arm(s fleet.Start) fleet.Readiness {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.going || t.state != fleet.Ready && t.state != fleet.Armed || s.Of < 1 || s.Share < 0 || s.Share >= s.Of {
-		return
+	if !t.going && (t.state == fleet.Ready || t.state == fleet.Armed) {
+		if err := s.Check(t.order.Spec.Gate.Concurrency, t.w.now()); err != nil {
+			r := t.told
+			r.State, r.Why = t.state, err.Error()
+			t.mu.Unlock()
+			return r
+		}
+		t.begin, t.state = &s, fleet.Armed
+		t.wake()
 	}
-	t.begin, t.state = &s, fleet.Armed
-	t.wake()
+	t.mu.Unlock()
+	return t.readiness()
 }
 
 func (t *task) wake() {
@@ -275,6 +286,9 @@ func (t *task) pulse() fleet.Pulse {
 	p.Progress = t.progress.Snapshot()
 	if sender != nil {
 		p.Undelivered = sender.Undelivered()
+		if why := sender.Refused(); why != nil && p.State != fleet.Failed {
+			p.Why = fmt.Sprintf("its records are not stored: %v", why)
+		}
 	}
 	return p
 }

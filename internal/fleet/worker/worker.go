@@ -197,8 +197,7 @@ func (w *Worker) start(s fleet.Start) fleet.Readiness {
 		return fleet.Readiness{State: fleet.Failed, Why: notHere}
 	}
 	t.heard()
-	t.arm(s)
-	return t.readiness()
+	return t.arm(s)
 }
 
 func (w *Worker) beat(b fleet.Beat) fleet.Pulse {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,19 @@ import (
 
 // MakeFolder creates a folder that only its owner can read, with those above it.
 func MakeFolder(name string) error { return os.MkdirAll(name, 0o700) }
+
+// TryWriting reports whether a file of so many bytes can be written into a folder. None is left.
+func TryWriting(folder string, bytes int) error {
+	name := filepath.Join(folder, "space")
+	err := WritePrivate(name, func(w io.Writer) error {
+		_, err := w.Write(make([]byte, bytes))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
 
 // Touch notes that a file was used now.
 func Touch(name string) error {

@@ -1,0 +1,137 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/fleet"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plain"
+)
+
+// What workers say of themselves is kept with the run and shown, and some of it is added up. The
+// functions here make of it what a worker can say: one that is broken must be named, and not break
+// the run of the others.
+
+const (
+	// maxWorkers is how many workers are listened to.
+	maxWorkers = 10_000
+	// longest is the length of a text of a worker, in bytes.
+	longest = 300
+	// most is the highest count of anything.
+	most = 1 << 40
+)
+
+// words is a text in one line, without what a terminal would act on.
+func words(text string) string {
+	if text = plain.Line(text); len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return text
+}
+
+// tidy is who a worker says it is.
+func tidy(w fleet.Worker) fleet.Worker {
+	for _, text := range []*string{&w.Name, &w.Zone, &w.Pitot, &w.Host, &w.OS, (*string)(&w.State)} {
+		*text = words(*text)
+	}
+	if !fleet.IsRun(w.Run) {
+		w.Run = ""
+	}
+	w.CPUs, w.PID, w.Files, w.Capacity = count(w.CPUs), count(w.PID), min(w.Files, most), min(max(w.Capacity, 0), most)
+	return w
+}
+
+func count(n int) int { return min(max(n, 0), most) }
+
+// tellApart gives workers with the same name the beginning of their id as well.
+func tellApart(all []fleet.Worker) {
+	times := map[string]int{}
+	for _, w := range all {
+		times[w.Name]++
+	}
+	for i := range all {
+		if w := &all[i]; times[w.Name] > 1 || w.Name == "" {
+			w.Name = strings.TrimSpace(w.Name + " " + w.ID[:min(4, len(w.ID))])
+		}
+	}
+}
+
+// tidyPulse is how a worker says it gets on.
+func tidyPulse(p fleet.Pulse) fleet.Pulse {
+	p.Why, p.State = words(p.Why), fleet.State(words(string(p.State)))
+	s := &p.Progress
+	for _, n := range []*int{&s.Released, &s.Done, &s.Failed, &s.Tokens, &p.Undelivered} {
+		*n = count(*n)
+	}
+	s.Done = min(s.Done, s.Released)
+	return p
+}
+
+// spare is how far the instants of a worker may be from those of the controller, which is far more
+// than clocks differ.
+const spare = trace.Instant(time.Minute)
+
+var (
+	errOther   = errors.New("a record is that of another request")
+	errClass   = errors.New("the class of a record is unknown")
+	errNumber  = errors.New("a number of a record is none")
+	errText    = errors.New("a text of a record is too long")
+	errInstant = errors.New("an instant is before the run or after now")
+	errProbes  = errors.New("there are probes of a worker that was to send none")
+)
+
+// checkRecord says what is wrong with a record as that of a request, at an instant of the run. What
+// the server said is not looked at: that is judged elsewhere.
+func checkRecord(r *trace.Record, req *workload.Request, now trace.Instant) error {
+	if r.ID != req.ID || r.Tenant != req.Tenant || r.Session != req.Session || r.Turn != req.Number {
+		return errOther
+	}
+	return checkForm(r, now)
+}
+
+// checkForm says what is wrong with any record.
+func checkForm(r *trace.Record, now trace.Instant) error {
+	switch {
+	case r.Class != "" && !slices.Contains(trace.Classes(), r.Class):
+		return errClass
+	case !(r.AudioSeconds >= 0 && r.AudioSeconds <= most) || !(r.Accept >= 0 && r.Accept <= most) || r.PromptTokens < 0 || r.WantTokens < 0 || r.OutputTokens < 0:
+		return errNumber
+	case len(r.Stamps) > longest || len(r.CountedFrom) > longest || len(r.Error) > 64<<10:
+		return errText
+	}
+	for _, t := range []trace.Instant{r.Due, r.Free, r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte, r.Done, r.FirstSent, r.Usage.At} {
+		if outside(t, now) {
+			return errInstant
+		}
+	}
+	if slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return outside(c.At, now) }) {
+		return errInstant
+	}
+	return nil
+}
+
+// outside reports an instant that cannot be by now.
+func outside(t, now trace.Instant) bool { return t < -spare || t > now+spare }
+
+// checkEnd says what is wrong with the end of a share of which so many records came.
+func checkEnd(e *fleet.End, s fleet.Start, records int, now trace.Instant) error {
+	switch {
+	case e.Records != records:
+		return fmt.Errorf("its end speaks of %d records, and %d came", e.Records, records)
+	case outside(e.End, now):
+		return errInstant
+	case len(e.Probes) > 0 && !s.Probe:
+		return errProbes
+	}
+	for _, p := range e.Probes {
+		if err := checkForm(p, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
