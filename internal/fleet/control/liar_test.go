@@ -85,7 +85,6 @@ func (l *liar) join(t *testing.T, s fleettest.Server) {
 			l.state = fleet.Armed
 			r = readiness()
 			l.sender = delivery.NewSender(b.Stream(), l.order.Run, s.Share)
-			l.order.Chunks = s.Of
 			l.began(s)
 		})
 		return r, nil

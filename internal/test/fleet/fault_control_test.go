@@ -33,7 +33,7 @@ func TestTheControllerIsKilledBeforeTheStart(t *testing.T) {
 				s.in("w1", phase)
 				c.kill()
 				release()
-				s.resume().complains("no run that waits for a controller")
+				s.resume().complains("no run to resume")
 				s.target = direct
 				s.control("--workers", "2", "--fleet-wait", "30s").ends(0)
 				s.kept(-1, nil)
@@ -70,7 +70,7 @@ func TestTheControllerIsKilled(t *testing.T) {
 					begun = s.stored()
 				}
 				again := s.resume()
-				if code := again.wait(); code == 1 && strings.Contains(again.errs.String(), "no run that waits") && begun.Run.Status == trace.Complete {
+				if code := again.wait(); code == 1 && strings.Contains(again.errs.String(), "no run to resume") && begun.Run.Status == trace.Complete {
 					t.Log("the run was complete")
 				} else if code != 0 {
 					t.Errorf("exit code %d: %s", code, again.errs)
@@ -83,7 +83,7 @@ func TestTheControllerIsKilled(t *testing.T) {
 					t.Errorf("%d samples were there, %d are", a, b)
 				}
 				s.free(2)
-				s.resume().complains("no run that waits for a controller")
+				s.resume().complains("no run to resume")
 				if *long {
 					s.control().ends(0)
 				}
