@@ -34,6 +34,8 @@ type Job struct {
 	Given    map[string]string       // secrets, by path
 	Env      func(name string) (value string, ok bool)
 	Read     func(name string) ([]byte, error) // a small file
+	Host     string                            // this machine
+	Embedded bool                              // the server is the engine inside this process
 }
 
 // Told is where a Fleet tells what happens. Record may come from many goroutines.

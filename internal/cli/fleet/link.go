@@ -99,7 +99,7 @@ func (l *Link) here(o *bus.Options) error {
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &localWorkers{pause: time.Second, url: o.URL, token: o.Token, folder: dir, more: unmeasured, say: l.told}
+	c := &localWorkers{pause: time.Second, url: o.URL, token: o.Token, folder: dir, say: l.told}
 	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *localWorkers) hire(n int) error {
 	host := proc.Host()
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", host, i+1)
-		first, err := c.start(name, c.more...)
+		first, err := c.start(name, slices.Concat(c.more, unmeasured)...)
 		if err != nil {
 			c.release()
 			return fmt.Errorf("start worker %s: %w", name, err)
@@ -102,7 +102,7 @@ func (c *localWorkers) keep(ctx context.Context, name string, up *proc.Held) {
 			return
 		case <-time.After(c.pause):
 		}
-		next, err := c.start(name, slices.Concat(c.more, unmeasured)...) // others may be sending
+		next, err := c.start(name, slices.Concat(c.more, unmeasured)...)
 		if err != nil {
 			c.say(fmt.Sprintf("worker %s cannot be started again: %v", name, err))
 			return

@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
@@ -33,7 +34,7 @@ const (
 // that fail to are named.
 func (f *Fleet) fill(ctx context.Context) error {
 	deadline := time.Now().Add(f.o.Wait)
-	for told, wait := false, askFor; ; told, wait = true, askAgainFor {
+	for asked, wait := 1, askFor; ; asked, wait = asked+1, askAgainFor {
 		since, err := f.awaitUp(ctx)
 		if err != nil {
 			return err
@@ -54,13 +55,16 @@ func (f *Fleet) fill(ctx context.Context) error {
 		}
 		switch {
 		case len(f.crew) > 0 && len(f.crew) >= want:
+			if want < f.o.Workers {
+				f.sayf("using %d of %d workers: the load has no more conversations, or places in flight, for others", want, f.o.Workers)
+			}
 			return nil
 		case time.Now().After(deadline) && f.o.Fewer && len(f.crew) > 0:
 			f.sayf("starting with %d of %d workers", len(f.crew), want)
 			return nil
 		case time.Now().After(deadline):
 			return f.tooFew(ctx, want)
-		case !told:
+		case asked == sayAfter:
 			f.sayf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
 		}
 		if err := pause(ctx, askFor); err != nil {
@@ -69,6 +73,9 @@ func (f *Fleet) fill(ctx context.Context) error {
 	}
 }
 
+// sayAfter is how often workers are asked until it is said that they are waited for.
+const sayAfter = 2
+
 // wanted is how many workers the run is to have: no more than it has conversations, or places.
 func (f *Fleet) wanted(idle int) int {
 	f.want = max(f.want, len(f.crew)+idle)
@@ -76,13 +83,17 @@ func (f *Fleet) wanted(idle int) int {
 	if places := f.job.Spec.Gate.Concurrency; places > 0 {
 		want = min(want, places)
 	}
-	roots := 0
-	for i := range f.job.Requests {
-		if f.job.Requests[i].After == 0 {
-			roots++
+	return min(want, f.roots)
+}
+
+// roots are the requests that wait for no other.
+func roots(requests []workload.Request) (n int) {
+	for i := range requests {
+		if requests[i].After == 0 {
+			n++
 		}
 	}
-	return min(want, roots)
+	return n
 }
 
 func (f *Fleet) tooFew(ctx context.Context, want int) error {
@@ -146,6 +157,9 @@ const longAfter = 10 * time.Second
 
 // hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
 func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
+	if err := f.checkEngine(found); err != nil {
+		return err
+	}
 	private := f.o.Bus.Private() && !slices.ContainsFunc(found, func(w fleet.Worker) bool { return !w.Private })
 	o, err := f.newOrder(private)
 	if err != nil {
@@ -199,6 +213,16 @@ func inOneLine(all []error) error {
 		return errors.Join(all...)
 	}
 	return fmt.Errorf("%w (and %d more could not prepare it)", all[0], len(all)-1)
+}
+
+// checkEngine refuses to have the engine inside this process measured from other machines.
+func (f *Fleet) checkEngine(found []fleet.Worker) error {
+	for _, w := range found {
+		if f.job.Embedded && w.Host != f.job.Host {
+			return fmt.Errorf("worker %s on %s cannot reach the engine inside this process: name a server with --url, such as one of `pitot serve --addr`", w.Name, w.Host)
+		}
+	}
+	return nil
 }
 
 // newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each

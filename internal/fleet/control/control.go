@@ -58,6 +58,7 @@ type Fleet struct {
 	digest string
 	run    string        // id among the workers; empty: none is prepared
 	lead   time.Duration // of the start
+	roots  int           // requests that wait for no other
 	want   int           // workers that the run is to have, as far as is known
 	crew   []*member
 	begun  *beginning // nil before Start
@@ -90,7 +91,7 @@ func New(o Options) *Fleet {
 
 // Assemble finds workers and has them prepare the run.
 func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
-	f.job, f.run, f.begun, f.want = j, newID(), nil, 0
+	f.job, f.run, f.begun, f.roots, f.want = j, newID(), nil, roots(j.Requests), 0
 	f.stored, f.followed, f.gathered = false, false, false
 	f.o.Ledger.Plan(j.Spec)
 	var err error

@@ -132,6 +132,9 @@ func (f *Fleet) dropLost(id string) {
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
+// dealTime is what a slow worker takes to find which requests are its own, for each of all requests.
+const dealTime = 500 * time.Nanosecond
+
 // leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
 // of one for the Go, and others for what is late.
 const leadTrips = 6
@@ -139,7 +142,7 @@ const leadTrips = 6
 // deal gives every member its Start.
 func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	n := len(f.crew)
-	f.lead = f.o.Lead
+	f.lead = f.o.Lead + time.Duration(len(f.job.Requests))*dealTime
 	for _, m := range f.crew {
 		f.lead = max(f.lead, leadTrips*m.roundTrip())
 	}
