@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,8 +134,10 @@ func TestChangesOfTheListAreTold(t *testing.T) {
 func TestTheProgressOfARunIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t)
-		run, now := filled(1), trace.Snapshot{At: trace.Never}
-		w, err := s.Create(run, store.Owner{Progress: func() trace.Snapshot { return now }})
+		run := filled(1)
+		var now atomic.Pointer[trace.Snapshot]
+		now.Store(&trace.Snapshot{At: trace.Never})
+		w, err := s.Create(run, store.Owner{Progress: func() trace.Snapshot { return *now.Load() }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +153,7 @@ func TestTheProgressOfARunIsTold(t *testing.T) {
 		if e.progress(); time.Since(start) > tellEvery+pollEvery {
 			t.Errorf("nothing for %v", time.Since(start))
 		}
-		now = trace.Snapshot{At: trace.Instant(time.Second), Released: 5, Done: 2, Failed: 1, Tokens: 70}
+		now.Store(&trace.Snapshot{At: trace.Instant(time.Second), Released: 5, Done: 2, Failed: 1, Tokens: 70})
 		r := trace.NewRecord(0)
 		r.Class = trace.Reset
 		w.Append(r)
