@@ -60,7 +60,7 @@ WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' 
 
 test: test-page ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
+	go test -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
 	go test -timeout 30m $(OTHERS) && exit $$((raced | unraced))
 
 servers: ## real servers, routers and proxies, installed into SERVERS
