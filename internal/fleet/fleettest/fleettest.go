@@ -3,7 +3,6 @@
 package fleettest
 
 import (
-	"net/url"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/fleet/server"
@@ -39,7 +38,7 @@ func Process(t testing.TB, o Options) *natsserver.Server {
 // Embedded starts a server in this process, which ends with the test.
 func Embedded(t testing.TB, o Options) Server {
 	t.Helper()
-	s := &embedded{t: t, options: server.Options{Dir: t.TempDir(), Token: o.Token, NKeys: o.NKeys, CA: o.CA, Cert: o.Cert, Key: o.Key}}
+	s := &embedded{t: t, options: server.Options{Listen: "127.0.0.1:" + natsserver.Port(t), Dir: t.TempDir(), Token: o.Token, NKeys: o.NKeys, CA: o.CA, Cert: o.Cert, Key: o.Key}}
 	s.start()
 	t.Cleanup(s.Kill)
 	return s
@@ -57,11 +56,6 @@ func (s *embedded) start() {
 	if s.Server, err = server.Start(s.options); err != nil {
 		s.t.Fatal(err)
 	}
-	at, err := url.Parse(s.URL())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.options.Listen = at.Host
 }
 
 // Restart ends the server, if it runs, and starts it on the same address and folder.

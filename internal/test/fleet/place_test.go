@@ -21,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/natsserver"
 	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
@@ -250,12 +251,7 @@ func (p *place) all() (runs []*trace.Trace) {
 
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return "127.0.0.1:" + natsserver.Port(t)
 }
 
 // waitFor waits until somebody listens.

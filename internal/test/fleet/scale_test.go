@@ -30,15 +30,21 @@ func TestScale(t *testing.T) {
 		args     []string
 	}{
 		{
-			"10 000 streams", truth.Config{TTFT: 10 * time.Second, Step: time.Second}, 10000, 10000,
+			"10 000 streams",
+			truth.Config{TTFT: 10 * time.Second, Step: time.Second},
+			10000, 10000,
 			[]string{"-n", "10000", "--rate", "2000", "--arrival", "constant", "--output-len", "8"},
 		},
 		{
-			"2 000 requests a second", truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond}, 40000, 0,
+			"2 000 requests a second",
+			truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond},
+			40000, 0,
 			[]string{"-n", "40000", "--rate", "2000", "--arrival", "constant", "--output-len", "4"},
 		},
 		{
-			"2 000 requests a second, Poisson, 32 tokens", truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond}, 40000, 0,
+			"2 000 requests a second, Poisson, 32 tokens",
+			truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond},
+			40000, 0,
 			[]string{"-n", "40000", "--rate", "2000", "--output-len", "32"},
 		},
 	} {

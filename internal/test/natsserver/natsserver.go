@@ -49,7 +49,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	s := &Server{t: t, options: o, port: "-1", webPort: "-1"}
+	s := &Server{t: t, options: o, port: Port(t), webPort: "-1"}
 	s.start()
 	t.Cleanup(s.Kill)
 	return s
