@@ -37,7 +37,7 @@ start serve ' on ' serve --addr 127.0.0.1:0 --ttft 50ms --itl 10ms
 start up 'is up at' fleet up --listen 127.0.0.1:0 --dir "$dir/up"
 fleet=$(grep -om1 'nats://[^, ]*' "$dir/up.log")
 worker first
-load=(--url "$(sed -n 's/.* on //p' "$dir/serve.log")" --tokenizer none --warmup 0 --collect none --quiet)
+load=(--url "$(grep -om1 'http://[0-9.:]*' "$dir/serve.log")" --tokenizer none --warmup 0 --collect none --quiet)
 answers=(--input-len 8 --output-len 128 --duration 5s)
 
 # bench ARGS... makes a run. That of a busy machine may not be valid: exit status 1.
