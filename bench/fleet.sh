@@ -6,7 +6,8 @@
 #   controller  CPU time and memory of its process for each further record, from its start to its end, and CPU time
 #               of the NATS server; what a plain run takes before and after its requests, to prepare and to report;
 #               the store's writer and the receiver by themselves
-#   beats       CPU time of controller and NATS server a second for each further worker
+#   beats       CPU time of controller and NATS server a second for each further worker, start included: of one that
+#               sends next to nothing, and of one that has a record for nearly every tenth of a second
 #   prepare     time and memory of a worker to prepare a run, for each request
 #
 # PITOT names a built program in place of bin/pitot. ROUNDS is how often (10), RATES are those of the loads
@@ -114,14 +115,17 @@ part_controller() {
 
 part_beats() {
 	for i in $(seq 2 24); do worker "w$i"; done
-	for round in $(seq "$(((rounds + 4) / 5))"); do
-		for n in 2 24; do
-			before=$(of up)
-			used=$(timed --input-len 8 --output-len 4 -n 48 --arrival constant --rate 2.4 --fleet "$fleet" --workers "$n")
-			echo "$n $used $before $(of up)"
-		done | tr '\n' ' ' | awk '{ w = ($6 - $1) * 22; print 1000 * ($7 - $2) / w, 1000 * ($10 - $9 - $5 + $4) / w }' # 2 s of lead and 20 s of requests
-	done >"$dir/beats"
-	echo "beats: a worker takes $(column 1 "$dir/beats" | median) µs a second of the controller, $(column 2 "$dir/beats" | median) µs of the NATS server, and $(memory w2) MiB of its machine when it is idle"
+	for rate in 2.4 480; do
+		for round in $(seq "$(((rounds + 2) / 3))"); do
+			for n in 2 24; do
+				before=$(of up)
+				used=$(timed --input-len 8 --output-len 4 --duration 20s --arrival constant --rate "$rate" --fleet "$fleet" --workers "$n")
+				echo "$n $used $before $(of up)"
+			done | tr '\n' ' ' | awk '{ w = ($6 - $1) * 22; print 1000 * ($7 - $2) / w, 1000 * ($10 - $9 - $5 + $4) / w }' # 2 s of lead and 20 s of requests
+		done >"$dir/beats"
+		echo "beats: with $rate requests/s in all, each further worker takes $(column 1 "$dir/beats" | median) µs a second of the controller, $(column 2 "$dir/beats" | median) µs of the NATS server"
+	done
+	echo "beats: a worker has had $(memory w2) MiB at most"
 	for i in $(seq 2 24); do kill -INT "${pid[w$i]}"; unset "pid[w$i]"; done
 }
 
