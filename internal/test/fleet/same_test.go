@@ -87,7 +87,11 @@ func sameLoad(t *testing.T, l load, sizes []int) {
 		if diff := cmp.Diff(want, withoutRun(t, run, together), cmp.AllowUnexported(sent{})); diff != "" {
 			t.Errorf("%d workers send something else:\n%.3000s", n, diff)
 		}
-		if len(together) != len(run.Records) || len(run.Run.Fleet.Workers) != n {
+		workers := n
+		if l.limit > 0 {
+			workers = min(n, l.limit) // each has a place
+		}
+		if len(together) != len(run.Records) || len(run.Run.Fleet.Workers) != workers {
 			t.Errorf("%d workers: %d requests came, %d records of %d workers", n, len(together), len(run.Records), len(run.Run.Fleet.Workers))
 		}
 		if l.limit > 0 && (peak > l.limit || peak < l.limit-1) {
