@@ -48,6 +48,9 @@ func (f Fleet) Named(getenv func(string) string) (at, by string) {
 	return getenv(FleetVariable), FleetVariable
 }
 
+// MostLocal is the number of worker processes that one command starts at most.
+const MostLocal = 1000
+
 // Check says what is wrong with the flags, before anything is connected to.
 func (f Fleet) Check(getenv func(string) string) error {
 	at, by := f.Named(getenv)
@@ -64,6 +67,9 @@ func (f Fleet) Check(getenv func(string) string) error {
 	case at == "":
 		return nil
 	case at == LocalFleet:
+		if f.Workers != nil && *f.Workers > MostLocal {
+			return console.Usagef("--workers %d: a local fleet has at most %d, each a process on this machine", *f.Workers, MostLocal)
+		}
 		for _, one := range f.files() {
 			if one.name != "" {
 				return console.Usagef("%s: does not apply to a local fleet, whose server is in this process", one.flag)

@@ -82,7 +82,7 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 
 // check says what is wrong with the flags.
 func (c UpCmd) check() error {
-	const most = 1000
+	const most = flags.MostLocal
 	if c.Local < 0 || c.Local > most {
 		return console.Usagef("--local %d: must be from 0 to %d", c.Local, most)
 	}
