@@ -174,15 +174,10 @@ type Pulse struct {
 	State    State          `json:"state"`
 	Why      string         `json:"why,omitempty"`
 	Progress trace.Snapshot `json:"progress"`
-	// Undelivered counts the records that are done and that the stream has not confirmed.
-	Undelivered int `json:"undelivered,omitempty"`
-	// Go: the worker has heard that it is to begin.
-	Go bool `json:"go,omitempty"`
 }
 
 // An End is the last thing that a worker delivers of a run: what is known of its client then.
 type End struct {
-	Worker  Worker          `json:"worker"`
 	Share   int             `json:"share"`
 	Records int             `json:"records"` // delivered before this
 	Client  trace.Client    `json:"client"`

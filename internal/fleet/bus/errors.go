@@ -141,7 +141,7 @@ func (b *Bus) checkJetStream(ctx context.Context) error {
 }
 
 var (
-	// ErrGone means that nobody answers on a subject: no worker of that id is connected.
+	// ErrGone means that no worker listens on a subject: none of that id is connected.
 	ErrGone = errors.New("nobody is connected")
 	// ErrSilent means that a question was not answered in time.
 	ErrSilent = errors.New("no answer in time")

@@ -21,7 +21,7 @@ import (
 // A Fleet sends one run after the other, and a Close too many does nothing.
 func TestOneRunAfterTheOther(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	o := options(t, s)
@@ -45,7 +45,7 @@ func TestOneRunAfterTheOther(t *testing.T) {
 // waited for its start.
 func TestLetGo(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	asked := make(chan struct{})
 	hire(t, s, 2, func(i int, o *worker.Options) {
@@ -97,7 +97,7 @@ func blocked(asked chan<- struct{}) func(context.Context, string, string) (net.C
 // A run that is stopped before its instant has lost nobody.
 func TestStoppedBeforeTheInstant(t *testing.T) {
 	t.Parallel()
-	server, url := serve(t, truth.Config{})
+	server, url := fleettest.Truth(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	d := deps()

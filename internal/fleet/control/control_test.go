@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func connect(t *testing.T, s fleettest.Server) *bus.Bus {
 // A crew is workers in this process.
 type crew struct {
 	buses []*bus.Bus
+	over  chan struct{} // has an element for each share that is done
 	ends  []context.CancelFunc
 	done  sync.WaitGroup
 }
@@ -59,13 +61,18 @@ type crew struct {
 // hire starts workers, which end with the test.
 func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.Options)) *crew {
 	t.Helper()
-	c := new(crew)
+	c := &crew{over: make(chan struct{}, 100)}
 	for i := range n {
 		ctx, end := context.WithCancel(context.Background())
 		c.ends = append(c.ends, end)
 		o := worker.Options{
 			Self: fleet.Worker{ID: fmt.Sprintf("w%d", i), Name: fmt.Sprintf("worker-%d", i), Host: "here", Protocol: fleet.Protocol, Pitot: version, CPUs: 2, Files: 1 << 16},
-			Bus:  connect(t, s), Deps: deps, Folder: t.TempDir(), Say: func(line string) { t.Logf("worker-%d: %s", i, line) },
+			Bus:  connect(t, s), Deps: deps, Folder: t.TempDir(), Say: func(line string) {
+				t.Logf("worker-%d: %s", i, line)
+				if strings.Contains(line, ": done, ") {
+					c.over <- struct{}{}
+				}
+			},
 		}
 		if change != nil {
 			change(i, &o)
@@ -91,27 +98,6 @@ func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.
 		c.done.Wait()
 	})
 	return c
-}
-
-// serve starts a truth server, until the test ends.
-func serve(t *testing.T, c truth.Config) (s *truth.Server, url string) {
-	t.Helper()
-	s, err := truth.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { _ = s.Serve(ctx, l) })
-	t.Cleanup(func() {
-		end()
-		done.Wait()
-	})
-	return s, "http://" + l.Addr().String()
 }
 
 func spec(t *testing.T, url, text string) plan.Spec {
@@ -182,14 +168,14 @@ func TestAFleetSendsTheSame(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"open": open, "closed": closed} {
 		t.Run(name, func(t *testing.T) {
-			alone, url := serve(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
+			alone, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
 			one, err := execute(t, spec(t, url, text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
-			together, url := serve(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
+			together, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
 			many, err := execute(t, spec(t, url, text), control.New(options(t, s)))
 			if err != nil {
 				t.Fatal(err)

@@ -52,7 +52,7 @@ func nowhere(context.Context, string, string) (net.Conn, error) { return nil, er
 // the run, in a line that names them.
 func TestRefusedBeforeTheStart(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	for _, tt := range []struct {
 		name    string
 		workers int
@@ -98,7 +98,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 // A run goes without workers that are not there, if that was asked for.
 func TestFewerWorkers(t *testing.T) {
 	t.Parallel()
-	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	o := options(t, s)
@@ -123,7 +123,7 @@ func TestAWorkerIsLost(t *testing.T) {
 
 func loseAWorker(t *testing.T, tolerate bool) {
 	t.Parallel()
-	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	c := hire(t, s, 3, nil)
 	o := options(t, s)
@@ -160,7 +160,7 @@ func loseAWorker(t *testing.T, tolerate bool) {
 func TestTheServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
-		server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+		server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
 		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(30, s.Restart))
 		if err != nil {
@@ -182,9 +182,9 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 	for name, late := range map[string]bool{"while they send": false, "when they are done": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+			_, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 			s := fleettest.Embedded(t, fleettest.Options{})
-			hire(t, s, 3, nil)
+			c := hire(t, s, 3, nil)
 			o := options(t, s)
 			died := make(chan struct{})
 			go func() { // it is never heard of again: its connection is cut, and nothing is closed
@@ -202,8 +202,8 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 			}()
 			<-died
 			if late {
-				for len(server.Log().Requests) < 200 {
-					time.Sleep(10 * time.Millisecond)
+				for range 3 {
+					<-c.over
 				}
 			}
 			second := options(t, s)
@@ -228,7 +228,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 // A run that is stopped ends with what it has.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	d := deps()
@@ -252,7 +252,7 @@ func TestStopped(t *testing.T) {
 // controller collects the rest once the server is there.
 func TestTheServerStaysAway(t *testing.T) {
 	t.Parallel()
-	server, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	o := options(t, s)

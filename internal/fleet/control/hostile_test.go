@@ -23,7 +23,7 @@ func TestHostileHeadings(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Embedded(t, fleettest.Options{})
 	b := connect(t, s)
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	for name, change := range map[string]func(*fleet.Heading){
 		"nobody":             func(h *fleet.Heading) { h.Workers, h.Start, h.Bounds = nil, nil, nil },
 		"fewer starts":       func(h *fleet.Heading) { h.Start = h.Start[:1] },
@@ -64,7 +64,7 @@ func TestResumeHasNoKey(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Embedded(t, fleettest.Options{})
 	b := connect(t, s)
-	server, url := serve(t, truth.Config{})
+	server, url := fleettest.Truth(t, truth.Config{})
 	sp := spec(t, url, open)
 	sp.Target.Key = &plan.Source{Env: "A_KEY"}
 	sp.Request.Headers = []plan.Header{{Name: "x-other", From: &plan.Source{Given: true}}, {Name: "x-file", From: &plan.Source{File: "/etc/hostname"}}}
@@ -97,7 +97,7 @@ func TestResumeHasNoKey(t *testing.T) {
 func TestKeysWithoutTLS(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Embedded(t, fleettest.Options{})
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	orders := make(chan fleet.Order, 1)
 	l := &liar{self: fleet.Worker{ID: "z", Name: "z", Host: "there"}, asked: func(o fleet.Order) { orders <- o }, ready: func(r *fleet.Readiness) { r.State, r.Why = fleet.Failed, "enough" }}
 	l.join(t, s) // it says that it is not private

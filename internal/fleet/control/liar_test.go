@@ -168,7 +168,7 @@ func TestLiesInTheStream(t *testing.T) {
 		"probes":           end(func(e *fleet.End) { e.Probes = []*trace.Record{trace.NewRecord(0)} }),
 	}
 	s := fleettest.Embedded(t, fleettest.Options{})
-	server, url := serve(t, truth.Config{})
+	server, url := fleettest.Truth(t, truth.Config{})
 	hire(t, s, 1, nil)
 	for name, deliver := range lies {
 		id := strings.ReplaceAll(name, " ", "-")
@@ -257,7 +257,7 @@ func TestLiesOfAWorker(t *testing.T) {
 func TestLiesBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Embedded(t, fleettest.Options{})
-	_, url := serve(t, truth.Config{})
+	_, url := fleettest.Truth(t, truth.Config{})
 	hire(t, s, 1, nil)
 	for name, l := range map[string]*liar{
 		"clock beyond":    {pulse: func(p *fleet.Pulse) { p.Arrived, p.Answered = math.MaxInt64, math.MaxInt64 }},
@@ -284,7 +284,7 @@ func TestLiesBeforeTheStart(t *testing.T) {
 func TestAWorkerWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Embedded(t, fleettest.Options{})
-	server, url := serve(t, truth.Config{})
+	server, url := fleettest.Truth(t, truth.Config{})
 	hire(t, s, 1, nil)
 	l := &liar{self: fleet.Worker{ID: "z", Name: "z", Host: "there"}, deliver: func(s *delivery.Sender, mine []*trace.Record) { sendAll(s, mine[:3]) }}
 	armed := false

@@ -65,7 +65,7 @@ func tellApart(all []fleet.Worker) {
 func tidyPulse(p fleet.Pulse) fleet.Pulse {
 	p.Why, p.State = words(p.Why), fleet.State(words(string(p.State)))
 	s := &p.Progress
-	for _, n := range []*int{&s.Released, &s.Done, &s.Failed, &s.Tokens, &p.Undelivered} {
+	for _, n := range []*int{&s.Released, &s.Done, &s.Failed, &s.Tokens} {
 		*n = count(*n)
 	}
 	s.Done = min(s.Done, s.Released)

@@ -16,7 +16,7 @@ import (
 func TestWallClocksAreSet(t *testing.T) {
 	t.Parallel()
 	var set atomic.Int64
-	_, url := serve(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
+	_, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 3, func(i int, o *worker.Options) {
 		switch i {

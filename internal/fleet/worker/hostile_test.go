@@ -140,29 +140,11 @@ gate: {concurrency: 2}
 load: [{arrival: {kind: at-once}, dataset: {kind: random, input_len: 10, output_len: 4}}]
 `
 
-// serve starts a truth server, until the test ends.
-func serve(t *testing.T) string {
-	t.Helper()
-	s, err := truth.New(truth.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { _ = s.Serve(ctx, l) })
-	t.Cleanup(func() { end(); done.Wait() })
-	return "http://" + l.Addr().String()
-}
-
 // A Spec cannot have a worker read its files, tell the token of the fleet, start a program, listen, or
 // prepare more than a run can have.
 func TestHostileOrders(t *testing.T) {
 	t.Parallel()
-	url := serve(t)
+	_, url := fleettest.Truth(t, truth.Config{})
 	own := t.TempDir() + "/id_rsa"
 	if err := os.WriteFile(own, []byte("the-key-of-this-machine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -212,7 +194,8 @@ func TestHostileOrders(t *testing.T) {
 func TestHostileStarts(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
-	if r := v.order(fleet.Order{Spec: specOf(t, `{url: "`+serve(t)+`"}`, small)}); r.State != fleet.Ready {
+	_, url := fleettest.Truth(t, truth.Config{})
+	if r := v.order(fleet.Order{Spec: specOf(t, `{url: "`+url+`"}`, small)}); r.State != fleet.Ready {
 		t.Fatalf("it is %s: %s", r.State, r.Why)
 	}
 	p, err := bus.Ask[fleet.Pulse](t.Context(), v.b, bus.Of("w", bus.Beat), fleet.Beat{Run: run1, Places: math.MaxInt, Stop: -3})

@@ -80,7 +80,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 // end is what is known of the client after the last answer.
 func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	return fleet.End{
-		Worker: t.w.o.Self, Share: s.Share, Records: len(out.Records), Client: out.Client, End: out.End, Stopped: out.Stopped, Probes: out.Probes,
+		Share: s.Share, Records: len(out.Records), Client: out.Client, End: out.End, Stopped: out.Stopped, Probes: out.Probes,
 		SelfTest: t.selfTest, ServedBy: t.prepared.ServedBy(), Notes: t.notes,
 	}
 }

@@ -280,12 +280,11 @@ const lastWords = 10 * time.Second
 // pulse is how the run gets on, without the clock.
 func (t *task) pulse() fleet.Pulse {
 	t.mu.Lock()
-	p := fleet.Pulse{State: t.state, Why: t.told.Why, Go: t.going}
+	p := fleet.Pulse{State: t.state, Why: t.told.Why}
 	sender := t.sender
 	t.mu.Unlock()
 	p.Progress = t.progress.Snapshot()
 	if sender != nil {
-		p.Undelivered = sender.Undelivered()
 		if why := sender.Refused(); why != nil && p.State != fleet.Failed {
 			p.Why = fmt.Sprintf("its records are not stored: %v", why)
 		}

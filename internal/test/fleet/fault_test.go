@@ -114,7 +114,7 @@ var slow = truth.Config{TTFT: 50 * time.Millisecond, Step: 50 * time.Millisecond
 func newSite(t *testing.T, k kind, workers int) *site {
 	t.Helper()
 	s := newBroker(t, k)
-	s.truth, s.target = serve(t, slow)
+	s.truth, s.target = fleettest.Truth(t, slow)
 	s.hire(workers)
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -305,7 +307,7 @@ func TestVersionsDiffer(t *testing.T) {
 	onlyLong(t)
 	overAll(t, embedded, func(t *testing.T, k kind) {
 		s := newBroker(t, k)
-		s.truth, s.target = serve(t, slow)
+		s.truth, s.target = fleettest.Truth(t, slow)
 		s.hire(1)
 		other := s.pitot
 		s.pitot = otherVersion(t)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
@@ -54,7 +56,7 @@ func TestFiguresOfAFleetAreTheServers(t *testing.T) {
 func asTheServer(t *testing.T, n int, cell conform.Cell) {
 	config := verify.Server(cell, 1)
 	config.Clock = clock.New()
-	server, url := serve(t, config)
+	server, url := fleettest.Truth(t, config)
 	p := newPlace(t)
 	p.up()
 	for i := range n {

@@ -3,8 +3,6 @@ package fleet
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"errors"
 	"flag"
 	"log"
 	"net"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	_ "github.com/pitot-bench/pitot/internal/cli" // a changed program invalidates cached results
-	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/natsserver"
@@ -266,29 +263,4 @@ func waitFor(t testing.TB, at string) {
 		}
 	}
 	t.Fatalf("nobody listens at %s", at)
-}
-
-// serve starts a truth server, until the test ends.
-func serve(t testing.TB, c truth.Config) (s *truth.Server, url string) {
-	t.Helper()
-	s, err := truth.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := s.Serve(ctx, l); err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		end()
-		done.Wait()
-	})
-	return s, "http://" + l.Addr().String()
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
@@ -51,7 +53,7 @@ func TestScale(t *testing.T) {
 		for _, n := range []int{4, 8} {
 			t.Run(fmt.Sprint(tt.name, ", ", n, " workers"), func(t *testing.T) {
 				tt.server.Clock = clock.New()
-				server, url := serve(t, tt.server)
+				server, url := fleettest.Truth(t, tt.server)
 				p := newPlace(t)
 				parts := []*process{p.up()}
 				for i := range n {
