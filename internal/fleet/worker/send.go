@@ -118,7 +118,6 @@ func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.
 	}
 	if err == nil || errors.Is(context.Cause(t.ctx), errDiscarded) {
 		t.w.say("run %s: done, %d requests", t.order.Run, len(records))
-		t.enter(fleet.Idle)
 		return nil
 	}
 	if len(records) == 0 {

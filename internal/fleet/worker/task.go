@@ -55,9 +55,8 @@ func newTask(w *Worker, o fleet.Order) *task {
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	t.sending, t.drop = context.WithCancel(t.ctx)
 	go func() {
-		defer close(t.over)
 		defer t.cancel(nil)
-		t.live()
+		t.finish(t.live())
 	}()
 	go t.guard()
 	return t
@@ -83,23 +82,36 @@ func (t *task) guard() {
 }
 
 // live is all of it.
-func (t *task) live() {
-	err := t.prepare()
-	if err != nil {
-		err = cmp.Or(context.Cause(t.ctx), err)
+func (t *task) live() error {
+	if err := t.prepare(); err != nil {
+		return cmp.Or(context.Cause(t.ctx), err)
 	}
+	t.enter(fleet.Ready)
+	t.w.say("run %s: ready, %d requests", t.order.Run, len(t.job.Requests))
+	return t.sendAndDeliver()
+}
+
+// finish frees what the task has, and then says how it ended: whoever sees that it did finds a worker that is free.
+func (t *task) finish(err error) {
 	if t.prepared != nil {
-		defer t.prepared.Close()
-	}
-	if err == nil {
-		t.enter(fleet.Ready)
-		t.w.say("run %s: ready, %d requests", t.order.Run, len(t.job.Requests))
-		err = t.sendAndDeliver()
-	}
-	if err != nil {
-		t.fail(err)
+		t.prepared.Close()
 	}
 	t.prepared, t.job = nil, run.Job{} // the task is kept, and its requests can take gigabytes
+	err = t.secrets.Error(err)
+	switch {
+	case err == nil:
+	case errors.Is(err, errDiscarded), errors.Is(err, errEnded):
+		t.w.say("run %s: %v", t.order.Run, err)
+	default:
+		t.w.say("run %s failed: %v", t.order.Run, err)
+	}
+	t.mu.Lock()
+	t.state = fleet.Idle
+	if err != nil {
+		t.state, t.told.Why = fleet.Failed, err.Error()
+	}
+	close(t.over)
+	t.mu.Unlock()
 }
 
 func (t *task) sendAndDeliver() error {
@@ -116,20 +128,6 @@ var (
 	errAbandoned = errors.New("the controller is gone")
 	errEnded     = errors.New("the worker was asked to end")
 )
-
-// fail ends the task with a reason that the controller gets to see.
-func (t *task) fail(err error) {
-	err = t.secrets.Error(err)
-	t.mu.Lock()
-	t.state = fleet.Failed
-	t.told.Why = err.Error()
-	t.mu.Unlock()
-	if errors.Is(err, errDiscarded) || errors.Is(err, errEnded) {
-		t.w.say("run %s: %v", t.order.Run, err)
-		return
-	}
-	t.w.say("run %s failed: %v", t.order.Run, err)
-}
 
 func (t *task) ended() bool {
 	select {
