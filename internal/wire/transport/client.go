@@ -27,7 +27,7 @@ type Client struct {
 	fresh *http.Transport // std without reuse
 	reuse reuse
 	idle  idleConns
-	sweep sweep
+	polls pollers
 	urls  sync.Map // of a Request: *origin
 
 	release func() // ends the hold on kernel timestamping
@@ -55,6 +55,7 @@ func New(cfg Config) *Client {
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
+	c.polls.watch, c.polls.clock = c.watch, c.clock
 	c.std, c.fresh = c.roundTripper(cfg.NoReuse), c.roundTripper(true)
 	return c
 }
@@ -63,6 +64,7 @@ func New(cfg Config) *Client {
 func (c *Client) Close() {
 	c.std.CloseIdleConnections()
 	c.idle.close()
+	c.polls.close()
 	c.release()
 }
 
@@ -224,14 +226,14 @@ func (x *exchange) stop() {
 	}
 }
 
-// receiveFrom reads from c, or from a layer on top of it, until take wants no more
+// receiveFrom reads from c, or from a layer on top of it, until it wants no more
 // or the data ends.
-func receiveFrom(from io.Reader, c *Conn, take func(p []byte, s Stamp) (more bool)) error {
+func receiveFrom(from io.Reader, c *Conn, to taker) error {
 	buf := parked.Get().(*[]byte)
 	defer parked.Put(buf)
 	for {
 		n, err := from.Read(*buf)
-		if n > 0 && !take((*buf)[:n], c.Last()) {
+		if n > 0 && !to.take((*buf)[:n], c.Last()) {
 			return nil
 		}
 		if err != nil {

@@ -4,9 +4,9 @@ package transport
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,20 +24,34 @@ import (
 // wake its monitor thread after each idle moment, which costs more than the read.
 // Raw calls never block here, since the runtime's sockets do not.
 type rawConn struct {
-	rc syscall.RawConn // nil: no timestamps
+	rc   syscall.RawConn // of the runtime's descriptor; nil: no timestamps, or a poller has it
+	left int             // in the socket after the latest read, -1 if unknown
 
-	// The state of the call in progress, kept here so that no call allocates.
+	// Of a connection that a poller has.
+	poller         *poller
+	fd             int
+	reading        atomic.Bool // an exchange is on its way
+	missed         atomic.Bool // an event came while there was none
+	ending         bool        // an event told of its end
+	dry            bool        // there is nothing to read until an event comes
+	taker          taker
+	layer          io.Reader // on top of the connection; nil: none
+	began          int64     // when the exchange did
+	done           chan error
+	closed         atomic.Bool
+	readBy, sendBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
+
+	// The state of a call in progress, kept here so that none allocates.
 	read, write func(fd uintptr) bool
 	in, out     []byte
 	n           int
 	written     int
 	err, werr   error
-	pieces      func(fd uintptr) bool
-	take        func(p []byte, s Stamp) (more bool)
-	left        int // in the socket after the latest read, -1 if unknown
-	// drainedAt is the instant of a read that emptied the socket and was not followed
-	// by one that found it empty: see readPieces. 0 if there is none.
-	drainedAt atomic.Int64
+}
+
+// A taker takes the bytes of each read; it reports whether it wants more.
+type taker interface {
+	take(p []byte, s Stamp) (more bool)
 }
 
 // Control messages in Linux's layout on 64 bits.
@@ -65,7 +79,27 @@ func (r *rawConn) open(sc syscall.Conn) {
 	}
 }
 
-func (r *rawConn) stamps() bool { return r.rc != nil }
+func (r *rawConn) stamps() bool { return r.rc != nil || r.poller != nil }
+
+// control calls f with the descriptor.
+func (r *rawConn) control(f func(fd uintptr)) error {
+	if r.poller != nil {
+		f(uintptr(r.fd))
+		return nil
+	}
+	return r.rc.Control(f)
+}
+
+// await waits until the socket may be ready. by is the deadline of what is to be done then.
+func (c *Conn) await(by *atomic.Int64) error {
+	switch {
+	case c.raw.closed.Load():
+		return net.ErrClosed
+	case passed(by):
+		return os.ErrDeadlineExceeded
+	}
+	return c.raw.poller.await(c, by)
+}
 
 // holdStamping keeps timestamping enabled in the kernel until release. The first
 // socket that requests timestamps enables it, which may take milliseconds, and the
@@ -128,11 +162,21 @@ func (m *message) control() (wall int64, left int) {
 // readStamped is Read with recvmsg.
 func (c *Conn) readStamped(p []byte) (int, error) {
 	r := &c.raw
-	if r.read == nil {
+	switch {
+	case r.poller != nil && r.reading.Load(): // it is the poller that reads, from a layer on top
+		return r.poller.socket(c, p)
+	case r.read == nil:
 		r.read = c.readOnce
 	}
 	r.in, r.n, r.err = p, 0, nil
-	err := r.rc.Read(r.read)
+	err := error(nil)
+	if r.poller == nil {
+		err = r.rc.Read(r.read)
+	} else {
+		for err == nil && !r.read(uintptr(r.fd)) {
+			err = c.await(&r.readBy)
+		}
+	}
 	r.in = nil
 	if err == nil {
 		err = r.err
@@ -173,95 +217,81 @@ func (c *Conn) failed(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: errno}
 }
 
-// receiveAll reads until take wants no more, or the data ends.
-func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
-	r := &c.raw
-	if !r.stamps() {
-		return receiveFrom(c, c, take)
+// begin has the poller pass what is read to a taker, from now on. A layer, such as TLS, is read in place of the connection.
+// It reports false if there is no poller.
+func (c *Conn) begin(layer io.Reader, to taker) bool {
+	if c.raw.poller == nil {
+		return false
 	}
-	if r.pieces == nil {
-		r.pieces = c.readPieces
+	if layer != nil {
+		c.raw.layer = layer
 	}
-	r.take, r.err = take, nil
-	err := r.rc.Read(r.pieces)
-	if isTimeout(err) { // the data that came with the last bytes may not have been seen
-		over := false
-		if refused := r.rc.Control(func(fd uintptr) { over = c.readPieces(fd) }); over && refused == nil {
-			err = nil
-		}
-	}
-	r.take = nil
-	if err == nil {
-		err = r.err
+	c.raw.taker = to
+	c.raw.poller.begin(c)
+	return true
+}
+
+// finish waits until the taker wants no more, or the data ends.
+func (c *Conn) finish() error {
+	err := <-c.raw.done
+	c.raw.taker = nil
+	if c.raw.layer != nil { // another goroutine may write where there is none
+		c.raw.layer = nil
 	}
 	return err
 }
 
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// readPieces reads the available data and passes it on, on a readStack.
-func (c *Conn) readPieces(fd uintptr) bool {
-	s := takeReadStack()
-	over := s.serve(c, fd)
-	s.leave()
-	return over
-}
-
-// readAt reads the available data and passes it on.
-//
-// The runtime wakes a reader for new data, not for data already there, so a reader
-// has to continue until there is none. With each read the kernel reports how much
-// is left, including an end of the stream, which saves the read that would find
-// nothing. It does not report a connection that was reset together with the last
-// bytes: the sweep finds those.
-func (c *Conn) readAt(s *readStack, fd uintptr) (over bool) {
+// Close implements net.Conn.
+func (c *Conn) Close() error {
 	r := &c.raw
-	for {
-		before := c.clock.Now()
-		n, errno := s.receive(fd, s.buf[:])
-		if errno == syscall.EAGAIN {
-			return false
-		}
-		if n, r.err = c.took(&s.message, before, n, errno, len(s.buf)); r.err != nil || !r.take(s.buf[:n], c.last) {
-			return true
-		}
-		if r.left == 0 {
-			r.drainedAt.Store(c.last.User)
-			return false
-		}
+	if r.poller == nil {
+		return c.Conn.Close()
 	}
+	if !r.closed.CompareAndSwap(false, true) {
+		return net.ErrClosed
+	}
+	r.poller.all.table.set(r.fd, nil)
+	err := unix.Close(r.fd)
+	r.poller.left()
+	return os.NewSyscallError("close", err)
 }
 
-// check wakes the reader of a connection that ended without notice.
-func (c *Conn) check(p *probe, now int64) {
-	drainedAt := c.raw.drainedAt.Load()
-	if drainedAt == 0 || now-drainedAt < int64(quietPeriod) || !c.raw.drainedAt.CompareAndSwap(drainedAt, 0) {
-		return
+// SetDeadline implements net.Conn.
+func (c *Conn) SetDeadline(t time.Time) error {
+	err := c.SetWriteDeadline(t)
+	if err == nil {
+		err = c.SetReadDeadline(t)
 	}
-	if err := c.raw.rc.Control(p.ask); err != nil || p.gone {
-		_ = c.SetReadDeadline(time.Unix(1, 0))
-	}
+	return err
 }
 
-// A probe checks whether a socket has been reset, without consuming the error. It
-// is reused, so checking does not allocate.
-type probe struct {
-	poll [1]unix.PollFd
-	gone bool
-	ask  func(fd uintptr)
+// SetReadDeadline implements net.Conn. While a poller reads, only a deadline that has passed has an effect.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	if c.raw.poller == nil {
+		return c.Conn.SetReadDeadline(t)
+	}
+	return c.setDeadline(&c.raw.readBy, t)
 }
 
-func newProbe() *probe {
-	p := new(probe)
-	p.ask = func(fd uintptr) {
-		p.poll[0] = unix.PollFd{Fd: int32(fd)}
-		n, err := unix.Poll(p.poll[:], 0)
-		p.gone = err == nil && n > 0 && p.poll[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+// SetWriteDeadline implements net.Conn.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	if c.raw.poller == nil {
+		return c.Conn.SetWriteDeadline(t)
 	}
-	return p
+	return c.setDeadline(&c.raw.sendBy, t)
+}
+
+func (c *Conn) setDeadline(by *atomic.Int64, t time.Time) error {
+	at := int64(0)
+	if !t.IsZero() {
+		at = max(1, t.UnixNano())
+	}
+	by.Store(at)
+	c.raw.poller.ready(c)
+	if by == &c.raw.readBy && passed(by) {
+		c.raw.poller.ask(c)
+	}
+	return nil
 }
 
 // writeStamped is Write with a timestamp taken just before the system call.
@@ -271,7 +301,18 @@ func (c *Conn) writeStamped(p []byte) (int, error) {
 		r.write = c.writeOnce
 	}
 	r.out, r.written, r.werr = p, 0, nil
-	err := r.rc.Write(r.write)
+	err := error(nil)
+	if r.poller == nil {
+		err = r.rc.Write(r.write)
+	} else {
+		for err == nil && !r.write(uintptr(r.fd)) {
+			if r.layer != nil { // it is the poller that writes, for the layer
+				err = c.failed("write", syscall.EAGAIN)
+				break
+			}
+			err = c.await(&r.sendBy)
+		}
+	}
 	r.out = nil
 	if err == nil {
 		err = r.werr
@@ -309,7 +350,7 @@ const (
 // gone reports whether the connection is in one of these states.
 func (c *Conn) gone(states ...uint8) bool {
 	is := false
-	err := c.raw.rc.Control(func(fd uintptr) {
+	err := c.raw.control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 		is = err == nil && slices.Contains(states, info.State)
 	})
@@ -326,7 +367,7 @@ func (c *Conn) stale(secure bool) bool {
 		return c.gone(tcpClose, tcpCloseWait)
 	}
 	quiet := false
-	err := c.raw.rc.Control(func(fd uintptr) {
+	err := c.raw.control(func(fd uintptr) {
 		var b [1]byte
 		_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
 		quiet = errno == syscall.EAGAIN
@@ -340,7 +381,7 @@ func (c *Conn) stale(secure bool) bool {
 func (c *Conn) together(seq uint64) (once bool, segments int) {
 	var info *unix.TCPInfo
 	left := -1
-	err := c.raw.rc.Control(func(fd uintptr) {
+	err := c.raw.control(func(fd uintptr) {
 		var err error
 		if info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err != nil {
 			info = nil

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +35,22 @@ func loopback(t testing.TB, clk *clock.Clock) (*Conn, *net.TCPConn) {
 	conn := NewConn(near, clk)
 	t.Cleanup(func() { _, _ = conn.Close(), far.Close() })
 	return conn, far.(*net.TCPConn)
+}
+
+// takes is a taker.
+type takes func(p []byte, s Stamp) bool
+
+func (f takes) take(p []byte, s Stamp) bool { return f(p, s) }
+
+// polled has a poller read a connection.
+func polled(t *testing.T, conn *Conn, take takes) error {
+	t.Helper()
+	all := &pollers{watch: newWatch(), clock: conn.clock}
+	defer all.close()
+	if all.adopt(conn); !conn.begin(nil, take) {
+		t.Fatal("no poller took the connection")
+	}
+	return conn.finish()
 }
 
 // stamped reads until the kernel timestamps, which may take a moment on a host that
@@ -210,10 +225,7 @@ func TestEndsOfAConnection(t *testing.T) {
 			var got []byte
 			_, _ = far.Write([]byte("last words"))
 			tt.end(far)
-			var s sweep
-			s.add(conn)
-			defer s.remove(conn)
-			err := conn.receiveAll(func(p []byte, _ Stamp) bool { got = append(got, p...); return true })
+			err := polled(t, conn, func(p []byte, _ Stamp) bool { got = append(got, p...); return true })
 			if !errors.Is(err, tt.want) && !errors.Is(err, io.EOF) {
 				t.Errorf("error %v, want %v", err, tt.want)
 			}
@@ -227,20 +239,16 @@ func TestEndsOfAConnection(t *testing.T) {
 	}
 }
 
-// A reset that comes together with the last bytes wakes nobody: the bytes are read,
-// and then the sweep finds the reset.
+// A reset that comes together with the last bytes is found behind them.
 func TestAResetBehindTheLastBytesIsFound(t *testing.T) {
 	for range 20 {
 		conn, far := loopback(t, clock.New())
 		_, _ = far.Write([]byte("last words"))
 		_, _ = far.SetLinger(0), far.Close()
-		var s sweep
-		s.add(conn)
-		err := conn.receiveAll(func([]byte, Stamp) bool { return true })
+		err := polled(t, conn, func([]byte, Stamp) bool { return true })
 		if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
 			t.Fatalf("error %v", err)
 		}
-		s.remove(conn)
 	}
 }
 
@@ -253,9 +261,11 @@ func TestAnIdleConnectionWithBytesIsStale(t *testing.T) {
 }
 
 func TestDeadlinesEndARead(t *testing.T) {
-	conn, _ := loopback(t, clock.New())
-	go func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) }()
-	err := conn.receiveAll(func([]byte, Stamp) bool { return true })
+	conn, far := loopback(t, clock.New())
+	began := make(chan struct{}, 1)
+	go func() { <-began; _ = conn.SetReadDeadline(time.Unix(1, 0)) }()
+	_, _ = far.Write([]byte("begins"))
+	err := polled(t, conn, func([]byte, Stamp) bool { began <- struct{}{}; return true })
 	if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("error %v", err)
 	}
@@ -371,26 +381,5 @@ func TestReadsWithoutAStampAreCounted(t *testing.T) {
 	}
 	if lag, bare := w.take(); lag.Lag().Reads != 0 || bare != 1 {
 		t.Errorf("%d with and %d without", lag.Lag().Reads, bare)
-	}
-}
-
-// The sweep checks streams that are quiet between tokens after every token.
-func TestLookingAfterAConnectionDoesNotAllocate(t *testing.T) {
-	conn, far := loopback(t, clock.New())
-	probe := newProbe()
-	later := conn.clock.Now() + 2*int64(quietPeriod)
-	look := func() {
-		conn.raw.drainedAt.Store(1)
-		conn.check(probe, later)
-	}
-	if n := testing.AllocsPerRun(100, look); n != 0 || probe.gone {
-		t.Errorf("%v allocations, want 0; gone %v", n, probe.gone)
-	}
-	_, _ = far.SetLinger(0), far.Close()
-	if look(); !probe.gone || conn.raw.drainedAt.Load() != 0 {
-		t.Errorf("a reset connection: gone %v", probe.gone)
-	}
-	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("its reader is told %v", err)
 	}
 }

@@ -4,9 +4,12 @@ package transport
 
 import (
 	"errors"
+	"io"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // A rawConn has no timestamps on this system.
@@ -20,17 +23,22 @@ func holdStamping() (release func()) { return func() {} }
 func (c *Conn) readStamped(p []byte) (int, error)  { return c.Conn.Read(p) }
 func (c *Conn) writeStamped(p []byte) (int, error) { return c.Conn.Write(p) }
 
-// receiveAll reads until take wants no more, or the data ends.
-func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
-	return receiveFrom(c, c, take)
+// pollers are only on Linux.
+type pollers struct {
+	watch *watch
+	clock *clock.Clock
 }
 
-// check is not needed: every read is retried until there is nothing.
-func (c *Conn) check(*probe, int64) {}
+func (*pollers) adopt(*Conn) {}
+func (*pollers) close()      {}
 
-type probe struct{}
+func (c *Conn) begin(io.Reader, taker) bool { return false }
+func (c *Conn) finish() error               { return nil }
 
-func newProbe() *probe { return nil }
+// A taker takes the bytes of each read; it reports whether it wants more.
+type taker interface {
+	take(p []byte, s Stamp) (more bool)
+}
 
 // stale reports whether an idle connection cannot be used: its peer has closed or
 // reset it, or sent unexpected data. TLS may send data of its own, which cannot be

@@ -22,11 +22,23 @@ type h1Conn struct {
 	secure *tls.Conn // on top of Conn; nil without TLS
 }
 
-func (c *h1Conn) receive(take func(p []byte, s Stamp) bool) error {
-	if c.secure != nil {
-		return receiveFrom(c.secure, c.Conn, take)
+// receive reads until the taker wants no more, or the data ends. polled: a poller does already.
+func (c *h1Conn) receive(to taker, polled bool) error {
+	switch {
+	case polled:
+		return c.finish()
+	case c.secure != nil:
+		return receiveFrom(c.secure, c.Conn, to)
 	}
-	return c.receiveAll(take)
+	return receiveFrom(c.Conn, c.Conn, to)
+}
+
+// giveUp ends what a poller does for an exchange.
+func (c *h1Conn) giveUp(polled bool) {
+	if polled {
+		_ = c.SetReadDeadline(time.Unix(1, 0))
+		_ = c.finish()
+	}
 }
 
 func (c *h1Conn) close() { c.drop(true) }
@@ -144,12 +156,12 @@ func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
 		return nil, err
 	}
 	conn := &h1Conn{Conn: raw.(*Conn)}
-	if !o.secure {
-		return conn, nil
+	if o.secure {
+		if err := conn.handshake(ctx, c.cfg.TLS, o.name); err != nil {
+			return nil, err
+		}
 	}
-	if err := conn.handshake(ctx, c.cfg.TLS, o.name); err != nil {
-		return nil, err
-	}
+	c.polls.adopt(conn.Conn)
 	return conn, nil
 }
 
@@ -183,11 +195,9 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	})
 	conn.Arm()
-	x.c.sweep.add(conn.Conn)
 	res := response{x: x}
 	defer func() {
 		x.Sent = conn.Sent()
-		x.c.sweep.remove(conn.Conn) // before another request may add it
 		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
 			x.c.idle.put(o, conn)
 			return
@@ -195,19 +205,25 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		conn.drop(res.state == complete && !res.broken)
 	}()
 	sending := make(chan error, 1)
-	if len(req.Body) < bigRequest {
-		n, err := conn.request(req, o, x.c.newOnly())
-		if err != nil && n == 0 {
-			return x.Dialed == Never && ctx.Err() == nil, err
-		}
-		sending <- err
-	} else {
+	big := len(req.Body) >= bigRequest
+	polled := conn.secure == nil && conn.begin(nil, &res)
+	if big {
 		go func() {
 			_, err := conn.request(req, o, x.c.newOnly())
 			sending <- err
 		}()
+	} else {
+		n, err := conn.request(req, o, x.c.newOnly())
+		if err != nil && n == 0 {
+			conn.giveUp(polled)
+			return x.Dialed == Never && ctx.Err() == nil, err
+		}
+		sending <- err
+		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
+		// so nothing else is written then.
+		polled = polled || conn.begin(conn.secure, &res)
 	}
-	err = conn.receive(res.take)
+	err = conn.receive(&res, polled)
 	sent := conn.written(sending, res.state == complete)
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)

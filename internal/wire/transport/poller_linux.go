@@ -1,0 +1,464 @@
+//go:build linux && (amd64 || arm64)
+
+package transport
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A poller reads the sockets of many connections in one goroutine, with an epoll of its own.
+//
+// The kernel notes when bytes came, so nothing is lost if they are read later. While many come, a poller
+// sleeps for a moment and then reads all that are there: no token wakes a thread. It is lazy then. While
+// few come it is eager: it waits for each. See pace.
+//
+// A connection is a poller's from its opening to its close, but nobody reads it between two exchanges.
+type poller struct {
+	epoll  int
+	alarm  int // an eventfd, which ends the wait of an eager poller
+	clock  *clock.Clock
+	all    *pollers
+	meter  *meter
+	pace   pace
+	conns  atomic.Int64 // its connections
+	active atomic.Int64 // of these, being read
+
+	message message
+	events  [512]unix.EpollEvent
+	buf     [readSize]byte
+	seen    int64   // an instant before the next read begins
+	more    []*Conn // not read to their end
+
+	mu      sync.Mutex                // guards the fields below
+	asked   []*Conn                   // to be read, or ended, without an event
+	some    atomic.Bool               // asked is not empty
+	waiting map[*Conn][]chan struct{} // for a socket to be ready
+}
+
+// pollers are those of a client, one for some hundred connections and at most one a processor.
+type pollers struct {
+	watch *watch
+	clock *clock.Clock
+	table table
+
+	mu     sync.Mutex
+	list   []*poller
+	closed bool
+}
+
+const (
+	perPoller  = 512                                    // connections, before there is another poller
+	lazyPeriod = time.Millisecond                       // the sleep of a lazy poller
+	fairReads  = 8                                      // of a connection, before others have their turn
+	yieldEvery = 32                                     // connections, before other goroutines have theirs
+	watched    = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
+)
+
+// adopt takes a connection over from the runtime, if that is possible.
+func (a *pollers) adopt(c *Conn) {
+	if c.raw.rc == nil {
+		return
+	}
+	p := a.next()
+	if p == nil {
+		return
+	}
+	fd := -1
+	err := c.raw.rc.Control(func(old uintptr) { fd, _ = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || fd < 0 {
+		return
+	}
+	runtimes := c.raw.rc
+	c.raw.fd, c.raw.rc, c.raw.poller, c.raw.done, c.meter = fd, nil, p, make(chan error, 1), p.meter
+	p.conns.Add(1)
+	a.table.set(fd, c)
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: watched, Fd: int32(fd)}); err != nil {
+		a.table.set(fd, nil)
+		p.conns.Add(-1)
+		_ = unix.Close(fd)
+		c.raw.rc, c.raw.poller = runtimes, nil
+		return
+	}
+	_ = c.Conn.Close() // the runtime's descriptor; the socket has another
+}
+
+// next is the poller of another connection, nil if there is none.
+func (a *pollers) next() *poller {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var least *poller
+	for _, p := range a.list {
+		if least == nil || p.conns.Load() < least.conns.Load() {
+			least = p
+		}
+	}
+	if a.closed || least != nil && (least.conns.Load() < perPoller || len(a.list) == len(a.watch.meters)) {
+		return least
+	}
+	p, err := a.start(&a.watch.meters[len(a.list)])
+	if err != nil {
+		return least
+	}
+	a.list = append(a.list, p)
+	return p
+}
+
+func (a *pollers) start(m *meter) (*poller, error) {
+	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, waiting: map[*Conn][]chan struct{}{}}
+	var err error
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+		err = unix.SetNonblock(p.epoll, true) // the runtime waits for it
+	}
+	if err == nil {
+		p.alarm, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	}
+	if err == nil {
+		err = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.alarm, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(p.alarm)})
+	}
+	if err != nil {
+		p.end()
+		return nil, err
+	}
+	go p.run()
+	return p, nil
+}
+
+// close ends the pollers, once they have no connections.
+func (a *pollers) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	for _, p := range a.list {
+		p.wake()
+	}
+}
+
+// left ends a poller after its last connection, if the client is closed.
+func (p *poller) left() {
+	p.conns.Add(-1)
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	if p.all.closed {
+		p.wake()
+	}
+}
+
+func (p *poller) over() bool {
+	if p.conns.Load() > 0 {
+		return false
+	}
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	return p.all.closed && p.conns.Load() == 0
+}
+
+func (p *poller) end() {
+	_ = unix.Close(p.epoll)
+	_ = unix.Close(p.alarm)
+}
+
+// run reads until the client is closed.
+func (p *poller) run() {
+	wait := eagerWait{p: p}
+	defer p.end()
+	defer wait.stop()
+	for !p.over() {
+		n := 0
+		switch {
+		case len(p.more) > 0:
+			n = p.poll()
+		case p.pace.lazy:
+			wait.stop()
+			time.Sleep(lazyPeriod)
+			n = p.poll()
+		default:
+			n = wait.wait()
+		}
+		p.visit(n)
+	}
+}
+
+// poll asks which sockets are ready, without waiting, and returns the number of events.
+func (p *poller) poll() int {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// visit reads what n events announce, what is left of connections that had more than others, and looks at
+// those that it is asked to.
+func (p *poller) visit(n int) {
+	p.seen = p.clock.Now()
+	begun := p.seen
+	more := p.more
+	p.more = nil
+	for _, c := range more {
+		p.read(c)
+	}
+	for {
+		for i := range n {
+			p.handle(&p.events[i])
+			if i%yieldEvery == yieldEvery-1 {
+				runtime.Gosched()
+			}
+		}
+		p.pace.events += n
+		if n < len(p.events) {
+			break
+		}
+		n = p.poll()
+	}
+	if p.some.Load() {
+		p.answer()
+	}
+	p.pace.decide(begun, int(p.active.Load()))
+}
+
+// handle does what an event is for.
+func (p *poller) handle(e *unix.EpollEvent) {
+	if int(e.Fd) == p.alarm {
+		var b [8]byte
+		_, _ = unix.Read(p.alarm, b[:])
+		return
+	}
+	c := p.all.table.get(int(e.Fd))
+	if c == nil {
+		return
+	}
+	if e.Events&unix.EPOLLOUT != 0 || !c.raw.reading.Load() {
+		c.raw.missed.Store(true)
+		p.ready(c)
+	}
+	if e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+		c.raw.ending = true
+	}
+	p.read(c)
+}
+
+// read reads what a connection has, if an exchange is on its way.
+func (p *poller) read(c *Conn) {
+	r := &c.raw
+	r.dry = false
+	for range fairReads {
+		if !r.reading.Load() {
+			return
+		}
+		n, err := p.receive(c)
+		if err == errNotReady {
+			return
+		}
+		if err != nil || !r.taker.take(p.buf[:n], c.last) {
+			p.finish(c, err)
+			return
+		}
+		if r.dry && r.layer == nil {
+			return
+		}
+	}
+	p.more = append(p.more, c)
+}
+
+// receive makes one read, from the layer on top of the connection if there is one.
+func (p *poller) receive(c *Conn) (int, error) {
+	if c.raw.layer != nil {
+		return c.raw.layer.Read(p.buf[:])
+	}
+	return p.socket(c, p.buf[:])
+}
+
+// socket reads a socket. One that a read has emptied is not read again until it has an event: with each read
+// the kernel tells how much is left, the end of a stream included. It does not tell of a reset; the event does.
+func (p *poller) socket(c *Conn, b []byte) (int, error) {
+	r := &c.raw
+	if r.dry {
+		return 0, errNotReady
+	}
+	n, errno := p.message.receive(uintptr(r.fd), b)
+	if errno == syscall.EAGAIN {
+		r.dry = true
+		return 0, errNotReady
+	}
+	n, err := c.took(&p.message, p.seen, n, errno, len(b))
+	if err == nil {
+		p.seen, r.dry = c.last.User, r.left == 0 && !r.ending
+	}
+	return n, err
+}
+
+// errNotReady says that there is nothing to read at present. A layer such as TLS goes on after it.
+var errNotReady = &notReady{}
+
+type notReady struct{}
+
+func (*notReady) Error() string   { return "nothing to read" }
+func (*notReady) Timeout() bool   { return true }
+func (*notReady) Temporary() bool { return true }
+
+// finish ends the reading of an exchange.
+func (p *poller) finish(c *Conn, err error) {
+	p.pace.ended(p.seen - c.raw.began)
+	p.active.Add(-1)
+	c.raw.reading.Store(false)
+	c.raw.done <- err
+}
+
+// begin has the poller pass what comes to a taker. layer is nil, or on top of the connection.
+func (p *poller) begin(c *Conn) {
+	r := &c.raw
+	r.began = p.clock.Now()
+	p.active.Add(1)
+	r.reading.Store(true)
+	if r.missed.Swap(false) {
+		p.ask(c) // an event came before
+	}
+}
+
+// ask has the poller look at a connection soon.
+func (p *poller) ask(c *Conn) {
+	p.mu.Lock()
+	p.asked = append(p.asked, c)
+	p.some.Store(true)
+	p.mu.Unlock()
+	p.wake()
+}
+
+func (p *poller) wake() {
+	one := [8]byte{1}
+	_, _ = unix.Write(p.alarm, one[:])
+}
+
+// answer looks at the connections for which it was asked.
+func (p *poller) answer() {
+	p.mu.Lock()
+	asked := p.asked
+	p.asked = nil
+	p.some.Store(false)
+	p.mu.Unlock()
+	for _, c := range asked {
+		if p.read(c); c.raw.reading.Load() && passed(&c.raw.readBy) {
+			p.finish(c, os.ErrDeadlineExceeded)
+		}
+	}
+}
+
+// ready ends waits for a socket.
+func (p *poller) ready(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, ch := range p.waiting[c] {
+		close(ch)
+	}
+	delete(p.waiting, c)
+}
+
+// await waits until a socket may be ready, or until a deadline.
+func (p *poller) await(c *Conn, by *atomic.Int64) error {
+	ready := make(chan struct{})
+	p.mu.Lock()
+	p.waiting[c] = append(p.waiting[c], ready)
+	p.mu.Unlock()
+	// A socket that is ready by now has an event once more.
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, c.raw.fd, &unix.EpollEvent{Events: watched | unix.EPOLLOUT, Fd: int32(c.raw.fd)}); err != nil {
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	var late <-chan time.Time
+	if at := by.Load(); at != 0 {
+		timer := time.NewTimer(time.Until(time.Unix(0, at)))
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-ready:
+		return nil
+	case <-late:
+		return os.ErrDeadlineExceeded
+	}
+}
+
+// passed reports whether a deadline is over.
+func passed(by *atomic.Int64) bool {
+	at := by.Load()
+	return at != 0 && at <= time.Now().UnixNano()
+}
+
+// An eagerWait waits for a poller's events, with the runtime's own poller.
+type eagerWait struct {
+	p    *poller
+	file *os.File
+	rc   syscall.RawConn
+	n    int
+	look func(uintptr) bool
+}
+
+// wait returns the number of events.
+func (w *eagerWait) wait() int {
+	if w.file == nil {
+		w.begin()
+	}
+	if w.rc != nil && w.rc.Read(w.look) == nil {
+		return w.n
+	}
+	time.Sleep(lazyPeriod)
+	return w.p.poll()
+}
+
+func (w *eagerWait) begin() {
+	fd, err := unix.FcntlInt(uintptr(w.p.epoll), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	w.file = os.NewFile(uintptr(fd), "epoll")
+	w.rc, _ = w.file.SyscallConn()
+	w.look = func(uintptr) bool { w.n = w.p.poll(); return w.n > 0 }
+}
+
+// stop has the runtime take no notice of the events.
+func (w *eagerWait) stop() {
+	if w.file != nil {
+		_ = w.file.Close()
+		w.file, w.rc = nil, nil
+	}
+}
+
+// A table has connections by descriptor.
+type table struct {
+	mu   sync.Mutex // of set
+	rows atomic.Pointer[[]atomic.Pointer[Conn]]
+}
+
+func (t *table) get(fd int) *Conn {
+	rows := t.rows.Load()
+	if rows == nil || fd >= len(*rows) {
+		return nil
+	}
+	return (*rows)[fd].Load()
+}
+
+func (t *table) set(fd int, c *Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows := t.rows.Load()
+	if rows == nil || fd >= len(*rows) {
+		grown := make([]atomic.Pointer[Conn], max(256, 2*fd))
+		if rows != nil {
+			for i := range *rows {
+				grown[i].Store((*rows)[i].Load())
+			}
+		}
+		rows = &grown
+		t.rows.Store(rows)
+	}
+	(*rows)[fd].Store(c)
+}
