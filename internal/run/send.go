@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type sending struct {
 
 // run sends them. The client of the Outcome is complete.
 func (s sending) run(ctx context.Context, stop <-chan struct{}, p driver.Plan) driver.Outcome {
+	s.target.transport.Hurry(awaits(p))
 	d := driver.Driver{Sender: s.sender, Now: s.target.transport.Now, Progress: s.progress, Tokens: s.client.Tokens, OnRecord: s.record}
 	end := func() int { return s.Prepared.run.Env.CPUs }
 	if s.Quiet != nil {
@@ -111,4 +113,11 @@ func (p *Prepared) Job() Job {
 		spec.Tokens.Where = tokensOfServer
 	}
 	return Job{Spec: spec, Requests: p.Requests(), Due: p.built.due.Schedule, Given: p.Given, Env: p.Env, Read: p.Read, Host: p.Machine.Host, Embedded: p.run.Env.Embedded}
+}
+
+// awaits reports whether something waits for the ends of answers: another request for the place in the gate,
+// or the next turn of a conversation.
+func awaits(p driver.Plan) bool {
+	return p.Concurrency > 0 && p.Concurrency < len(p.Requests) || p.Places != nil ||
+		slices.ContainsFunc(p.Requests, func(r workload.Request) bool { return r.After != 0 })
 }

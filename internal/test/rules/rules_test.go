@@ -45,7 +45,7 @@ var hidden = []struct{ from, to, why string }{
 // system are the packages of the operating system, and their permitted users.
 var (
 	system      = []string{"os", "os/exec", "os/signal"}
-	systemUsers = []string{"cli", "sys", "test", "wire/clock"} // the timers of clock are files
+	systemUsers = []string{"cli", "sys", "test", "wire/clock", "wire/transport"} // timers of clock are files, and the epoll of a poller
 )
 
 // A house is the packages of the module without tests: the files of each, and its

@@ -83,7 +83,7 @@ func (o *Options) maxBody() int {
 func (r *reader) weigh() error {
 	r.unweighed = 0
 	held := r.events.Held() + cap(r.body) + r.text.Cap() + r.output.Cap() + cap(r.growing.text) + 8*cap(r.ends)
-	if !r.charge(held+chunkCost*cap(r.rec.Chunks)) && r.charged > 0 {
+	if !r.charge(held+chunkCost*cap(r.chunks)) && r.charged > 0 {
 		return errUnasked
 	}
 	return nil
@@ -120,12 +120,12 @@ func (r *reader) tooLong(text *strings.Builder) bool { return text.Len() >= r.fr
 
 // add appends a chunk. It doubles the space: append would leave several times as much behind.
 func (r *reader) add(c trace.Chunk) {
-	if n := len(r.rec.Chunks); n == cap(r.rec.Chunks) {
+	if n := len(r.chunks); n == cap(r.chunks) {
 		grown := make([]trace.Chunk, n, max(16, 2*n))
-		copy(grown, r.rec.Chunks)
-		r.rec.Chunks = grown
+		copy(grown, r.chunks)
+		r.chunks = grown
 	}
-	r.rec.Chunks = append(r.rec.Chunks, c)
+	r.chunks = append(r.chunks, c)
 }
 
 // keepBody keeps a piece of an answer that is no stream, as far as it is of use.

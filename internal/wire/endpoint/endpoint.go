@@ -114,12 +114,12 @@ const errorText = 1 << 10
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
 	r := &reader{
-		opts: &c.opts, grammar: c.grammar, rec: rec, tally: &c.tally, keep: c.opts.KeepText || req.Followed || c.opts.counts(),
-		budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
+		hot:   hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
+		tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
 	}
 	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
 	if c.opts.Stream {
-		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
+		r.chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
 	}
 	timing, err := c.transport.Do(ctx, &transport.Request{
 		Method: http.MethodPost,

@@ -45,9 +45,9 @@ type grammar struct {
 	multipart   bool              // the fields are parts of a form
 	header      map[string]string // of every request
 
-	// Of the answer. scan reads the usual forms of an event without allocating, event
-	// all of them, answer an answer that is not streamed.
-	scan   func(d *delta, text bool, data []byte) bool
+	// Of the answer. usual names what reads the usual form of an event without allocating, if
+	// something does; event reads all forms, answer an answer that is not streamed.
+	usual  usual
 	event  func(data []byte) (delta, error)
 	answer func(data []byte) (delta, error)
 	ends   string // what closes a stream; empty: nothing does
@@ -60,12 +60,12 @@ var grammars = map[Protocol]*grammar{
 	Completions: {
 		path: "/v1/completions", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
 		takes: tokenIDs,
-		scan:  scanCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
+		usual: usualCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Chat: {
 		path: "/v1/chat/completions", fixed: openAIFields, prompt: chatPrompt, model: "model", limit: "max_completion_tokens",
 		takes: messages | parts | pictures | otherMedia,
-		scan:  scanChat, event: of(chatEvent), answer: of(chatAnswer), ends: "[DONE]",
+		usual: usualChat, event: of(chatEvent), answer: of(chatAnswer), ends: "[DONE]",
 	},
 	Responses: {
 		path: "/v1/responses", fixed: plainFields, prompt: responsesPrompt, model: "model", limit: "max_output_tokens",
@@ -82,7 +82,7 @@ var grammars = map[Protocol]*grammar{
 		path: "/generate", fixed: streamField, prompt: generatePrompt, model: "lora_path",
 		takes: tokenIDs | pictures | otherMedia,
 		limit: "max_new_tokens", nest: "sampling_params", parameters: generateParameters,
-		scan: scanGenerate, event: of(generated), answer: of(generated), ends: "[DONE]", repeat: true,
+		usual: usualGenerate, event: of(generated), answer: of(generated), ends: "[DONE]", repeat: true,
 	},
 	TGI: {
 		path: "/generate_stream", whole: "/generate", fixed: noFields, prompt: textPrompt("inputs"), model: "adapter_id",
@@ -96,7 +96,7 @@ var grammars = map[Protocol]*grammar{
 	Truss: {
 		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
 		takes: tokenIDs,
-		scan:  scanCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
+		usual: usualCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Embeddings: {
 		path: "/v1/embeddings", fixed: modelField, prompt: inputPrompt, model: "model",

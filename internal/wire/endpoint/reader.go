@@ -19,47 +19,61 @@ import (
 
 // A reader turns one response into a record. It is the transport's Receiver.
 type reader struct {
-	opts    *Options
-	grammar *grammar
+	hot
+	tally    *tally          // of all the client's streams
+	body     []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
+	text     strings.Builder // visible, if it is kept
+	output   strings.Builder // visible or not, if its tokens are counted here
+	ends     []int           // of the chunks in text, if each is counted
+	tiers    *trace.CacheTiers
+	growing  growing // the text, of a protocol that repeats it
+	packed   bool    // the answer is no JSON, and a header tells its usage
+	failed   string  // the server's error inside the stream
+	budget   *budget // of all the client's streams
+	free     int     // bytes that the answer may hold without it
+	charged  int     // of it
+	servedBy *servedBy
+}
+
+// hot is what every read needs, in as few cache lines as it takes: of a stream that speaks again after a
+// while, none is in the cache.
+type hot struct {
 	rec     *trace.Record
-	keep    bool // the text of the answer
-	form    form
-	events  transport.Events
-	read    transport.Stamp // of the read under way
-	from    int             // its first chunk in the record
-	shared  int             // events that it completed
-	ofLast  bool            // the last of them is a chunk
+	grammar *grammar
+	opts    *Options
+	chunks  []trace.Chunk               // of the record
+	stamps  trace.Stamps                // likewise
+	yield   func(transport.Event) error // event, as one value for the whole stream
+	read    transport.Stamp             // of the read under way
+	from    int                         // its first chunk
+	shared  int                         // events that it completed
 	// outputs are those of them with output. Of several the transport is asked
 	// whether they came as a bundle.
 	outputs       int
+	segments      int  // in which the read came, 0 if it is unknown
+	ofLast        bool // the last of them is a chunk
 	asked, bundle bool
-	segments      int             // in which the read came, 0 if it is unknown
-	seen          int             // events with data
-	body          []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
-	text          strings.Builder // visible, if it is kept
-	output        strings.Builder // visible or not, if its tokens are counted here
-	ends          []int           // of the chunks in text, if each is counted
-	tokens        int             // by continuous usage, so far
-	usages        int             // chunks that had usage
-	tiers         *trace.CacheTiers
-	growing       growing // the text, of a protocol that repeats it
-	packed        bool    // the answer is no JSON, and a header tells its usage
+	keep          bool // the text of the answer
 	ended         bool
-	failed        string // the server's error inside the stream
+	form          form
+	events        transport.Events
+	seen          int // events with data
+	tokens        int // by continuous usage, so far
+	usages        int // chunks that had usage
+	unweighed     int // bytes since the last weigh
+	talliedAt     int64
+	tallied       int // tokens of this answer that the tally has
+	talliedTo     int // chunks in which they came
+}
 
-	budget    *budget // of all the client's streams
-	free      int     // bytes that the answer may hold without it
-	charged   int     // of it
-	unweighed int     // bytes since the last weigh
+// Hot implements transport.Warm.
+func (r *reader) Hot() transport.Span { return transport.SpanOf(&r.hot) }
 
-	servedBy  *servedBy
-	tally     *tally // of all the client's streams
-	tallied   int    // tokens of this answer that it has
-	talliedTo int    // chunks in which they came
-	talliedAt int64
-
-	yield func(transport.Event) error // event, as one value for the whole stream
-	delta delta                       // what the event at hand says
+// Prefetch implements transport.Warm: the next chunk is written into a line of its own.
+func (r *reader) Prefetch() {
+	if n := len(r.chunks); n < cap(r.chunks) {
+		transport.SpanOf(&r.chunks[:n+1][n]).Prefetch()
+	}
 }
 
 // A form is how a body is to be read.
@@ -136,12 +150,12 @@ func sniff(p []byte) form {
 
 // begin takes up another read.
 func (r *reader) begin(s transport.Stamp) {
-	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle, r.segments = s, len(r.rec.Chunks), 0, 0, false, false, false, 0
+	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle, r.segments = s, len(r.chunks), 0, 0, false, false, false, 0
 	switch {
 	case s.Kernel:
-		r.rec.Stamps = trace.KernelStamps
-	case r.rec.Stamps == "":
-		r.rec.Stamps = trace.UserStamps
+		r.stamps = trace.KernelStamps
+	case r.stamps == "":
+		r.stamps = trace.UserStamps
 	}
 }
 
@@ -152,7 +166,7 @@ func (r *reader) begin(s transport.Stamp) {
 // (an empty chunk with the finish reason, usage, [DONE]): a server sends these
 // together, which is no fault of the client's.
 func (r *reader) settle() {
-	chunks := r.rec.Chunks[min(r.from, len(r.rec.Chunks)):]
+	chunks := r.chunks[min(r.from, len(r.chunks)):]
 	whole := r.read.Drained && !r.events.Trailing() // nothing came but these events
 	closing := whole                                // what follows carries no output
 	packed := !r.bundle && r.segments > 0 && r.outputs >= 2*r.segments
@@ -167,7 +181,7 @@ func (r *reader) settle() {
 		}
 		closing = closing && !c.Kind.Output()
 	}
-	r.from = len(r.rec.Chunks)
+	r.from = len(r.chunks)
 }
 
 // slack is how much earlier than its stamp a chunk may have come, in µs: nothing if
@@ -195,14 +209,14 @@ func (r *reader) event(e transport.Event) error {
 		r.rec.Done = trace.Instant(e.Stamp.At)
 		return transport.ErrEnough
 	}
-	d := &r.delta
+	var d delta
 	var err error
-	if g := r.grammar; g.scan == nil || !g.scan(d, r.wanted(), data) {
-		*d, err = g.event(data)
+	if g := r.grammar; !g.usual.scan(&d, r.wanted(), data) {
+		d, err = g.event(data)
 		r.budget.drop(len(data) - r.free) // it was copied
 	}
 	if err != nil && string(e.Name) == "error" {
-		*d, err = delta{err: string(data)}, nil
+		d, err = delta{err: string(data)}, nil
 	}
 	if err != nil {
 		return fmt.Errorf("%w: event %d: %w", errMalformed, r.seen, err)
@@ -211,9 +225,9 @@ func (r *reader) event(e transport.Event) error {
 		r.failed = d.err
 	}
 	if r.grammar.repeat {
-		r.grow(d)
+		r.grow(&d)
 	}
-	r.note(d, e.Stamp, e.Coalesced)
+	r.note(&d, e.Stamp, e.Coalesced)
 	if d.last {
 		r.ended = true
 		r.rec.Done = trace.Instant(e.Stamp.At)
@@ -277,7 +291,7 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 // count: those of its chunk, if every chunk before it had usage too.
 func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	u := d.usage
-	if u.Completion > r.tokens && r.usages == len(r.rec.Chunks) {
+	if u.Completion > r.tokens && r.usages == len(r.chunks) {
 		fresh = trace.Carried(u.Completion - r.tokens)
 	}
 	r.tokens = max(r.tokens, u.Completion)
@@ -317,6 +331,7 @@ func (r *reader) finish(done int64, err error) {
 	if !r.rec.Done.Happened() || err != nil {
 		r.rec.Done = trace.Instant(done)
 	}
+	r.rec.Chunks, r.rec.Stamps = r.chunks, r.stamps
 	r.rec.Class, r.rec.Error = r.verdict(err, broken)
 }
 
@@ -381,7 +396,7 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 		return trace.Empty, "a complete answer without a single result"
 	case !r.ended && r.rec.FinishReason == "" && (r.grammar.ends != "" || !r.opts.Stream):
 		return trace.Truncated, "neither " + cmp.Or(r.grammar.ends, "an answer") + " nor a finish reason came"
-	case len(r.rec.Chunks) == 0:
+	case len(r.chunks) == 0:
 		return trace.Empty, "a complete answer without anything that protocol " + string(r.opts.Protocol) + " calls output"
 	}
 	return "", ""

@@ -9,8 +9,29 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-func scanCompletion(d *delta, text bool, data []byte) bool { return scan(d, Completions, text, data) }
-func scanChat(d *delta, text bool, data []byte) bool       { return scan(d, Chat, text, data) }
+// usual is the usual form of the events of some protocols.
+type usual int
+
+const (
+	_ usual = iota
+	usualCompletion
+	usualChat
+	usualGenerate
+)
+
+// scan reads an event of this form; ok is false for any other event. These are no functions in a table, so
+// that the compiler sees that they do not keep d, and leaves it on the stack: it is in the cache there.
+func (u usual) scan(d *delta, text bool, data []byte) (ok bool) {
+	switch u {
+	case usualCompletion:
+		return scan(d, Completions, text, data)
+	case usualChat:
+		return scan(d, Chat, text, data)
+	case usualGenerate:
+		return scanGenerate(d, text, data)
+	}
+	return false
+}
 
 // scan reads an event of the usual form in one walk, without allocating, unless its
 // text is wanted. ok is false for any other, be it odd or broken: openAI has another

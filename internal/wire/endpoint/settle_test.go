@@ -22,7 +22,7 @@ type piece struct {
 func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
+	r := &reader{hot: hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
 	r.yield = r.event
 	r.Head(200, nil)
 	for _, p := range pieces {
@@ -102,11 +102,11 @@ func TestARecordSaysWhoseStampsItHas(t *testing.T) {
 // What a chunk costs from the bytes of its read to its place in the record.
 func BenchmarkChunk(b *testing.B) {
 	event := []byte("data: " + events[0] + "\n\n")
-	r, rec := benchReader()
+	r := benchReader()
 	b.ReportAllocs()
 	b.SetBytes(int64(len(event)))
 	for i := uint64(1); b.Loop(); i++ {
-		if rec.Chunks = rec.Chunks[:0]; r.Data(event, transport.Stamp{At: int64(i), Seq: i, Kernel: true, Drained: true}) != nil {
+		if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{At: int64(i), Seq: i, Kernel: true, Drained: true}) != nil {
 			b.Fatal("an event was refused")
 		}
 		r.from, r.talliedTo = 0, 0
@@ -122,13 +122,13 @@ func BenchmarkStreams(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		var readers [streams]*reader
 		for i := range readers {
-			readers[i], _ = benchReader()
+			readers[i] = benchReader()
 			readers[i].tally, readers[i].rec.Index = shared, int(index.Add(1))
-			readers[i].rec.Chunks = make([]trace.Chunk, 0, 1)
+			readers[i].chunks = make([]trace.Chunk, 0, 1)
 		}
 		for i := uint64(0); pb.Next(); i++ {
 			r, n := readers[i%streams], i/streams+1
-			if r.rec.Chunks = r.rec.Chunks[:0]; r.Data(event, transport.Stamp{At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true}) != nil {
+			if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true}) != nil {
 				b.Error("an event was refused")
 			}
 			r.from, r.talliedTo = 0, 0
@@ -136,23 +136,22 @@ func BenchmarkStreams(b *testing.B) {
 	})
 }
 
-func benchReader() (*reader, *trace.Record) {
-	rec := &trace.Record{Chunks: make([]trace.Chunk, 0, 1<<12)}
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
+func benchReader() *reader {
+	r := &reader{hot: hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: new(trace.Record), chunks: make([]trace.Chunk, 0, 1<<12)}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
 	r.yield = r.event
 	r.Head(200, nil)
-	return r, rec
+	return r
 }
 
 func TestAChunkDoesNotAllocate(t *testing.T) {
 	event := []byte("data: " + events[0] + "\n\n")
-	r, rec := benchReader()
+	r := benchReader()
 	seq := uint64(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		seq++
 		_ = r.Data(event, transport.Stamp{At: int64(seq), Seq: seq, Kernel: true, Drained: true})
-	}); n != 0 || len(rec.Chunks) != 1001 {
-		t.Errorf("%v allocations a chunk, want 0, and %d chunks", n, len(rec.Chunks))
+	}); n != 0 || len(r.chunks) != 1001 {
+		t.Errorf("%v allocations a chunk, want 0, and %d chunks", n, len(r.chunks))
 	}
 }
 

@@ -37,12 +37,12 @@ func (c *Client) Tokens() int {
 // tallyChunks adds the chunks that came since it was last called.
 func (r *reader) tallyChunks(now int64) {
 	n := r.tallied
-	for _, c := range r.rec.Chunks[r.talliedTo:] {
+	for _, c := range r.chunks[r.talliedTo:] {
 		if c.Kind.Output() {
 			n += max(1, int(c.Tokens))
 		}
 	}
-	r.talliedTo, r.talliedAt = len(r.rec.Chunks), now
+	r.talliedTo, r.talliedAt = len(r.chunks), now
 	r.tallyUp(n)
 }
 

@@ -55,7 +55,7 @@ func New(cfg Config) *Client {
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
-	c.polls.watch, c.polls.clock = c.watch, c.clock
+	c.polls.watch, c.polls.clock, c.polls.lazy = c.watch, c.clock, cfg.lazy
 	c.std, c.fresh = c.roundTripper(cfg.NoReuse), c.roundTripper(true)
 	return c
 }
@@ -67,6 +67,10 @@ func (c *Client) Close() {
 	c.polls.close()
 	c.release()
 }
+
+// Hurry says whether something waits for the ends of answers, such as the next turn of a conversation. Without it,
+// an answer of any length may be read a millisecond late. A new Client is in a hurry.
+func (c *Client) Hurry(yes bool) { c.polls.patient.Store(!yes) }
 
 // Now returns the current instant on the client's clock.
 func (c *Client) Now() int64 { return c.clock.Now() }
@@ -173,20 +177,26 @@ func plainName(name string) bool {
 
 // An exchange is one request in progress.
 type exchange struct {
+	hotExchange
 	Timing
 	c            *Client
-	r            Receiver
 	cancel       context.CancelCauseFunc
-	watchdog     *time.Timer // nil without an idle limit
-	enough       bool
 	fresh        bool        // wants a new connection
 	reused       bool        // has one that was idle, or that another request released
-	over         atomic.Bool // the context has ended
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }
 
+// hotExchange is what every read needs.
+type hotExchange struct {
+	r        Receiver
+	res      response    // of HTTP/1.1
+	watchdog *time.Timer // nil without an idle limit
+	over     atomic.Bool // the context has ended
+	enough   bool
+}
+
 func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
-	x := &exchange{c: c, cancel: cancel, r: r, Timing: noTiming()}
+	x := &exchange{hotExchange: hotExchange{r: r}, c: c, cancel: cancel, Timing: noTiming()}
 	if c.cfg.Idle > 0 {
 		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
 	}

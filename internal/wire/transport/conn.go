@@ -47,16 +47,15 @@ func (s Stamp) Together() (once bool, segments int) {
 // for TCP on systems that support it, and records when a request begins to leave.
 // It is a net.Conn, so TLS and net/http can use it.
 type Conn struct {
-	net.Conn
-	clock *clock.Clock
-	meter *meter // shared with other connections of the client
-	raw   rawConn
-	sent  atomic.Int64 // instant of the first write since Arm, Never before it
-
-	mu      sync.Mutex // guards the fields below: net/http reads ahead in its own goroutine
+	mu      sync.Mutex // guards the next fields: net/http reads ahead in its own goroutine
 	last    Stamp
 	emptied int64
 	pieces  pieces
+	clock   *clock.Clock
+	meter   *meter       // shared with other connections of the client
+	sent    atomic.Int64 // instant of the first write since Arm, Never before it
+	raw     rawConn
+	net.Conn
 }
 
 // pieces compares the data segments received on a connection with those that its

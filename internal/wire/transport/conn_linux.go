@@ -24,23 +24,25 @@ import (
 // wake its monitor thread after each idle moment, which costs more than the read.
 // Raw calls never block here, since the runtime's sockets do not.
 type rawConn struct {
-	rc   syscall.RawConn // of the runtime's descriptor; nil: no timestamps, or a poller has it
-	left int             // in the socket after the latest read, -1 if unknown
-
 	// Of a connection that a poller has.
-	poller         *poller
-	fd             int
-	reading        atomic.Bool // an exchange is on its way
-	missed         atomic.Bool // an event came while there was none
-	ending         bool        // an event told of its end
-	dry            bool        // there is nothing to read until an event comes
-	taker          taker
-	layer          io.Reader // on top of the connection; nil: none
-	began          int64     // when the exchange did
+	poller  *poller
+	taker   taker
+	layer   io.Reader   // on top of the connection; nil: none
+	fd      int         // the poller's descriptor of the socket
+	left    int         // in the socket after the latest read, -1 if unknown
+	reading atomic.Bool // an exchange is on its way
+	missed  atomic.Bool // an event came while there was none
+	ending  bool        // an event told of its end
+	dry     bool        // there is nothing to read until an event comes
+	hot     [2]Span     // what a read of the exchange needs
+	warm    Warm        // its receiver; nil: not warm
+
+	began          int64 // when the exchange did
 	done           chan error
 	closed         atomic.Bool
 	readBy, sendBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
 
+	rc syscall.RawConn // of the runtime's descriptor; nil: no timestamps, or a poller has it
 	// The state of a call in progress, kept here so that none allocates.
 	read, write func(fd uintptr) bool
 	in, out     []byte
@@ -223,6 +225,12 @@ func (c *Conn) begin(layer io.Reader, to taker) bool {
 	if c.raw.poller == nil {
 		return false
 	}
+	if p, ok := to.(*response); ok {
+		c.raw.hot[0] = SpanOf(&p.x.hotExchange)
+		if c.raw.warm, ok = p.x.r.(Warm); ok {
+			c.raw.hot[1] = c.raw.warm.Hot()
+		}
+	}
 	if layer != nil {
 		c.raw.layer = layer
 	}
@@ -234,7 +242,7 @@ func (c *Conn) begin(layer io.Reader, to taker) bool {
 // finish waits until the taker wants no more, or the data ends.
 func (c *Conn) finish() error {
 	err := <-c.raw.done
-	c.raw.taker = nil
+	c.raw.taker, c.raw.warm, c.raw.hot = nil, nil, [2]Span{}
 	if c.raw.layer != nil { // another goroutine may write where there is none
 		c.raw.layer = nil
 	}
@@ -400,6 +408,9 @@ func (c *Conn) together(seq uint64) (once bool, segments int) {
 		came := info.Data_segs_in - p.base
 		once = c.last.Drained && came <= p.read
 		segments = int(p.last) + max(0, int(came)-int(p.read))
+		if !once && c.raw.reading.Load() { // it is the poller that asks
+			c.raw.poller.pace.merged++
+		}
 	}
 	p.size = int(info.Advmss)
 	if left == 0 {

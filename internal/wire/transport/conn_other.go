@@ -5,6 +5,7 @@ package transport
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,8 +26,10 @@ func (c *Conn) writeStamped(p []byte) (int, error) { return c.Conn.Write(p) }
 
 // pollers are only on Linux.
 type pollers struct {
-	watch *watch
-	clock *clock.Clock
+	watch   *watch
+	clock   *clock.Clock
+	patient atomic.Bool
+	lazy    bool
 }
 
 func (*pollers) adopt(*Conn) {}

@@ -195,7 +195,8 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	})
 	conn.Arm()
-	res := response{x: x}
+	x.res = response{x: x}
+	res := &x.res
 	defer func() {
 		x.Sent = conn.Sent()
 		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
@@ -206,7 +207,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	}()
 	sending := make(chan error, 1)
 	big := len(req.Body) >= bigRequest
-	polled := conn.secure == nil && conn.begin(nil, &res)
+	polled := conn.secure == nil && conn.begin(nil, res)
 	if big {
 		go func() {
 			_, err := conn.request(req, o, x.c.newOnly())
@@ -221,9 +222,9 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		sending <- err
 		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
 		// so nothing else is written then.
-		polled = polled || conn.begin(conn.secure, &res)
+		polled = polled || conn.begin(conn.secure, res)
 	}
-	err = conn.receive(&res, polled)
+	err = conn.receive(res, polled)
 	sent := conn.written(sending, res.state == complete)
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
@@ -268,7 +269,7 @@ func (p *response) take(b []byte, s Stamp) bool {
 	if x.over.Load() {
 		return false
 	}
-	if x.FirstByte == Never {
+	if !p.begun {
 		x.FirstByte = s.At
 	}
 	x.alive()

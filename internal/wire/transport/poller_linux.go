@@ -47,9 +47,11 @@ type poller struct {
 
 // pollers are those of a client, one for some hundred connections and at most one a processor.
 type pollers struct {
-	watch *watch
-	clock *clock.Clock
-	table table
+	watch   *watch
+	clock   *clock.Clock
+	table   table
+	patient atomic.Bool // nothing waits for the ends of answers
+	lazy    bool        // for tests: pollers always are
 
 	mu     sync.Mutex
 	list   []*poller
@@ -169,23 +171,37 @@ func (p *poller) end() {
 
 // run reads until the client is closed.
 func (p *poller) run() {
-	wait := eagerWait{p: p}
 	defer p.end()
-	defer wait.stop()
 	for !p.over() {
-		n := 0
-		switch {
-		case len(p.more) > 0:
-			n = p.poll()
-		case p.pace.lazy:
-			wait.stop()
-			time.Sleep(lazyPeriod)
-			n = p.poll()
-		default:
-			n = wait.wait()
+		if p.eager() && p.stayEager() {
+			continue
 		}
-		p.visit(n)
+		if len(p.more) == 0 {
+			time.Sleep(lazyPeriod)
+		}
+		p.visit(p.poll())
 	}
+}
+
+// eager reports whether the poller is to wait for events, and has nothing else to do.
+func (p *poller) eager() bool { return !p.pace.lazy && !p.all.lazy && len(p.more) == 0 }
+
+// stayEager reads what comes as it comes, until the poller is to be lazy. The runtime waits for the epoll as it
+// does for a socket. It reports false if the runtime cannot.
+func (p *poller) stayEager() bool {
+	fd, err := unix.FcntlInt(uintptr(p.epoll), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	file := os.NewFile(uintptr(fd), "epoll")
+	defer file.Close() // the runtime takes no more notice of events
+	rc, err := file.SyscallConn()
+	return err == nil && rc.Read(func(uintptr) bool {
+		if n := p.poll(); n > 0 {
+			p.visit(n)
+		}
+		return !p.eager() || p.over()
+	}) == nil
 }
 
 // poll asks which sockets are ready, without waiting, and returns the number of events.
@@ -209,6 +225,7 @@ func (p *poller) visit(n int) {
 	}
 	for {
 		for i := range n {
+			p.prepare(i, n)
 			p.handle(&p.events[i])
 			if i%yieldEvery == yieldEvery-1 {
 				runtime.Gosched()
@@ -223,8 +240,27 @@ func (p *poller) visit(n int) {
 	if p.some.Load() {
 		p.answer()
 	}
-	p.pace.decide(begun, int(p.active.Load()))
+	p.pace.decide(begun, int(p.active.Load()), p.all.patient.Load())
 }
+
+// prepare fetches the memory that the next two events need, while this one's system call runs: of the second
+// its connection, and of the first, whose connection is there by now, its exchange.
+func (p *poller) prepare(i, n int) {
+	if i+2 < n {
+		if c := p.all.table.get(int(p.events[i+2].Fd)); c != nil {
+			Span{unsafe.Pointer(c), connLines}.Prefetch()
+		}
+	}
+	if i+1 < n {
+		if c := p.all.table.get(int(p.events[i+1].Fd)); c != nil && c.raw.reading.Load() {
+			c.raw.hot[0].Prefetch()
+			c.raw.hot[1].Prefetch()
+		}
+	}
+}
+
+// connLines are the cache lines of a Conn that a read needs.
+const connLines = int(unsafe.Offsetof(Conn{}.raw)+unsafe.Offsetof(rawConn{}.began)+cacheLine-1) / cacheLine
 
 // handle does what an event is for.
 func (p *poller) handle(e *unix.EpollEvent) {
@@ -254,6 +290,9 @@ func (p *poller) read(c *Conn) {
 	for range fairReads {
 		if !r.reading.Load() {
 			return
+		}
+		if r.warm != nil {
+			r.warm.Prefetch()
 		}
 		n, err := p.receive(c)
 		if err == errNotReady {
@@ -308,7 +347,7 @@ func (*notReady) Temporary() bool { return true }
 
 // finish ends the reading of an exchange.
 func (p *poller) finish(c *Conn, err error) {
-	p.pace.ended(p.seen - c.raw.began)
+	p.pace.ended(p.seen, p.seen-c.raw.began)
 	p.active.Add(-1)
 	c.raw.reading.Store(false)
 	c.raw.done <- err
@@ -391,45 +430,6 @@ func (p *poller) await(c *Conn, by *atomic.Int64) error {
 func passed(by *atomic.Int64) bool {
 	at := by.Load()
 	return at != 0 && at <= time.Now().UnixNano()
-}
-
-// An eagerWait waits for a poller's events, with the runtime's own poller.
-type eagerWait struct {
-	p    *poller
-	file *os.File
-	rc   syscall.RawConn
-	n    int
-	look func(uintptr) bool
-}
-
-// wait returns the number of events.
-func (w *eagerWait) wait() int {
-	if w.file == nil {
-		w.begin()
-	}
-	if w.rc != nil && w.rc.Read(w.look) == nil {
-		return w.n
-	}
-	time.Sleep(lazyPeriod)
-	return w.p.poll()
-}
-
-func (w *eagerWait) begin() {
-	fd, err := unix.FcntlInt(uintptr(w.p.epoll), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	w.file = os.NewFile(uintptr(fd), "epoll")
-	w.rc, _ = w.file.SyscallConn()
-	w.look = func(uintptr) bool { w.n = w.p.poll(); return w.n > 0 }
-}
-
-// stop has the runtime take no notice of the events.
-func (w *eagerWait) stop() {
-	if w.file != nil {
-		_ = w.file.Close()
-		w.file, w.rc = nil, nil
-	}
 }
 
 // A table has connections by descriptor.

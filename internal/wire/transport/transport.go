@@ -14,8 +14,13 @@
 //	our own HTTP/1.1     HTTP/2, proxies, and
 //	  over plain TCP     the rest that h1 does
 //	     and TLS            not support
+//	        │                  │
+//	     pollers               │
 //	        └───── Conn ───────┘
 //	         recvmsg, kernel timestamps
+//
+// On Linux the connections of h1 are read by pollers, one for some hundreds of them, in
+// a goroutine each: a Receiver is called from there, and must not wait.
 //
 // HTTP/2 has user-space timestamps, since its streams share reads.
 //
@@ -105,4 +110,6 @@ type Config struct {
 	// KeepAlive is how long an idle connection stays open, 4 s if 0.
 	KeepAlive time.Duration
 	Idle      time.Duration // between two reads with data, 0 = none
+
+	lazy bool // for tests: connections are always read by pollers that sleep
 }
