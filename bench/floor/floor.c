@@ -1,12 +1,13 @@
 /* The least that a client of streamed completions can cost.
  *
  * One thread opens all connections, sends one request on each, and then waits in
- * epoll and reads with recvmsg, keeping the kernel's receive stamp of every read.
+ * epoll and reads with recvmsg, keeping the kernel's receive stamp of every read. With
+ * a rate it sends them one by one, each on a connection that is free, if there is one.
  * It parses nothing: an event is the text "data: ", and an answer ends with the
  * chunk of no bytes or with the connection. What a real client costs above this is
  * what it does with the bytes.
  *
- *   floor -p PORT [-a ADDRESS] [-n STREAMS] [-t TOKENS] [-m MODEL] [-o FILE]
+ *   floor -p PORT [-a ADDRESS] [-n STREAMS] [-t TOKENS] [-r RATE] [-m MODEL] [-o FILE]
  *
  * prints one JSON object. CPU time is told twice: of the whole run, connections
  * included, and of the window in which all streams were flowing. FILE gets the
@@ -60,9 +61,15 @@ struct meter {
 static struct {
 	const char *address, *model, *latencies;
 	int port, streams, tokens;
+	double rate; /* requests a second, 0 = all at once */
 } option = {.address = "127.0.0.1", .model = "truth", .streams = 1, .tokens = 128};
 
 static struct stream *streams;
+static int *owner; /* the stream of each descriptor */
+static int *spare; /* connections that are free */
+static int spares, sent, descriptors;
+static char request[2048];
+static int request_len;
 static struct record *records;
 static int64_t record_len, record_cap;
 static int64_t events, bytes, merged;
@@ -77,7 +84,7 @@ static void die(const char *doing)
 
 static void die_usage(void)
 {
-	fprintf(stderr, "usage: floor -p PORT [-a ADDRESS] [-n STREAMS] [-t TOKENS] [-m MODEL] [-o FILE]\n");
+	fprintf(stderr, "usage: floor -p PORT [-a ADDRESS] [-n STREAMS] [-t TOKENS] [-r RATE] [-m MODEL] [-o FILE]\n");
 	exit(2);
 }
 
@@ -102,14 +109,25 @@ static int number(const char *text, int max)
 	return (int)n;
 }
 
+/* A rate; inf, as in a closed loop, is none. */
+static double per_second(const char *text)
+{
+	char *end;
+	double rate = strtod(text, &end);
+	if (*end != '\0' || !(rate > 0))
+		die_usage();
+	return rate > 1e9 ? 0 : rate;
+}
+
 static void parse_options(int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "a:p:n:t:m:o:")) != -1;)
+	for (int c; (c = getopt(argc, argv, "a:p:n:t:r:m:o:")) != -1;)
 		switch (c) {
 		case 'a': option.address = optarg; break;
 		case 'p': option.port = number(optarg, 65535); break;
 		case 'n': option.streams = number(optarg, 1000000); break;
 		case 't': option.tokens = number(optarg, 1000000); break;
+		case 'r': option.rate = per_second(optarg); break;
 		case 'm': option.model = optarg; break;
 		case 'o': option.latencies = optarg; break;
 		default: die_usage();
@@ -128,7 +146,10 @@ static void prepare(void)
 	streams = calloc(option.streams, sizeof *streams);
 	record_cap = (int64_t)option.streams * (option.tokens + 16);
 	records = malloc(record_cap * sizeof *records);
-	if (streams == NULL || records == NULL)
+	descriptors = option.streams + 64;
+	owner = calloc(descriptors, sizeof *owner);
+	spare = calloc(descriptors, sizeof *spare);
+	if (streams == NULL || records == NULL || owner == NULL || spare == NULL)
 		die("allocate");
 	memset(records, 1, record_cap * sizeof *records);
 }
@@ -149,35 +170,66 @@ static int dial(void)
 	return fd;
 }
 
-static void connect_all(int poll)
+/* Gives stream i a connection. */
+static void connect_stream(int poll, int i)
 {
-	for (int i = 0; i < option.streams; i++) {
+	if (spares > 0) {
+		streams[i].fd = spare[--spares];
+	} else {
+		int fd = streams[i].fd = dial();
 		/* Edge-triggered, a read that does not fill its buffer needs no second
 		 * one to see that nothing is left. */
-		struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
-		streams[i].fd = dial();
-		if (epoll_ctl(poll, EPOLL_CTL_ADD, streams[i].fd, &e) != 0)
+		struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = fd};
+		if (fd >= descriptors || epoll_ctl(poll, EPOLL_CTL_ADD, fd, &e) != 0)
 			die("poll a connection");
 	}
+	owner[streams[i].fd] = i;
 }
 
-static void request_all(void)
+static void make_request(void)
 {
-	char body[1024], request[2048];
+	char body[1024];
 	int n = snprintf(body, sizeof body,
 		"{\"model\":\"%s\",\"prompt\":\"one two three four five six seven eight\",\"max_tokens\":%d,"
 		"\"ignore_eos\":true,\"stream\":true,\"stream_options\":{\"include_usage\":true}}",
 		option.model, option.tokens);
-	n = snprintf(request, sizeof request,
+	request_len = snprintf(request, sizeof request,
 		"POST /v1/completions HTTP/1.1\r\nHost: %s:%d\r\nContent-Type: application/json\r\n"
 		"Content-Length: %d\r\n\r\n%s", option.address, option.port, n, body);
-	if (n >= (int)sizeof request)
+	if (request_len >= (int)sizeof request)
 		die_usage();
-	for (int i = 0; i < option.streams; i++) {
-		streams[i].sent = now(CLOCK_REALTIME);
-		if (send(streams[i].fd, request, n, MSG_NOSIGNAL) != n)
-			die("send a request");
+}
+
+static void send_request(int i)
+{
+	streams[i].sent = now(CLOCK_REALTIME);
+	if (send(streams[i].fd, request, request_len, MSG_NOSIGNAL) != request_len)
+		die("send a request");
+}
+
+static void send_all(int poll)
+{
+	for (int i = 0; i < option.streams; i++)
+		connect_stream(poll, i);
+	for (; sent < option.streams; sent++)
+		send_request(sent);
+}
+
+/* Sends what is due, and returns how long there is until the next, NULL without one. */
+static struct timespec *send_due(int poll)
+{
+	static struct timespec left;
+	while (sent < option.streams) {
+		int64_t due = run_start.wall + (int64_t)(sent / option.rate * 1e9);
+		int64_t wait = due - now(CLOCK_MONOTONIC);
+		if (wait > 0) {
+			left = (struct timespec){wait / INT64_C(1000000000), wait % INT64_C(1000000000)};
+			return &left;
+		}
+		connect_stream(poll, sent);
+		send_request(sent++);
 	}
+	return NULL;
 }
 
 /* The number of events that begin in data, one that straddles reads included. */
@@ -253,6 +305,8 @@ static void end_stream(struct stream *s, int in_order)
 {
 	s->ended = 1;
 	broken += !in_order;
+	if (in_order && option.rate > 0)
+		spare[spares++] = s->fd;
 	if (ended++ == 0)
 		window_end = read_meter();
 }
@@ -301,11 +355,12 @@ static void read_all(int poll)
 {
 	static struct epoll_event ready[READY_LEN];
 	while (ended < option.streams) {
-		int n = epoll_wait(poll, ready, READY_LEN, -1);
+		struct timespec *left = option.rate > 0 ? send_due(poll) : NULL;
+		int n = epoll_pwait2(poll, ready, READY_LEN, left, NULL);
 		if (n < 0 && errno != EINTR)
 			die("wait for answers");
 		for (int k = 0; k < n; k++)
-			drain(ready[k].data.u32, ready[k].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+			drain(owner[ready[k].data.u32], ready[k].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
 	}
 }
 
@@ -404,12 +459,13 @@ int main(int argc, char **argv)
 {
 	parse_options(argc, argv);
 	prepare();
+	make_request();
 	int poll = epoll_create1(0);
 	if (poll < 0)
 		die("open epoll");
 	run_start = read_meter();
-	connect_all(poll);
-	request_all();
+	if (option.rate == 0)
+		send_all(poll);
 	read_all(poll);
 	run_end = read_meter();
 	print_result();

@@ -29,6 +29,9 @@ measure() {
 	fi
 }
 
+# The least that a client can cost; of a load in which requests wait for others it knows nothing.
+"${CC:-cc}" -std=c11 -O2 -Wall -o bin/floor bench/floor/floor.c
+measure floor "$PWD/bin/floor" -p '{port}' -m '{model}' -n '{requests}' -t '{output_len}' -r '{rate}' -o '{result}'
 for engine in h1 nethttp; do
 	measure "pitot-$engine" pitot bench --client $engine --tokenizer "$peers/tokenizer"
 done
