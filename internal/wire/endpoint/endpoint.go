@@ -84,6 +84,7 @@ type Client struct {
 	grammar   *grammar
 	fixed     []field           // the body fields that are alike for all requests
 	nested    []field           // those in the object of sampling parameters
+	fixedSize int               // of both in a body
 	shared    *transport.Header // of requests without headers of their own
 	tally     tally
 	budget    *budget
@@ -106,6 +107,7 @@ func New(t Transport, opts Options) (*Client, error) {
 	if c.grammar.nest != "" {
 		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling)
 	}
+	c.fixedSize = sizeOf(c.fixed) + sizeOf(c.nested)
 	return c, err
 }
 

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -95,5 +96,19 @@ func TestARequestOnTheWire(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTextInABodyIsThatOfJSON(t *testing.T) {
+	for c := range 0x200 {
+		text := "a" + string(rune(c)) + "b"
+		if c >= 0x100 { // a byte, from 0x80 not UTF-8
+			text = "a" + string([]byte{byte(c)}) + "b"
+		}
+		var b bodyWriter
+		b.text(text)
+		if want, _ := json.Marshal(text); string(b.body) != string(want) {
+			t.Errorf("%q is written %s, want %s", text, b.body, want)
+		}
 	}
 }
