@@ -279,18 +279,11 @@ type idleConn struct {
 	since time.Time
 }
 
-func (o *origin) key() string {
-	if o.secure {
-		return "https " + o.addr
-	}
-	return "http " + o.addr
-}
-
 // take removes the newest, nil if none is younger than limit. It closes older ones.
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	list := i.conns[o.key()]
+	list := i.conns[o.key]
 	for len(list) > 0 && time.Since(list[0].since) >= limit {
 		list[0].close()
 		list[0] = idleConn{}
@@ -302,14 +295,14 @@ func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 		list[last] = idleConn{}
 		list = list[:last]
 	}
-	i.conns[o.key()] = list
+	i.conns[o.key] = list
 	return newest
 }
 
 func (i *idleConns) put(o *origin, c *h1Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.conns[o.key()] = append(i.conns[o.key()], idleConn{c, time.Now()})
+	i.conns[o.key] = append(i.conns[o.key], idleConn{c, time.Now()})
 }
 
 // close closes them all.
