@@ -136,7 +136,7 @@ type origin struct {
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
 	key              string // scheme and address
-	std              bool // only net/http supports it
+	std              bool   // only net/http supports it
 }
 
 // origin parses the URL of a request, once for each URL.
