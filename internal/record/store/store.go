@@ -140,6 +140,11 @@ const (
 
 // change calls do in a transaction, which holds the write lock from its start.
 func (s *Store) change(wait time.Duration, do func(*sql.Tx) error) error {
+	return s.changeOn(wait, func(_ *sql.Conn, tx *sql.Tx) error { return do(tx) })
+}
+
+// changeOn is change with the connection of the transaction.
+func (s *Store) changeOn(wait time.Duration, do func(*sql.Conn, *sql.Tx) error) error {
 	conn, err := s.db.Conn(context.Background())
 	if err != nil {
 		return err
@@ -150,7 +155,7 @@ func (s *Store) change(wait time.Duration, do func(*sql.Tx) error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after Commit
-	if err := do(tx); err != nil {
+	if err := do(conn, tx); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -150,8 +150,8 @@ func (w *Writer) write(records []*trace.Record, wait time.Duration) error {
 }
 
 func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
-	err := w.store.change(wait, func(tx *sql.Tx) error {
-		if err := w.add(tx, batch); err != nil {
+	err := w.store.changeOn(wait, func(conn *sql.Conn, tx *sql.Tx) error {
+		if err := w.add(conn, tx, batch); err != nil {
 			return err
 		}
 		return w.snapshot(tx)
@@ -163,7 +163,7 @@ func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
 }
 
 // add inserts records and updates the heartbeat.
-func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
+func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
 	fresh, failed := 0, 0
 	for _, r := range batch {
 		if w.kept[r.Index] {
@@ -180,20 +180,17 @@ func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
 	if err := forgetFigures(tx, w.id); err != nil {
 		return err
 	}
-	stmt, err := tx.Prepare(insertRecord)
-	if err != nil {
-		return err
-	}
-	defer stmt.Close()
-	for i, r := range batch {
-		if w.kept[r.Index] {
-			continue
+	return insertRecords(conn, func(to *inserter) error {
+		for i, r := range batch {
+			if w.kept[r.Index] {
+				continue
+			}
+			if err := to.insert(w.id, w.base+w.stored+i+1, r); err != nil {
+				return fmt.Errorf("record %d: %w", r.Index, err)
+			}
 		}
-		if _, err := stmt.Exec(values(w.id, w.base+w.stored+i+1, r)...); err != nil {
-			return fmt.Errorf("record %d: %w", r.Index, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // snapshot inserts the progress of the run.

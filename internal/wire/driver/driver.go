@@ -32,6 +32,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -101,7 +102,7 @@ type Outcome struct {
 
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()), turns: newTurns(p.Requests, p.Hold)}
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()), turns: newTurns(p.Requests, p.Hold), jobs: make(chan func())}
 	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
 		r.Progress = new(Progress)
@@ -115,6 +116,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	stopProbes := r.startProbes()
 	r.dispatch(bodies)
 	close(over)
+	close(r.jobs)
 	r.inFlight.Wait()
 	inTime := stopped()
 	r.out.End = r.end(inTime)
@@ -137,6 +139,8 @@ type run struct {
 	backoff  backoff
 	turns    *turns
 	inFlight sync.WaitGroup
+	jobs     chan func() // for goroutines without one
+	idle     atomic.Int32
 	mu       sync.Mutex // guards out.Records
 	out      Outcome
 }
@@ -294,10 +298,35 @@ func (r *run) dispatch(bodies <-chan encoded) {
 		if !ok {
 			return
 		}
-		r.inFlight.Go(r.released(e, free))
+		r.start(r.released(e, free))
 		if more && e.index == head.index {
 			head, more = scheduled()
 		}
+	}
+}
+
+// mostIdle is the number of goroutines that wait for another request: those of short
+// requests, which would else grow a new stack for each. A stream that lasts keeps its own.
+const mostIdle = 64
+
+// start does job in another goroutine.
+func (r *run) start(job func()) {
+	select {
+	case r.jobs <- job:
+	default:
+		r.inFlight.Go(func() { r.work(job) })
+	}
+}
+
+// work does job, and others, until there are no more, or enough goroutines wait for them.
+func (r *run) work(job func()) {
+	for ok := true; ok; {
+		job()
+		ok = false
+		if r.idle.Add(1) <= mostIdle {
+			job, ok = <-r.jobs
+		}
+		r.idle.Add(-1)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
@@ -71,7 +72,7 @@ func (c *Client) Encode(req *workload.Request) ([]byte, error) {
 	if err := c.grammar.takes.check(req); err != nil {
 		return nil, err
 	}
-	b := bodyWriter{body: make([]byte, 0, bodySize(req)), form: c.grammar.multipart}
+	b := bodyWriter{body: make([]byte, 0, c.fixedSize+bodySize(req)), form: c.grammar.multipart}
 	model := c.grammar.model
 	for _, f := range c.fixed {
 		_, own := req.Extra[f.name]
@@ -88,8 +89,10 @@ func (c *Client) Encode(req *workload.Request) ([]byte, error) {
 		return nil, err
 	}
 	c.bound(&b, req, free)
-	for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
-		b.field(name, req.Extra[name])
+	if len(req.Extra) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
+			b.field(name, req.Extra[name])
+		}
 	}
 	return b.end(), nil
 }
@@ -118,11 +121,23 @@ func (c *Client) bound(b *bodyWriter, req *workload.Request, free func(string) b
 	b.field(nest, inner.end())
 }
 
-// bodySize is a guess at the length of a body, large enough for its media.
+// sizeOf is the length of fields in a body.
+func sizeOf(fields []field) (n int) {
+	for _, f := range fields {
+		n += len(`"":,`) + len(f.name) + len(f.value)
+	}
+	return n
+}
+
+// bodySize is a guess at the length of a body without its fixed fields, large enough for
+// its media. The memory of a body is not used again, so that a larger one costs page faults.
 func bodySize(req *workload.Request) int {
-	n := 1024 + len(req.Text)*5/4 + len(req.Messages) + len(req.Parts) + 7*len(req.Tokens)
+	n := 128 + len(req.Text)*5/4 + len(req.Messages) + len(req.Parts) + 7*len(req.Tokens)
 	for _, m := range req.Media {
 		n += 100 + base64.StdEncoding.EncodedLen(len(m.Data)) + len(m.URL)
+	}
+	for name, value := range req.Extra {
+		n += len(`"":,`) + len(name) + len(value)
 	}
 	for _, text := range req.Batch {
 		n += 8 + len(text)*5/4
@@ -192,8 +207,23 @@ func (b *bodyWriter) text(s string) {
 		b.rawString(s)
 		return
 	}
+	if plain(s) {
+		b.body = append(append(append(b.body, '"'), s...), '"')
+		return
+	}
 	q, _ := json.Marshal(s) // of a string: cannot fail
 	b.body = append(b.body, q...)
+}
+
+// plain reports whether json.Marshal puts s between quotes as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }
 
 // texts writes a list of strings.

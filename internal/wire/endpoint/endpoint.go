@@ -82,8 +82,10 @@ type Client struct {
 	transport Transport
 	opts      Options
 	grammar   *grammar
-	fixed     []field // the body fields that are alike for all requests
-	nested    []field // those in the object of sampling parameters
+	fixed     []field           // the body fields that are alike for all requests
+	nested    []field           // those in the object of sampling parameters
+	fixedSize int               // of both in a body
+	shared    *transport.Header // of requests without headers of their own
 	tally     tally
 	budget    *budget
 	servedBy  servedBy
@@ -97,6 +99,7 @@ func New(t Transport, opts Options) (*Client, error) {
 	}
 	c.opts.Stream = opts.Stream && !c.grammar.silent
 	c.budget = newBudget(&opts)
+	c.shared = transport.NewHeader(c.headerFields(nil))
 	var err error
 	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra); err != nil {
 		return nil, err
@@ -104,6 +107,7 @@ func New(t Transport, opts Options) (*Client, error) {
 	if c.grammar.nest != "" {
 		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling)
 	}
+	c.fixedSize = sizeOf(c.fixed) + sizeOf(c.nested)
 	return c, err
 }
 
@@ -125,6 +129,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 		Method: http.MethodPost,
 		URL:    c.opts.URL,
 		Header: c.header(req),
+		ID:     req.ID,
 		Body:   body,
 	}, r)
 	rec.ID = req.ID
@@ -155,7 +160,16 @@ func room(n int) int {
 	return min(n, 1<<16) + 2
 }
 
-func (c *Client) header(req *workload.Request) http.Header {
+// header returns the header of a request, without its id.
+func (c *Client) header(req *workload.Request) *transport.Header {
+	if len(req.Header) == 0 {
+		return c.shared
+	}
+	return transport.NewHeader(c.headerFields(req.Header))
+}
+
+// headerFields returns those of every request, with its own.
+func (c *Client) headerFields(own map[string]string) http.Header {
 	h := c.opts.Header.Clone()
 	if h == nil {
 		h = http.Header{}
@@ -174,11 +188,8 @@ func (c *Client) header(req *workload.Request) http.Header {
 	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages && h.Get("X-Api-Key") == "" {
 		h.Set("X-Api-Key", key) // where Anthropic's servers look for it
 	}
-	for name, value := range req.Header {
+	for name, value := range own {
 		h.Set(name, value)
-	}
-	if req.ID != "" {
-		h.Set("X-Request-Id", req.ID)
 	}
 	return h
 }

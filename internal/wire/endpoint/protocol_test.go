@@ -267,10 +267,10 @@ func TestHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := c.header(&workload.Request{ID: "7", Header: map[string]string{"x-b": "request"}})
+	got := c.headerFields(map[string]string{"x-b": "request"})
 	want := http.Header{
 		"Authorization": {"Bearer k"}, "X-Api-Key": {"k"}, "Anthropic-Version": {"2023-06-01"}, "Content-Type": {"application/json"},
-		"X-A": {"run"}, "X-B": {"request"}, "X-Request-Id": {"7"},
+		"X-A": {"run"}, "X-B": {"request"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

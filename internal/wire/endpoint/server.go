@@ -112,18 +112,20 @@ func (s Server) callUpTo(ctx context.Context, limit int, method, route string, i
 }
 
 func (s Server) exchange(ctx context.Context, limit int, method, route string, in any) ([]byte, error) {
-	req := &transport.Request{Method: method, URL: s.URL + route, Header: s.Header.Clone()}
+	req := &transport.Request{Method: method, URL: s.URL + route}
+	header := s.Header.Clone()
 	if in != nil {
 		body, err := json.Marshal(in)
 		if err != nil {
 			return nil, err
 		}
 		req.Body = body
-		if req.Header == nil {
-			req.Header = http.Header{}
+		if header == nil {
+			header = http.Header{}
 		}
-		req.Header.Set("Content-Type", "application/json")
+		header.Set("Content-Type", "application/json")
 	}
+	req.Header = transport.NewHeader(header)
 	c := collector{limit: limit}
 	if _, err := s.Transport.Do(ctx, req, &c); err != nil {
 		return nil, &CallError{s.URL + route, classify(err), err}

@@ -141,7 +141,8 @@ type origin struct {
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
-	std              bool // only net/http supports it
+	key              string // scheme and address
+	std              bool   // only net/http supports it
 }
 
 // origin parses the URL of a request, once for each URL.
@@ -159,6 +160,7 @@ func (c *Client) origin(text string) (*origin, error) {
 		port = "443"
 	}
 	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
+	o.key = u.Scheme + " " + o.addr
 	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !plainName(o.name)
 	if c.cfg.Proxy != nil && !o.std {
 		proxy, err := c.cfg.Proxy(u)

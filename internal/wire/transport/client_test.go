@@ -232,7 +232,7 @@ func TestDoSendsOnce(t *testing.T) {
 			c := New(cfg)
 			for i := range 2 {
 				req := post()
-				req.Header = http.Header{"Idempotency-Key": {"k"}}
+				req.Header = NewHeader(http.Header{"Idempotency-Key": {"k"}})
 				if _, err := c.Do(t.Context(), req, &tape{}); (err != nil) != (i == 1) || requests != i+1 {
 					t.Errorf("request %d: error %v, the server saw %d", i, err, requests)
 				}

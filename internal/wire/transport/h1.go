@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -58,7 +57,7 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 	if o.path == "" || !httpguts.ValidHeaderFieldName(req.Method) { // a method is a token, like a header name
 		return errors.New("the request has no valid method or path")
 	}
-	if err := checkHeader(req.Header); err != nil {
+	if err := req.header().check(req.ID); err != nil {
 		return err
 	}
 	for {
@@ -77,16 +76,6 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 // requests are write buffers.
 var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// checkHeader rejects headers that would break a request.
-func checkHeader(h http.Header) error {
-	for name, values := range h {
-		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
-			return errors.New("the header " + strconv.Quote(name) + " cannot be sent")
-		}
-	}
-	return nil
-}
-
 // writeRequest writes the whole request to one buffer, so that it leaves in one
 // write.
 func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
@@ -95,12 +84,10 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	b.WriteString(" ")
 	b.WriteString(o.path)
 	b.WriteString(" HTTP/1.1\r\nHost: ")
-	b.WriteString(cmp.Or(req.Header.Get("Host"), o.host))
+	header := req.header()
+	b.WriteString(cmp.Or(header.host, o.host))
 	b.WriteString("\r\n")
-	if req.Header["User-Agent"] == nil {
-		b.WriteString("User-Agent: pitot\r\n")
-	}
-	_ = req.Header.WriteSubset(b, ownHeaders) // a buffer never fails
+	header.write(b, req.ID)
 	if noReuse {
 		b.WriteString("Connection: close\r\n")
 	}
@@ -112,9 +99,6 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	b.WriteString("\r\n")
 	b.Write(req.Body)
 }
-
-// ownHeaders cannot be set by the caller.
-var ownHeaders = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
 
 // connect finds an idle connection or opens one.
 func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
@@ -312,18 +296,11 @@ type idleConn struct {
 	since time.Time
 }
 
-func (o *origin) key() string {
-	if o.secure {
-		return "https " + o.addr
-	}
-	return "http " + o.addr
-}
-
 // take removes the newest, nil if none is younger than limit. It closes older ones.
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	list := i.conns[o.key()]
+	list := i.conns[o.key]
 	for len(list) > 0 && time.Since(list[0].since) >= limit {
 		list[0].close()
 		list[0] = idleConn{}
@@ -335,14 +312,14 @@ func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 		list[last] = idleConn{}
 		list = list[:last]
 	}
-	i.conns[o.key()] = list
+	i.conns[o.key] = list
 	return newest
 }
 
 func (i *idleConns) put(o *origin, c *h1Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.conns[o.key()] = append(i.conns[o.key()], idleConn{c, time.Now()})
+	i.conns[o.key] = append(i.conns[o.key], idleConn{c, time.Now()})
 }
 
 // close closes them all.

@@ -54,9 +54,7 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Header != nil {
-		hreq.Header = req.Header
-	}
+	hreq.Header = req.header().with(req.ID)
 	if x.c.cfg.HTTP2 || repeatable(hreq.Header) {
 		hreq.GetBody = nil // otherwise a refused or unanswered request would be sent again
 	}

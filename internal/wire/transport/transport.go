@@ -46,7 +46,8 @@ const Never = -1
 type Request struct {
 	Method string
 	URL    string
-	Header http.Header
+	Header *Header
+	ID     string // its X-Request-Id, empty: that of Header, if it has one
 	Body   []byte
 }
 
