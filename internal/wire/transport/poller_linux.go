@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"sync"
@@ -61,6 +62,8 @@ type pollers struct {
 const (
 	perPoller  = 512                                    // connections, before there is another poller
 	lazyPeriod = time.Millisecond                       // the sleep of a lazy poller
+	crowd      = 32                                     // streams
+	crowdLook  = 2 * time.Millisecond                   // how long an eager poller leaves a crowd alone
 	fairReads  = 8                                      // of a connection, before others have their turn
 	yieldEvery = 32                                     // connections, before other goroutines have theirs
 	watched    = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
@@ -196,12 +199,29 @@ func (p *poller) stayEager() bool {
 	file := os.NewFile(uintptr(fd), "epoll")
 	defer file.Close() // the runtime takes no more notice of events
 	rc, err := file.SyscallConn()
-	return err == nil && rc.Read(func(uintptr) bool {
-		if n := p.poll(); n > 0 {
-			p.visit(n)
+	crowded := false
+	for err == nil && p.eager() && !p.over() {
+		// The runtime asks for events only when no goroutine can run. Hundreds of requests that begin
+		// keep it from that; a deadline it keeps even then.
+		by := time.Time{}
+		if crowded = p.active.Load() >= crowd; crowded {
+			by = time.Now().Add(crowdLook)
 		}
-		return !p.eager() || p.over()
-	}) == nil
+		if err = file.SetReadDeadline(by); err != nil {
+			break
+		}
+		err = rc.Read(func(uintptr) bool {
+			if n := p.poll(); n > 0 {
+				p.visit(n)
+			}
+			return !p.eager() || p.over() || crowded != (p.active.Load() >= crowd)
+		})
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			p.visit(p.poll())
+			err = nil
+		}
+	}
+	return err == nil
 }
 
 // poll asks which sockets are ready, without waiting, and returns the number of events.
