@@ -43,6 +43,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/cli/watch"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/progress"
@@ -248,6 +249,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return nil, usage(err)
 	}
 	k, err := parser.Parse(args)
+	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
+		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
+	}
 	return k, usage(err)
 }
 
