@@ -94,7 +94,7 @@ func TestMistakes(t *testing.T) {
 		{"sglang: a flag of Pitot's", "sglang bench_serving --concurrency 5", exitUsage, "unrecognized arguments: --concurrency 5\n       (did you mean --max-concurrency?)"},
 		{"no time", "bench --duration 0s", exitUsage, "--duration 0: must be positive"},
 		{"nothing in that time", "sim --duration 1ms", exitUsage, "--duration 1ms: nothing is due in that time: the first request is due after 80ms"},
-		{"too much in that time", "sim --duration 1000h --rate 1000", exitUsage, "--duration 1000h0m0s: more than 10000000 requests are due in that time"},
+		{"too much in that time", "sim --arrival constant --duration 1000h --rate 1000", exitUsage, "--duration 1000h0m0s: more than 10000000 requests are due in that time"},
 		{"a gate on a change", "sim --fail-if ttft.mean>2%", exitUsage, "a change needs runs to compare with"},
 		{"no runs", "sim --repeat 0", exitUsage, "--repeat 0: must be from 1"},
 		{"one seed for one run", "sim --same-seed", exitUsage, "--same-seed: only applies to --repeat"},
