@@ -75,8 +75,6 @@ func TestMistakes(t *testing.T) {
 		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
 		{"bad choice", "bench --arrival sometimes", exitUsage, `--arrival "sometimes": unknown kind; allowed: at-once, constant`},
 		{"bad command", "measure", exitUsage, "unexpected argument measure\n"},
-		{"a command with a mistake", "verison", exitUsage, `unexpected argument verison, did you mean "version"?`},
-		{"help with a mistake", "hlep bench", exitUsage, `unexpected argument hlep, did you mean "help"?`},
 		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a folder, not a file"},
 		{"file without requests", "bench --workload custom --data " + file, exitUsage, `line 1: field "prompt" is missing`},
 		{"unreadable config", "bench --config " + secret, exitUsage, "is a directory"},
