@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
+	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -88,8 +89,11 @@ func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
 // Those that have no meaning in virtual time are not shown.
 func bareEngineFlags(k *kong.Kong) error {
-	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
-	all := k.Model.Children[i].Flags
+	node := syntax.Command(k.Model.Node, "sim")
+	if node == nil {
+		return nil
+	}
+	all := node.Flags
 	for _, f := range all {
 		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid" || f.Name == "progress"
 		if f.Name == "protocol" {
@@ -105,8 +109,11 @@ func bareEngineFlags(k *kong.Kong) error {
 
 // replayTakesRuns says of --replay what it is for `pitot predict`.
 func replayTakesRuns(k *kong.Kong) error {
-	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "predict" })
-	for _, f := range k.Model.Children[i].Flags {
+	node := syntax.Command(k.Model.Node, "predict")
+	if node == nil {
+		return nil
+	}
+	for _, f := range node.Flags {
 		if f.Name == "replay" {
 			f.Help = "A run whose requests are predicted, beside its figures: a stored one or a result file with records. Or, as for bench, a file of send times, one number of seconds per line; data uses the timestamps of --data."
 			f.PlaceHolder = "RUN|FILE"

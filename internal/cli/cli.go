@@ -9,6 +9,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -43,6 +45,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/cli/watch"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/progress"
@@ -193,12 +196,13 @@ type grammar struct {
 func Run(outside *Process) int {
 	p := outside.guarded()
 	var g grammar
-	parser, exited, err := newParser(p, &g)
+	args := help.Asked(p.Args)
+	parser, exited, err := newParser(p, narrowed(&g, args))
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, err := parse(parser, help.Asked(p.Args))
+	k, err := parse(parser, args)
 	if *exited { // help was printed
 		return exitOK
 	}
@@ -222,11 +226,30 @@ func (p *Process) guarded() *Process {
 	return &q
 }
 
-// newParser builds the parser. Kong calls exit after it printed help, and then
+// narrowed is what the parser has to know of the grammar for a command line: its command alone,
+// since to read all of them takes longer than anything else that a short command does.
+func narrowed(g *grammar, args []string) any {
+	if len(args) == 0 || args[0] == "" {
+		return g
+	}
+	all := reflect.TypeFor[grammar]()
+	for f := range all.Fields() {
+		_, command := f.Tag.Lookup("cmd")
+		_, hidden := f.Tag.Lookup("hidden") // what completes command lines knows all
+		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		if command && !hidden && slices.Contains(names, args[0]) {
+			version, _ := all.FieldByName("PrintVersion")
+			return reflect.New(reflect.StructOf([]reflect.StructField{f, version})).Interface()
+		}
+	}
+	return g
+}
+
+// newParser builds the parser of a grammar, or of a part of it. Kong calls exit after it printed help, and then
 // goes on: exited remembers.
-func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err error) {
+func newParser(p *Process, grammar any) (parser *kong.Kong, exited *bool, err error) {
 	exited = new(bool)
-	parser, err = kong.New(g,
+	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(help.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
@@ -248,6 +271,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return nil, usage(err)
 	}
 	k, err := parser.Parse(args)
+	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
+		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
+	}
 	return k, usage(err)
 }
 

@@ -97,7 +97,7 @@ func witnessed(t *testing.T, url, fault string) (seen, struck int) {
 // Each fault, switched on for a share of the requests, ends in its class, as
 // often as the engine says that it struck; the others are unharmed.
 func TestEachFaultEndsInItsClass(t *testing.T) {
-	const n = 60
+	const n = 30
 	for _, tt := range []struct {
 		fault  apiserver.Fault
 		class  trace.Class

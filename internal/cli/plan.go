@@ -162,7 +162,7 @@ func (p *Process) planOf(args []string) (*compiled, error) {
 		args = args[1:]
 	}
 	var g grammar
-	parser, exited, err := newParser(p, &g)
+	parser, exited, err := newParser(p, narrowed(&g, args))
 	if err != nil {
 		return nil, err
 	}

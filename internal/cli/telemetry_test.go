@@ -124,7 +124,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				v := newVirtual(t, "bench", "-q", "--url", "http://engine", "-n", "200", "--rate", "20", "--arrival", "constant", "--output-len", "8")
+				v := newVirtual(t, "bench", "-q", "--url", "http://engine", "-n", "100", "--rate", "10", "--arrival", "constant", "--output-len", "8")
 				var scrapes atomic.Int64
 				stop := metricsOf(t, v, func(w http.ResponseWriter, r *http.Request) {
 					if x.page == nil {
@@ -138,7 +138,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 					t.Fatal(code, v.stderr.String())
 				}
 				report := v.stdout.String()
-				wantEach(t, report, append(x.says, `^requests +200 ok, 0 failed`)...)
+				wantEach(t, report, append(x.says, `^requests +100 ok, 0 failed`)...)
 				if n := strings.Count(report, "note: telemetry from"); n > 1 {
 					t.Errorf("%d notes", n)
 				}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/cli/syntax"
 )
 
 // lists are the texts of flags that take lists, by the flag.
@@ -28,8 +30,10 @@ func takesList(f *kong.Flag) bool {
 
 // Lists lets the flags of the command take lists, in a grammar that is built.
 func Lists(k *kong.Kong) error {
-	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sweep" })
-	node := k.Model.Children[i]
+	node := syntax.Command(k.Model.Node, "sweep")
+	if node == nil { // a parser of another command
+		return nil
+	}
 	c := node.Target.Addr().Interface().(*Cmd)
 	c.lists = lists{}
 	for _, f := range node.Flags {

@@ -150,7 +150,7 @@ func TestTwoSampleRates(t *testing.T) {
 						continue
 					}
 					sd, df := PooledSD(w.runs(dice, 2), w.runs(dice, n))
-					e = StudentKnown(b[0]-a[0], sd, df, 1, 1)
+					e = knownDifference(b[0]-a[0], sd, df, 1, 1)
 					r.covers("borrowed noise", e.Interval(0.95), 0)
 					r.alarms("borrowed noise", e.P())
 				}

@@ -20,7 +20,6 @@
 //
 //	a few runs of each           StudentDifference, WelchDifference    normal noise
 //	runs made in pairs           StudentMean of the differences
-//	one run of each              StudentKnown, with the PooledSD of others
 //	many metrics of those runs   MaxT                                  any noise, 4 and 4 runs or more
 //	                             MaxTPaired                            any noise, 6 pairs or more
 //	                             Rotation                              fewer, normal noise

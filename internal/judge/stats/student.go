@@ -52,16 +52,10 @@ func StudentDifference(a, b []float64) Estimate {
 		return noEstimate
 	}
 	sd, df := PooledSD(a, b)
-	return StudentKnown(Mean(b)-Mean(a), sd, df, len(a), len(b))
-}
-
-// StudentKnown is a difference of means of na and nb values with a standard deviation
-// from elsewhere, with df degrees of freedom; +Inf for a known deviation.
-func StudentKnown(difference, sd, df float64, na, nb int) Estimate {
-	if na < 1 || nb < 1 || !(df > 0) || !(sd >= 0) {
+	if !(df > 0) {
 		return noEstimate
 	}
-	return Estimate{difference, sd * math.Sqrt(1/float64(na)+1/float64(nb)), df}
+	return Estimate{Mean(b) - Mean(a), sd * math.Sqrt(1/float64(len(a))+1/float64(len(b))), df}
 }
 
 // WelchDifference is mean(b)-mean(a), for groups with different standard

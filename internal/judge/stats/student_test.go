@@ -48,14 +48,20 @@ func TestPooledSD(t *testing.T) {
 	}
 }
 
+// knownDifference is a difference of means of na and nb values with a standard deviation from
+// elsewhere, with df degrees of freedom.
+func knownDifference(difference, sd, df float64, na, nb int) Estimate {
+	return Estimate{difference, sd * math.Sqrt(1/float64(na)+1/float64(nb)), df}
+}
+
 // 1.959964·√(2²·(1/1+1/4)) = 4.382613; z = 3/√5, twice 1-Φ(1.341641) = 0.179712.
 func TestAKnownDeviationMakesItNormal(t *testing.T) {
-	e := StudentKnown(3, 2, math.Inf(1), 1, 4)
+	e := knownDifference(3, 2, math.Inf(1), 1, 4)
 	nearInterval(t, "known deviation", e.Interval(0.95), [2]float64{3 - 4.382613, 3 + 4.382613}, 1e-6)
 	near(t, "z", e.Value/e.Error, 1.3416408, 1e-7)
 	near(t, "P", e.P(), 0.179712, 1e-5)
 	// With 3 degrees of freedom the 97.5 % point of t is 3.182446 (any table).
-	e = StudentKnown(3, 2, 3, 1, 4)
+	e = knownDifference(3, 2, 3, 1, 4)
 	near(t, "reach", e.Interval(0.95).High-3, 3.182446*math.Sqrt(5), 1e-6)
 }
 

@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"context"
-	"io"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -28,16 +27,11 @@ func (d data) check() (p plan.Problems) {
 	return p
 }
 
-// A recorded dataset takes its requests from a file, by a recipe.
+// A recorded dataset takes its requests from a file.
 type recorded struct {
 	data
 	Output       int  `json:"output_len,omitempty"` // in place of the recorded length
 	NoOversample bool `json:"no_oversample,omitempty"`
-}
-
-type recipe interface {
-	Check(file io.Reader) error
-	Build(ctx context.Context, file io.Reader, tok workload.Tokenizer) (workload.Workload, error)
 }
 
 func (d *recorded) check() plan.Problems {
@@ -46,37 +40,30 @@ func (d *recorded) check() plan.Problems {
 	return p
 }
 
-// read reads the file once, to find mistakes.
-func (d *recorded) read(s *workload.Source, r recipe) error {
-	return s.Files.With("data", d.Data, r.Check)
-}
-
-func (d *recorded) build(ctx context.Context, s *workload.Source, r recipe) (w workload.Workload, err error) {
-	err = s.Files.With("data", d.Data, func(file io.Reader) (err error) {
-		w, err = r.Build(ctx, file, s.Tokens)
-		return err
-	})
-	return w, err
-}
-
 // A shareGPT is conversations of a ShareGPT dump, of each the first turn.
-type shareGPT struct{ recorded }
+type shareGPT struct {
+	recorded
+	talks workload.Parsed[workload.Conversations]
+}
 
 // Check reports mistakes in the settings.
 func (d *shareGPT) Check(s *workload.Source) plan.Problems {
 	return append(d.check(), unsuited(s.Ask, false)...)
 }
 
-func (d *shareGPT) recipe(s *workload.Source) recipe {
-	return workload.ShareGPT{Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix}
+// Read reads the file.
+func (d *shareGPT) Read(_ context.Context, s *workload.Source) error {
+	return d.talks.Read(s.Files, d.Data, workload.ReadConversations)
 }
 
-// Read reads the file.
-func (d *shareGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, d.recipe(s)) }
-
 // Build chooses the conversations.
-func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	return d.build(ctx, s, d.recipe(s))
+func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
+	recipe := workload.ShareGPT{Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix}
+	talks, err := d.talks.Take(s.Files, d.Data, workload.ReadConversations)
+	if err == nil {
+		w, err = recipe.Build(ctx, talks, s.Tokens)
+	}
+	return w, workload.Blame("data", d.Data, err)
 }
 
 // Describe describes the requests.
@@ -86,23 +73,32 @@ func (d *shareGPT) Describe() plan.Message { return workload.Describe("sharegpt"
 type custom struct {
 	recorded
 	Shuffle bool `json:"shuffle,omitempty"`
+
+	requests workload.Parsed[[]workload.Request]
 }
 
 // Check reports mistakes in the settings.
 func (d *custom) Check(*workload.Source) plan.Problems { return d.check() }
 
-func (d *custom) recipe(s *workload.Source) recipe {
+func (d *custom) recipe(s *workload.Source) workload.Custom {
 	return workload.Custom{
 		Requests: s.Requests, Output: d.Output, Shuffle: d.Shuffle, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix, NeedTime: s.NeedTime,
 	}
 }
 
 // Read reads the file.
-func (d *custom) Read(_ context.Context, s *workload.Source) error { return d.read(s, d.recipe(s)) }
+func (d *custom) Read(_ context.Context, s *workload.Source) error {
+	return d.requests.Read(s.Files, d.Data, d.recipe(s).Read)
+}
 
 // Build makes the requests.
-func (d *custom) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	return d.build(ctx, s, d.recipe(s))
+func (d *custom) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
+	recipe := d.recipe(s)
+	requests, err := d.requests.Take(s.Files, d.Data, recipe.Read)
+	if err == nil {
+		w, err = recipe.Build(ctx, requests, s.Tokens)
+	}
+	return w, workload.Blame("data", d.Data, err)
 }
 
 // Describe describes the requests.

@@ -45,13 +45,9 @@ type customLine struct {
 	Timestamp    *float64        `json:"timestamp"`
 }
 
-// Build reads the lines of file. tok counts prompt tokens; without one they
-// stay unknown until the server reports its usage.
-func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
-	requests, err := c.read(file)
-	if err != nil {
-		return Workload{}, err
-	}
+// Build makes a workload of the requests of a file, and changes them. tok counts prompt
+// tokens; without one they stay unknown until the server reports its usage.
+func (c Custom) Build(ctx context.Context, requests []Request, tok Tokenizer) (Workload, error) {
 	rng := pyrand.NewRandom(int64(c.Seed))
 	if c.Shuffle {
 		rng.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
@@ -69,14 +65,8 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	return w, nil
 }
 
-// Check reports what Build would find wrong with file, without a tokenizer.
-func (c Custom) Check(file io.Reader) error {
-	_, err := c.read(file)
-	return err
-}
-
-// read parses every line and reports the first few that are wrong.
-func (c Custom) read(file io.Reader) (requests []Request, err error) {
+// Read parses every line and reports the first few that are wrong.
+func (c Custom) Read(file io.Reader) (requests []Request, err error) {
 	err = rows.Lines(file, func(_ int, line []byte) error {
 		r, err := c.line(line)
 		requests = append(requests, r)

@@ -13,7 +13,7 @@ func TestCustomTextsAndSounds(t *testing.T) {
 {"audio": "AQID"}
 {"audio": "data:audio/mpeg;base64,AQID"}
 `
-	w, err := Custom{}.Build(t.Context(), strings.NewReader(file), nil)
+	w, err := Custom{}.build(t.Context(), strings.NewReader(file), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestCustomTextsAndSounds(t *testing.T) {
 		`{"audio": "data:image/png;base64,AQID"}`: `line 1: field "audio" must be`,
 		`{"audio": ""}`:                           `line 1: field "audio" must be`,
 	} {
-		if err := (Custom{}).Check(strings.NewReader(line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Custom{}).Read(strings.NewReader(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}

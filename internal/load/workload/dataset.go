@@ -117,6 +117,33 @@ func (f Files) With(path, name string, read func(io.Reader) error) error {
 	return Blame(path, name, err)
 }
 
+// A Parsed has what a dataset's Read found in its file until Build takes it: a file is parsed once, and
+// a run does not hold all of it. One that Build takes again is parsed again.
+type Parsed[T any] struct{ found *T }
+
+// Read parses the file that the setting data names.
+func (p *Parsed[T]) Read(files Files, name string, parse func(io.Reader) (T, error)) error {
+	p.found = nil
+	return files.With("data", name, func(file io.Reader) error {
+		found, err := parse(file)
+		if err == nil {
+			p.found = &found
+		}
+		return err
+	})
+}
+
+// Take gives what was parsed away, to be changed.
+func (p *Parsed[T]) Take(files Files, name string, parse func(io.Reader) (T, error)) (found T, err error) {
+	if p.found == nil {
+		if err := p.Read(files, name, parse); err != nil {
+			return found, err
+		}
+	}
+	found, p.found = *p.found, nil
+	return found, nil
+}
+
 // Blame is err as a problem of the setting at a path, unless it is one already or came from
 // a server.
 func Blame(path, value string, err error) error {

@@ -178,7 +178,7 @@ func TestShareGPTEqualsVLLM(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		w, err := ShareGPT{Requests: c.Requests, Output: c.Output, Seed: c.Seed, IDPrefix: "b-"}.Build(t.Context(), file, tok)
+		w, err := ShareGPT{Requests: c.Requests, Output: c.Output, Seed: c.Seed, IDPrefix: "b-"}.build(t.Context(), file, tok)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestCustomEqualsVLLM(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		w, err := Custom{Requests: c.Requests, Output: max(c.Output, 0), Shuffle: true, Seed: c.Seed, IDPrefix: "b-"}.Build(t.Context(), file, tok)
+		w, err := Custom{Requests: c.Requests, Output: max(c.Output, 0), Shuffle: true, Seed: c.Seed, IDPrefix: "b-"}.build(t.Context(), file, tok)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,9 @@ const (
 	maxTotal  = 2048
 )
 
+// Conversations are those of a ShareGPT dump that have two turns or more.
+type Conversations []conversation
+
 type conversation struct {
 	Conversations []struct {
 		Value string `json:"value"`
@@ -42,16 +45,12 @@ type conversation struct {
 	Video json.RawMessage `json:"video"`
 }
 
-// Build reads conversations from file, shuffles them and takes the first that fit:
+// Build shuffles conversations, in place, and takes the first that fit:
 // prompt and answer of at least 4 tokens, a prompt of at most 1024, at most 2048 in
 // total.
-func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
+func (s ShareGPT) Build(ctx context.Context, talks Conversations, tok Tokenizer) (Workload, error) {
 	if tok == nil {
 		return Workload{}, errors.New("sharegpt selects conversations by length and needs a tokenizer")
-	}
-	talks, err := readConversations(file)
-	if err != nil {
-		return Workload{}, err
 	}
 	rng := pyrand.NewRandom(int64(s.Seed))
 	if !s.NoShuffle {
@@ -69,15 +68,9 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	return w, nil
 }
 
-// Check reports the errors that Build would find in file, without a tokenizer.
-func (s ShareGPT) Check(file io.Reader) error {
-	_, err := readConversations(file)
-	return err
-}
-
-// readConversations keeps those with at least two turns.
-func readConversations(file io.Reader) ([]conversation, error) {
-	var all []conversation
+// ReadConversations reads a dump.
+func ReadConversations(file io.Reader) (Conversations, error) {
+	var all Conversations
 	dec := json.NewDecoder(file)
 	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
 		return nil, errors.New("no conversations: the file is empty")

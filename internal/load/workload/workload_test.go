@@ -217,11 +217,11 @@ func TestBuildErrors(t *testing.T) {
 		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "of which the tokenizer adds 1 itself, with range 0 allows an empty prompt"},
 		{"pictures without text", build(mm.Build(ctx, v, nil)), "text needs a tokenizer"},
 		{"pictures, tokenizer", build(mm.Build(ctx, v, gone)), errTokenizer.Error()},
-		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), nil)), "needs a tokenizer"},
-		{"no talks", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), &words{})), "no conversation of two turns among 0"},
-		{"not JSON", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read a list of conversations, at byte"},
-		{"nothing fits", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`), &words{})), "none of 1 conversations"},
-		{"with an image", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "where only text is sent"},
+		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, make(Conversations, 1), nil)), "needs a tokenizer"},
+		{"no talks", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader("[]"), &words{})), "no conversation of two turns among 0"},
+		{"not JSON", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read a list of conversations, at byte"},
+		{"nothing fits", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`), &words{})), "none of 1 conversations"},
+		{"with an image", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "where only text is sent"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, tt.err, tt.want)
@@ -335,7 +335,7 @@ func TestCustomLines(t *testing.T) {
 {"prompt": [5, 6, 7], "output_tokens": 4.0}
 {"messages": [{"role": "user", "content": "hi"}], "output_tokens": 5}
 `
-	w, err := Custom{IDPrefix: "c"}.Build(t.Context(), strings.NewReader(file), &words{})
+	w, err := Custom{IDPrefix: "c"}.build(t.Context(), strings.NewReader(file), &words{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,23 +367,23 @@ func TestCustomErrors(t *testing.T) {
 		{"no timestamp", `{"prompt":"a"}`, `field "timestamp" is missing`, Custom{NeedTime: true, Output: 3}},
 		{"timestamp in milliseconds of the epoch", `{"prompt":"a","timestamp":1700000000000}`, `must be in seconds`, Custom{Output: 3}},
 	} {
-		_, err := tt.c.Build(t.Context(), strings.NewReader(tt.file), nil)
+		_, err := tt.c.build(t.Context(), strings.NewReader(tt.file), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := (Custom{Output: 1}).Build(t.Context(), strings.NewReader(`{"prompt":"w1"}`), &words{fail: errTokenizer}); !errors.Is(err, errTokenizer) {
+	if _, err := (Custom{Output: 1}).build(t.Context(), strings.NewReader(`{"prompt":"w1"}`), &words{fail: errTokenizer}); !errors.Is(err, errTokenizer) {
 		t.Error(err)
 	}
 }
 
 func TestFillSaysWhatItDid(t *testing.T) {
 	file := "{\"prompt\":\"w1\"}\n{\"prompt\":\"w2\"}\n"
-	w, err := Custom{Requests: 5, Output: 3, IDPrefix: "r"}.Build(t.Context(), strings.NewReader(file), nil)
+	w, err := Custom{Requests: 5, Output: 3, IDPrefix: "r"}.build(t.Context(), strings.NewReader(file), nil)
 	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" || !cmp.Equal(w.Notes, []plan.Message{plan.Say(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
-	w, err = Custom{Requests: 5, Output: 3, NoOversample: true}.Build(t.Context(), strings.NewReader(file), nil)
+	w, err = Custom{Requests: 5, Output: 3, NoOversample: true}.build(t.Context(), strings.NewReader(file), nil)
 	if err != nil || len(w.Requests) != 2 || !cmp.Equal(w.Notes, []plan.Message{plan.Say(FileShort, "have", 2, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
@@ -391,7 +391,7 @@ func TestFillSaysWhatItDid(t *testing.T) {
 
 func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
 	file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l"},{"value":"m n o p"}]},{"conversations":[{"value":"q r s t"},{"value":"u v w x"}]}]`
-	w, err := ShareGPT{Requests: 3, NoShuffle: true}.Build(t.Context(), strings.NewReader(file), &words{})
+	w, err := ShareGPT{Requests: 3, NoShuffle: true}.build(t.Context(), strings.NewReader(file), &words{})
 	if err != nil || w.Requests[0].Text != "a b c d" || w.Requests[1].Text != "i j k l" || w.Requests[2].Text != "q r s t" {
 		t.Errorf("%v: %+v", err, w.Requests)
 	}
@@ -400,7 +400,7 @@ func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
 func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
 	for _, media := range []string{"null", `""`, "[]", "{}", "false"} {
 		file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}],"image":` + media + `,"video":` + media + `}]`
-		w, err := ShareGPT{Requests: 1}.Build(t.Context(), strings.NewReader(file), &words{})
+		w, err := ShareGPT{Requests: 1}.build(t.Context(), strings.NewReader(file), &words{})
 		if err != nil || len(w.Requests) != 1 {
 			t.Errorf("%s: %v: %+v", media, err, w.Requests)
 		}
@@ -413,7 +413,7 @@ func FuzzCustom(f *testing.F) {
 	f.Add("{\"prompt\": [1, 2], \"output_tokens\": 3}\n{\"messages\": [{\"role\": \"user\"}], \"output_tokens\": 1}")
 	f.Add(`{"prompt": 3}`)
 	f.Fuzz(func(t *testing.T, file string) {
-		w, err := Custom{}.Build(t.Context(), strings.NewReader(file), nil)
+		w, err := Custom{}.build(t.Context(), strings.NewReader(file), nil)
 		if err != nil {
 			return
 		}

@@ -196,7 +196,7 @@ func TestEveryProtocol(t *testing.T) {
 		"messages":    `{"messages":[{"role":"user","content":"a b"}],"max_tokens":4,"stream":%v}`,
 		"generate":    `{"text":"a b","sampling_params":{"max_new_tokens":4},"stream":%v}`,
 		"tgi":         `{"inputs":"a b","parameters":{"max_new_tokens":4},"stream":%v}`,
-		"triton":      `{"text_input":"a b","max_tokens":4,"stream":%v}`,
+		"trt":         `{"text_input":"a b","max_tokens":4,"stream":%v}`,
 	}
 	for _, p := range phrase.All() {
 		virtual(t, steady, func(r *rig) {

@@ -70,7 +70,12 @@ func connect(file string, query url.Values, prepare func(*Store) error) (*Store,
 		return nil, err
 	}
 	s := &Store{db: db, file: file}
-	if err = prepare(s); err == nil {
+	// SQLite does not wait for another process that writes to a database without a write-ahead log while
+	// this one turns it on: both have just made it.
+	if err = whileBusy(patient, db.Ping); err == nil {
+		err = prepare(s)
+	}
+	if err == nil {
 		s.mark, err = files.NewMark(file)
 	}
 	if err != nil {

@@ -170,12 +170,20 @@ func begin(conn *sql.Conn, wait time.Duration) (*sql.Tx, error) {
 	if err := patience(0); err != nil {
 		return nil, err
 	}
+	var tx *sql.Tx
+	err := whileBusy(wait, func() (err error) {
+		tx, err = conn.BeginTx(context.Background(), nil)
+		return err
+	})
+	return tx, cmp.Or(err, patience(patient))
+}
+
+// whileBusy tries again for as long as another process holds a lock, and no longer than wait.
+func whileBusy(wait time.Duration, try func() error) error {
 	for start := time.Now(); ; time.Sleep(retry) {
-		tx, err := conn.BeginTx(context.Background(), nil)
-		if code(err) == codeBusy && time.Since(start) < wait {
-			continue
+		if err := try(); code(err) != codeBusy || time.Since(start) >= wait {
+			return err
 		}
-		return tx, cmp.Or(err, patience(patient))
 	}
 }
 

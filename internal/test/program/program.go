@@ -16,7 +16,7 @@ func Build(folder string) (string, error) {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
 	path := filepath.Join(folder, "pitot")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/pitot")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./cmd/pitot")
 	cmd.Dir, cmd.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)

@@ -185,6 +185,9 @@ func (a *Args) extra() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	if a.ExtraRequestBody != nil && *a.ExtraRequestBody != "" {
 		raw, _ := python.Loads(*a.ExtraRequestBody)
+		if python.Unreal(raw) {
+			return nil, fmt.Errorf("--extra-request-body: %w", python.ErrUnreal)
+		}
 		if err := json.Unmarshal(raw, &out); err != nil || out == nil {
 			return nil, fmt.Errorf(`--extra-request-body: must be a JSON object such as {"top_k": 1}, not %.60q`, *a.ExtraRequestBody)
 		}

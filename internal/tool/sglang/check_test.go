@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 func parsed(t *testing.T, line string) *Args {
@@ -166,6 +167,7 @@ func TestWhatSGLangWouldNotRun(t *testing.T) {
 		"--lora-zipf-alpha 1":                              "--lora-zipf-alpha 1.0: must be above 1",
 		"--max-concurrency -1":                             "--max-concurrency -1: must not be negative; 0 is no limit",
 		"--request-rate nan":                               "--request-rate nan: must be above 0",
+		`--extra-request-body {"x":-Infinity}`:             "--extra-request-body: " + python.ErrUnreal.Error(),
 		"--seed -1":                                        "--seed -1: must be between 0 and 2**32 - 1",
 		"--dataset-name mooncake --backend sglang-native":  "--dataset-name mooncake goes with --backend sglang only",
 		"--dataset-name agentic-trace":                     "--dataset-name agentic-trace has conversations of several turns: they need --backend sglang-oai-chat, vllm-chat or lmdeploy-chat",

@@ -239,6 +239,7 @@ func TestCheckRefusesByName(t *testing.T) {
 		{`--random-range-ratio {"input":0.1}`, "--random-range-ratio"},
 		{"--random-input-len 0", "--random-input-len 0: with range 0 allows an empty prompt"},
 		{"--input-len 0", "--input-len 0: with range 0 allows an empty prompt"},
+		{`--extra-body {"x":[NaN]}`, "--extra-body: NaN and Infinity are not JSON and cannot be sent"},
 		{"--skip-tokenizer-init", "--skip-tokenizer-init cannot be used with --dataset-name random"},
 		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `--random-mm-limit-mm-per-prompt: no "video"`},
 		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "--random-mm-bucket-config: (8, 8, 2): video is not supported yet"},

@@ -164,7 +164,7 @@ func argument(flag string, value json.RawMessage, into any) error {
 	case !python.Truth(value):
 		return nil
 	case python.Unreal(value):
-		return fmt.Errorf("%s: NaN and Infinity are not JSON and cannot be sent", flag)
+		return fmt.Errorf("%s: %w", flag, python.ErrUnreal)
 	case value[0] != '{':
 		return fmt.Errorf("%s: must be a JSON object, not %.40s", flag, value)
 	}

@@ -3,7 +3,7 @@ package phrase
 // Triton is the way to ask an ensemble of TensorRT-LLM behind Triton: the answer is the
 // outputs of a model, by name.
 var Triton = &Protocol{
-	Name: "triton", Routes: []string{"/v2/models/ensemble/generate", "/v2/models/ensemble/generate_stream"},
+	Name: "trt", Routes: []string{"/v2/models/ensemble/generate", "/v2/models/ensemble/generate_stream"},
 	Limit: "max_tokens", Least: "min_length",
 	failure: `data: {"error":"Internal server error"}`,
 	fields: fields{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 // A shareGPT is the dataset "sharegpt": of each conversation the first turn.
 type shareGPT struct {
 	file[string]
+	talks        workload.Parsed[workload.Conversations]
 	Output       int  `json:"output_len,omitempty" flag:"output-len,sharegpt-output-len"` // 0: the length of the recorded answer
 	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
 	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
@@ -37,16 +37,16 @@ func (d *shareGPT) Check(s *workload.Source) plan.Problems {
 }
 
 func (d *shareGPT) Read(_ context.Context, s *workload.Source) error {
-	return s.Files.With("data", d.Data, d.recipe(s).Check)
+	return d.talks.Read(s.Files, d.Data, workload.ReadConversations)
 }
 
 func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
-	err = s.Files.With("data", d.Data, func(file io.Reader) (err error) {
-		w, err = d.recipe(s).Build(ctx, file, s.Tokens)
-		return err
-	})
+	talks, err := d.talks.Take(s.Files, d.Data, workload.ReadConversations)
+	if err == nil {
+		w, err = d.recipe(s).Build(ctx, talks, s.Tokens)
+	}
 	d.send(&w)
-	return w, err
+	return w, d.blame(err)
 }
 
 // A Custom is the dataset "custom": prompts of JSON Lines.

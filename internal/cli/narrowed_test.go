@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A command is parsed by its own grammar alone, and says of itself what it says in the whole one.
+func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
+	var g grammar
+	var stdout bytes.Buffer
+	p := &Process{Stdout: &stdout, Stderr: &stdout}
+	helped := func(grammar any, args []string) string {
+		parser, exited, err := newParser(p, grammar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grammar != any(&g) && len(parser.Model.Children) != 1 {
+			t.Errorf("%q: parsed among %d commands", args, len(parser.Model.Children))
+		}
+		stdout.Reset()
+		if _, err := parse(parser, args); !*exited && err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		return stdout.String()
+	}
+	commands := []string{"python3"}
+	for _, name := range commandNames(t) {
+		if first, _, _ := strings.Cut(name, " "); first != "complete" { // which knows all commands
+			commands = append(commands, first)
+		}
+	}
+	for _, name := range slices.Compact(commands) {
+		args := []string{name, "--help"}
+		part := narrowed(&g, args)
+		if part == any(&g) {
+			t.Errorf("%s is parsed by the whole grammar", name)
+		}
+		if d := cmp.Diff(helped(&g, args), helped(part, args)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	for _, args := range [][]string{nil, {""}, {"--version"}, {"help"}, {"complete", "pitot"}, {"benhc"}} {
+		if narrowed(&g, args) != any(&g) {
+			t.Errorf("%q is parsed by a part of the grammar", args)
+		}
+	}
+}
