@@ -8,13 +8,7 @@ import (
 type Deployment struct {
 	replicas []*replica
 	router   router
-	jobs     map[uint64]*assigned
-}
-
-// An assigned job and its replica.
-type assigned struct {
-	seq *Seq
-	at  *replica
+	jobs     map[uint64]*Seq // unfinished
 }
 
 // New returns an idle deployment. The error is that of Validate.
@@ -23,7 +17,7 @@ func New(c Config) (*Deployment, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	d := &Deployment{jobs: make(map[uint64]*assigned)}
+	d := &Deployment{jobs: make(map[uint64]*Seq)}
 	for n := range c.Replicas.Count {
 		d.replicas = append(d.replicas, newReplica(c, n))
 	}
@@ -42,21 +36,22 @@ func (d *Deployment) Add(now time.Duration, j Job) {
 		r = d.replicas[d.router(s, d.replicas)]
 	}
 	r.load++
-	d.jobs[j.ID] = &assigned{s, r}
+	s.replica = r
+	d.jobs[j.ID] = s
 	r.front.enter(now, s)
 }
 
 // Cancel removes a job and frees its resources.
 func (d *Deployment) Cancel(_ time.Duration, id uint64) {
-	if a := d.jobs[id]; a != nil {
-		d.forget(id, a)
-		a.at.cancel(a.seq)
+	if s := d.jobs[id]; s != nil {
+		d.forget(s)
+		s.replica.cancel(s)
 	}
 }
 
-func (d *Deployment) forget(id uint64, a *assigned) {
-	a.at.load--
-	delete(d.jobs, id)
+func (d *Deployment) forget(s *Seq) {
+	s.replica.load--
+	delete(d.jobs, s.ID)
 }
 
 // Next is the instant of the next event in any replica.
@@ -91,7 +86,7 @@ func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emi
 	}
 	for i, all := had, d.ended(); ended < all; i++ {
 		if e := &out[i]; e.Done {
-			d.forget(e.ID, d.jobs[e.ID])
+			d.forget(d.jobs[e.ID])
 			ended++
 		}
 	}

@@ -23,7 +23,7 @@ type frontend struct {
 	chunk, delay time.Duration
 
 	inbox   queue           // requests to process, when blocking
-	outbox  []*Seq          // sequences with output, in order
+	outbox  []Emission      // waiting output, in order, without its instants
 	free    time.Duration   // when the worker of output (and of requests, if blocking) is free
 	busy    bool            // the worker works until free
 	request *Seq            // in progress, if it is a request
@@ -63,34 +63,46 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 	f.coming.push(later(ready, f.delay), s)
 }
 
-// put accepts output of the engine at now. It is appended to out if it leaves at
-// once.
-func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
-	if f.chunk == 0 && !f.Blocking {
-		had := len(out)
-		out = slices.Grow(out, len(outputs))[:had+len(outputs)]
-		for i, o := range outputs {
-			o.seq.emit(&out[had+i], now, o.tokens)
-			if o.seq.done {
+// instant reports whether output leaves at once.
+func (f *frontend) instant() bool { return f.chunk == 0 && !f.Blocking }
+
+// put accepts output of the engine. It is appended to out if it leaves at once.
+func (f *frontend) put(outputs, out []Emission) []Emission {
+	switch {
+	case f.instant():
+		for i := range outputs {
+			if outputs[i].Done {
 				f.ended++
 			}
 		}
-		return out
-	}
-	for _, o := range outputs {
-		s := o.seq
-		s.pending += o.tokens
-		if !s.queued {
-			s.queued = true
-			f.outbox = append(f.outbox, s)
-		}
+		return append(out, outputs...)
+	case len(f.outbox) == 0:
+		f.outbox = append(f.outbox, outputs...)
+	default:
+		f.merge(outputs)
 	}
 	return out
 }
 
-// emit fills in an emission of s, in place: there is one for every token.
-func (s *Seq) emit(e *Emission, at time.Duration, tokens int32) {
-	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.id, s.start, at, tokens, s.cached, s.done
+// merge adds outputs to those of the same sequences in the outbox. Both are mostly in the
+// same order, so each search begins behind the sequence found last.
+func (f *frontend) merge(outputs []Emission) {
+	next := 0
+	for i := range outputs {
+		e := &outputs[i]
+		same := func(o Emission) bool { return o.ID == e.ID }
+		at := slices.IndexFunc(f.outbox[next:], same) + next
+		if at < next {
+			at = slices.IndexFunc(f.outbox[:next], same)
+		}
+		if at < 0 {
+			f.outbox = append(f.outbox, *e)
+			continue
+		}
+		f.outbox[at].Tokens += e.Tokens
+		f.outbox[at].Done = e.Done
+		next = at + 1
+	}
 }
 
 // next gives the worker its next work at now, if it is free.
@@ -118,13 +130,13 @@ func (f *frontend) send(now time.Duration) {
 	if f.sent == len(f.leaving) {
 		f.leaving, f.sent = f.leaving[:0], 0
 	}
-	for _, s := range f.outbox {
-		now = later(now, f.chunk)
-		f.leaving = append(f.leaving, Emission{})
-		s.emit(&f.leaving[len(f.leaving)-1], now, s.pending)
-		s.pending, s.queued = 0, false
-	}
+	first := len(f.leaving)
+	f.leaving = append(f.leaving, f.outbox...)
 	f.outbox = f.outbox[:0]
+	for i := range f.leaving[first:] {
+		now = later(now, f.chunk)
+		f.leaving[first+i].At = now
+	}
 	f.busy, f.free = true, now
 }
 
@@ -141,23 +153,23 @@ func (f *frontend) done(now time.Duration) {
 // flush appends the output that has left until now to out; with early it stops
 // after the instant at which a job was done.
 func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
+	first := f.sent
 	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
-		e := f.leaving[f.sent]
-		out = append(out, e)
-		if e.Done {
+		if e := &f.leaving[f.sent]; e.Done {
 			f.ended++
 			if early {
 				now = e.At
 			}
 		}
 	}
-	return out
+	return append(out, f.leaving[first:f.sent]...)
 }
 
 // forget discards the output of a cancelled sequence.
 func (f *frontend) forget(s *Seq) {
-	f.outbox = slices.DeleteFunc(f.outbox, func(o *Seq) bool { return o == s })
-	kept := slices.DeleteFunc(f.leaving[f.sent:], func(e Emission) bool { return e.ID == s.ID })
+	mine := func(e Emission) bool { return e.ID == s.ID }
+	f.outbox = slices.DeleteFunc(f.outbox, mine)
+	kept := slices.DeleteFunc(f.leaving[f.sent:], mine)
 	f.leaving = f.leaving[:f.sent+len(kept)]
 }
 

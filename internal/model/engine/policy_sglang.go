@@ -71,7 +71,7 @@ func (p *sglang) prefill(c *Core) {
 	}
 	decodes := p.mixed(c)
 	budget, chunk = budget-decodes, chunk-decodes
-	for _, s := range c.running {
+	for _, s := range c.running[c.lanes.len():] {
 		if !s.decodes() {
 			n := c.wants(s, chunk)
 			if n > 0 && c.give(s, n) {
@@ -114,8 +114,12 @@ func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 // mixed is the number of sequences that decode alongside the prompts, in the same
 // budget.
 func (p *sglang) mixed(c *Core) (n int) {
-	for _, s := range c.running {
-		if p.Mixed && s.decodes() {
+	if !p.Mixed {
+		return 0
+	}
+	n = c.lanes.len()
+	for _, s := range c.running[n:] {
+		if s.decodes() {
 			n++
 		}
 	}
@@ -125,6 +129,7 @@ func (p *sglang) mixed(c *Core) (n int) {
 // reserved is the memory kept for running sequences: the expected output of
 // decoding ones, and the maximum of the others.
 func (p *sglang) reserved(c *Core) (tokens int) {
+	c.settle()
 	left := 0
 	for _, s := range c.running {
 		if s.decodes() {
@@ -172,8 +177,12 @@ func (p *sglang) decode(c *Core) {
 
 // short reports whether memory is insufficient for n more tokens of every sequence.
 func (p *sglang) short(c *Core, n int) bool {
-	need := 0
-	for _, s := range c.running {
+	need, lanes := 0, c.lanes.len()
+	if c.lanes.soonest <= c.lanes.steps { // otherwise each has memory for a token
+		c.settle()
+		lanes = 0
+	}
+	for _, s := range c.running[lanes:] {
 		if s.decodes() {
 			need += max((s.computed+n+c.block-1)/c.block-s.blocks, 0)
 		}
@@ -184,6 +193,7 @@ func (p *sglang) short(c *Core, n int) bool {
 // retract sends sequences back to the queue until the others have memory; one
 // always remains.
 func (p *sglang) retract(c *Core) {
+	c.dissolve()
 	for len(c.running) > 1 && p.short(c, 1+c.drafts) {
 		victim := c.running[0]
 		for _, s := range c.running {

@@ -76,7 +76,7 @@ func (v *vllm) Plan(c *Core) {
 		c.part = v.part(c)
 	}
 	left, preempted := v.run(c)
-	for preempted && len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+	for preempted && c.plan.empty() {
 		left, preempted = v.run(c) // an empty step takes no time
 	}
 	if !preempted {

@@ -198,6 +198,7 @@ func (w *watch) Plan(c *Core) {
 	before, busy, known := c.counters.Preemptions, slices.Clone(c.running), w.arrived
 	w.arrived = c.arrivals
 	w.Policy.Plan(c)
+	c.dissolve() // every sequence with its own share
 	for _, s := range c.running {
 		if c.async && len(busy) > 0 && s.arrived >= known && !slices.Contains(busy, s) {
 			w.t.Fatalf("job %d is in a step that was planned before it came", s.ID)

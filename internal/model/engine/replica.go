@@ -22,7 +22,7 @@ type replica struct {
 	prefill []*server
 	link    *link
 	servers []*server // all of them: prefill, then decode
-	outputs []Output
+	outputs []Emission // of a step, on their way to the frontend
 	load    int // unfinished jobs
 }
 
@@ -142,17 +142,22 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 // server to the link.
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
-	r.outputs = s.End(r.outputs[:0])
-	if s == r.decode {
-		return r.front.put(t, r.outputs, out)
+	if s == r.decode && r.front.instant() {
+		out = s.End(t, out)
+		r.front.ended += len(s.ended)
+		return out
 	}
-	for i, o := range r.outputs {
-		s.work -= o.seq.PromptTokens
-		if o.seq.done {
-			out = r.front.put(t, r.outputs[i:i+1], out)
+	r.outputs = s.End(t, r.outputs[:0])
+	if s == r.decode {
+		return r.front.put(r.outputs, out)
+	}
+	for i, q := range s.ended { // each output of a prefill server is the last
+		s.work -= q.PromptTokens
+		if q.done {
+			out = r.front.put(r.outputs[i:i+1], out)
 			continue
 		}
-		r.link.send(t, o.seq)
+		r.link.send(t, q)
 	}
 	return out
 }
@@ -163,7 +168,7 @@ func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emissio
 	if s.status == gone {
 		return out
 	}
-	out = r.front.put(t, []Output{{s, 1}}, out)
+	out = r.front.put([]Emission{s.emission(t, 1)}, out)
 	s.last = int32(s.OutputTokens)
 	s.hashed = false // the block size may differ here
 	s.server = r.decode

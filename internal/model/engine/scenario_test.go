@@ -200,6 +200,7 @@ type stepTaken struct {
 func (r *recorder) Plan(c *Core) {
 	before := slices.Clone(c.running)
 	r.Policy.Plan(c)
+	c.dissolve() // every sequence with its own share
 	gone := func(from, in []*Seq) (ids []string) {
 		for _, s := range from {
 			if !slices.Contains(in, s) {
