@@ -67,21 +67,15 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 func (f *frontend) instant() bool { return f.chunk == 0 && !f.Blocking }
 
 // put accepts output of the engine. It is appended to out if it leaves at once.
-func (f *frontend) put(outputs, out []Emission) []Emission {
-	switch {
-	case f.instant():
-		for i := range outputs {
-			if outputs[i].Done {
-				f.ended++
-			}
-		}
-		return append(out, outputs...)
-	case len(f.outbox) == 0:
-		f.outbox = append(f.outbox, outputs...)
-	default:
-		f.merge(outputs)
+func (f *frontend) put(e Emission, out []Emission) []Emission {
+	if !f.instant() {
+		f.merge([]Emission{e})
+		return out
 	}
-	return out
+	if e.Done {
+		f.ended++
+	}
+	return append(out, e)
 }
 
 // merge adds outputs to those of the same sequences in the outbox. Both are mostly in the
@@ -131,8 +125,12 @@ func (f *frontend) send(now time.Duration) {
 		f.leaving, f.sent = f.leaving[:0], 0
 	}
 	first := len(f.leaving)
-	f.leaving = append(f.leaving, f.outbox...)
-	f.outbox = f.outbox[:0]
+	if first == 0 {
+		f.leaving, f.outbox = f.outbox, f.leaving
+	} else {
+		f.leaving = append(f.leaving, f.outbox...)
+		f.outbox = f.outbox[:0]
+	}
 	for i := range f.leaving[first:] {
 		now = later(now, f.chunk)
 		f.leaving[first+i].At = now

@@ -21,9 +21,9 @@ type replica struct {
 	decode  *server
 	prefill []*server
 	link    *link
-	servers []*server // all of them: prefill, then decode
+	servers []*server  // all of them: prefill, then decode
 	outputs []Emission // of a step, on their way to the frontend
-	load    int // unfinished jobs
+	load    int        // unfinished jobs
 }
 
 // A server is a core with the end of its current step.
@@ -142,19 +142,28 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 // server to the link.
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
-	if s == r.decode && r.front.instant() {
+	switch f := r.front; {
+	case s != r.decode:
+		r.outputs = s.End(t, r.outputs[:0])
+		return r.prefilled(t, s, out)
+	case f.instant():
 		out = s.End(t, out)
-		r.front.ended += len(s.ended)
-		return out
+		f.ended += len(s.ended)
+	case len(f.outbox) == 0:
+		f.outbox = s.End(t, f.outbox)
+	default:
+		r.outputs = s.End(t, r.outputs[:0])
+		f.merge(r.outputs)
 	}
-	r.outputs = s.End(t, r.outputs[:0])
-	if s == r.decode {
-		return r.front.put(r.outputs, out)
-	}
-	for i, q := range s.ended { // each output of a prefill server is the last
+	return out
+}
+
+// prefilled passes on the outputs of a prefill server, each of which is its last for a sequence.
+func (r *replica) prefilled(t time.Duration, s *server, out []Emission) []Emission {
+	for i, q := range s.ended {
 		s.work -= q.PromptTokens
 		if q.done {
-			out = r.front.put(r.outputs[i:i+1], out)
+			out = r.front.put(r.outputs[i], out)
 			continue
 		}
 		r.link.send(t, q)
@@ -168,7 +177,7 @@ func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emissio
 	if s.status == gone {
 		return out
 	}
-	out = r.front.put([]Emission{s.emission(t, 1)}, out)
+	out = r.front.put(s.emission(t, 1), out)
 	s.last = int32(s.OutputTokens)
 	s.hashed = false // the block size may differ here
 	s.server = r.decode
