@@ -50,6 +50,10 @@ type Core struct {
 // to running sequences and admits waiting ones, until the step is full.
 type Policy interface {
 	Plan(c *Core)
+	// Repeat reports whether Plan would do nothing but give every running sequence the one
+	// token that it decodes, as in the step before, and has memory for. It then counts as
+	// called.
+	Repeat(c *Core) bool
 }
 
 // A Plan is the next step.
@@ -60,6 +64,13 @@ type Plan struct {
 	encoder int     // image tokens left
 	lanes   bool    // each lane has a token
 	before  int     // number of decodes that had theirs before the lanes
+}
+
+// clear makes p the plan of a step in which nobody has a share yet.
+func (p *Plan) clear(encoder int) {
+	p.Work = Work{}
+	p.decodes, p.prompts = p.decodes[:0], p.prompts[:0]
+	p.encoder, p.lanes, p.before = encoder, false, 0
 }
 
 // empty reports whether nobody has a share.
@@ -142,11 +153,15 @@ func (c *Core) Cancel(s *Seq) bool {
 func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
-	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
+	c.plan.clear(c.encoder)
 	if c.async {
 		c.look()
 	}
-	c.policy.Plan(c)
+	if !c.quiet() || !c.policy.Repeat(c) {
+		c.policy.Plan(c)
+	} else {
+		c.decodeLanes()
+	}
 	c.rested = false
 	if c.plan.empty() {
 		c.known = math.MaxUint64 // a step that was not made hides nobody from the next

@@ -131,9 +131,10 @@ func (f *frontend) send(now time.Duration) {
 		f.leaving = append(f.leaving, f.outbox...)
 		f.outbox = f.outbox[:0]
 	}
-	for i := range f.leaving[first:] {
+	chunks := f.leaving[first:]
+	for i := range chunks {
 		now = later(now, f.chunk)
-		f.leaving[first+i].At = now
+		chunks[i].At = now
 	}
 	f.busy, f.free = true, now
 }
@@ -148,19 +149,31 @@ func (f *frontend) done(now time.Duration) {
 	f.next(now)
 }
 
+// rest ends the worker's current work at now if that is all that happens: there is nothing
+// else to work on.
+func (f *frontend) rest(now time.Duration) bool {
+	if !f.busy || f.free != now || f.request != nil || len(f.outbox) > 0 || f.inbox.len() > 0 {
+		return false
+	}
+	f.busy = false
+	return true
+}
+
 // flush appends the output that has left until now to out; with early it stops
 // after the instant at which a job was done.
 func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
-	first := f.sent
-	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
-		if e := &f.leaving[f.sent]; e.Done {
+	left := f.leaving[f.sent:]
+	n := 0
+	for ; n < len(left) && left[n].At <= now; n++ {
+		if left[n].Done {
 			f.ended++
 			if early {
-				now = e.At
+				now = left[n].At
 			}
 		}
 	}
-	return append(out, f.leaving[first:f.sent]...)
+	f.sent += n
+	return append(out, left[:n]...)
 }
 
 // forget discards the output of a cancelled sequence.

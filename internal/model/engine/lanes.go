@@ -88,6 +88,12 @@ func (l *lanes) leave(i int, s *Seq) {
 	l.due = slices.Delete(l.due, i, i+1)
 }
 
+// quiet reports whether all running sequences are lanes, with memory for the next token.
+func (c *Core) quiet() bool {
+	n := c.lanes.len()
+	return n > 0 && n == len(c.running) && c.lanes.soonest > c.lanes.steps
+}
+
 // decodeLanes gives a token to every lane and returns their number. If memory does not last
 // for one of them, they are dissolved.
 func (c *Core) decodeLanes() int {

@@ -61,6 +61,19 @@ func (p *sglang) Plan(c *Core) {
 	p.had = len(c.running)
 }
 
+// Repeat lowers the ratio if no waiting request can be admitted.
+func (p *sglang) Repeat(c *Core) bool {
+	n := len(c.running)
+	if c.rested || n != p.had || c.waiting.len() > 0 && !p.full {
+		return false
+	}
+	p.lower()
+	return true
+}
+
+// lower lowers the ratio by a decode step.
+func (p *sglang) lower() { p.ratio = max(p.ratio-p.decay, p.floor) }
+
 // prefill gives shares to prompts: first to a partial one, then to waiting ones.
 // With disaggregation these include sequences that were prefilled elsewhere and
 // only decode.
@@ -167,7 +180,7 @@ func (p *sglang) sort(c *Core) {
 // waits.
 func (p *sglang) decode(c *Core) {
 	if len(c.plan.prompts) == 0 {
-		p.ratio = max(p.ratio-p.decay, p.floor)
+		p.lower()
 		if p.short(c, 1+c.drafts) {
 			p.retract(c)
 		}

@@ -84,6 +84,11 @@ func (v *vllm) Plan(c *Core) {
 	}
 }
 
+// Repeat reports whether no waiting sequence can be admitted.
+func (v *vllm) Repeat(c *Core) bool {
+	return c.waiting.len() == 0 || len(c.running) >= v.MaxSequences
+}
+
 // run gives shares to the running sequences.
 func (v *vllm) run(c *Core) (b budget, preempted bool) {
 	b = v.budget()

@@ -188,6 +188,9 @@ func spy(t rapid.TB, d *Deployment) []*watch {
 	return all
 }
 
+// Repeat has every step planned, and inspected.
+func (w *watch) Repeat(*Core) bool { return false }
+
 // Plan lets the policy plan, and inspects the result.
 func (w *watch) Plan(c *Core) {
 	for s := range w.computed {

@@ -108,6 +108,9 @@ func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Em
 		if t > limit || t == forever {
 			return out, limit
 		}
+		if r.front.rest(t) {
+			continue
+		}
 		out = r.handle(t, out)
 		if early && (r.front.ended > ended || len(out) > cap(out)*3/4) {
 			return out, t

@@ -196,6 +196,9 @@ type stepTaken struct {
 	did    string
 }
 
+// Repeat has every step planned, and recorded.
+func (r *recorder) Repeat(*Core) bool { return false }
+
 // Plan records the step.
 func (r *recorder) Plan(c *Core) {
 	before := slices.Clone(c.running)
