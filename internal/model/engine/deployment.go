@@ -9,6 +9,7 @@ type Deployment struct {
 	replicas []*replica
 	router   router
 	jobs     map[uint64]*Seq // unfinished
+	spare    []*Seq          // finished, to be used again
 }
 
 // New returns an idle deployment. The error is that of Validate.
@@ -30,7 +31,7 @@ func (c Config) Context() int { return c.withDefaults().MaxModelLen }
 
 // Add routes a job to a replica.
 func (d *Deployment) Add(now time.Duration, j Job) {
-	s := newSeq(j)
+	s := d.seq(j)
 	r := d.replicas[0]
 	if len(d.replicas) > 1 {
 		r = d.replicas[d.router(s, d.replicas)]
@@ -39,6 +40,18 @@ func (d *Deployment) Add(now time.Duration, j Job) {
 	s.replica = r
 	d.jobs[j.ID] = s
 	r.front.enter(now, s)
+}
+
+// seq is a new sequence, or a finished one as new.
+func (d *Deployment) seq(j Job) *Seq {
+	last := len(d.spare) - 1
+	if last < 0 {
+		return newSeq(j)
+	}
+	s := d.spare[last]
+	d.spare = d.spare[:last]
+	s.reset(j)
+	return s
 }
 
 // Cancel removes a job and frees its resources.
@@ -86,7 +99,10 @@ func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emi
 	}
 	for i, all := had, d.ended(); ended < all; i++ {
 		if e := &out[i]; e.Done {
-			d.forget(d.jobs[e.ID])
+			s := d.jobs[e.ID]
+			d.forget(s)
+			s.Job, s.hashes = Job{}, nil // prompts are long
+			d.spare = append(d.spare, s)
 			ended++
 		}
 	}

@@ -451,6 +451,9 @@ func TestDeploymentDoesNotMindHowItIsStepped(t *testing.T) {
 		var want []Emission
 		for i, way := range []string{"in one go", "in one go", "event by event", "run by run"} {
 			d := mustNew(t, c)
+			if i == 1 {
+				spy(t, d) // every step is planned, share by share
+			}
 			var got []Emission
 			play(d, moves, func(now time.Duration) { got = ways[way](t, d, min(now, forever-1), got) })
 			if i == 0 {

@@ -55,11 +55,17 @@ const (
 )
 
 func newSeq(j Job) *Seq {
+	s := new(Seq)
+	s.reset(j)
+	return s
+}
+
+// reset makes s a new job. It keeps the memory of its lists.
+func (s *Seq) reset(j Job) {
 	j.PromptTokens = max(j.PromptTokens, 1)
 	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
-	s := &Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens)}
+	*s = Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens), shared: s.shared[:0]}
 	s.at = s.firstImage()
-	return s
 }
 
 // firstImage is the prompt offset of the first image: images follow the text.
