@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -173,16 +175,35 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 			fmt.Fprintf(con.Stderr, format+"\n", a...)
 		}
 	}
+	make := func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+		return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
+	}
+	atOnce := 1
+	if simulated(p) {
+		make, atOnce = c.together(m), runtime.GOMAXPROCS(0)
+	}
 	return sweep.Deps{
-		Make: func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
-		},
+		Make: make, AtOnce: atOnce,
 		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
 		Ended: func(t sweep.Turn, o curve.Observation) {
 			if !o.Failed.IsZero() {
 				sayf("pitot: %s: %s", p.Points[t.Point], console.English.Say(o.Failed))
 			}
 		},
+	}
+}
+
+// together makes simulations, several at a time. An interrupt reaches only one of them, which
+// ends the others.
+func (c *Cmd) together(m measuring.Maker) func(experiment.Load, trace.Leg) (*run.Result, error) {
+	enough, end := make(chan struct{}), sync.Once{}
+	return func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+		nobody := run.SinkFunc(func(run.Event) error { return nil })
+		r, err := m.Make(l, measuring.Options{Store: c.Store, Quiet: true, Leg: &leg, Watch: nobody, Enough: enough})
+		if errors.Is(err, console.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted {
+			end.Do(func() { close(enough) })
+		}
+		return r, err
 	}
 }
 

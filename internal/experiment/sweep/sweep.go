@@ -95,9 +95,12 @@ func (p *Plan) leg(t Turn, position int) trace.Leg {
 
 // Deps are what a sweep depends on.
 type Deps struct {
-	// Make makes a run and keeps it.
+	// Make makes a run and keeps it. With AtOnce several goroutines call it.
 	Make func(experiment.Load, trace.Leg) (*run.Result, error)
-	// Begins and Ended tell of a turn, the n-th of all; made is what came of it.
+	// AtOnce is the number of turns made at the same time, at most; 0 is 1. Only simulations
+	// do not disturb each other.
+	AtOnce int
+	// Begins and Ended tell of a turn, the n-th of all, in order; made is what came of it.
 	Begins func(n int, t Turn)
 	Ended  func(t Turn, made curve.Observation)
 }
@@ -108,12 +111,14 @@ var ErrInterrupted = errors.New("interrupted")
 // mostLost turns in a row without a run end a sweep: the server is gone, whatever the load.
 const mostLost = 3
 
-// Run makes the turns that are not among had, and returns what is known of all turns. An
-// error comes with what was seen until then. interrupted reports of an error of Make that it
-// is an interrupt.
+// Run makes the turns that are not among had, and returns what is known of all turns, in
+// order. An error comes with what was seen until then; turns begun at the same time are
+// awaited. interrupted reports of an error of Make that it is an interrupt.
 func Run(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
+	results, end := p.ahead(had, d, interrupted)
+	defer end()
 	lost := 0
-	for n, t := range p.Order() {
+	for _, t := range p.Order() {
 		if o, ok := had[t]; ok {
 			all = append(all, o)
 			continue
@@ -121,27 +126,80 @@ func Run(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error
 		if err != nil {
 			continue // for those that are had
 		}
-		d.Begins(n+1, t)
-		r, wrong := d.Make(p.Load(t), p.leg(t, n+1))
-		if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
-			err = ErrInterrupted
+		r := results()
+		if r.ends != nil {
+			err = r.ends
 			continue
 		}
-		if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
-			err = wrong
-			continue
-		}
-		o := observe(t.Point, r, wrong)
-		all = append(all, o)
-		d.Ended(t, o)
-		if lost++; r != nil {
+		all = append(all, r.seen)
+		d.Ended(t, r.seen)
+		if lost++; r.lost == nil {
 			lost = 0
 		}
 		if lost == mostLost {
-			err = wrong
+			err = r.lost
 		}
 	}
 	return all, err
+}
+
+// A result is what came of a turn.
+type result struct {
+	seen curve.Observation
+	lost error // why there is no run
+	ends error // the sweep
+}
+
+// ahead makes the turns that are not among had. Each call of next is the result of the next
+// one in order; it begins as many of those behind as may be made at the same time. end awaits
+// them.
+func (p *Plan) ahead(had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
+	var begun []chan result // whose results nobody has
+	order := p.Order()
+	n := 0 // turns of it that are had or begun
+	begin := func() {
+		for ; n < len(order) && len(begun) < max(d.AtOnce, 1); n++ {
+			t, number := order[n], n+1
+			if _, ok := had[t]; ok {
+				continue
+			}
+			made := make(chan result, 1)
+			begun = append(begun, made)
+			d.Begins(number, t)
+			go func() { made <- p.make(t, number, d, interrupted) }()
+		}
+	}
+	await := func() result {
+		r := <-begun[0]
+		begun = begun[1:]
+		return r
+	}
+	next = func() result {
+		begin()
+		return await()
+	}
+	end = func() {
+		for len(begun) > 0 {
+			await()
+		}
+	}
+	return next, end
+}
+
+// make makes a turn, the n-th of all.
+func (p *Plan) make(t Turn, n int, d Deps, interrupted func(error) bool) result {
+	r, wrong := d.Make(p.Load(t), p.leg(t, n))
+	if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
+		return result{ends: ErrInterrupted}
+	}
+	if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
+		return result{ends: wrong}
+	}
+	made := result{seen: observe(t.Point, r, wrong)}
+	if r == nil {
+		made.lost = wrong
+	}
+	return made
 }
 
 // Messages of what is no evidence, which experiments have too.

@@ -3,7 +3,12 @@ package sweep
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
@@ -133,4 +138,60 @@ func TestAServerThatIsGoneEndsASweep(t *testing.T) {
 	if all, err := m.run(nil); err == nil || len(all) != 3 || len(m.calls) != 3 {
 		t.Errorf("%v, %v", all, err)
 	}
+}
+
+// Turns made at the same time have the results of turns made one after the other, and in their order.
+func TestTurnsAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fourPoints()
+		run := func(atOnce int) ([]curve.Observation, int32, time.Duration) {
+			var now, most atomic.Int32
+			d := Deps{AtOnce: atOnce, Begins: func(int, Turn) {}, Ended: func(Turn, curve.Observation) {}}
+			d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+				n := now.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				time.Sleep(time.Duration(13-leg.Position) * time.Second) // the first takes longest
+				now.Add(-1)
+				if leg.Position == 5 {
+					return nil, errors.New("too much")
+				}
+				return made(l.Spec.Name), nil
+			}
+			begun := time.Now()
+			all, err := Run(p, map[Turn]curve.Observation{p.Order()[1]: {Run: "old"}}, d, func(error) bool { return false })
+			if err != nil {
+				t.Error(err)
+			}
+			return all, most.Load(), time.Since(begun)
+		}
+		want, one, long := run(0)
+		got, three, short := run(3)
+		if one != 1 || three != 3 || long < 2*short {
+			t.Errorf("%d and %d at once, in %v and %v", one, three, long, short)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(- one after the other, + at once)\n%s", diff)
+		}
+	})
+}
+
+// A turn that ends a sweep lets those begun beside it end, and no other begin.
+func TestAnInterruptAwaitsTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun, ended atomic.Int32
+		d := Deps{AtOnce: 3, Begins: func(int, Turn) { begun.Add(1) }, Ended: func(Turn, curve.Observation) {}}
+		d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+			time.Sleep(time.Duration(leg.Position) * time.Second)
+			ended.Add(1)
+			if leg.Position == 2 {
+				return nil, errStop
+			}
+			return made(l.Spec.Name), nil
+		}
+		all, err := Run(fourPoints(), nil, d, func(err error) bool { return errors.Is(err, errStop) })
+		if !errors.Is(err, ErrInterrupted) || len(all) != 1 || begun.Load() != 4 || ended.Load() != 4 {
+			t.Errorf("%d observations, %v, %d begun, %d ended", len(all), err, begun.Load(), ended.Load())
+		}
+	})
 }

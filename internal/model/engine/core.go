@@ -31,6 +31,8 @@ type Core struct {
 
 	waiting  queue
 	running  []*Seq // in order of admission
+	lanes    lanes  // the first of them
+	ended    []*Seq // finished by the latest step, in order
 	rested   bool   // there was nothing to do after the previous step
 	plan     Plan
 	adapters adapters
@@ -48,6 +50,10 @@ type Core struct {
 // to running sequences and admits waiting ones, until the step is full.
 type Policy interface {
 	Plan(c *Core)
+	// Repeat reports whether Plan would do nothing but give every running sequence the one
+	// token that it decodes, as in the step before, and has memory for. It then counts as
+	// called.
+	Repeat(c *Core) bool
 }
 
 // A Plan is the next step.
@@ -56,18 +62,24 @@ type Plan struct {
 	decodes []share // of decoding sequences
 	prompts []share // of prompts, and of recomputed sequences
 	encoder int     // image tokens left
+	lanes   bool    // each lane has a token
+	before  int     // number of decodes that had theirs before the lanes
 }
+
+// clear makes p the plan of a step in which nobody has a share yet.
+func (p *Plan) clear(encoder int) {
+	p.Work = Work{}
+	p.decodes, p.prompts = p.decodes[:0], p.prompts[:0]
+	p.encoder, p.lanes, p.before = encoder, false, 0
+}
+
+// empty reports whether nobody has a share.
+func (p *Plan) empty() bool { return !p.lanes && len(p.decodes) == 0 && len(p.prompts) == 0 }
 
 // A share is one sequence's part of a step.
 type share struct {
 	seq    *Seq
 	tokens int32 // computed, including draft tokens
-}
-
-// An Output is tokens produced by a step for a sequence.
-type Output struct {
-	seq    *Seq
-	tokens int32
 }
 
 // coreConfig is the configuration of a core.
@@ -95,6 +107,7 @@ func newCore(c coreConfig) *Core {
 	if c.lora != nil {
 		core.adapters.slots = c.lora.Slots
 	}
+	core.lanes.soonest = math.MaxInt
 	return core
 }
 
@@ -127,8 +140,7 @@ func (c *Core) Cancel(s *Seq) bool {
 	case waiting:
 		c.waiting.remove(s)
 	case running:
-		c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
-		c.release(s)
+		c.withdraw(s)
 	default:
 		return false
 	}
@@ -141,17 +153,24 @@ func (c *Core) Cancel(s *Seq) bool {
 func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
-	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
+	c.plan.clear(c.encoder)
 	if c.async {
 		c.look()
 	}
-	c.policy.Plan(c)
+	if !c.quiet() || !c.policy.Repeat(c) {
+		c.policy.Plan(c)
+	} else {
+		c.decodeLanes()
+	}
 	c.rested = false
-	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+	if c.plan.empty() {
 		c.known = math.MaxUint64 // a step that was not made hides nobody from the next
 		return 0, false
 	}
 	c.plan.Decodes += len(c.plan.decodes)
+	if c.plan.lanes {
+		c.plan.Decodes += c.lanes.len()
+	}
 	c.account()
 	c.counters.Steps++
 	c.counters.Prefilled += uint64(c.plan.PrefillTokens)
@@ -208,11 +227,25 @@ func (c *Core) account() {
 	}
 }
 
-// End ends the step planned by Begin: it appends the produced tokens to out, and
-// releases finished sequences.
-func (c *Core) End(out []Output) []Output {
-	finished := 0
-	for _, sh := range c.plan.decodes {
+// End ends at now the step planned by Begin: it appends the emissions to out, and releases
+// finished sequences.
+func (c *Core) End(now time.Duration, out []Emission) []Emission {
+	c.ended = c.ended[:0]
+	out = c.endDecodes(now, c.plan.decodes[:c.plan.before], out)
+	if c.plan.lanes {
+		out = c.endLanes(now, out)
+	}
+	out = c.endDecodes(now, c.plan.decodes[c.plan.before:], out)
+	out = c.endPrompts(now, out)
+	if len(c.ended) > 0 {
+		c.running = slices.DeleteFunc(c.running, func(s *Seq) bool { return s.status == gone })
+	}
+	c.join()
+	return out
+}
+
+func (c *Core) endDecodes(now time.Duration, shares []share, out []Emission) []Emission {
+	for _, sh := range shares {
 		s, made := sh.seq, int32(1)
 		if s.status != running { // cancelled in between
 			continue
@@ -221,42 +254,40 @@ func (c *Core) End(out []Output) []Output {
 			made = min(1+c.verify(sh.tokens-1), s.last-s.emitted)
 		}
 		s.computed += int(made)
-		s.length += int(made)
-		s.emitted += made
-		if s.emitted == s.last {
-			finished++
-			c.finish(s)
-		}
-		c.counters.Decoded += uint64(made)
-		out = append(out, Output{s, made})
+		out = append(out, c.produce(now, s, made))
 	}
+	return out
+}
+
+func (c *Core) endPrompts(now time.Duration, out []Emission) []Emission {
 	for _, sh := range c.plan.prompts {
 		s := sh.seq
 		if s.status != running {
 			continue
 		}
-		if s.computed += int(sh.tokens); s.computed < s.length {
-			continue
+		if s.computed += int(sh.tokens); s.computed == s.length {
+			out = append(out, c.produce(now, s, 1))
 		}
-		s.length++
-		s.emitted++
-		if s.emitted == s.last {
-			finished++
-			c.finish(s)
-		}
-		c.counters.Decoded++
-		out = append(out, Output{s, 1})
-	}
-	if finished > 0 {
-		c.running = slices.DeleteFunc(c.running, func(s *Seq) bool { return s.status == gone })
 	}
 	return out
+}
+
+// produce adds tokens to the output of s at now.
+func (c *Core) produce(now time.Duration, s *Seq, tokens int32) Emission {
+	s.length += int(tokens)
+	s.emitted += tokens
+	c.counters.Decoded += uint64(tokens)
+	if s.emitted == s.last {
+		c.finish(s)
+	}
+	return s.emission(now, tokens)
 }
 
 // finish releases a sequence that this core has finished.
 func (c *Core) finish(s *Seq) {
 	s.done = int(s.last) == s.OutputTokens
 	s.status = gone
+	c.ended = append(c.ended, s)
 	c.release(s)
 }
 
@@ -310,6 +341,10 @@ func (c *Core) encodable(s *Seq, n int) int {
 // memory and budget last. It returns the number of the first without tokens, and
 // the remaining budget.
 func (c *Core) decode(i, budget int) (next, left int) {
+	if i == 0 {
+		i = c.decodeLanes()
+		budget -= i
+	}
 	n, had := 1+c.drafts, len(c.plan.decodes)
 	for ; i < len(c.running) && budget >= n; i++ {
 		s := c.running[i]
@@ -398,8 +433,8 @@ func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 // everything when it is admitted again. It returns the tokens of the share.
 func (c *Core) preempt(s *Seq) (tokens int) {
 	c.counters.Preemptions++
-	c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
-	c.release(s)
+	c.dissolve()
+	c.withdraw(s)
 	tokens = c.plan.take(s)
 	c.plan.encoder = min(c.plan.encoder, c.encoder) // an image may be larger than the budget
 	s.forget()
@@ -422,6 +457,17 @@ func (p *Plan) take(s *Seq) (tokens int) {
 		p.prompts = slices.Delete(p.prompts, i, i+1)
 	}
 	return tokens
+}
+
+// withdraw removes s from the running sequences and releases it.
+func (c *Core) withdraw(s *Seq) {
+	i := slices.Index(c.running, s)
+	if i < c.lanes.len() {
+		c.lanes.settle(s)
+		c.lanes.leave(i, s)
+	}
+	c.running = slices.Delete(c.running, i, i+1)
+	c.release(s)
 }
 
 // release frees the memory and the adapter of s.

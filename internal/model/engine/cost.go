@@ -31,7 +31,9 @@ func (c *Costs) time(w *Work) Seconds {
 	if w.Images > 0 {
 		t += c.Image.times(float64(w.Images)) + c.ImageToken.times(float64(w.ImageTokens)) + c.ImagePair.times(w.ImagePairs)
 	}
-	t += c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
+	if w.Blocks+w.Pages+w.Adapters > 0 {
+		t += c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
+	}
 	t += table.at(float64(w.Decodes))
 	if w.PrefillTokens > 0 {
 		t += curve(c.PrefillTable).at(float64(w.PrefillTokens))

@@ -8,13 +8,8 @@ import (
 type Deployment struct {
 	replicas []*replica
 	router   router
-	jobs     map[uint64]*assigned
-}
-
-// An assigned job and its replica.
-type assigned struct {
-	seq *Seq
-	at  *replica
+	jobs     map[uint64]*Seq // unfinished
+	spare    []*Seq          // finished, to be used again
 }
 
 // New returns an idle deployment. The error is that of Validate.
@@ -23,7 +18,7 @@ func New(c Config) (*Deployment, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	d := &Deployment{jobs: make(map[uint64]*assigned)}
+	d := &Deployment{jobs: make(map[uint64]*Seq)}
 	for n := range c.Replicas.Count {
 		d.replicas = append(d.replicas, newReplica(c, n))
 	}
@@ -36,27 +31,40 @@ func (c Config) Context() int { return c.withDefaults().MaxModelLen }
 
 // Add routes a job to a replica.
 func (d *Deployment) Add(now time.Duration, j Job) {
-	s := newSeq(j)
+	s := d.seq(j)
 	r := d.replicas[0]
 	if len(d.replicas) > 1 {
 		r = d.replicas[d.router(s, d.replicas)]
 	}
 	r.load++
-	d.jobs[j.ID] = &assigned{s, r}
+	s.replica = r
+	d.jobs[j.ID] = s
 	r.front.enter(now, s)
+}
+
+// seq is a new sequence, or a finished one as new.
+func (d *Deployment) seq(j Job) *Seq {
+	last := len(d.spare) - 1
+	if last < 0 {
+		return newSeq(j)
+	}
+	s := d.spare[last]
+	d.spare = d.spare[:last]
+	s.reset(j)
+	return s
 }
 
 // Cancel removes a job and frees its resources.
 func (d *Deployment) Cancel(_ time.Duration, id uint64) {
-	if a := d.jobs[id]; a != nil {
-		d.forget(id, a)
-		a.at.cancel(a.seq)
+	if s := d.jobs[id]; s != nil {
+		d.forget(s)
+		s.replica.cancel(s)
 	}
 }
 
-func (d *Deployment) forget(id uint64, a *assigned) {
-	a.at.load--
-	delete(d.jobs, id)
+func (d *Deployment) forget(s *Seq) {
+	s.replica.load--
+	delete(d.jobs, s.ID)
 }
 
 // Next is the instant of the next event in any replica.
@@ -91,7 +99,10 @@ func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emi
 	}
 	for i, all := had, d.ended(); ended < all; i++ {
 		if e := &out[i]; e.Done {
-			d.forget(e.ID, d.jobs[e.ID])
+			s := d.jobs[e.ID]
+			d.forget(s)
+			s.Job, s.hashes = Job{}, nil // prompts are long
+			d.spare = append(d.spare, s)
 			ended++
 		}
 	}

@@ -5,9 +5,10 @@ import "slices"
 // part is how many tokens of one prompt the next step has at most, for equal parts: 0, no
 // limit, if it has room for all prompts.
 func (v *vllm) part(c *Core) int {
-	b := v.budget()
+	b, lanes := v.budget(), c.lanes.len()
+	b.take(lanes, true)
 	var rests []int
-	for _, s := range c.running {
+	for _, s := range c.running[lanes:] {
 		if s.decodes() {
 			b.take(1+c.drafts, true)
 		} else {

@@ -23,7 +23,7 @@ type frontend struct {
 	chunk, delay time.Duration
 
 	inbox   queue           // requests to process, when blocking
-	outbox  []*Seq          // sequences with output, in order
+	outbox  []Emission      // waiting output, in order, without its instants
 	free    time.Duration   // when the worker of output (and of requests, if blocking) is free
 	busy    bool            // the worker works until free
 	request *Seq            // in progress, if it is a request
@@ -63,34 +63,40 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 	f.coming.push(later(ready, f.delay), s)
 }
 
-// put accepts output of the engine at now. It is appended to out if it leaves at
-// once.
-func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
-	if f.chunk == 0 && !f.Blocking {
-		had := len(out)
-		out = slices.Grow(out, len(outputs))[:had+len(outputs)]
-		for i, o := range outputs {
-			o.seq.emit(&out[had+i], now, o.tokens)
-			if o.seq.done {
-				f.ended++
-			}
-		}
+// instant reports whether output leaves at once.
+func (f *frontend) instant() bool { return f.chunk == 0 && !f.Blocking }
+
+// put accepts output of the engine. It is appended to out if it leaves at once.
+func (f *frontend) put(e Emission, out []Emission) []Emission {
+	if !f.instant() {
+		f.merge([]Emission{e})
 		return out
 	}
-	for _, o := range outputs {
-		s := o.seq
-		s.pending += o.tokens
-		if !s.queued {
-			s.queued = true
-			f.outbox = append(f.outbox, s)
-		}
+	if e.Done {
+		f.ended++
 	}
-	return out
+	return append(out, e)
 }
 
-// emit fills in an emission of s, in place: there is one for every token.
-func (s *Seq) emit(e *Emission, at time.Duration, tokens int32) {
-	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.id, s.start, at, tokens, s.cached, s.done
+// merge adds outputs to those of the same sequences in the outbox. Both are mostly in the
+// same order, so each search begins behind the sequence found last.
+func (f *frontend) merge(outputs []Emission) {
+	next := 0
+	for i := range outputs {
+		e := &outputs[i]
+		same := func(o Emission) bool { return o.ID == e.ID }
+		at := slices.IndexFunc(f.outbox[next:], same) + next
+		if at < next {
+			at = slices.IndexFunc(f.outbox[:next], same)
+		}
+		if at < 0 {
+			f.outbox = append(f.outbox, *e)
+			continue
+		}
+		f.outbox[at].Tokens += e.Tokens
+		f.outbox[at].Done = e.Done
+		next = at + 1
+	}
 }
 
 // next gives the worker its next work at now, if it is free.
@@ -118,13 +124,18 @@ func (f *frontend) send(now time.Duration) {
 	if f.sent == len(f.leaving) {
 		f.leaving, f.sent = f.leaving[:0], 0
 	}
-	for _, s := range f.outbox {
-		now = later(now, f.chunk)
-		f.leaving = append(f.leaving, Emission{})
-		s.emit(&f.leaving[len(f.leaving)-1], now, s.pending)
-		s.pending, s.queued = 0, false
+	first := len(f.leaving)
+	if first == 0 {
+		f.leaving, f.outbox = f.outbox, f.leaving
+	} else {
+		f.leaving = append(f.leaving, f.outbox...)
+		f.outbox = f.outbox[:0]
 	}
-	f.outbox = f.outbox[:0]
+	chunks := f.leaving[first:]
+	for i := range chunks {
+		now = later(now, f.chunk)
+		chunks[i].At = now
+	}
 	f.busy, f.free = true, now
 }
 
@@ -138,26 +149,38 @@ func (f *frontend) done(now time.Duration) {
 	f.next(now)
 }
 
+// rest ends the worker's current work at now if that is all that happens: there is nothing
+// else to work on.
+func (f *frontend) rest(now time.Duration) bool {
+	if !f.busy || f.free != now || f.request != nil || len(f.outbox) > 0 || f.inbox.len() > 0 {
+		return false
+	}
+	f.busy = false
+	return true
+}
+
 // flush appends the output that has left until now to out; with early it stops
 // after the instant at which a job was done.
 func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
-	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
-		e := f.leaving[f.sent]
-		out = append(out, e)
-		if e.Done {
+	left := f.leaving[f.sent:]
+	n := 0
+	for ; n < len(left) && left[n].At <= now; n++ {
+		if left[n].Done {
 			f.ended++
 			if early {
-				now = e.At
+				now = left[n].At
 			}
 		}
 	}
-	return out
+	f.sent += n
+	return append(out, left[:n]...)
 }
 
 // forget discards the output of a cancelled sequence.
 func (f *frontend) forget(s *Seq) {
-	f.outbox = slices.DeleteFunc(f.outbox, func(o *Seq) bool { return o == s })
-	kept := slices.DeleteFunc(f.leaving[f.sent:], func(e Emission) bool { return e.ID == s.ID })
+	mine := func(e Emission) bool { return e.ID == s.ID }
+	f.outbox = slices.DeleteFunc(f.outbox, mine)
+	kept := slices.DeleteFunc(f.leaving[f.sent:], mine)
 	f.leaving = f.leaving[:f.sent+len(kept)]
 }
 

@@ -61,6 +61,19 @@ func (p *sglang) Plan(c *Core) {
 	p.had = len(c.running)
 }
 
+// Repeat lowers the ratio if no waiting request can be admitted.
+func (p *sglang) Repeat(c *Core) bool {
+	n := len(c.running)
+	if c.rested || n != p.had || c.waiting.len() > 0 && !p.full {
+		return false
+	}
+	p.lower()
+	return true
+}
+
+// lower lowers the ratio by a decode step.
+func (p *sglang) lower() { p.ratio = max(p.ratio-p.decay, p.floor) }
+
 // prefill gives shares to prompts: first to a partial one, then to waiting ones.
 // With disaggregation these include sequences that were prefilled elsewhere and
 // only decode.
@@ -71,7 +84,7 @@ func (p *sglang) prefill(c *Core) {
 	}
 	decodes := p.mixed(c)
 	budget, chunk = budget-decodes, chunk-decodes
-	for _, s := range c.running {
+	for _, s := range c.running[c.lanes.len():] {
 		if !s.decodes() {
 			n := c.wants(s, chunk)
 			if n > 0 && c.give(s, n) {
@@ -114,8 +127,12 @@ func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 // mixed is the number of sequences that decode alongside the prompts, in the same
 // budget.
 func (p *sglang) mixed(c *Core) (n int) {
-	for _, s := range c.running {
-		if p.Mixed && s.decodes() {
+	if !p.Mixed {
+		return 0
+	}
+	n = c.lanes.len()
+	for _, s := range c.running[n:] {
+		if s.decodes() {
 			n++
 		}
 	}
@@ -125,6 +142,7 @@ func (p *sglang) mixed(c *Core) (n int) {
 // reserved is the memory kept for running sequences: the expected output of
 // decoding ones, and the maximum of the others.
 func (p *sglang) reserved(c *Core) (tokens int) {
+	c.settle()
 	left := 0
 	for _, s := range c.running {
 		if s.decodes() {
@@ -162,7 +180,7 @@ func (p *sglang) sort(c *Core) {
 // waits.
 func (p *sglang) decode(c *Core) {
 	if len(c.plan.prompts) == 0 {
-		p.ratio = max(p.ratio-p.decay, p.floor)
+		p.lower()
 		if p.short(c, 1+c.drafts) {
 			p.retract(c)
 		}
@@ -172,8 +190,12 @@ func (p *sglang) decode(c *Core) {
 
 // short reports whether memory is insufficient for n more tokens of every sequence.
 func (p *sglang) short(c *Core, n int) bool {
-	need := 0
-	for _, s := range c.running {
+	need, lanes := 0, c.lanes.len()
+	if c.lanes.soonest <= c.lanes.steps { // otherwise each has memory for a token
+		c.settle()
+		lanes = 0
+	}
+	for _, s := range c.running[lanes:] {
 		if s.decodes() {
 			need += max((s.computed+n+c.block-1)/c.block-s.blocks, 0)
 		}
@@ -184,6 +206,7 @@ func (p *sglang) short(c *Core, n int) bool {
 // retract sends sequences back to the queue until the others have memory; one
 // always remains.
 func (p *sglang) retract(c *Core) {
+	c.dissolve()
 	for len(c.running) > 1 && p.short(c, 1+c.drafts) {
 		victim := c.running[0]
 		for _, s := range c.running {

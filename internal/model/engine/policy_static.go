@@ -24,3 +24,6 @@ func (p *static) Plan(c *Core) {
 		c.grow(s, whole)
 	}
 }
+
+// Repeat lets Plan count the padding.
+func (p *static) Repeat(*Core) bool { return false }

@@ -76,12 +76,17 @@ func (v *vllm) Plan(c *Core) {
 		c.part = v.part(c)
 	}
 	left, preempted := v.run(c)
-	for preempted && len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+	for preempted && c.plan.empty() {
 		left, preempted = v.run(c) // an empty step takes no time
 	}
 	if !preempted {
 		v.admit(c, left)
 	}
+}
+
+// Repeat reports whether no waiting sequence can be admitted.
+func (v *vllm) Repeat(c *Core) bool {
+	return c.waiting.len() == 0 || len(c.running) >= v.MaxSequences
 }
 
 // run gives shares to the running sequences.

@@ -188,6 +188,9 @@ func spy(t rapid.TB, d *Deployment) []*watch {
 	return all
 }
 
+// Repeat has every step planned, and inspected.
+func (w *watch) Repeat(*Core) bool { return false }
+
 // Plan lets the policy plan, and inspects the result.
 func (w *watch) Plan(c *Core) {
 	for s := range w.computed {
@@ -198,6 +201,7 @@ func (w *watch) Plan(c *Core) {
 	before, busy, known := c.counters.Preemptions, slices.Clone(c.running), w.arrived
 	w.arrived = c.arrivals
 	w.Policy.Plan(c)
+	c.dissolve() // every sequence with its own share
 	for _, s := range c.running {
 		if c.async && len(busy) > 0 && s.arrived >= known && !slices.Contains(busy, s) {
 			w.t.Fatalf("job %d is in a step that was planned before it came", s.ID)
@@ -447,6 +451,9 @@ func TestDeploymentDoesNotMindHowItIsStepped(t *testing.T) {
 		var want []Emission
 		for i, way := range []string{"in one go", "in one go", "event by event", "run by run"} {
 			d := mustNew(t, c)
+			if i == 1 {
+				spy(t, d) // every step is planned, share by share
+			}
 			var got []Emission
 			play(d, moves, func(now time.Duration) { got = ways[way](t, d, min(now, forever-1), got) })
 			if i == 0 {

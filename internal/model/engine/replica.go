@@ -21,9 +21,9 @@ type replica struct {
 	decode  *server
 	prefill []*server
 	link    *link
-	servers []*server // all of them: prefill, then decode
-	outputs []Output
-	load    int // unfinished jobs
+	servers []*server  // all of them: prefill, then decode
+	outputs []Emission // of a step, on their way to the frontend
+	load    int        // unfinished jobs
 }
 
 // A server is a core with the end of its current step.
@@ -108,6 +108,9 @@ func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Em
 		if t > limit || t == forever {
 			return out, limit
 		}
+		if r.front.rest(t) {
+			continue
+		}
 		out = r.handle(t, out)
 		if early && (r.front.ended > ended || len(out) > cap(out)*3/4) {
 			return out, t
@@ -142,17 +145,31 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 // server to the link.
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
-	r.outputs = s.End(r.outputs[:0])
-	if s == r.decode {
-		return r.front.put(t, r.outputs, out)
+	switch f := r.front; {
+	case s != r.decode:
+		r.outputs = s.End(t, r.outputs[:0])
+		return r.prefilled(t, s, out)
+	case f.instant():
+		out = s.End(t, out)
+		f.ended += len(s.ended)
+	case len(f.outbox) == 0:
+		f.outbox = s.End(t, f.outbox)
+	default:
+		r.outputs = s.End(t, r.outputs[:0])
+		f.merge(r.outputs)
 	}
-	for i, o := range r.outputs {
-		s.work -= o.seq.PromptTokens
-		if o.seq.done {
-			out = r.front.put(t, r.outputs[i:i+1], out)
+	return out
+}
+
+// prefilled passes on the outputs of a prefill server, each of which is its last for a sequence.
+func (r *replica) prefilled(t time.Duration, s *server, out []Emission) []Emission {
+	for i, q := range s.ended {
+		s.work -= q.PromptTokens
+		if q.done {
+			out = r.front.put(r.outputs[i], out)
 			continue
 		}
-		r.link.send(t, o.seq)
+		r.link.send(t, q)
 	}
 	return out
 }
@@ -163,7 +180,7 @@ func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emissio
 	if s.status == gone {
 		return out
 	}
-	out = r.front.put(t, []Output{{s, 1}}, out)
+	out = r.front.put(s.emission(t, 1), out)
 	s.last = int32(s.OutputTokens)
 	s.hashed = false // the block size may differ here
 	s.server = r.decode

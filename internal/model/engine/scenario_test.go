@@ -196,10 +196,14 @@ type stepTaken struct {
 	did    string
 }
 
+// Repeat has every step planned, and recorded.
+func (r *recorder) Repeat(*Core) bool { return false }
+
 // Plan records the step.
 func (r *recorder) Plan(c *Core) {
 	before := slices.Clone(c.running)
 	r.Policy.Plan(c)
+	c.dissolve() // every sequence with its own share
 	gone := func(from, in []*Seq) (ids []string) {
 		for _, s := range from {
 			if !slices.Contains(in, s) {

@@ -68,5 +68,13 @@ func (s Seconds) times(n float64) Seconds { return Seconds(float64(s) * n) }
 
 // Duration rounds to nanoseconds, limited so that two can be added.
 func (s Seconds) Duration() time.Duration {
-	return time.Duration(math.Round(min(float64(s)*1e9, float64(forever))))
+	x := min(float64(s)*1e9, float64(forever))
+	whole := time.Duration(x)
+	switch rest := x - float64(whole); { // as math.Round, which is slower: there is one for every step
+	case rest >= 0.5:
+		return whole + 1
+	case rest <= -0.5:
+		return whole - 1
+	}
+	return whole
 }

@@ -18,32 +18,24 @@ import (
 // prompt cut into chunks, one with a cached prefix, and a sequence that was
 // preempted and recomputes everything.
 type Seq struct {
-	// These fields, which every step reads, are few: sequences are then close
-	// together, and a batch of them fits the processor's first-level cache.
-	computed int    // tokens with keys and values in the cache
-	length   int    // prompt and output so far
-	room     int    // capacity of its blocks in tokens
-	emitted  int32  // output tokens so far
-	last     int32  // output tokens after which this core has finished it
-	pending  int32  // output tokens waiting in the frontend
-	cached   int32  // prompt tokens found in the prefix cache at first admission
-	step     uint32 // number of the step in which it last had a share
-	status   status
-	begun    bool          // start and cached are set
-	queued   bool          // in the frontend's queue of output
-	done     bool          // the last output was produced
-	start    time.Duration // when it was first admitted
-	id       uint64        // of its job
-	*particulars
-}
-
-// particulars are the fields that a step reads only when something changes.
-type particulars struct {
 	Job
-	images  int     // images that the encoder has processed
-	at      int     // prompt offset of image number images
-	arrived uint64  // order of arrival at the core
-	server  *server // the one it arrived at last
+	computed int           // tokens with keys and values in the cache
+	length   int           // prompt and output so far
+	room     int           // capacity of its blocks in tokens
+	emitted  int32         // output tokens so far
+	last     int32         // output tokens after which this core has finished it
+	since    int           // of a lane: its number of steps of which the fields above know
+	start    time.Duration // when it was first admitted
+	cached   int32         // prompt tokens found in the prefix cache then
+	begun    bool          // start and cached are set
+	done     bool          // the last output was produced
+	status   status
+	step     uint32   // number of the step in which it last had a share
+	arrived  uint64   // order of arrival at the core
+	replica  *replica // of its router
+	server   *server  // the one it arrived at last
+	images   int      // images that the encoder has processed
+	at       int      // prompt offset of image number images
 
 	blocks int       // held, of the KV cache
 	shared []blockID // of these, those known to the prefix cache, in order
@@ -63,11 +55,17 @@ const (
 )
 
 func newSeq(j Job) *Seq {
+	s := new(Seq)
+	s.reset(j)
+	return s
+}
+
+// reset makes s a new job. It keeps the memory of its lists.
+func (s *Seq) reset(j Job) {
 	j.PromptTokens = max(j.PromptTokens, 1)
 	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
-	s := &Seq{id: j.ID, length: j.PromptTokens, last: int32(j.OutputTokens), particulars: &particulars{Job: j}}
+	*s = Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens), shared: s.shared[:0]}
 	s.at = s.firstImage()
-	return s
 }
 
 // firstImage is the prompt offset of the first image: images follow the text.
@@ -100,6 +98,11 @@ func (s *Seq) imageTokens(n int) (tokens int) {
 		at += s.Images[i].Tokens
 	}
 	return tokens
+}
+
+// emission is output of s that is due at an instant.
+func (s *Seq) emission(at time.Duration, tokens int32) Emission {
+	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: s.cached, Done: s.done}
 }
 
 // left is the number of tokens still to emit.
