@@ -179,8 +179,8 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 		return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
 	}
 	atOnce := 1
-	if simulated(p) {
-		make, atOnce = c.together(m), runtime.GOMAXPROCS(0)
+	if simulated(p) { // while one writes to the store, another computes
+		make, atOnce = c.together(m), 2*runtime.GOMAXPROCS(0)
 	}
 	return sweep.Deps{
 		Make: make, AtOnce: atOnce,
