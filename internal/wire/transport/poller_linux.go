@@ -315,7 +315,7 @@ func (p *poller) read(c *Conn) {
 			r.warm.Prefetch()
 		}
 		n, err := p.receive(c)
-		if err == errNotReady {
+		if errors.Is(err, errNotReady) {
 			return
 		}
 		if err != nil || !r.taker.take(p.buf[:n], c.last) {
