@@ -29,11 +29,13 @@ type rawConn struct {
 	taker   taker
 	layer   io.Reader   // on top of the connection; nil: none
 	fd      int         // the poller's descriptor of the socket
+	serial  int32       // in its events
 	left    int         // in the socket after the latest read, -1 if unknown
 	reading atomic.Bool // an exchange is on its way
 	missed  atomic.Bool // an event came while there was none
 	ending  bool        // an event told of its end
 	dry     bool        // there is nothing to read until an event comes
+	again   bool        // the poller will read more without an event
 	hot     [2]Span     // what a read of the exchange needs
 	warm    Warm        // its receiver; nil: not warm
 
@@ -85,7 +87,10 @@ func (r *rawConn) stamps() bool { return r.rc != nil || r.poller != nil }
 
 // control calls f with the descriptor.
 func (r *rawConn) control(f func(fd uintptr)) error {
-	if r.poller != nil {
+	switch {
+	case r.closed.Load():
+		return net.ErrClosed
+	case r.poller != nil:
 		f(uintptr(r.fd))
 		return nil
 	}
@@ -165,6 +170,8 @@ func (m *message) control() (wall int64, left int) {
 func (c *Conn) readStamped(p []byte) (int, error) {
 	r := &c.raw
 	switch {
+	case r.closed.Load():
+		return 0, net.ErrClosed
 	case r.poller != nil && r.reading.Load(): // it is the poller that reads, from a layer on top
 		return r.poller.socket(c, p)
 	case r.read == nil:
@@ -255,12 +262,17 @@ func (c *Conn) Close() error {
 	if r.poller == nil {
 		return c.Conn.Close()
 	}
+	p := r.poller
+	p.mu.Lock() // nobody asks the epoll for a descriptor that is closed
 	if !r.closed.CompareAndSwap(false, true) {
+		p.mu.Unlock()
 		return net.ErrClosed
 	}
-	r.poller.all.table.set(r.fd, nil)
+	p.all.table.set(r.fd, nil)
 	err := unix.Close(r.fd)
-	r.poller.left()
+	p.release(c)
+	p.mu.Unlock()
+	p.left()
 	return os.NewSyscallError("close", err)
 }
 
@@ -305,6 +317,9 @@ func (c *Conn) setDeadline(by *atomic.Int64, t time.Time) error {
 // writeStamped is Write with a timestamp taken just before the system call.
 func (c *Conn) writeStamped(p []byte) (int, error) {
 	r := &c.raw
+	if r.closed.Load() {
+		return 0, net.ErrClosed
+	}
 	if r.write == nil {
 		r.write = c.writeOnce
 	}

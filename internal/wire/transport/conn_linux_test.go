@@ -47,7 +47,7 @@ func polled(t *testing.T, conn *Conn, take takes) error {
 	t.Helper()
 	all := &pollers{watch: newWatch(), clock: conn.clock}
 	defer all.close()
-	if all.adopt(conn); !conn.begin(nil, take) {
+	if all.adopt(conn, false); !conn.begin(nil, take) {
 		t.Fatal("no poller took the connection")
 	}
 	return conn.finish()

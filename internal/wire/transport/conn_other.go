@@ -32,8 +32,8 @@ type pollers struct {
 	lazy    bool
 }
 
-func (*pollers) adopt(*Conn) {}
-func (*pollers) close()      {}
+func (*pollers) adopt(*Conn, bool) {}
+func (*pollers) close()            {}
 
 func (c *Conn) begin(io.Reader, taker) bool { return false }
 func (c *Conn) finish() error               { return nil }

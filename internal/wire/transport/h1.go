@@ -32,12 +32,12 @@ func (c *h1Conn) receive(to taker, polled bool) error {
 	return receiveFrom(c.Conn, c.Conn, to)
 }
 
-// giveUp ends what a poller does for an exchange.
-func (c *h1Conn) giveUp(polled bool) {
-	if polled {
-		_ = c.SetReadDeadline(time.Unix(1, 0))
-		_ = c.finish()
+// begin has a poller read for the taker from now on. It reports false if there is none.
+func (c *h1Conn) begin(to taker) bool {
+	if c.secure != nil {
+		return c.Conn.begin(c.secure, to)
 	}
+	return c.Conn.begin(nil, to)
 }
 
 func (c *h1Conn) close() { c.drop(true) }
@@ -145,7 +145,7 @@ func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
 			return nil, err
 		}
 	}
-	c.polls.adopt(conn.Conn)
+	c.polls.adopt(conn.Conn, o.secure)
 	return conn, nil
 }
 
@@ -190,9 +190,11 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		conn.drop(res.state == complete && !res.broken)
 	}()
 	sending := make(chan error, 1)
-	big := len(req.Body) >= bigRequest
-	polled := conn.secure == nil && conn.begin(nil, res)
-	if big {
+	polled := false
+	if big := len(req.Body) >= bigRequest; big {
+		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
+		// so nothing else is written then.
+		polled = conn.secure == nil && conn.begin(res)
 		go func() {
 			_, err := conn.request(req, o, x.c.newOnly())
 			sending <- err
@@ -200,13 +202,10 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	} else {
 		n, err := conn.request(req, o, x.c.newOnly())
 		if err != nil && n == 0 {
-			conn.giveUp(polled)
 			return x.Dialed == Never && ctx.Err() == nil, err
 		}
 		sending <- err
-		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
-		// so nothing else is written then.
-		polled = polled || conn.begin(conn.secure, res)
+		polled = conn.begin(res) // not before: what came without a request is no answer
 	}
 	err = conn.receive(res, polled)
 	sent := conn.written(sending, res.state == complete)

@@ -4,6 +4,7 @@ package transport
 
 import (
 	"errors"
+	"net"
 	"os"
 	"runtime"
 	"sync"
@@ -51,8 +52,9 @@ type pollers struct {
 	watch   *watch
 	clock   *clock.Clock
 	table   table
-	patient atomic.Bool // nothing waits for the ends of answers
-	lazy    bool        // for tests: pollers always are
+	serial  atomic.Int32 // of the latest connection
+	patient atomic.Bool  // nothing waits for the ends of answers
+	lazy    bool         // for tests: pollers always are
 
 	mu     sync.Mutex
 	list   []*poller
@@ -69,8 +71,9 @@ const (
 	watched    = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
 )
 
-// adopt takes a connection over from the runtime, if that is possible.
-func (a *pollers) adopt(c *Conn) {
+// adopt takes a connection over from the runtime, if that is possible. ahead: a layer on top may have read bytes of
+// which no event tells.
+func (a *pollers) adopt(c *Conn, ahead bool) {
 	if c.raw.rc == nil {
 		return
 	}
@@ -81,33 +84,55 @@ func (a *pollers) adopt(c *Conn) {
 	fd := -1
 	err := c.raw.rc.Control(func(old uintptr) { fd, _ = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil || fd < 0 {
+		p.left()
 		return
 	}
+	// Before its exchange the connection takes no notice of events but that there was one: so it may be in the
+	// table already.
 	runtimes := c.raw.rc
-	c.raw.fd, c.raw.rc, c.raw.poller, c.raw.done, c.meter = fd, nil, p, make(chan error, 1), p.meter
-	p.conns.Add(1)
+	c.raw.fd, c.raw.serial, c.raw.rc, c.raw.poller, c.raw.done = fd, a.serial.Add(1), nil, p, make(chan error, 1)
+	c.raw.missed.Store(ahead)
 	a.table.set(fd, c)
-	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: watched, Fd: int32(fd)}); err != nil {
+	if c.watch(unix.EPOLL_CTL_ADD, watched) != nil {
 		a.table.set(fd, nil)
-		p.conns.Add(-1)
 		_ = unix.Close(fd)
 		c.raw.rc, c.raw.poller = runtimes, nil
+		p.left()
 		return
 	}
+	c.meter = p.meter
 	_ = c.Conn.Close() // the runtime's descriptor; the socket has another
 }
 
-// next is the poller of another connection, nil if there is none.
+// watch tells the epoll for which events to look. They bear the connection's serial number, since descriptors
+// are reused.
+func (c *Conn) watch(op int, events uint32) error {
+	return unix.EpollCtl(c.raw.poller.epoll, op, c.raw.fd, &unix.EpollEvent{Events: events, Fd: int32(c.raw.fd), Pad: c.raw.serial})
+}
+
+// next is the poller of another connection, which it counts; nil if there is none.
 func (a *pollers) next() *poller {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	p := a.least()
+	if p != nil {
+		p.conns.Add(1)
+	}
+	return p
+}
+
+// least is the poller with the fewest connections, or a new one.
+func (a *pollers) least() *poller {
+	if a.closed {
+		return nil
+	}
 	var least *poller
 	for _, p := range a.list {
 		if least == nil || p.conns.Load() < least.conns.Load() {
 			least = p
 		}
 	}
-	if a.closed || least != nil && (least.conns.Load() < perPoller || len(a.list) == len(a.watch.meters)) {
+	if least != nil && (least.conns.Load() < perPoller || len(a.list) == len(a.watch.meters)) {
 		return least
 	}
 	p, err := a.start(&a.watch.meters[len(a.list)])
@@ -150,9 +175,9 @@ func (a *pollers) close() {
 
 // left ends a poller after its last connection, if the client is closed.
 func (p *poller) left() {
-	p.conns.Add(-1)
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
+	p.conns.Add(-1)
 	if p.all.closed {
 		p.wake()
 	}
@@ -168,8 +193,11 @@ func (p *poller) over() bool {
 }
 
 func (p *poller) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	_ = unix.Close(p.epoll)
 	_ = unix.Close(p.alarm)
+	p.alarm = -1 // a late wake must not write to what has the number next
 }
 
 // run reads until the client is closed.
@@ -181,6 +209,8 @@ func (p *poller) run() {
 		}
 		if len(p.more) == 0 {
 			time.Sleep(lazyPeriod)
+		} else {
+			runtime.Gosched()
 		}
 		p.visit(p.poll())
 	}
@@ -233,30 +263,36 @@ func (p *poller) poll() int {
 	return int(n)
 }
 
-// visit reads what n events announce, what is left of connections that had more than others, and looks at
-// those that it is asked to.
+// visit reads what n events announce, and what came meanwhile if there may be more of them.
 func (p *poller) visit(n int) {
+	for {
+		p.round(n)
+		if n < len(p.events) {
+			return
+		}
+		n = p.poll()
+	}
+}
+
+// round reads what is left of connections that had more than others, and what n events announce, and looks at
+// those that it is asked to.
+func (p *poller) round(n int) {
 	p.seen = p.clock.Now()
 	begun := p.seen
 	more := p.more
 	p.more = nil
 	for _, c := range more {
+		c.raw.again = false
 		p.read(c)
 	}
-	for {
-		for i := range n {
-			p.prepare(i, n)
-			p.handle(&p.events[i])
-			if i%yieldEvery == yieldEvery-1 {
-				runtime.Gosched()
-			}
+	for i := range n {
+		p.prepare(i, n)
+		p.handle(&p.events[i])
+		if i%yieldEvery == yieldEvery-1 {
+			runtime.Gosched()
 		}
-		p.pace.events += n
-		if n < len(p.events) {
-			break
-		}
-		n = p.poll()
 	}
+	p.pace.events += n
 	if p.some.Load() {
 		p.answer()
 	}
@@ -272,7 +308,7 @@ func (p *poller) prepare(i, n int) {
 		}
 	}
 	if i+1 < n {
-		if c := p.all.table.get(int(p.events[i+1].Fd)); c != nil && c.raw.reading.Load() {
+		if c := p.of(&p.events[i+1]); c != nil && c.raw.reading.Load() {
 			c.raw.hot[0].Prefetch()
 			c.raw.hot[1].Prefetch()
 		}
@@ -282,6 +318,15 @@ func (p *poller) prepare(i, n int) {
 // connLines are the cache lines of a Conn that a read needs.
 const connLines = int(unsafe.Offsetof(Conn{}.raw)+unsafe.Offsetof(rawConn{}.began)+cacheLine-1) / cacheLine
 
+// of is the connection of an event, nil if it is closed by now: its descriptor may be another connection's.
+func (p *poller) of(e *unix.EpollEvent) *Conn {
+	c := p.all.table.get(int(e.Fd))
+	if c == nil || c.raw.serial != e.Pad {
+		return nil
+	}
+	return c
+}
+
 // handle does what an event is for.
 func (p *poller) handle(e *unix.EpollEvent) {
 	if int(e.Fd) == p.alarm {
@@ -289,7 +334,7 @@ func (p *poller) handle(e *unix.EpollEvent) {
 		_, _ = unix.Read(p.alarm, b[:])
 		return
 	}
-	c := p.all.table.get(int(e.Fd))
+	c := p.of(e)
 	if c == nil {
 		return
 	}
@@ -315,18 +360,21 @@ func (p *poller) read(c *Conn) {
 			r.warm.Prefetch()
 		}
 		n, err := p.receive(c)
-		if errors.Is(err, errNotReady) {
+		switch { // a layer may return bytes with an error
+		case n > 0 && !r.taker.take(p.buf[:n], c.last):
+			p.finish(c, nil)
 			return
-		}
-		if err != nil || !r.taker.take(p.buf[:n], c.last) {
+		case errors.Is(err, errNotReady), err == nil && r.dry && r.layer == nil:
+			return
+		case err != nil:
 			p.finish(c, err)
 			return
 		}
-		if r.dry && r.layer == nil {
-			return
-		}
 	}
-	p.more = append(p.more, c)
+	if !r.again {
+		r.again = true
+		p.more = append(p.more, c)
+	}
 }
 
 // receive makes one read, from the layer on top of the connection if there is one.
@@ -367,20 +415,20 @@ func (*notReady) Temporary() bool { return true }
 
 // finish ends the reading of an exchange.
 func (p *poller) finish(c *Conn, err error) {
-	p.pace.ended(p.seen, p.seen-c.raw.began)
+	p.pace.ended(p.seen, max(0, p.seen-c.raw.began))
 	p.active.Add(-1)
 	c.raw.reading.Store(false)
 	c.raw.done <- err
 }
 
-// begin has the poller pass what comes to a taker. layer is nil, or on top of the connection.
+// begin has the poller pass what comes to the connection's taker.
 func (p *poller) begin(c *Conn) {
 	r := &c.raw
 	r.began = p.clock.Now()
 	p.active.Add(1)
 	r.reading.Store(true)
-	if r.missed.Swap(false) {
-		p.ask(c) // an event came before
+	if r.missed.Swap(false) || passed(&r.readBy) {
+		p.ask(c) // an event came before, or the end
 	}
 }
 
@@ -394,8 +442,12 @@ func (p *poller) ask(c *Conn) {
 }
 
 func (p *poller) wake() {
-	one := [8]byte{1}
-	_, _ = unix.Write(p.alarm, one[:])
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.alarm >= 0 {
+		one := [8]byte{1}
+		_, _ = unix.Write(p.alarm, one[:])
+	}
 }
 
 // answer looks at the connections for which it was asked.
@@ -416,21 +468,37 @@ func (p *poller) answer() {
 func (p *poller) ready(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.release(c)
+}
+
+func (p *poller) release(c *Conn) {
 	for _, ch := range p.waiting[c] {
 		close(ch)
 	}
 	delete(p.waiting, c)
 }
 
+// wait returns what is closed when a socket may be ready.
+func (p *poller) wait(c *Conn) (ready chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.raw.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	// A socket that is ready by now has an event once more.
+	if err := c.watch(unix.EPOLL_CTL_MOD, watched|unix.EPOLLOUT); err != nil {
+		return nil, os.NewSyscallError("epoll_ctl", err)
+	}
+	ready = make(chan struct{})
+	p.waiting[c] = append(p.waiting[c], ready)
+	return ready, nil
+}
+
 // await waits until a socket may be ready, or until a deadline.
 func (p *poller) await(c *Conn, by *atomic.Int64) error {
-	ready := make(chan struct{})
-	p.mu.Lock()
-	p.waiting[c] = append(p.waiting[c], ready)
-	p.mu.Unlock()
-	// A socket that is ready by now has an event once more.
-	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, c.raw.fd, &unix.EpollEvent{Events: watched | unix.EPOLLOUT, Fd: int32(c.raw.fd)}); err != nil {
-		return os.NewSyscallError("epoll_ctl", err)
+	ready, err := p.wait(c)
+	if err != nil {
+		return err
 	}
 	var late <-chan time.Time
 	if at := by.Load(); at != 0 {

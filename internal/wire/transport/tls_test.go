@@ -14,7 +14,7 @@ import (
 
 // listen opens a listener on loopback, with TLS if secure, and the config with
 // which a client trusts it.
-func listen(t *testing.T, secure bool) (net.Listener, *tls.Config) {
+func listen(t testing.TB, secure bool) (net.Listener, *tls.Config) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,6 +23,13 @@ func listen(t *testing.T, secure bool) (net.Listener, *tls.Config) {
 	if !secure {
 		return l, nil
 	}
+	server, client := certificates(t)
+	return tls.NewListener(l, server), client
+}
+
+// certificates are the config of a server on loopback and that of a client that trusts it.
+func certificates(t testing.TB) (server, client *tls.Config) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +48,6 @@ func listen(t *testing.T, secure bool) (net.Listener, *tls.Config) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
-	server := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13}
-	return tls.NewListener(l, server), &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	server = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13}
+	return server, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 }
