@@ -100,6 +100,11 @@ func (r reading) distribution(records []*trace.Record, percentiles []float64) Di
 	return newDistribution(r.walk(records).Describe(percentiles, 1e9), percentiles)
 }
 
+// DistributeGaps sums up the gaps of OwnGaps of all the records.
+func DistributeGaps(records []*trace.Record, percentiles []float64) Distribution {
+	return asMeasured.distribution(records, percentiles)
+}
+
 // itl sums up the gaps of the records.
 func itl(records []*trace.Record, percentiles []float64) Distribution {
 	chunks := countChunks(records)
