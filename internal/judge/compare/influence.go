@@ -106,7 +106,7 @@ func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool
 	for _, values := range p.byRequest {
 		all = append(all, values...)
 	}
-	p.sorted, p.each = stats.Sort(all), float64(len(all))/float64(len(samples))
+	p.sorted, p.each = stats.SortInPlace(all), float64(len(all))/float64(len(samples))
 	p.middle = stats.EffectiveSize(p.beyond(p.sorted.Median()))
 	return p
 }

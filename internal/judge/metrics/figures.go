@@ -109,7 +109,7 @@ func InOrder(records []*trace.Record) []*trace.Record {
 // workload.
 func OwnSamples(t *trace.Trace) (out []Sample) {
 	for i, r := range InOrder(t.Records) {
-		if !r.OK() || !r.Sent.Happened() {
+		if !Owns(r) {
 			continue
 		}
 		s := Sample{
@@ -125,6 +125,9 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 	return out
 }
 
+// Owns reports whether the request of a record succeeded by Pitot's rules.
+func Owns(r *trace.Record) bool { return r.OK() && r.Sent.Happened() }
+
 // OwnLatencies are those of a request that succeeded by Pitot's definitions, from the first
 // byte sent, in seconds; NaN: it has none, as an answer in one piece has no first token.
 func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
@@ -139,7 +142,12 @@ func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 }
 
 // OwnGaps are the gaps between the chunks of a record that carry output, in seconds.
-func OwnGaps(r *trace.Record) (out []float64) {
+func OwnGaps(r *trace.Record) []float64 {
+	_, _, n := r.Output()
+	if n < 2 {
+		return nil
+	}
+	out := make([]float64, 0, n-1)
 	for _, gap := range EachOwnGap(r) {
 		out = append(out, gap)
 	}

@@ -80,6 +80,9 @@ func (r reading) walk(records []*trace.Record) stats.Walk {
 
 // gaps appends those between the output chunks.
 func (r reading) gaps(to []int64, chunks []trace.Chunk) []int64 {
+	if r == asMeasured {
+		return measuredGaps(to, chunks)
+	}
 	var prev *trace.Chunk
 	for i := range chunks {
 		c := &chunks[i]
@@ -96,8 +99,29 @@ func (r reading) gaps(to []int64, chunks []trace.Chunk) []int64 {
 	return to
 }
 
+// measuredGaps appends those that every run has, without a choice for each.
+func measuredGaps(to []int64, chunks []trace.Chunk) []int64 {
+	prev, first := trace.Never, true
+	for i := range chunks {
+		c := &chunks[i]
+		if !c.Kind.Output() {
+			continue
+		}
+		if !first {
+			to = append(to, int64(c.At-prev))
+		}
+		prev, first = c.At, false
+	}
+	return to
+}
+
 func (r reading) distribution(records []*trace.Record, percentiles []float64) Distribution {
 	return newDistribution(r.walk(records).Describe(percentiles, 1e9), percentiles)
+}
+
+// DistributeGaps sums up the gaps of OwnGaps of all the records.
+func DistributeGaps(records []*trace.Record, percentiles []float64) Distribution {
+	return asMeasured.distribution(records, percentiles)
 }
 
 // itl sums up the gaps of the records.

@@ -69,12 +69,12 @@ func (p Percentile) Wants() int { return stats.SampleFor(p.P) }
 
 // Distribute sums up a sample.
 func Distribute(x []float64, percentiles []float64) Distribution {
-	s := stats.Sort(x)
-	f := stats.Figures{N: len(x), Mean: stats.Mean(x), Std: stats.Std(x), Min: s.Min(), Median: s.Median(), Max: s.Max()}
-	for _, p := range percentiles {
-		f.Percentiles = append(f.Percentiles, s.Percentile(p))
-	}
-	return newDistribution(f, percentiles)
+	return DistributeStream(stats.Values(x), percentiles)
+}
+
+// DistributeStream is Distribute of a sample that is in no list.
+func DistributeStream(x stats.Stream, percentiles []float64) Distribution {
+	return newDistribution(x.Describe(percentiles), percentiles)
 }
 
 func newDistribution(f stats.Figures, percentiles []float64) Distribution {

@@ -17,8 +17,12 @@ func EffectiveSize(x []float64) float64 {
 	if constant(x, x) {
 		return n
 	}
-	c := shortCovariance(x)
-	time, ended := geyer(c)
+	y, ended, time := centered(x), false, 0.0
+	c := make([]float64, 0, shortLags)
+	for most := min(shortLags, len(y)); len(c) < most && !ended; {
+		c = appendLags(c, y, min(lagsAtOnce, most-len(c)))
+		time, ended = geyer(c)
+	}
 	if !ended && len(c) < len(x) {
 		time, _ = geyer(autocovariance(x))
 	}
@@ -43,15 +47,25 @@ func geyer(c []float64) (time float64, ended bool) {
 // spectrum.
 const shortLags = 32
 
-// shortCovariance is autocovariance at the first lags.
-func shortCovariance(x []float64) []float64 {
-	x = centered(x)
-	c := make([]float64, min(shortLags, len(x)))
-	for lag := range c {
-		for i, v := range x[lag:] {
-			c[lag] += v * x[i]
+// lagsAtOnce is the number of lags that are summed in one pass.
+const lagsAtOnce = 4
+
+// appendLags appends to the autocovariance of the centered x that at the next lags.
+func appendLags(c, x []float64, lags int) []float64 {
+	lag, sums := len(c), [lagsAtOnce]float64{}
+	all := max(0, len(x)-lag-lagsAtOnce+1) // products that there are of each lag
+	for i, v := range x[:all] {
+		ahead := x[i+lag : i+lag+lagsAtOnce]
+		sums[0] += ahead[0] * v
+		sums[1] += ahead[1] * v
+		sums[2] += ahead[2] * v
+		sums[3] += ahead[3] * v
+	}
+	for k := range lags {
+		for i := all; i+lag+k < len(x); i++ {
+			sums[k] += x[i+lag+k] * x[i]
 		}
-		c[lag] /= float64(len(x))
+		c = append(c, sums[k]/float64(len(x)))
 	}
 	return c
 }

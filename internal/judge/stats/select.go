@@ -14,18 +14,23 @@ import (
 //	                 │ rank │
 //	           ├┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┤                     the next walk
 //
-// One or two walks after the first suffice for gaps of seconds in nanoseconds.
+// As soon as the wanted cells hold few numbers together, those are copied and sorted: mostly in
+// the walk after the first.
 
-// smallSample is the size up to which a sample is copied and sorted.
-const smallSample = 1 << 14
+// smallSample is the size up to which a sample is copied and sorted, and smallRest that of what
+// the wanted cells hold.
+const (
+	smallSample = 1 << 14
+	smallRest   = 1 << 18
+)
 
-// order returns the numbers at the given ranks, from 0, of the sample with total t;
-// ranks need not be sorted or distinct.
-func (w Walk) order(t total, ranks []int) map[int]int64 {
+// order returns the numbers at the given ranks, from 0, of n numbers of which the smallest is
+// least; ranks need not be sorted or distinct.
+func (w Walk) order(n int, least int64, ranks []int) map[int]int64 {
 	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
 	found := make(map[int]int64, len(ranks))
-	if t.n <= smallSample {
-		all := make([]int64, 0, t.n)
+	if n <= smallSample {
+		all := make([]int64, 0, n)
 		for block := range w {
 			all = append(all, block...)
 		}
@@ -35,23 +40,27 @@ func (w Walk) order(t total, ranks []int) map[int]int64 {
 		}
 		return found
 	}
-	cells := w.coarse(t.min, ranks)
-	for len(cells) > 0 {
-		open := cells[:0:0]
+	for cells := w.coarse(least, ranks); len(cells) > 0; {
+		var open []cell
+		rest, resolved := 0, digit
+		if len(cells) > fewCells {
+			resolved = fewDigit
+		}
 		for _, c := range cells {
 			if c.bits > 0 {
-				open = append(open, c.cut())
+				open = append(open, c)
+				rest += c.n
 				continue
 			}
 			for _, r := range c.ranks {
-				found[r] = t.min + int64(c.low)
+				found[r] = least + int64(c.low)
 			}
 		}
-		w.count(t.min, open)
-		cells = cells[:0:0]
-		for _, c := range open {
-			cells = append(cells, pick(c.ranks, c.below, c.counts, c.part)...)
+		if rest <= smallRest {
+			w.gather(least, open, found)
+			return found
 		}
+		cells = w.divide(least, open, resolved)
 	}
 	return found
 }
@@ -61,52 +70,98 @@ func (w Walk) order(t total, ranks []int) map[int]int64 {
 type cell struct {
 	low   uint64
 	bits  int
-	below int // numbers of the sample before the cell
+	n     int // numbers of the sample in the cell
+	below int // before it
 	ranks []int
 
 	counts []uint32 // of its parts
 	fine   int      // each part is 1<<fine numbers
+	all    []uint64 // those of the sample, from low on
 }
 
-// digit is the number of bits that one walk resolves.
-const digit = 16
-
-func (c cell) cut() cell {
-	c.fine = max(0, c.bits-digit)
-	c.counts = make([]uint32, 1<<(c.bits-c.fine))
-	return c
-}
+// digit is the number of bits that one walk resolves, and fewDigit where there are more than
+// fewCells: their counts take a few megabytes together.
+const (
+	digit    = 16
+	fewDigit = 10
+	fewCells = 16
+)
 
 // part is the i-th part of a divided cell.
 func (c cell) part(i int) (low uint64, bits int) { return c.low + uint64(i)<<c.fine, c.fine }
 
-// count adds the numbers above least to the parts of their cells.
-func (w Walk) count(least int64, cells []cell) {
+// divide returns those parts of the cells that contain the ranks, each smaller by some bits.
+func (w Walk) divide(least int64, cells []cell, digit int) (parts []cell) {
+	for i := range cells {
+		c := &cells[i]
+		c.fine = max(0, c.bits-digit)
+		c.counts = make([]uint32, 1<<(c.bits-c.fine))
+	}
+	w.within(least, cells, func(c *cell, from uint64) { c.counts[from>>c.fine]++ })
+	for _, c := range cells {
+		parts = append(parts, pick(c.ranks, c.below, c.counts, c.part)...)
+	}
+	return parts
+}
+
+// gather finds the numbers of the ranks of cells by sorting what is in them.
+func (w Walk) gather(least int64, cells []cell, found map[int]int64) {
+	for i := range cells {
+		cells[i].all = make([]uint64, 0, cells[i].n)
+	}
+	w.within(least, cells, func(c *cell, from uint64) { c.all = append(c.all, from) })
+	for _, c := range cells {
+		slices.Sort(c.all)
+		for _, r := range c.ranks {
+			found[r] = least + int64(c.low+c.all[r-c.below])
+		}
+	}
+}
+
+// within calls each for the numbers that are in a cell, counted from its low.
+func (w Walk) within(least int64, cells []cell, each func(c *cell, from uint64)) {
 	if len(cells) == 0 {
 		return
 	}
-	first := cells[0].low
-	end := cells[len(cells)-1].low + 1<<cells[len(cells)-1].bits - 1
+	ends := endsOf(cells)
 	for block := range w {
 		for _, v := range block {
 			u := uint64(v - least)
-			if u < first || u > end {
+			b := bucket(u)
+			from, to := ends[b], ends[b+1]
+			if from == to {
 				continue
 			}
-			for i := range cells {
-				if d := u - cells[i].low; d>>cells[i].bits == 0 {
-					cells[i].counts[d>>cells[i].fine]++
-					break
+			for to-from > 1 { // the cells of one bucket are in order
+				if half := (from + to) / 2; cells[half].low <= u {
+					from = half
+				} else {
+					to = half
 				}
+			}
+			if c := &cells[from]; u >= c.low && (u-c.low)>>c.bits == 0 {
+				each(c, u-c.low)
 			}
 		}
 	}
 }
 
+// endsOf are the numbers of cells before each bucket of the first walk. No cell is in two.
+func endsOf(cells []cell) []int32 {
+	ends := make([]int32, buckets+1)
+	for _, c := range cells {
+		ends[bucket(c.low)+1]++
+	}
+	for b := range buckets {
+		ends[b+1] += ends[b]
+	}
+	return ends
+}
+
 // coarse finds the cells of the first walk that contain the ranks. Below 2<<precise
 // a cell is one number; above, it has the numbers with the same leading bits.
 func (w Walk) coarse(least int64, ranks []int) []cell {
-	counts := make([]uint32, (65-precise)<<precise)
+	counts := make([]uint32, buckets)
 	for block := range w {
 		for _, v := range block {
 			counts[bucket(uint64(v-least))]++
@@ -118,6 +173,8 @@ func (w Walk) coarse(least int64, ranks []int) []cell {
 // precise is the number of bits after the leading one that distinguish the first
 // cells.
 const precise = 10
+
+const buckets = (65 - precise) << precise
 
 func bucket(u uint64) int {
 	shift := max(0, bits.Len64(u)-precise-1)
@@ -143,7 +200,7 @@ func pick(ranks []int, below int, counts []uint32, cellOf func(i int) (low uint6
 		within, _ := slices.BinarySearch(ranks, below+int(n))
 		if within > 0 {
 			low, bits := cellOf(i)
-			out = append(out, cell{low: low, bits: bits, below: below, ranks: ranks[:within]})
+			out = append(out, cell{low: low, bits: bits, n: int(n), below: below, ranks: ranks[:within]})
 			ranks = ranks[within:]
 		}
 		if below += int(n); len(ranks) == 0 {

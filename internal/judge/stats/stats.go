@@ -1,5 +1,6 @@
 // Package stats turns samples into figures. It knows no domain types: a sample is a
-// []float64, or a Walk if it is too large for one, and a figure is a float64.
+// []float64, or a Walk of integers or a Stream of floats if it is too large for one, and a
+// figure is a float64.
 //
 // Sums, means, deviations and percentiles follow numpy to the last bit, since the
 // Python benchmark tools print those: sums are pairwise in numpy's block order, the
@@ -56,13 +57,21 @@ func Sum(x []float64) float64 {
 	switch n := len(x); {
 	case n < 8:
 		return sumPlain(x)
-	case n <= 128:
+	case n <= leastHalved:
 		return sumBlock(x)
 	default:
-		half := n / 2
-		half -= half % 8
+		half := halfOf(n)
 		return Sum(x[:half]) + Sum(x[half:])
 	}
+}
+
+// leastHalved is the size above which a sample is halved.
+const leastHalved = 128
+
+// halfOf is how many of n values are added first.
+func halfOf(n int) int {
+	half := n / 2
+	return half - half%8
 }
 
 func sumPlain(x []float64) float64 {
@@ -115,10 +124,12 @@ func Std(x []float64) float64 {
 type Sorted []float64
 
 // Sort returns a sorted copy of x.
-func Sort(x []float64) Sorted {
-	s := slices.Clone(x)
-	sortInPlace(s)
-	return s
+func Sort(x []float64) Sorted { return SortInPlace(slices.Clone(x)) }
+
+// SortInPlace sorts x itself, NaN first.
+func SortInPlace(x []float64) Sorted {
+	sortInPlace(x)
+	return x
 }
 
 // Percentile is numpy's default ("linear"): with h = (n-1)p/100 it lies between the

@@ -32,17 +32,8 @@ func (w Walk) Describe(percentiles []float64, scale float64) Figures {
 	mean, std := t.moments()
 	f.Mean, f.Std = mean/scale, std/scale
 	f.Min, f.Max = float64(t.min)/scale, float64(t.max)/scale
-	ranks := medianRanks(t.n)
-	for _, p := range percentiles {
-		lo, hi, _ := place(t.n, p)
-		ranks = append(ranks, lo, hi)
-	}
-	order := w.order(t, ranks)
-	at := func(rank int) float64 { return float64(order[rank]) / scale }
-	f.Median = median(t.n, at)
-	for i, p := range percentiles {
-		f.Percentiles[i] = percentile(t.n, p, at)
-	}
+	order := w.order(t.n, t.min, ranksOf(t.n, percentiles))
+	f.fill(percentiles, func(rank int) float64 { return float64(order[rank]) / scale })
 	return f
 }
 

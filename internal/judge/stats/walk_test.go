@@ -44,7 +44,8 @@ func TestOrderStatisticsAreThoseOfASortedSample(t *testing.T) {
 		x := drawNumbers(t, rapid.SampledFrom([]int{1, 2, 100, smallSample, smallSample + 1, 3 * smallSample}).Draw(t, "n"))
 		w := blocks(x, 1000)
 		ranks := rapid.SliceOfN(rapid.IntRange(0, len(x)-1), 1, 20).Draw(t, "ranks")
-		got := w.order(w.total(), ranks)
+		total := w.total()
+		got := w.order(total.n, total.min, ranks)
 		slices.Sort(x)
 		for _, r := range ranks {
 			if got[r] != x[r] {

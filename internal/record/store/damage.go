@@ -126,9 +126,9 @@ func (s *Store) readFrom(id string, next int, out *[]*trace.Record, lost *[]*Dam
 		return next, err
 	}
 	defer rows.Close()
-	var number int
+	var d reader
 	for rows.Next() {
-		r, err := scan(rows, &number)
+		r, err := d.scan(rows)
 		if err == nil {
 			*out = append(*out, r)
 		} else {

@@ -99,9 +99,9 @@ func (s *Store) someFrom(id string, first int) (out []*trace.Record, next int, e
 		return nil, next, err
 	}
 	defer rows.Close()
-	var number int
+	var d reader
 	for rows.Next() {
-		r, err := scan(rows, &number)
+		r, err := d.scan(rows)
 		if err == nil {
 			out = append(out, r)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -112,23 +113,31 @@ func (i instant) Scan(v any) error {
 	return nil
 }
 
-// scan reads a row of columns and its number. Of a damaged one there is the index.
-func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
+// A reader reads rows of columns, each into a record of its own.
+type reader struct {
+	number int // of the last row
+	packed sql.RawBytes
+	chunks []trace.Chunk // of the last record, which has a copy without room to grow
+}
+
+// scan reads a row. Of a damaged one there is the index.
+func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	r := trace.NewRecord(0)
-	var chunks, cached []byte
+	var cached []byte
 	err := rows.Scan(
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
-		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
+		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &d.packed,
 		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent,
-		number,
+		&d.number,
 	)
 	if err == nil && len(cached) > 0 {
 		err = json.Unmarshal(cached, &r.Usage.Tiers)
 	}
 	if err == nil {
-		r.Chunks, err = trace.DecodeChunks(chunks)
+		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)
+		r.Chunks = slices.Clone(d.chunks)
 	}
 	return r, err
 }
@@ -145,12 +154,13 @@ func (s *Store) records(condition string, args ...any) (out []*trace.Record, las
 		return nil, 0, err
 	}
 	defer rows.Close()
+	var d reader
 	for rows.Next() {
-		if r, err := scan(rows, &last); err == nil { // a damaged one is passed over
+		if r, err := d.scan(rows); err == nil { // a damaged one is passed over
 			out = append(out, r)
 		}
 	}
-	return out, last, rows.Err()
+	return out, d.number, rows.Err()
 }
 
 // RecordsSince reads records of a run in commit order: at most limit of those after
@@ -181,8 +191,7 @@ func (s *Store) Record(runID string, index int) (*trace.Record, error) {
 		}
 		return nil, fmt.Errorf("%w: run %s has none with index %d", ErrNoRecord, runID, index)
 	}
-	var number int
-	r, err := scan(rows, &number)
+	r, err := new(reader).scan(rows)
 	if err != nil {
 		return nil, &Damage{Run: runID, First: index, Last: index, Why: err}
 	}

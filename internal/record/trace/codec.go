@@ -45,6 +45,11 @@ func DecodeOnto(chunks []Chunk, b []byte) ([]Chunk, error) {
 	at := int64(0)
 	for len(d.rest) > 0 && !d.bad {
 		at += d.varint()
+		if len(d.rest) >= 2 && d.rest[0] < 0x80 && d.rest[1]&more == 0 { // as nearly all are
+			chunks = append(chunks, Chunk{At: Instant(at), Tokens: uint16(d.rest[0]), Kind: Kind(d.rest[1])})
+			d.rest = d.rest[2:]
+			continue
+		}
 		c := Chunk{At: Instant(at), Tokens: Carried(int(d.uvarint(math.MaxInt)))}
 		kind := d.byte()
 		c.Kind = Kind(kind &^ more)

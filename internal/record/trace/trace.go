@@ -240,15 +240,18 @@ func (r *Record) OK() bool { return r.Class == "" }
 // of such chunks. Both are at Never if there is none.
 func (r *Record) Ends() (first, last Chunk, n int) {
 	first.At, last.At = Never, Never
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
+	end := 0
+	for i := range r.Chunks {
+		if !r.Chunks[i].Kind.Output() {
 			continue
 		}
-		if n == 0 {
-			first = c
+		if n++; n == 1 {
+			first = r.Chunks[i]
 		}
-		last = c
-		n++
+		end = i
+	}
+	if n > 0 {
+		last = r.Chunks[end]
 	}
 	return first, last, n
 }

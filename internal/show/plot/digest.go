@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -82,36 +81,35 @@ func NewDigest(t *trace.Trace) Digest {
 
 // NewLatencies are those of a run; none of one without records.
 func NewLatencies(t *trace.Trace) Latencies {
-	samples, n := metrics.OwnSamples(t), 0
-	for _, s := range samples {
-		n += len(s.ITL)
-	}
-	gaps := make([]float64, 0, n) // there may be millions
-	for _, s := range samples {
-		gaps = append(gaps, s.ITL...)
-	}
-	of := func(value func(metrics.Sample) float64) Quantiles {
-		known := make([]float64, 0, len(samples))
-		for _, s := range samples {
-			if v := value(s); !math.IsNaN(v) {
-				known = append(known, v)
-			}
+	var ttft, tpot, e2el []float64
+	add := func(to *[]float64, v float64) {
+		if !math.IsNaN(v) {
+			*to = append(*to, v)
 		}
-		return quantiles(known)
 	}
-	return Latencies{
-		TTFT: of(func(s metrics.Sample) float64 { return s.TTFT }), TPOT: of(func(s metrics.Sample) float64 { return s.TPOT }),
-		ITL: quantiles(gaps), E2EL: of(func(s metrics.Sample) float64 { return s.E2EL }),
+	own := slices.DeleteFunc(slices.Clone(t.Records), func(r *trace.Record) bool { return !metrics.Owns(r) })
+	for _, r := range own {
+		first, token, whole := metrics.OwnLatencies(r, t.Run.Plan.Stream)
+		add(&ttft, first)
+		add(&tpot, token)
+		add(&e2el, whole)
 	}
+	l := Latencies{TTFT: quantiles(ttft), TPOT: quantiles(tpot), E2EL: quantiles(e2el)}
+	if t.Run.Plan.Stream {
+		l.ITL = shown(metrics.DistributeGaps(own, QuantilePercents()))
+	}
+	return l
 }
 
-func quantiles(x []float64) (q Quantiles) {
-	if len(x) == 0 {
+func quantiles(x []float64) Quantiles { return shown(metrics.Distribute(x, QuantilePercents())) }
+
+// shown are the values of a distribution at its percentiles.
+func shown(d metrics.Distribution) (q Quantiles) {
+	if d.N == 0 {
 		return nil
 	}
-	sorted := stats.Sort(x)
-	for _, p := range QuantilePercents() {
-		q = append(q, sorted.Percentile(p))
+	for _, p := range d.Percentiles {
+		q = append(q, p.Value)
 	}
 	return q
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -85,8 +86,8 @@ func (f *Figures) Notes(tool string) []plan.Message {
 // Sum counts requests and takes the statistics of those that succeeded. Gaps between tokens
 // are those that gaps gives of the i-th.
 func (f *Figures) Sum(requests []*Request, gaps func(i int) []float64, percentiles []float64) {
-	var ttft, tpot, itl, e2el []float64
-	for i, q := range requests {
+	var ttft, tpot, e2el []float64
+	for _, q := range requests {
 		if !q.OK {
 			f.Failed++
 			continue
@@ -94,14 +95,25 @@ func (f *Figures) Sum(requests []*Request, gaps func(i int) []float64, percentil
 		f.Completed++
 		f.TotalInput += q.Input
 		f.TotalOutput += q.Output
-		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, gaps(i)...), append(e2el, q.Latency)
+		ttft, e2el = append(ttft, q.TTFT), append(e2el, q.Latency)
 		if q.Output > 1 {
 			tpot = append(tpot, q.TPOT())
 		}
 	}
 	f.Latencies = metrics.Latencies{
 		TTFT: metrics.Distribute(ttft, percentiles), TPOT: metrics.Distribute(tpot, percentiles),
-		ITL: metrics.Distribute(itl, percentiles), E2EL: metrics.Distribute(e2el, percentiles),
+		ITL: metrics.DistributeStream(Each(requests, gaps), percentiles), E2EL: metrics.Distribute(e2el, percentiles),
+	}
+}
+
+// Each are the values that of gives of the i-th request, of those that succeeded.
+func Each(requests []*Request, of func(i int) []float64) stats.Stream {
+	return func(yield func([]float64) bool) {
+		for i, q := range requests {
+			if q.OK && !yield(of(i)) {
+				return
+			}
+		}
 	}
 }
 

@@ -112,8 +112,11 @@ func NewFigures(t *trace.Trace, o Options) Figures {
 		Figures:      serving.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), Refused: serving.Refusals(t.Records)},
 		AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak, Tail: t.Run.Tail.Seconds(),
 	}
+	s.Requests = make([]Request, 0, len(t.Records))
+	var seen []trace.Chunk
 	for _, r := range metrics.InOrder(t.Records) {
-		s.Requests = append(s.Requests, o.request(r))
+		seen = o.texts(seen[:0], r)
+		s.Requests = append(s.Requests, o.request(r, seen))
 	}
 	s.sum(o)
 	s.count(o)
@@ -130,7 +133,8 @@ func (o Options) native() bool { return !slices.Contains(openAI, o.protocol) && 
 
 func (o Options) embedding() bool { return o.protocol == "embeddings" }
 
-func (o Options) request(r *trace.Record) Request {
+// request is a record as that tool sees it, of whose chunks it has seen some.
+func (o Options) request(r *trace.Record, seen []trace.Chunk) Request {
 	q := Request{Vision: r.VisionTokens, Request: serving.Request{
 		Input: cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
 		Start: r.Released.Seconds(), Text: r.Text, ErrorText: words(r),
@@ -142,14 +146,14 @@ func (o Options) request(r *trace.Record) Request {
 		q.Prompt = cmp.Or(r.Usage.Prompt, q.Input)
 	}
 	o.cache(&q, r)
-	seen := o.texts(r)
 	if q.silent = len(seen) == 0; !q.silent {
 		q.TTFT = metrics.Between(r.Released, seen[0].At)
 	}
 	if r.Connected.Happened() {
 		q.handshake = metrics.Between(r.Dialed, r.Connected)
 	}
-	q.gaps, q.spread = gaps(seen), spread(seen)
+	q.gaps = gaps(seen)
+	q.spread = spread(seen, q.gaps)
 	q.ITL = q.gaps
 	if o.native() {
 		q.ITL = q.spread
@@ -237,22 +241,21 @@ func (o Options) success(r *trace.Record) bool {
 	return false
 }
 
-// texts are the chunks with visible text, natively also such as has been told before.
+// texts appends the chunks with visible text, natively also such as has been told before.
 // Tokens that came in chunks without are added to those of the next; natively a chunk
 // that adds none to the server's count is passed over.
-func (o Options) texts(r *trace.Record) []trace.Chunk {
+func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	visible := trace.Text
 	if o.Version.Since(Main) {
 		visible |= trace.Reasoning
 	}
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
-		return r.Chunks
+		return append(out, r.Chunks...)
 	}
 	told := counted(r.Chunks) > 0
 	if o.native() {
 		visible |= trace.Retold
 	}
-	var out []trace.Chunk
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
@@ -278,18 +281,28 @@ func counted(chunks []trace.Chunk) (n int) {
 
 // gaps are the times between chunks.
 func gaps(chunks []trace.Chunk) []float64 {
-	var out []float64
+	if len(chunks) < 2 {
+		return nil
+	}
+	out := make([]float64, 0, len(chunks)-1) // there may be millions of a run
 	for i := 1; i < len(chunks); i++ {
 		out = append(out, metrics.Between(chunks[i-1].At, chunks[i].At))
 	}
 	return out
 }
 
-// spread are the times between chunks, each divided over the tokens of the chunk
-// that ends it; one whose tokens are not known has one.
-func spread(chunks []trace.Chunk) []float64 {
-	var out []float64
-	for i, gap := range gaps(chunks) {
+// spread are the gaps between chunks, each divided over the tokens of the chunk that ends
+// it; one whose tokens are not known has one. Where all have one it is the same list.
+func spread(chunks []trace.Chunk, gaps []float64) []float64 {
+	total := 0
+	for i := range gaps {
+		total += max(1, int(chunks[i+1].Tokens))
+	}
+	if total == len(gaps) {
+		return gaps
+	}
+	out := make([]float64, 0, total)
+	for i, gap := range gaps {
 		n := max(1, int(chunks[i+1].Tokens))
 		for range n {
 			out = append(out, gap/float64(n))
@@ -351,8 +364,9 @@ func (s *Figures) sum(o Options) {
 
 // count adds what is this tool's alone.
 func (s *Figures) count(o Options) {
-	var e2el, gaps []float64
-	for _, q := range s.Requests {
+	var e2el []float64
+	for i := range s.Requests {
+		q := &s.Requests[i]
 		if !q.OK {
 			s.Unreadable += one(q.unreadable)
 			continue
@@ -363,14 +377,25 @@ func (s *Figures) count(o Options) {
 		s.Silent += one(q.silent)
 		s.Broken += one(q.broken)
 		s.Assumed += one(q.assumed)
-		e2el, gaps = append(e2el, q.Latency), append(gaps, q.gaps...)
+		e2el = append(e2el, q.Latency)
 	}
 	s.Handshake /= float64(max(1, s.Completed))
 	if o.Turns {
 		s.Uncounted, s.TotalInput, s.TotalInputVision = s.TotalInput, 0, 0
 	}
 	s.TotalInputText = s.TotalInput - s.TotalInputVision
-	s.Gap, s.Concurrency = stats.Mean(gaps), s.Rate(stats.Sum(e2el))
+	s.Gap, s.Concurrency = s.gaps().Mean(), s.Rate(stats.Sum(e2el))
+}
+
+// gaps are those between the chunks of the successes.
+func (s *Figures) gaps() stats.Stream {
+	return func(yield func([]float64) bool) {
+		for i := range s.Requests {
+			if q := &s.Requests[i]; q.OK && !yield(q.gaps) {
+				return
+			}
+		}
+	}
 }
 
 func one(is bool) int {

@@ -87,6 +87,7 @@ type Request struct {
 func NewFigures(t *trace.Trace, o Options) Figures {
 	v := Figures{Figures: serving.Figures{Duration: metrics.Duration(t).Seconds(), Refused: serving.Refusals(t.Records)}, Pooling: t.Run.Plan.Silent()}
 	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
+	v.Requests = make([]Request, 0, len(t.Records))
 	for _, r := range metrics.InOrder(t.Records) {
 		v.Requests = append(v.Requests, newRequest(r, o))
 	}
@@ -112,9 +113,9 @@ func (v *Figures) all() []*serving.Request {
 }
 
 func newRequest(r *trace.Record, o Options) Request {
-	tokens := o.tokens(r)
+	first, last, tokens := o.tokens(r)
 	q := Request{Inputs: r.Inputs, Audio: r.AudioSeconds, Request: serving.Request{
-		OK: o.success(r, len(tokens)), Input: r.PromptTokens, Start: r.Released.Seconds(), Queue: r.Released.Seconds() - r.Due.Seconds(),
+		OK: o.success(r, tokens), Input: r.PromptTokens, Start: r.Released.Seconds(), Queue: r.Released.Seconds() - r.Due.Seconds(),
 		Text: r.Text, ErrorText: r.Error,
 	}}
 	if o.Version.Since(V2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
@@ -123,19 +124,15 @@ func newRequest(r *trace.Record, o Options) Request {
 	if o.silent && !o.CountsPrompts {
 		q.Input = r.Usage.Prompt
 	}
-	if len(tokens) == 0 {
+	if tokens == 0 {
 		return q
 	}
-	q.TTFT = metrics.Between(r.Released, tokens[0])
-	for i := 1; i < len(tokens); i++ {
-		q.ITL = append(q.ITL, metrics.Between(tokens[i-1], tokens[i]))
-	}
+	q.TTFT, q.ITL = metrics.Between(r.Released, first), o.gaps(r, tokens)
 	if !q.OK {
 		return q
 	}
 	q.ErrorText = ""
 	q.Output = o.output(r)
-	last := tokens[len(tokens)-1]
 	if o.chat && !o.Version.Since(V2608) {
 		last = max(last, r.Usage.At)
 	}
@@ -143,16 +140,47 @@ func newRequest(r *trace.Record, o Options) Request {
 	return q
 }
 
-// tokens are the instants of the chunks that count as tokens.
-func (o Options) tokens(r *trace.Record) []trace.Instant {
-	var at []trace.Instant
-	for _, c := range r.Chunks {
-		spoke := c.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) != 0
-		if !o.chat || !o.Version.Since(V2611) || spoke || c.Kind&(trace.Role|trace.Bare) == 0 {
-			at = append(at, c.At)
+// tokens are the first and the last instant of the chunks that count as tokens, and how many
+// these are.
+func (o Options) tokens(r *trace.Record) (first, last trace.Instant, n int) {
+	spoken := o.spoken()
+	for i := range r.Chunks {
+		if c := &r.Chunks[i]; !spoken || speaks(c.Kind) {
+			if n++; n == 1 {
+				first = c.At
+			}
+			last = c.At
 		}
 	}
-	return at
+	return first, last, n
+}
+
+// gaps are the times between the chunks that count as tokens; there may be millions of a run.
+func (o Options) gaps(r *trace.Record, tokens int) []float64 {
+	if tokens < 2 {
+		return nil
+	}
+	out := make([]float64, 0, tokens-1)
+	spoken, n, prev := o.spoken(), 0, trace.Never
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
+		if spoken && !speaks(c.Kind) {
+			continue
+		}
+		if n++; n > 1 {
+			out = append(out, metrics.Between(prev, c.At))
+		}
+		prev = c.At
+	}
+	return out
+}
+
+// spoken: of a chat only chunks that speak count as tokens.
+func (o Options) spoken() bool { return o.chat && o.Version.Since(V2611) }
+
+// speaks: the chunk has something of an answer, or nothing else explains it.
+func speaks(k trace.Kind) bool {
+	return k&(trace.Text|trace.Reasoning|trace.ToolCall) != 0 || k&(trace.Role|trace.Bare) == 0
 }
 
 // success: HTTP 200, a body read to its end, and a token. A stream of the responses
