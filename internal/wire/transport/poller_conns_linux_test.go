@@ -91,7 +91,7 @@ func TestAPollerAfterItsEnd(t *testing.T) {
 	if all.next() != nil {
 		t.Error("there is another poller")
 	}
-	if _, err := far.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := far.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the other end: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestNothingIsLeftOfAClient(t *testing.T) {
 				t.Errorf("%d descriptors and %d pollers, before %d and %d", f, n, files, pollers)
 				break
 			}
-			files += f - files - max(0, f-files) // fewer may be open by now
+			files = min(files, f) // fewer may be open by now
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestLimitsOfPolledRequests(t *testing.T) {
 				requested(conn, func(int) error { _, err := io.WriteString(conn, said); return err })
 			}, func(t *testing.T, c *Client, url string) {
 				soon(t, func() {
-					if _, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{}); err != tt.want {
+					if _, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{}); !errors.Is(err, tt.want) {
 						t.Errorf("after %q: error %v, want %v", said, err, tt.want)
 					}
 				})
@@ -266,14 +266,8 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 		flooded := make(chan struct{}, 2)
 		for range 2 {
 			all.Go(func() {
-				first := true
-				_, _ = c.Do(ctx, &Request{Method: "GET", URL: url + "flood"}, &tape2{func(p []byte) error {
-					if first {
-						first = false
-						flooded <- struct{}{}
-					}
-					return nil
-				}})
+				first := sync.OnceFunc(func() { flooded <- struct{}{} })
+				_, _ = c.Do(ctx, &Request{Method: "GET", URL: url + "flood"}, each(first))
 			})
 		}
 		soon(t, func() { <-flooded; <-flooded })
@@ -299,11 +293,11 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 	})
 }
 
-// A tape2 is a Receiver that keeps nothing.
-type tape2 struct{ data func(p []byte) error }
+// each is a Receiver that keeps nothing and is called for each piece.
+type each func()
 
-func (*tape2) Head(int, http.Header)          {}
-func (r *tape2) Data(p []byte, _ Stamp) error { return r.data(p) }
+func (each) Head(int, http.Header)      {}
+func (f each) Data([]byte, Stamp) error { f(); return nil }
 
 func TestThousandsOfPolledStreams(t *testing.T) {
 	const streams, pieces = 1000, 3
@@ -421,13 +415,13 @@ func (c *chatty) Read(p []byte) (int, error) {
 func TestReceiversOfPolledAnswersEndThem(t *testing.T) {
 	own := errors.New("the receiver's")
 	for _, tt := range []struct {
-		tail        string
-		data, want  error
-		keep, moved bool
+		tail       string
+		data, want error
+		keep       bool
 	}{
-		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, true, false},
-		{"1\r\na\r\n", ErrEnough, nil, false, false}, // the end does not come
-		{"0\r\n\r\n", own, own, false, false},
+		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, true},
+		{"1\r\na\r\n", ErrEnough, nil, false}, // the end does not come
+		{"0\r\n\r\n", own, own, false},
 	} {
 		inWays(t, Config{}, func(conn net.Conn) {
 			requested(conn, func(int) error {
@@ -437,7 +431,7 @@ func TestReceiversOfPolledAnswersEndThem(t *testing.T) {
 			for i := range 2 {
 				soon(t, func() {
 					got, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{data: func([]byte) error { return tt.data }})
-					if err != tt.want || i > 0 && (got.Dialed == Never) != tt.keep {
+					if !errors.Is(err, tt.want) || i > 0 && (got.Dialed == Never) != tt.keep {
 						t.Errorf("%q: error %v, want %v; %+v", tt.tail, err, tt.want, got)
 					}
 				})

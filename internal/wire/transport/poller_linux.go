@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"errors"
 	"net"
 	"os"
 	"runtime"
@@ -344,7 +345,7 @@ func (p *poller) read(c *Conn) {
 		case n > 0 && !r.taker.take(p.buf[:n], c.last):
 			p.finish(c, nil)
 			return
-		case err == errNotReady, err == nil && r.dry && r.layer == nil:
+		case err == nil && r.dry && r.layer == nil, errors.Is(err, errNotReady):
 			return
 		case err != nil:
 			p.finish(c, err)
