@@ -175,6 +175,62 @@ func TestAnEventBeforeAPollerReads(t *testing.T) {
 	}
 }
 
+// A wait for bytes does not end because the socket takes some.
+func TestAWaitToReadIsOne(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	all := &pollers{watch: newWatch(), clock: conn.clock}
+	defer all.close()
+	all.adopt(conn, false)
+	p := conn.raw.poller
+	read := make(chan error, 1)
+	go func() {
+		_, err := conn.Read(make([]byte, 1))
+		read <- err
+	}()
+	waits := map[wait]bool{}
+	for range 100 {
+		p.mu.Lock()
+		for _, w := range p.waiting[conn] {
+			waits[w] = true
+		}
+		p.mu.Unlock()
+		time.Sleep(50 * time.Microsecond)
+	}
+	_, _ = far.Write([]byte("x"))
+	soon(t, func() {
+		if err := <-read; err != nil || len(waits) != 1 {
+			t.Errorf("error %v after %d waits", err, len(waits))
+		}
+	})
+}
+
+// A read ends at a byte out of band, though there is more behind it.
+func TestBytesBehindUrgentOnesAreRead(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	all := &pollers{watch: newWatch(), clock: conn.clock}
+	defer all.close()
+	raw, err := far.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.adopt(conn, false)
+	got := ""
+	conn.begin(nil, takes(func(p []byte, _ Stamp) bool {
+		if got += string(p); got == "." { // the rest has one event
+			_, _ = far.Write([]byte("ab"))
+			_ = raw.Control(func(fd uintptr) { err = unix.Send(int(fd), []byte("!"), unix.MSG_OOB) })
+			_, _ = far.Write([]byte("cd"))
+		}
+		return len(got) < 5
+	}))
+	_, _ = far.Write([]byte("."))
+	soon(t, func() {
+		if end := conn.finish(); end != nil || err != nil || got != ".abcd" {
+			t.Errorf("errors %v and %v, %q", end, err, got)
+		}
+	})
+}
+
 // A server may answer before it has read the request, or all of it.
 func TestPolledAnswersBeforeTheRequest(t *testing.T) {
 	for _, reads := range []int{1, 100 << 10} {
@@ -223,8 +279,8 @@ func TestLimitsOfPolledRequests(t *testing.T) {
 	for _, tt := range []struct {
 		cfg  Config
 		want error
-	}{{Config{Timeout: 20 * time.Millisecond}, ErrTimeout}, {Config{Idle: 20 * time.Millisecond}, ErrIdle}} {
-		for _, said := range []string{"", "HTTP/1.1 200", chunked("a", "b")[:60]} {
+	}{{Config{Timeout: 10 * time.Millisecond}, ErrTimeout}, {Config{Idle: 10 * time.Millisecond}, ErrIdle}} {
+		for _, said := range []string{"", chunked("a", "b")[:60]} {
 			inWays(t, tt.cfg, func(conn net.Conn) {
 				requested(conn, func(int) error { _, err := io.WriteString(conn, said); return err })
 			}, func(t *testing.T, c *Client, url string) {
@@ -417,18 +473,19 @@ func TestReceiversOfPolledAnswersEndThem(t *testing.T) {
 	for _, tt := range []struct {
 		tail       string
 		data, want error
+		requests   int
 		keep       bool
 	}{
-		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, true},
-		{"1\r\na\r\n", ErrEnough, nil, false}, // the end does not come
-		{"0\r\n\r\n", own, own, false},
+		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, 2, true},
+		{"1\r\na\r\n", ErrEnough, nil, 1, false}, // the end does not come
+		{"0\r\n\r\n", own, own, 2, false},
 	} {
 		inWays(t, Config{}, func(conn net.Conn) {
 			requested(conn, func(int) error {
 				return inPieces(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"+tt.tail, 50)
 			})
 		}, func(t *testing.T, c *Client, url string) {
-			for i := range 2 {
+			for i := range tt.requests {
 				soon(t, func() {
 					got, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{data: func([]byte) error { return tt.data }})
 					if !errors.Is(err, tt.want) || i > 0 && (got.Dialed == Never) != tt.keep {

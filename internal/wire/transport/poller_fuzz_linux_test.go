@@ -117,7 +117,7 @@ func FuzzPolled(f *testing.F) {
 		}
 		s, limit := &script{string(text), cuts, lastAct(end % 2)}, 20*time.Second // far more than it takes
 		if end%16 == byte(waits) {
-			s.end, limit = waits, 200*time.Millisecond
+			s.end, limit = waits, 100*time.Millisecond
 		}
 		now.Store(s)
 		i := map[bool]int{false: 0, true: 1}[secure]
