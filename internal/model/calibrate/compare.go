@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -121,8 +122,8 @@ func resampled(measured []profile.Figure, runs []map[string]float64) float64 {
 	return stats.Std(errs)
 }
 
-// workers is the number of concurrent draws.
-const workers = 4
+// mostWorkers is the largest number of concurrent draws: each has the chunks of a run in memory.
+const mostWorkers = 4
 
 // simulate runs draws first, first+1, ... of e and returns their figures by name.
 func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int, rules metrics.Rules) ([]map[string]float64, error) {
@@ -132,16 +133,21 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 	}
 	runs := make([]map[string]float64, draws)
 	errs := make([]error, draws)
-	places := make(chan struct{}, workers)
+	workers := min(mostWorkers, runtime.GOMAXPROCS(0))
+	memory := make(chan *sim.Arena, workers) // one for each of those at once
+	for range workers {
+		memory <- new(sim.Arena)
+	}
 	var all sync.WaitGroup
 	for i := range runs {
-		places <- struct{}{}
+		chunks := <-memory
 		if ctx.Err() != nil {
 			break
 		}
 		all.Go(func() {
-			defer func() { <-places }()
-			runs[i], errs[i] = once(p.Engine, e, first+uint64(i), by)
+			defer func() { memory <- chunks }()
+			chunks.Reset()
+			runs[i], errs[i] = once(p.Engine, e, first+uint64(i), by, chunks)
 		})
 	}
 	all.Wait()
@@ -153,8 +159,9 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 	return runs, nil
 }
 
-// once runs draw number n of e on c and returns its figures by name.
-func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions) (map[string]float64, error) {
+// once runs draw number n of e on c and returns its figures by name. chunks, if not
+// nil, is the memory for the chunks of the run.
+func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions, chunks *sim.Arena) (map[string]float64, error) {
 	c.Seed = n
 	if e.Warm {
 		c.Cost.Cold = 0
@@ -172,6 +179,7 @@ func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions
 			return nil, fmt.Errorf("draw %d: request %d has %d tokens, but max_model_len is %d", n, i, tokens, c.Context())
 		}
 	}
+	p.Chunks = chunks
 	out := sim.Run(model, p)
 	return byName(by.Figures(measured(e, by, out), e.DialectVersion)), nil
 }

@@ -42,7 +42,7 @@ func knownBy(t *testing.T, fitted bool, draw uint64) *profile.Profile {
 				Output: profile.Lengths{Law: profile.Capped, Max: 64, AtCap: 0.5},
 			},
 		}
-		f, err := once(p.Engine, &e, draw, vllm.Definitions())
+		f, err := once(p.Engine, &e, draw, vllm.Definitions(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,12 +190,12 @@ func TestPreemptedRequestsFindThemselvesInThePrefixCache(t *testing.T) {
 	e := &profile.Evidence{Requests: 10, Workload: profile.Workload{
 		InputTokens: 15000, OutputTokens: 10000, Text: profile.Lengths{Law: profile.Fixed}, Output: profile.Lengths{Law: profile.Fixed},
 	}}
-	without, err := once(c, e, 0, vllm.Definitions())
+	without, err := once(c, e, 0, vllm.Definitions(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.KV.PrefixCache = true
-	with, err := once(c, e, 0, vllm.Definitions())
+	with, err := once(c, e, 0, vllm.Definitions(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,9 +342,9 @@ func TestDrawsKeepTheTotals(t *testing.T) {
 func TestADrawIsItsNumber(t *testing.T) {
 	p := known(t, false)
 	e := &p.Evidence[1]
-	a, _ := once(p.Engine, e, 3, vllm.Definitions())
-	b, _ := once(p.Engine, e, 3, vllm.Definitions())
-	c, _ := once(p.Engine, e, 4, vllm.Definitions())
+	a, _ := once(p.Engine, e, 3, vllm.Definitions(), nil)
+	b, _ := once(p.Engine, e, 3, vllm.Definitions(), nil)
+	c, _ := once(p.Engine, e, 4, vllm.Definitions(), nil)
 	if a["ttft.mean"] != b["ttft.mean"] || a["ttft.mean"] == c["ttft.mean"] {
 		t.Errorf("draws 3, 3 and 4 have mean TTFT %v, %v and %v", a["ttft.mean"], b["ttft.mean"], c["ttft.mean"])
 	}

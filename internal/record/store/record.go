@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -137,7 +136,7 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	}
 	if err == nil {
 		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)
-		r.Chunks = slices.Clone(d.chunks)
+		r.Chunks = append(r.Chunks, d.chunks...)
 	}
 	return r, err
 }

@@ -97,7 +97,7 @@ func (r *rawConn) control(f func(fd uintptr)) error {
 	return r.rc.Control(f)
 }
 
-// await waits until the socket may be ready. by is the deadline of what is to be done then.
+// await waits until the socket may be ready for what a deadline is for.
 func (c *Conn) await(by *atomic.Int64) error {
 	switch {
 	case c.raw.closed.Load():

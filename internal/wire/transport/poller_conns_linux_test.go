@@ -91,7 +91,7 @@ func TestAPollerAfterItsEnd(t *testing.T) {
 	if all.next() != nil {
 		t.Error("there is another poller")
 	}
-	if _, err := far.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := far.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the other end: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestNothingIsLeftOfAClient(t *testing.T) {
 				t.Errorf("%d descriptors and %d pollers, before %d and %d", f, n, files, pollers)
 				break
 			}
-			files += f - files - max(0, f-files) // fewer may be open by now
+			files = min(files, f) // fewer may be open by now
 		}
 	}
 }
@@ -173,6 +173,62 @@ func TestAnEventBeforeAPollerReads(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A wait for bytes does not end because the socket takes some.
+func TestAWaitToReadIsOne(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	all := &pollers{watch: newWatch(), clock: conn.clock}
+	defer all.close()
+	all.adopt(conn, false)
+	p := conn.raw.poller
+	read := make(chan error, 1)
+	go func() {
+		_, err := conn.Read(make([]byte, 1))
+		read <- err
+	}()
+	waits := map[wait]bool{}
+	for range 100 {
+		p.mu.Lock()
+		for _, w := range p.waiting[conn] {
+			waits[w] = true
+		}
+		p.mu.Unlock()
+		time.Sleep(50 * time.Microsecond)
+	}
+	_, _ = far.Write([]byte("x"))
+	soon(t, func() {
+		if err := <-read; err != nil || len(waits) != 1 {
+			t.Errorf("error %v after %d waits", err, len(waits))
+		}
+	})
+}
+
+// A read ends at a byte out of band, though there is more behind it.
+func TestBytesBehindUrgentOnesAreRead(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	all := &pollers{watch: newWatch(), clock: conn.clock}
+	defer all.close()
+	raw, err := far.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.adopt(conn, false)
+	got := ""
+	conn.begin(nil, takes(func(p []byte, _ Stamp) bool {
+		if got += string(p); got == "." { // the rest has one event
+			_, _ = far.Write([]byte("ab"))
+			_ = raw.Control(func(fd uintptr) { err = unix.Send(int(fd), []byte("!"), unix.MSG_OOB) })
+			_, _ = far.Write([]byte("cd"))
+		}
+		return len(got) < 5
+	}))
+	_, _ = far.Write([]byte("."))
+	soon(t, func() {
+		if end := conn.finish(); end != nil || err != nil || got != ".abcd" {
+			t.Errorf("errors %v and %v, %q", end, err, got)
+		}
+	})
 }
 
 // A server may answer before it has read the request, or all of it.
@@ -223,13 +279,13 @@ func TestLimitsOfPolledRequests(t *testing.T) {
 	for _, tt := range []struct {
 		cfg  Config
 		want error
-	}{{Config{Timeout: 20 * time.Millisecond}, ErrTimeout}, {Config{Idle: 20 * time.Millisecond}, ErrIdle}} {
-		for _, said := range []string{"", "HTTP/1.1 200", chunked("a", "b")[:60]} {
+	}{{Config{Timeout: 10 * time.Millisecond}, ErrTimeout}, {Config{Idle: 10 * time.Millisecond}, ErrIdle}} {
+		for _, said := range []string{"", chunked("a", "b")[:60]} {
 			inWays(t, tt.cfg, func(conn net.Conn) {
 				requested(conn, func(int) error { _, err := io.WriteString(conn, said); return err })
 			}, func(t *testing.T, c *Client, url string) {
 				soon(t, func() {
-					if _, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{}); err != tt.want {
+					if _, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{}); !errors.Is(err, tt.want) {
 						t.Errorf("after %q: error %v, want %v", said, err, tt.want)
 					}
 				})
@@ -266,14 +322,8 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 		flooded := make(chan struct{}, 2)
 		for range 2 {
 			all.Go(func() {
-				first := true
-				_, _ = c.Do(ctx, &Request{Method: "GET", URL: url + "flood"}, &tape2{func(p []byte) error {
-					if first {
-						first = false
-						flooded <- struct{}{}
-					}
-					return nil
-				}})
+				first := sync.OnceFunc(func() { flooded <- struct{}{} })
+				_, _ = c.Do(ctx, &Request{Method: "GET", URL: url + "flood"}, each(first))
 			})
 		}
 		soon(t, func() { <-flooded; <-flooded })
@@ -299,11 +349,11 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 	})
 }
 
-// A tape2 is a Receiver that keeps nothing.
-type tape2 struct{ data func(p []byte) error }
+// each is a Receiver that keeps nothing and is called for each piece.
+type each func()
 
-func (*tape2) Head(int, http.Header)          {}
-func (r *tape2) Data(p []byte, _ Stamp) error { return r.data(p) }
+func (each) Head(int, http.Header)      {}
+func (f each) Data([]byte, Stamp) error { f(); return nil }
 
 func TestThousandsOfPolledStreams(t *testing.T) {
 	const streams, pieces = 1000, 3
@@ -421,23 +471,24 @@ func (c *chatty) Read(p []byte) (int, error) {
 func TestReceiversOfPolledAnswersEndThem(t *testing.T) {
 	own := errors.New("the receiver's")
 	for _, tt := range []struct {
-		tail        string
-		data, want  error
-		keep, moved bool
+		tail       string
+		data, want error
+		requests   int
+		keep       bool
 	}{
-		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, true, false},
-		{"1\r\na\r\n", ErrEnough, nil, false, false}, // the end does not come
-		{"0\r\n\r\n", own, own, false, false},
+		{"1\r\na\r\n0\r\n\r\n", ErrEnough, nil, 2, true},
+		{"1\r\na\r\n", ErrEnough, nil, 1, false}, // the end does not come
+		{"0\r\n\r\n", own, own, 2, false},
 	} {
 		inWays(t, Config{}, func(conn net.Conn) {
 			requested(conn, func(int) error {
 				return inPieces(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"+tt.tail, 50)
 			})
 		}, func(t *testing.T, c *Client, url string) {
-			for i := range 2 {
+			for i := range tt.requests {
 				soon(t, func() {
 					got, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{data: func([]byte) error { return tt.data }})
-					if err != tt.want || i > 0 && (got.Dialed == Never) != tt.keep {
+					if !errors.Is(err, tt.want) || i > 0 && (got.Dialed == Never) != tt.keep {
 						t.Errorf("%q: error %v, want %v; %+v", tt.tail, err, tt.want, got)
 					}
 				})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -41,10 +42,16 @@ type poller struct {
 	seen    int64   // an instant before the next read begins
 	more    []*Conn // not read to their end
 
-	mu      sync.Mutex                // guards the fields below
-	asked   []*Conn                   // to be read, or ended, without an event
-	some    atomic.Bool               // asked is not empty
-	waiting map[*Conn][]chan struct{} // for a socket to be ready
+	mu      sync.Mutex       // guards the fields below
+	asked   []*Conn          // to be read, or ended, without an event
+	some    atomic.Bool      // asked is not empty
+	waiting map[*Conn][]wait // for a socket to be ready
+}
+
+// A wait is of a goroutine that reads or writes by itself.
+type wait struct {
+	ready chan struct{} // closed when the socket may be ready
+	room  bool          // to write
 }
 
 // pollers are those of a client, one for some hundred connections and at most one a processor.
@@ -144,7 +151,7 @@ func (a *pollers) least() *poller {
 }
 
 func (a *pollers) start(m *meter) (*poller, error) {
-	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, waiting: map[*Conn][]chan struct{}{}}
+	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, waiting: map[*Conn][]wait{}}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		err = unix.SetNonblock(p.epoll, true) // the runtime waits for it
@@ -338,9 +345,12 @@ func (p *poller) handle(e *unix.EpollEvent) {
 	if c == nil {
 		return
 	}
-	if e.Events&unix.EPOLLOUT != 0 || !c.raw.reading.Load() {
+	if came := e.Events&^unix.EPOLLOUT != 0; came && !c.raw.reading.Load() {
 		c.raw.missed.Store(true)
 		p.ready(c)
+	}
+	if e.Events&unix.EPOLLOUT != 0 {
+		p.room(c)
 	}
 	if e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		c.raw.ending = true
@@ -364,7 +374,7 @@ func (p *poller) read(c *Conn) {
 		case n > 0 && !r.taker.take(p.buf[:n], c.last):
 			p.finish(c, nil)
 			return
-		case errors.Is(err, errNotReady), err == nil && r.dry && r.layer == nil:
+		case err == nil && r.dry && r.layer == nil, errors.Is(err, errNotReady):
 			return
 		case err != nil:
 			p.finish(c, err)
@@ -472,31 +482,45 @@ func (p *poller) ready(c *Conn) {
 }
 
 func (p *poller) release(c *Conn) {
-	for _, ch := range p.waiting[c] {
-		close(ch)
+	for _, w := range p.waiting[c] {
+		close(w.ready)
 	}
 	delete(p.waiting, c)
 }
 
-// wait returns what is closed when a socket may be ready.
-func (p *poller) wait(c *Conn) (ready chan struct{}, err error) {
+// room ends waits for a socket that takes bytes, and with nobody waiting the events that tell of it.
+func (p *poller) room(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting[c]) == 0 && !c.raw.closed.Load() {
+		_ = c.watch(unix.EPOLL_CTL_MOD, watched) // at worst there are more of them
+	}
+	p.release(c)
+}
+
+// wait begins a wait for a socket to have bytes, or for it to take some.
+func (p *poller) wait(c *Conn, room bool) (ready chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c.raw.closed.Load() {
 		return nil, net.ErrClosed
 	}
+	all := append(p.waiting[c], wait{make(chan struct{}), room})
+	events := uint32(watched)
+	if slices.ContainsFunc(all, func(w wait) bool { return w.room }) {
+		events |= unix.EPOLLOUT
+	}
 	// A socket that is ready by now has an event once more.
-	if err := c.watch(unix.EPOLL_CTL_MOD, watched|unix.EPOLLOUT); err != nil {
+	if err := c.watch(unix.EPOLL_CTL_MOD, events); err != nil {
 		return nil, os.NewSyscallError("epoll_ctl", err)
 	}
-	ready = make(chan struct{})
-	p.waiting[c] = append(p.waiting[c], ready)
-	return ready, nil
+	p.waiting[c] = all
+	return all[len(all)-1].ready, nil
 }
 
 // await waits until a socket may be ready, or until a deadline.
 func (p *poller) await(c *Conn, by *atomic.Int64) error {
-	ready, err := p.wait(c)
+	ready, err := p.wait(c, by == &c.raw.sendBy)
 	if err != nil {
 		return err
 	}

@@ -277,7 +277,7 @@ func TestCancelsOfPolledRequests(t *testing.T) {
 		})
 	}, func(t *testing.T, c *Client, url string) {
 		req := &Request{Method: "GET", URL: url}
-		for i := range 60 {
+		for i := range 40 {
 			if _, err := c.Do(t.Context(), req, &tape{}); err != nil {
 				t.Fatal(err)
 			}
