@@ -128,15 +128,14 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 			return c, err
 		}
 	}
-	c, err = comparing.Compare(picks, o, func(one comparing.Pick, by []compare.By) (compare.Run, error) {
-		t, err := one.Load()
-		if err != nil {
-			return compare.Run{}, err
-		}
-		if see != nil {
-			see(t)
-		}
-		return compare.Observe(t, by, o.Rules), nil
+	c, err = comparing.Compare(picks, o, func(one comparing.Pick, by []compare.By) (seen compare.Run, err error) {
+		_, err = one.Observed(func(t *trace.Trace) {
+			if see != nil {
+				see(t)
+			}
+			seen = compare.Observe(t, by, o.Rules)
+		})
+		return seen, err
 	})
 	return c, usage(comparing.ByFlag(err))
 }

@@ -233,24 +233,34 @@ func (p *Page) observe(ctx context.Context, one Pick, by []compare.By, o compare
 // largeRun is from how many records on the memory that a run took is given back at once.
 const largeRun = 20_000
 
-// load loads a run and keeps what is needed of it. The collector works harder meanwhile, so that
-// little more than the run itself is in memory.
-func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
-	before := debug.SetGCPercent(25)
+// Observed loads a run for use, which keeps what is needed of it, and returns the number of its
+// records. The collector works harder meanwhile, so that little more than the run itself is in
+// memory, and none of it afterwards.
+func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
+	before := debug.SetGCPercent(50)
 	defer func() {
 		debug.SetGCPercent(before)
 		if records >= largeRun {
 			debug.FreeOSMemory()
 		}
 	}()
-	t, err := one.Load()
+	t, err := p.Load()
 	if err != nil {
-		return seen, 0, err
+		return 0, err
 	}
-	if see != nil {
-		see(t)
-	}
-	return observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t), store.LeftOut(t)}, len(t.Records), nil
+	use(t)
+	return len(t.Records), nil
+}
+
+// load loads a run and keeps what a page needs of it.
+func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
+	records, err = one.Observed(func(t *trace.Trace) {
+		if see != nil {
+			see(t)
+		}
+		seen = observation{compare.Observe(t, by, o.Rules), plot.NewLatencies(t), store.LeftOut(t)}
+	})
+	return seen, records, err
 }
 
 // wait waits for the turn to load a trace, as long as somebody wants it.
