@@ -29,7 +29,7 @@ func values(runID string, seq int, r *trace.Record) []any {
 		null(r.Due), null(r.Free), null(r.Released), null(r.Dialed), null(r.Connected), null(r.Sent), null(r.FirstByte), null(r.Done),
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
 		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
-		trace.AppendChunks([]byte{}, r.Chunks),
+		trace.AppendChunks(make([]byte, 0, 7*len(r.Chunks)), r.Chunks), // rarely more
 		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized, r.Resent, int64(r.FirstSent),
 	}
 }
