@@ -156,7 +156,7 @@ type result struct {
 func (p *Plan) ahead(had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
 	var begun []chan result // whose results nobody has
 	order := p.Order()
-	n := 0 // turns of it that are had or begun
+	n := 0 // turns that were made before, or have begun
 	begin := func() {
 		for ; n < len(order) && len(begun) < max(d.AtOnce, 1); n++ {
 			t, number := order[n], n+1

@@ -27,6 +27,18 @@ func (c *deafConn) Read([]byte) (int, error) { return 0, io.EOF }
 
 func (c *deafConn) Close() error { return nil }
 
+// sendBy has a client encode and send a request.
+func sendBy(t *testing.T, c *Client, req *workload.Request) *trace.Record {
+	t.Helper()
+	body, err := c.Encode(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := trace.NewRecord(0)
+	c.Send(t.Context(), req, body, rec)
+	return rec
+}
+
 func TestARequestOnTheWire(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -92,12 +104,7 @@ func TestARequestOnTheWire(t *testing.T) {
 			}
 			for range 2 { // the second has what the first left behind
 				conn.written.Reset()
-				body, err := c.Encode(&tt.req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rec := trace.NewRecord(0)
-				c.Send(t.Context(), &tt.req, body, rec)
+				rec := sendBy(t, c, &tt.req)
 				if got := conn.written.String(); got != tt.want {
 					t.Errorf("wrote\n%s\nwant\n%s", got, tt.want)
 				}

@@ -8,6 +8,7 @@ import "time"
 //   - much comes, so that there is something to share;
 //   - streams pause long enough between tokens that hardly two of one stream are read at once, which would
 //     cost the first its own timestamp;
+//   - the kernel timestamps every read, or else the delay would be an error;
 //   - answers take so long that what waits for their ends is not noticeably late, or nothing does.
 //
 // It is not safe for concurrent use.
@@ -15,6 +16,7 @@ type pace struct {
 	lazy   bool
 	events int // in this window
 	merged int // reads with several outputs that had been sent one by one, likewise
+	bare   int // reads without the kernel's timestamp, likewise
 
 	since    int64 // the beginning of the window; 0 before the first one
 	wary     int   // windows that it stays eager
@@ -53,7 +55,7 @@ func (p *pace) decide(now int64, streams int, patient bool) {
 		return
 	}
 	events := float64(p.events)
-	if p.lazy && float64(p.merged) > fewMerged*events {
+	if p.lazy && float64(p.merged) > fewMerged*events || p.bare > 0 {
 		p.caution = max(waryWindows, 2*p.caution)
 		p.wary = p.caution
 	}
@@ -65,5 +67,5 @@ func (p *pace) decide(now int64, streams int, patient bool) {
 	pause := float64(streams) * float64(span) / max(1, events)
 	long := max(p.duration, now-p.last) >= int64(shortAnswer)
 	p.lazy = p.wary == 0 && events >= many && pause >= float64(shortPause) && (long || patient)
-	p.since, p.events, p.merged = now, 0, 0
+	p.since, p.events, p.merged, p.bare = now, 0, 0, 0
 }

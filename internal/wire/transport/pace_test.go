@@ -131,3 +131,14 @@ func TestAPaceFollowsTheDurationOfAnswers(t *testing.T) {
 		t.Errorf("while no answer ends it is lazy for %d of 2 windows", lazy)
 	}
 }
+
+// A read without a timestamp of the kernel's has that of its end, which a sleep would delay.
+func TestAPaceWithoutTimestampsIsEager(t *testing.T) {
+	busy := load{events: 10_000, streams: 10_000}
+	var p pace
+	now, lazy := paced(&p, started, 3, busy)
+	p.bare = 1
+	if _, after := paced(&p, now, waryWindows, busy); lazy != 3 || after != 1 {
+		t.Errorf("it is lazy for %d of 3 windows, and after one read without a timestamp for %d of %d", lazy, after, waryWindows)
+	}
+}

@@ -410,6 +410,9 @@ func (p *poller) socket(c *Conn, b []byte) (int, error) {
 	n, err := c.took(&p.message, p.seen, n, errno, len(b))
 	if err == nil {
 		p.seen, r.dry = c.last.User, r.left == 0 && !r.ending
+		if !c.last.Kernel {
+			p.pace.bare++
+		}
 	}
 	return n, err
 }

@@ -4,7 +4,7 @@ package transport
 
 import "unsafe"
 
-// prefetch fetches cache lines, of which there is at least one.
+// prefetch fetches at least one cache line.
 //
 //go:noescape
 func prefetch(from unsafe.Pointer, lines int)
