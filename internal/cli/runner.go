@@ -37,6 +37,9 @@ func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error
 	}
 	defer m.close()
 	m.leg = o.Leg
+	if o.Until != nil {
+		return m.makeUntil(context.Background(), o.Until, o.Until.Done)
+	}
 	if o.Watch == nil {
 		return m.make()
 	}

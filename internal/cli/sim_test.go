@@ -177,6 +177,25 @@ func TestAnInterruptEndsASimulation(t *testing.T) {
 	}
 }
 
+// A sweep is interrupted wherever it is: here as soon as it listens.
+func TestAnInterruptEndsASweep(t *testing.T) {
+	signals := make(chan os.Signal)
+	v := newVirtual(t)
+	v.Args = []string{"sweep", "--rate", "1,2,3,4", "-n", "20000", "--store", v.store}
+	v.Signals = signals
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case signals <- os.Interrupt:
+		case <-ended:
+		}
+	}()
+	if code := Run(v.Process); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, v.stderr.String())
+	}
+	close(ended)
+}
+
 // An hour of 10 requests per second, from the command line to the report.
 func BenchmarkSimHour(b *testing.B) {
 	for b.Loop() {

@@ -93,6 +93,9 @@ func (c *Console) ReadSettings(name string) ([]byte, error) {
 func (c *Console) UntilInterrupt(ctx context.Context) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
+		if ctx.Err() != nil { // the interrupt is for whoever listens next
+			return
+		}
 		select {
 		case <-c.Signals:
 			cancel(ErrInterrupted)

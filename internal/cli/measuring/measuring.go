@@ -59,4 +59,7 @@ type Options struct {
 	// result is then that of an interrupted run.
 	Watch  run.Sink
 	Enough <-chan struct{}
+	// Until, if not nil, ends the run in place of interrupts, of which each reaches only one of
+	// several runs that are made at once.
+	Until context.Context
 }

@@ -28,9 +28,7 @@ type prediction struct {
 
 // predict predicts the points whose profile has a calibration, each as `pitot predict` would.
 // Points that are refused are skipped.
-func (c *Cmd) predict(con *console.Console, m measuring.Maker, p *sweep.Plan) (*prediction, error) {
-	ctx, release := con.UntilInterrupt(context.Background())
-	defer release()
+func (c *Cmd) predict(ctx context.Context, m measuring.Maker, p *sweep.Plan) (*prediction, error) {
 	d, l := &prediction{}, &loads{maker: m, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {

@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -100,14 +100,17 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	}
 	defer end()
 	defer ui.Beside(con, c.UI, c.Store)()
-	predicted := &prediction{}
+	ctx, predicted := context.Background(), &prediction{}
 	if simulated(p) {
-		if predicted, err = c.predict(con, m, p); err != nil {
+		var release func()
+		ctx, release = con.UntilInterrupt(ctx)
+		defer release()
+		if predicted, err = c.predict(ctx, m, p); err != nil {
 			return err
 		}
 	}
 	d := c.design(p, axes, predicted)
-	seen, err := c.run(con, m, k.Args, p, d, had)
+	seen, err := c.run(ctx, con, m, k.Args, p, d, had)
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
 		if errors.Is(err, sweep.ErrInterrupted) {
 			return console.ErrInterrupted
@@ -129,8 +132,8 @@ func (c *Cmd) design(p *sweep.Plan, axes []sweep.Axis, predicted *prediction) cu
 	return d
 }
 
-// run makes the runs, and keeps in the store what they are for.
-func (c *Cmd) run(con *console.Console, m measuring.Maker, args []string, p *sweep.Plan, d curve.Design, had map[sweep.Turn]curve.Observation) (seen []curve.Observation, err error) {
+// run makes the runs, and keeps in the store what they are for. The context ends simulations.
+func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, args []string, p *sweep.Plan, d curve.Design, had map[sweep.Turn]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (c *Cmd) run(con *console.Console, m measuring.Maker, args []string, p *swe
 	if err != nil {
 		return nil, err
 	}
-	seen, err = sweep.Run(p, had, c.deps(con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	seen, err = sweep.Run(p, had, c.deps(ctx, con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
 	status := trace.Complete
 	if err != nil {
 		status = trace.Interrupted
@@ -167,8 +170,8 @@ func simulated(p *sweep.Plan) bool {
 	return slices.ContainsFunc(p.Loads, func(l experiment.Load) bool { return l.Spec.Target.Simulated })
 }
 
-// deps make runs of this process.
-func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep.Deps {
+// deps make runs of this process. The context ends simulations.
+func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker, p *sweep.Plan) sweep.Deps {
 	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
 	sayf := func(format string, a ...any) {
 		if !quiet {
@@ -180,7 +183,7 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 	}
 	atOnce := 1
 	if simulated(p) { // while one writes to the store, another computes
-		make, atOnce = c.together(m), 2*runtime.GOMAXPROCS(0)
+		make, atOnce = c.together(ctx, m), 2*runtime.GOMAXPROCS(0)
 	}
 	return sweep.Deps{
 		Make: make, AtOnce: atOnce,
@@ -193,17 +196,10 @@ func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep
 	}
 }
 
-// together makes simulations, several at a time. An interrupt reaches only one of them, which
-// ends the others.
-func (c *Cmd) together(m measuring.Maker) func(experiment.Load, trace.Leg) (*run.Result, error) {
-	enough, end := make(chan struct{}), sync.Once{}
+// together makes simulations, several at a time, until the context ends.
+func (c *Cmd) together(ctx context.Context, m measuring.Maker) func(experiment.Load, trace.Leg) (*run.Result, error) {
 	return func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-		nobody := run.SinkFunc(func(run.Event) error { return nil })
-		r, err := m.Make(l, measuring.Options{Store: c.Store, Quiet: true, Leg: &leg, Watch: nobody, Enough: enough})
-		if errors.Is(err, console.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted {
-			end.Do(func() { close(enough) })
-		}
-		return r, err
+		return m.Make(l, measuring.Options{Store: c.Store, Quiet: true, Leg: &leg, Until: ctx})
 	}
 }
 
