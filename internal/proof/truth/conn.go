@@ -17,11 +17,12 @@ import (
 // answers the next request when that one is over.
 type conn struct {
 	*transport.Conn
-	srv   *Server
-	raw   *rawSocket // nil where there is none
-	in    *reader
-	idle  chan struct{} // holds a token while no answer is being written
-	close bool          // the client wants the connection closed after the answer
+	srv    *Server
+	writer *writer    // of the raw socket
+	raw    *rawSocket // nil where there is none
+	in     *reader
+	idle   chan struct{} // holds a token while no answer is being written
+	close  bool          // the client wants the connection closed after the answer
 }
 
 func newConn(s *Server, nc net.Conn) *conn {

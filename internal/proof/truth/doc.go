@@ -13,9 +13,10 @@
 // kernel's receive stamp lies in the bracket. The difference of two before
 // instants is the gap that a client should have seen.
 //
-// One goroutine on a thread of its own makes the writes of all streams, in the
-// order in which they are due, through the raw socket. That costs little more
-// than the system call, so a server on one core outruns the clients it is for.
+// One goroutine on a thread of its own makes the writes of some hundred streams, in
+// the order in which they are due, through the raw socket. That costs little more
+// than the system call, so a server on one core outruns the clients it is for; with
+// more streams and processors there are more of them.
 // Where there are no raw sockets, and for a client that does not read fast
 // enough, a stream is written by the goroutine of its connection. The log tells
 // the server's own lateness too: a cell of an experiment in which the server

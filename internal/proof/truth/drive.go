@@ -49,6 +49,6 @@ func (s *Server) unblock(st *stream, before int64, rest []byte) {
 			s.finish(st, ending)
 			return
 		}
-		s.writer.add(st)
+		st.conn.writer.add(st)
 	})
 }

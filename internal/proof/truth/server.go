@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -15,7 +16,7 @@ import (
 type Server struct {
 	cfg     Config
 	clock   *clock.Clock
-	writer  *writer        // nil until there is a raw socket
+	writers []*writer      // of raw sockets; accept adds them
 	running sync.WaitGroup // all that Serve started
 	stop    chan struct{}  // closed when Serve has to return
 
@@ -67,13 +68,9 @@ func (s *Server) accept(l net.Listener) error {
 			return err
 		}
 		c := newConn(s, nc)
-		if c.raw != nil && s.writer == nil {
-			s.writer = newWriter(s)
-			s.running.Go(s.writer.run)
-			s.running.Go(func() {
-				<-s.stop
-				s.writer.alarm.Ring()
-			})
+		if c.raw != nil {
+			c.writer = s.least()
+			c.writer.conns.Add(1)
 		}
 		s.mu.Lock()
 		s.conns[c] = struct{}{}
@@ -87,8 +84,36 @@ func (s *Server) accept(l net.Listener) error {
 			s.mu.Lock()
 			delete(s.conns, c)
 			s.mu.Unlock()
+			if c.writer != nil {
+				c.writer.conns.Add(-1)
+			}
 		})
 	}
+}
+
+// perWriter connections are there before there is another writer.
+const perWriter = 512
+
+// least is the writer with the fewest connections, or a new one: there is at most one to two
+// processors, since clients have their share of them and the kernel's work is done by both.
+func (s *Server) least() *writer {
+	var least *writer
+	for _, w := range s.writers {
+		if least == nil || w.conns.Load() < least.conns.Load() {
+			least = w
+		}
+	}
+	if least != nil && (least.conns.Load() < perWriter || len(s.writers) >= runtime.GOMAXPROCS(0)/2) {
+		return least
+	}
+	w := newWriter(s)
+	s.writers = append(s.writers, w)
+	s.running.Go(w.run)
+	s.running.Go(func() {
+		<-s.stop
+		w.alarm.Ring()
+	})
+	return w
 }
 
 // halt ends all that is open.
@@ -123,7 +148,7 @@ func (s *Server) run(st *stream) {
 		s.running.Go(func() { s.drive(st) })
 		return
 	}
-	s.writer.add(st)
+	st.conn.writer.add(st)
 }
 
 // finish ends a stream, and lets its connection go on or end.

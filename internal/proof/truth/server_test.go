@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -269,6 +270,33 @@ func TestSpreadStreamsFollowTheirPlans(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Connections are dealt evenly to writers, of which there are more when they are many, and at
+// most one to two processors.
+func TestWritersShareTheConnections(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	s, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 * perWriter {
+		s.least().conns.Add(1)
+		if want := min(n/perWriter+1, 4); len(s.writers) != want {
+			t.Fatalf("%d writers for %d connections, want %d", len(s.writers), n+1, want)
+		}
+	}
+	for _, w := range s.writers {
+		if got := w.conns.Load(); got != 5*perWriter/4 {
+			t.Errorf("a writer with %d connections, want %d", got, 5*perWriter/4)
+		}
+	}
+	s.writers[1].conns.Add(-1)
+	if s.least() != s.writers[1] {
+		t.Error("a new connection is not given to the writer with the fewest")
+	}
+	close(s.stop)
+	s.running.Wait()
 }
 
 // streams makes n requests at once, reads them to the end, and returns how many

@@ -9,11 +9,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A writer makes the writes of all streams with a raw socket, one after the
-// other in the order in which they are due, from one goroutine. It never waits
-// for a client: a stream whose socket is full leaves until there is room.
+// A writer makes the writes of streams with a raw socket, one after the other in
+// the order in which they are due, from one goroutine. It never waits for a
+// client: a stream whose socket is full leaves until there is room.
 type writer struct {
 	srv   *Server
+	conns atomic.Int64 // whose streams it has
 	queue arrival.Queue[*stream]
 	buf   []byte
 	alarm *clock.Alarm
