@@ -20,15 +20,16 @@ import (
 
 // A Client sends requests. It is safe for concurrent use.
 type Client struct {
-	cfg   Config
-	clock *clock.Clock
-	watch *watch
-	std   *http.Transport
-	fresh *http.Transport // std without reuse
-	reuse reuse
-	idle  idleConns
-	polls pollers
-	urls  sync.Map // of a Request: *origin
+	cfg    Config
+	clock  *clock.Clock
+	watch  *watch
+	std    *http.Transport
+	fresh  *http.Transport // std without reuse
+	reuse  reuse
+	idle   idleConns
+	polls  pollers
+	direct bool     // connections to addresses in digits need no dialer
+	urls   sync.Map // of a Request: *origin
 
 	release func() // ends the hold on kernel timestamping
 }
@@ -47,11 +48,12 @@ var parked = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &
 
 // New returns a Client. Close it when its requests are done.
 func New(cfg Config) *Client {
-	if cfg.Dial == nil {
+	direct := cfg.Dial == nil
+	if direct {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
+	c := &Client{cfg: cfg, clock: cfg.Clock, direct: direct, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -118,6 +120,7 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	err := x.run(ctx, req)
 	x.Done = c.Now()
 	err = x.retry(ctx, req, err)
+	x.spend(req)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -141,8 +144,9 @@ type origin struct {
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
-	key              string // scheme and address
-	std              bool   // only net/http supports it
+	key              string   // scheme and address
+	std              bool     // only net/http supports it
+	digits           *address // nil: net.Dialer connects
 }
 
 // origin parses the URL of a request, once for each URL.
@@ -166,6 +170,9 @@ func (c *Client) origin(text string) (*origin, error) {
 		proxy, err := c.cfg.Proxy(u)
 		o.std = proxy != nil || err != nil
 	}
+	if c.direct && !o.secure {
+		o.digits = newAddress(o.addr)
+	}
 	c.urls.Store(text, o)
 	return o, nil
 }
@@ -184,6 +191,7 @@ type exchange struct {
 	c            *Client
 	cancel       context.CancelCauseFunc
 	fresh        bool        // wants a new connection
+	spent        bool        // the body of the request is given back, or belongs to net/http
 	reused       bool        // has one that was idle, or that another request released
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }

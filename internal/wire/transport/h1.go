@@ -115,6 +115,24 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		x.Redials++
 	}
 	x.Dialed, x.reused = x.c.Now(), false
+	conn, err := x.c.open(ctx, o)
+	if err == nil {
+		x.Connected = x.c.Now()
+	}
+	return conn, err
+}
+
+// open opens a connection.
+func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
+	if o.digits != nil {
+		conn, err := c.polls.dial(ctx, o.digits)
+		if err != nil {
+			return nil, err
+		}
+		if conn != nil {
+			return &h1Conn{Conn: conn}, nil
+		}
+	}
 	type opened struct {
 		conn *h1Conn
 		err  error
@@ -123,18 +141,15 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 	// its stream: so another goroutine makes the deep calls that open a connection.
 	done := make(chan opened, 1)
 	go func() {
-		conn, err := x.c.open(ctx, o)
+		conn, err := c.openAny(ctx, o)
 		done <- opened{conn, err}
 	}()
 	to := <-done
-	if to.err == nil {
-		x.Connected = x.c.Now()
-	}
 	return to.conn, to.err
 }
 
-// open opens a connection, with TLS if the origin wants it.
-func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
+// openAny opens a connection with the client's dialer, and with TLS if the origin wants it.
+func (c *Client) openAny(ctx context.Context, o *origin) (*h1Conn, error) {
 	raw, err := c.dial(ctx, "tcp", o.addr)
 	if err != nil {
 		return nil, err
@@ -189,26 +204,29 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		}
 		conn.drop(res.state == complete && !res.broken)
 	}()
-	sending := make(chan error, 1)
+	var sending chan error
+	var sent error
 	polled := false
 	if big := len(req.Body) >= bigRequest; big {
+		sending = make(chan error, 1)
 		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
 		// so nothing else is written then.
 		polled = conn.secure == nil && conn.begin(res)
 		go func() {
-			_, err := conn.request(req, o, x.c.newOnly())
+			_, err := x.request(conn, req, o)
 			sending <- err
 		}()
 	} else {
-		n, err := conn.request(req, o, x.c.newOnly())
-		if err != nil && n == 0 {
-			return x.Dialed == Never && ctx.Err() == nil, err
+		n := 0
+		if n, sent = x.request(conn, req, o); sent != nil && n == 0 {
+			return x.Dialed == Never && ctx.Err() == nil, sent
 		}
-		sending <- err
 		polled = conn.begin(res) // not before: what came without a request is no answer
 	}
 	err = conn.receive(res, polled)
-	sent := conn.written(sending, res.state == complete)
+	if sending != nil {
+		sent = conn.written(sending, res.state == complete)
+	}
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
 }
@@ -235,10 +253,13 @@ func (c *h1Conn) written(sending <-chan error, answered bool) error {
 }
 
 // request writes a request; n is 0 if no byte left.
-func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err error) {
+func (x *exchange) request(c *h1Conn, req *Request, o *origin) (n int, err error) {
 	b := requests.Get().(*bytes.Buffer)
 	defer requests.Put(b)
-	writeRequest(b, req, o, noReuse)
+	writeRequest(b, req, o, x.c.newOnly())
+	if !x.reused {
+		x.spend(req)
+	}
 	if c.secure != nil {
 		return c.secure.Write(b.Bytes())
 	}

@@ -85,3 +85,11 @@ func (x *exchange) mayResend() bool {
 	}
 	return !cfg.NoResend
 }
+
+// spend gives the body of the request back, which will not be sent again.
+func (x *exchange) spend(req *Request) {
+	if !x.spent && req.Sent != nil {
+		req.Sent(req.Body)
+	}
+	x.spent = true
+}

@@ -46,6 +46,7 @@ type stdExchange struct {
 
 // runStd sends the request with net/http.
 func (x *exchange) runStd(ctx context.Context, req *Request) error {
+	x.spent = true
 	s := &stdExchange{exchange: x}
 	s.left.Store(Never)
 	s.first.Store(Never)

@@ -49,6 +49,9 @@ type Request struct {
 	Header *Header
 	ID     string // its X-Request-Id, empty: that of Header, if it has one
 	Body   []byte
+	// Sent, if there is one, is called with Body when the request has left and will not leave again. Whoever
+	// sends it may then use the memory for another. It may be called before Do returns, or not at all.
+	Sent func(body []byte)
 }
 
 // A Receiver takes a response as it arrives. Its methods are called sequentially,
