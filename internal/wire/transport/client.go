@@ -28,6 +28,7 @@ type Client struct {
 	reuse reuse
 	idle  idleConns
 	polls pollers
+	heads headCache
 	urls  sync.Map // of a Request: *origin
 
 	release func() // ends the hold on kernel timestamping
