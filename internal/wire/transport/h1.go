@@ -115,6 +115,8 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		x.Redials++
 	}
 	x.Dialed, x.reused = x.c.Now(), false
+	ctx, release := x.within(ctx)
+	defer release()
 	type opened struct {
 		conn *h1Conn
 		err  error
@@ -174,7 +176,7 @@ const bigRequest = 32 << 10
 // converse sends the request and reads the response. again means that the
 // connection was closed before anything was written on it.
 func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
-	release := context.AfterFunc(ctx, func() {
+	x.watch(func(error) {
 		x.over.Store(true)
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	})
@@ -183,7 +185,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	res := &x.res
 	defer func() {
 		x.Sent = conn.Sent()
-		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
+		if x.unwatch() && !again && err == nil && res.reusable() && !x.c.newOnly() {
 			x.c.idle.put(o, conn)
 			return
 		}
@@ -202,7 +204,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	} else {
 		n, err := conn.request(req, o, x.c.newOnly())
 		if err != nil && n == 0 {
-			return x.Dialed == Never && ctx.Err() == nil, err
+			return x.Dialed == Never && x.cause(ctx) == nil, err
 		}
 		sending <- err
 		polled = conn.begin(res) // not before: what came without a request is no answer
@@ -261,7 +263,7 @@ func (p *response) take(b []byte, s Stamp) bool {
 		return false
 	}
 	if x.enough && !drained { // drain the rest for a moment
-		x.stopDraining = time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop
+		x.stopDraining = time.AfterFunc(drainTime, func() { x.end(ErrEnough) }).Stop
 	}
 	return true
 }
