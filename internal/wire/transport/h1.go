@@ -191,26 +191,31 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		}
 		conn.drop(res.state == complete && !res.broken)
 	}()
-	sending := make(chan error, 1)
+	var sending chan error // nil: the request is written before anything is read
+	var sent error
 	polled := false
 	if big := len(req.Body) >= bigRequest; big {
 		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
 		// so nothing else is written then.
 		polled = conn.secure == nil && conn.begin(res)
+		written := make(chan error, 1)
+		sending = written
 		go func() {
 			_, err := conn.request(req, o, x.c.newOnly())
-			sending <- err
+			written <- err
 		}()
 	} else {
 		n, err := conn.request(req, o, x.c.newOnly())
 		if err != nil && n == 0 {
 			return x.Dialed == Never && x.cause(ctx) == nil, err
 		}
-		sending <- err
+		sent = err
 		polled = conn.begin(res) // not before: what came without a request is no answer
 	}
 	err = conn.receive(res, polled)
-	sent := conn.written(sending, res.state == complete)
+	if sending != nil {
+		sent = conn.written(sending, res.state == complete)
+	}
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
 }
