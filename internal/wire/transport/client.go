@@ -28,6 +28,7 @@ type Client struct {
 	reuse  reuse
 	idle   idleConns
 	polls  pollers
+	heads  headCache
 	direct bool     // connections to addresses in digits need no dialer
 	urls   sync.Map // of a Request: *origin
 
@@ -110,18 +111,17 @@ func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
 // byte was written, another one is used; and if it turns out closed before a byte
 // was read, the request is sent once more (Config.NoResend).
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if c.cfg.Timeout > 0 {
-		defer time.AfterFunc(c.cfg.Timeout, func() { cancel(ErrTimeout) }).Stop()
-	}
-	x := newExchange(c, cancel, r)
+	x := newExchange(c, r)
 	defer x.stop()
+	defer context.AfterFunc(ctx, func() { x.end(context.Cause(ctx)) })()
+	if c.cfg.Timeout > 0 {
+		defer time.AfterFunc(c.cfg.Timeout, func() { x.end(ErrTimeout) }).Stop()
+	}
 	err := x.run(ctx, req)
 	x.Done = c.Now()
 	err = x.retry(ctx, req, err)
 	x.spend(req)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := x.cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
 	return x.Timing, err
@@ -188,8 +188,8 @@ func plainName(name string) bool {
 type exchange struct {
 	hotExchange
 	Timing
+	cancellation
 	c            *Client
-	cancel       context.CancelCauseFunc
 	fresh        bool        // wants a new connection
 	spent        bool        // the body of the request is given back, or belongs to net/http
 	reused       bool        // has one that was idle, or that another request released
@@ -201,14 +201,14 @@ type hotExchange struct {
 	r        Receiver
 	res      response    // of HTTP/1.1
 	watchdog *time.Timer // nil without an idle limit
-	over     atomic.Bool // the context has ended
+	over     atomic.Bool // the exchange has been ended
 	enough   bool
 }
 
-func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
-	x := &exchange{hotExchange: hotExchange{r: r}, c: c, cancel: cancel, Timing: noTiming()}
+func newExchange(c *Client, r Receiver) *exchange {
+	x := &exchange{hotExchange: hotExchange{r: r}, c: c, Timing: noTiming()}
 	if c.cfg.Idle > 0 {
-		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
+		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { x.end(ErrIdle) })
 	}
 	return x
 }

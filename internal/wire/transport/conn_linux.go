@@ -443,13 +443,19 @@ func (c *Conn) stale(secure bool) bool {
 	if secure {
 		return c.gone(tcpClose, tcpCloseWait)
 	}
-	quiet := false
-	err := c.raw.control(func(fd uintptr) {
-		var b [1]byte
-		_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
-		quiet = errno == syscall.EAGAIN
-	})
-	return err != nil || !quiet
+	if c.raw.poller != nil { // without a function, which would allocate
+		return c.raw.closed.Load() || !quiet(uintptr(c.raw.fd))
+	}
+	is := false
+	err := c.raw.control(func(fd uintptr) { is = quiet(fd) })
+	return err != nil || !is
+}
+
+// quiet reports whether a socket is open and has nothing to read.
+func quiet(fd uintptr) bool {
+	var b [1]byte
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	return errno == syscall.EAGAIN
 }
 
 // together compares the kernel's count of segments with that of the reads. If

@@ -33,9 +33,10 @@ type pollers struct {
 	lazy    bool
 }
 
-func (*pollers) adopt(*Conn, bool)                             {}
-func (*pollers) dial(context.Context, *address) (*Conn, error) { return nil, nil }
-func (*pollers) close()                                        {}
+func (*pollers) adopt(*Conn, bool) {}
+func (*pollers) close()            {}
+
+func (*pollers) dial(func() (context.Context, func()), *address) (*Conn, error) { return nil, nil }
 
 // No server has an address here: net.Dialer opens all connections.
 type address struct{}

@@ -96,11 +96,12 @@ func (a *address) socket() (fd int, ok bool) {
 	return fd, true
 }
 
-// dial opens a connection that a poller has. Without a poller that could take it, both results are nil.
-func (a *pollers) dial(ctx context.Context, to *address) (c *Conn, err error) {
+// dial opens a connection that a poller has; within makes the context of a wait, if there is one. Without a poller
+// that could take it, both results are nil.
+func (a *pollers) dial(within func() (ctx context.Context, done func()), to *address) (c *Conn, err error) {
 	const tries = 3 // as net.Dialer
 	for range tries {
-		c, err = a.dialOnce(ctx, to)
+		c, err = a.dialOnce(within, to)
 		switch {
 		case c != nil && to.is(c.raw.fd):
 			_ = c.Close()
@@ -112,10 +113,7 @@ func (a *pollers) dial(ctx context.Context, to *address) (c *Conn, err error) {
 	return nil, err
 }
 
-func (a *pollers) dialOnce(ctx context.Context, to *address) (*Conn, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
+func (a *pollers) dialOnce(within func() (context.Context, func()), to *address) (*Conn, error) {
 	p := a.next()
 	if p == nil {
 		return nil, nil
@@ -123,7 +121,7 @@ func (a *pollers) dialOnce(ctx context.Context, to *address) (*Conn, error) {
 	var err error
 	fd, ok := to.socket()
 	if ok {
-		if err = a.connect(ctx, fd, to); err == nil {
+		if err = a.connect(within, fd, to); err == nil {
 			c := &Conn{clock: a.clock, meter: p.meter, emptied: a.clock.Now()}
 			c.sent.Store(Never)
 			if c.raw.peer = to.tcp; a.register(c, p, fd) == nil {
@@ -137,12 +135,14 @@ func (a *pollers) dialOnce(ctx context.Context, to *address) (*Conn, error) {
 }
 
 // connect connects a socket.
-func (a *pollers) connect(ctx context.Context, fd int, to *address) (err error) {
+func (a *pollers) connect(within func() (context.Context, func()), fd int, to *address) (err error) {
 	errno := to.connect(fd)
 	if errno == syscall.EINPROGRESS {
 		errno = to.connect(fd) // within a machine it is done by now
 	}
 	if errno == syscall.EALREADY {
+		ctx, done := within()
+		defer done()
 		if errno, err = a.connected(ctx, fd, to); err != nil {
 			return err
 		}

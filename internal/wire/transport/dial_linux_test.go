@@ -23,6 +23,10 @@ func dialer(t *testing.T) *pollers {
 	return all
 }
 
+func within(ctx context.Context) func() (context.Context, func()) {
+	return func() (context.Context, func()) { return ctx, func() {} }
+}
+
 // What net.Dialer sets of a socket, a poller's connection has too.
 func TestADialedConnectionIsAsNetsDialer(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
@@ -40,7 +44,7 @@ func TestADialedConnectionIsAsNetsDialer(t *testing.T) {
 		if _, err := l.Accept(); err != nil {
 			t.Fatal(err)
 		}
-		ours, err := dialer(t).dial(t.Context(), newAddress(l.Addr().String()))
+		ours, err := dialer(t).dial(within(t.Context()), newAddress(l.Addr().String()))
 		if err != nil || ours == nil || ours.raw.poller == nil {
 			t.Fatal(ours, err)
 		}
@@ -97,7 +101,7 @@ func TestARefusedConnectionIsToldAsNetDoes(t *testing.T) {
 	nobody := l.Addr().String()
 	_ = l.Close()
 	_, want := net.Dial("tcp", nobody)
-	c, err := dialer(t).dial(t.Context(), newAddress(nobody))
+	c, err := dialer(t).dial(within(t.Context()), newAddress(nobody))
 	if c != nil || err == nil || want == nil || err.Error() != want.Error() || !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("error %v, net says %v", err, want)
 	}
@@ -150,7 +154,7 @@ func TestAConnectionThatTakesAWhile(t *testing.T) {
 		}
 		done := make(chan result, 1)
 		go func() {
-			c, err := all.dial(ctx, newAddress(at))
+			c, err := all.dial(within(ctx), newAddress(at))
 			done <- result{c, err}
 		}()
 		soon(t, func() {

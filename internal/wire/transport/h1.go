@@ -115,7 +115,7 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		x.Redials++
 	}
 	x.Dialed, x.reused = x.c.Now(), false
-	conn, err := x.c.open(ctx, o)
+	conn, err := x.open(ctx, o)
 	if err == nil {
 		x.Connected = x.c.Now()
 	}
@@ -123,9 +123,12 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 }
 
 // open opens a connection.
-func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
+func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
+	if why := x.cause(ctx); why != nil {
+		return nil, why
+	}
 	if o.digits != nil {
-		conn, err := c.polls.dial(ctx, o.digits)
+		conn, err := x.c.polls.dial(func() (context.Context, func()) { return x.within(ctx) }, o.digits)
 		if err != nil {
 			return nil, err
 		}
@@ -133,12 +136,18 @@ func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
 			return &h1Conn{Conn: conn}, nil
 		}
 	}
+	within, release := x.within(ctx)
+	defer release()
+	return x.c.openAside(within, o)
+}
+
+// openAside opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and that of
+// a request lives as long as its stream: so another one makes the deep calls.
+func (c *Client) openAside(ctx context.Context, o *origin) (*h1Conn, error) {
 	type opened struct {
 		conn *h1Conn
 		err  error
 	}
-	// A goroutine keeps the largest stack it needed, and this one lives as long as
-	// its stream: so another goroutine makes the deep calls that open a connection.
 	done := make(chan opened, 1)
 	go func() {
 		conn, err := c.openAny(ctx, o)
@@ -189,7 +198,7 @@ const bigRequest = 32 << 10
 // converse sends the request and reads the response. again means that the
 // connection was closed before anything was written on it.
 func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
-	release := context.AfterFunc(ctx, func() {
+	x.watch(func(error) {
 		x.over.Store(true)
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	})
@@ -198,28 +207,29 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	res := &x.res
 	defer func() {
 		x.Sent = conn.Sent()
-		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
+		if x.unwatch() && !again && err == nil && res.reusable() && !x.c.newOnly() {
 			x.c.idle.put(o, conn)
 			return
 		}
 		conn.drop(res.state == complete && !res.broken)
 	}()
-	var sending chan error
+	var sending chan error // nil: the request is written before anything is read
 	var sent error
 	polled := false
 	if big := len(req.Body) >= bigRequest; big {
-		sending = make(chan error, 1)
 		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
 		// so nothing else is written then.
 		polled = conn.secure == nil && conn.begin(res)
+		written := make(chan error, 1)
+		sending = written
 		go func() {
 			_, err := x.request(conn, req, o)
-			sending <- err
+			written <- err
 		}()
 	} else {
 		n := 0
 		if n, sent = x.request(conn, req, o); sent != nil && n == 0 {
-			return x.Dialed == Never && ctx.Err() == nil, sent
+			return x.Dialed == Never && x.cause(ctx) == nil, sent
 		}
 		polled = conn.begin(res) // not before: what came without a request is no answer
 	}
@@ -282,7 +292,7 @@ func (p *response) take(b []byte, s Stamp) bool {
 		return false
 	}
 	if x.enough && !drained { // drain the rest for a moment
-		x.stopDraining = time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop
+		x.stopDraining = time.AfterFunc(drainTime, func() { x.end(ErrEnough) }).Stop
 	}
 	return true
 }

@@ -50,7 +50,7 @@ func (x *exchange) retry(ctx context.Context, req *Request, err error) error {
 	if x.reused && x.Sent != Never {
 		x.c.reuse.taken.Add(1)
 	}
-	if err == nil || !x.reused || x.FirstByte != Never || ctx.Err() != nil || x.c.cfg.HTTP2 || !x.mayResend() {
+	if err == nil || !x.reused || x.FirstByte != Never || x.cause(ctx) != nil || x.c.cfg.HTTP2 || !x.mayResend() {
 		return err
 	}
 	first := x.Timing

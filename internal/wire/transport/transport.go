@@ -57,7 +57,8 @@ type Request struct {
 // A Receiver takes a response as it arrives. Its methods are called sequentially,
 // and not after Do has returned.
 type Receiver interface {
-	// Head is called once, when the response head has been read.
+	// Head is called once, when the response head has been read. The header must not be changed: other
+	// responses may share it.
 	Head(status int, header http.Header)
 	// Data is called for each decoded piece of the body, with the stamp of the read
 	// that contained it. Several pieces may come from one read: their stamps have
