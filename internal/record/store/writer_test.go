@@ -104,3 +104,35 @@ func TestSnapshotsComeWithEachFlush(t *testing.T) {
 		t.Errorf("%v: %+v", err, got)
 	}
 }
+
+// A flush beside a run leaves the processor to others after each few records. One after it does not.
+func TestAFlushBesideARunPauses(t *testing.T) {
+	s := open(t)
+	synctest.Test(t, func(t *testing.T) {
+		w, err := s.Create(newRun("run-1", "", 1000), Owner{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.end()
+		w.done.Wait()
+		flushed := 0
+		flush := func() time.Duration {
+			for range 3*insertsAtOnce + 1 {
+				w.Append(sample(flushed))
+				flushed++
+			}
+			before := time.Now()
+			if err := w.flush(brief, false); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(before)
+		}
+		if took := flush(); took != 0 {
+			t.Errorf("the flush after the run pauses for %v", took)
+		}
+		w.beside = true
+		if took := flush(); took != 3*insertsPause {
+			t.Errorf("the flush beside the run pauses for %v, want %v", took, 3*insertsPause)
+		}
+	})
+}

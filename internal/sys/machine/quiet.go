@@ -80,13 +80,15 @@ func (r *QuietRuntime) watch(free int64) {
 }
 
 // Stop restores the previous settings and returns the number of processors used
-// until then.
+// until then. It collects what the measurement left, so that what comes next finds
+// memory instead of asking for more.
 func (r *QuietRuntime) Stop() (procs int) {
 	if r.over != nil {
 		close(r.over)
 		r.watching.Wait() // it may be changing the same settings
 		debug.SetGCPercent(r.percent)
 		debug.SetMemoryLimit(r.limit)
+		runtime.GC()
 	}
 	runtime.GOMAXPROCS(r.before)
 	return r.procs

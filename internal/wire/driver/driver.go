@@ -31,6 +31,7 @@ package driver
 import (
 	"context"
 	"iter"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A Sender sends requests and fills records; endpoint.Client is one.
+// A Sender sends requests and fills records; endpoint.Client is one. A body that was
+// given to Send may be overwritten: each is sent once.
 type Sender interface {
 	Encode(*workload.Request) ([]byte, error)
 	Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record)
@@ -269,6 +271,10 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 	return bodies, done
 }
 
+// behind is how late a request is whose dispatch lets those before it leave first. Of thousands that are due
+// together, few are then on their way at once, and what each needs for that serves the next.
+const behind = trace.Instant(time.Millisecond)
+
 // dispatch releases requests until there are no more, the schedule ends, or the run
 // is stopped.
 func (r *run) dispatch(bodies <-chan encoded) {
@@ -299,6 +305,9 @@ func (r *run) dispatch(bodies <-chan encoded) {
 			return
 		}
 		r.start(r.released(e, free))
+		if r.now()-e.due > behind {
+			runtime.Gosched()
+		}
 		if more && e.index == head.index {
 			head, more = scheduled()
 		}

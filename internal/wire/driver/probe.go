@@ -27,10 +27,6 @@ func (r *run) startProbes() (stop func()) {
 const longestProbePause = 24 * time.Hour
 
 func (r *run) probe(p *Probe, over <-chan struct{}) {
-	body, err := r.Sender.Encode(&p.Request)
-	if err != nil {
-		return
-	}
 	pause := time.Duration(min(float64(time.Second)/p.Rate, float64(longestProbePause)))
 	for {
 		select {
@@ -39,6 +35,10 @@ func (r *run) probe(p *Probe, over <-chan struct{}) {
 		case <-r.ctx.Done():
 			return
 		default:
+		}
+		body, err := r.Sender.Encode(&p.Request)
+		if err != nil {
+			return
 		}
 		rec := trace.NewRecord(len(r.out.Probes))
 		rec.Due = r.now()

@@ -72,7 +72,7 @@ func (c *Client) Encode(req *workload.Request) ([]byte, error) {
 	if err := c.grammar.takes.check(req); err != nil {
 		return nil, err
 	}
-	b := bodyWriter{body: make([]byte, 0, c.fixedSize+bodySize(req)), form: c.grammar.multipart}
+	b := bodyWriter{body: c.bodies.take(c.fixedSize + bodySize(req)), form: c.grammar.multipart}
 	model := c.grammar.model
 	for _, f := range c.fixed {
 		_, own := req.Extra[f.name]
@@ -130,7 +130,7 @@ func sizeOf(fields []field) (n int) {
 }
 
 // bodySize is a guess at the length of a body without its fixed fields, large enough for
-// its media. The memory of a body is not used again, so that a larger one costs page faults.
+// its media.
 func bodySize(req *workload.Request) int {
 	n := 128 + len(req.Text)*5/4 + len(req.Messages) + len(req.Parts) + 7*len(req.Tokens)
 	for _, m := range req.Media {

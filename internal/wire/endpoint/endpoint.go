@@ -89,6 +89,7 @@ type Client struct {
 	tally     tally
 	budget    *budget
 	servedBy  servedBy
+	bodies    freeBodies
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
@@ -116,6 +117,7 @@ const errorText = 1 << 10
 
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
+// The body belongs to the client from then on, which may write another one in its place.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
 	r := &reader{
 		hot:   hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
@@ -131,6 +133,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 		Header: c.header(req),
 		ID:     req.ID,
 		Body:   body,
+		Sent:   c.bodies.put,
 	}, r)
 	rec.ID = req.ID
 	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)

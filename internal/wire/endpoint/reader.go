@@ -116,10 +116,10 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 		r.form = sniff(p)
 	}
 	if r.form != document {
+		err := r.events.Feed(p, s, r.yield)
 		if room := errorText - len(r.body); r.seen == 0 && room > 0 {
 			r.body = append(r.body, p[:min(room, len(p))]...)
 		}
-		err := r.events.Feed(p, s, r.yield)
 		if r.outputs > 1 && !r.asked {
 			r.asked = true
 			r.bundle, r.segments = s.Together()

@@ -20,15 +20,17 @@ import (
 
 // A Client sends requests. It is safe for concurrent use.
 type Client struct {
-	cfg   Config
-	clock *clock.Clock
-	watch *watch
-	std   *http.Transport
-	fresh *http.Transport // std without reuse
-	reuse reuse
-	idle  idleConns
-	polls pollers
-	urls  sync.Map // of a Request: *origin
+	cfg    Config
+	clock  *clock.Clock
+	watch  *watch
+	std    *http.Transport
+	fresh  *http.Transport // std without reuse
+	reuse  reuse
+	idle   idleConns
+	polls  pollers
+	heads  headCache
+	direct bool     // connections to addresses in digits need no dialer
+	urls   sync.Map // of a Request: *origin
 
 	release func() // ends the hold on kernel timestamping
 }
@@ -47,11 +49,12 @@ var parked = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &
 
 // New returns a Client. Close it when its requests are done.
 func New(cfg Config) *Client {
-	if cfg.Dial == nil {
+	direct := cfg.Dial == nil
+	if direct {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
+	c := &Client{cfg: cfg, clock: cfg.Clock, direct: direct, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -108,17 +111,17 @@ func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
 // byte was written, another one is used; and if it turns out closed before a byte
 // was read, the request is sent once more (Config.NoResend).
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if c.cfg.Timeout > 0 {
-		defer time.AfterFunc(c.cfg.Timeout, func() { cancel(ErrTimeout) }).Stop()
-	}
-	x := newExchange(c, cancel, r)
+	x := newExchange(c, r)
 	defer x.stop()
+	defer context.AfterFunc(ctx, func() { x.end(context.Cause(ctx)) })()
+	if c.cfg.Timeout > 0 {
+		defer time.AfterFunc(c.cfg.Timeout, func() { x.end(ErrTimeout) }).Stop()
+	}
 	err := x.run(ctx, req)
 	x.Done = c.Now()
 	err = x.retry(ctx, req, err)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	x.spend(req)
+	if cause := x.cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
 	return x.Timing, err
@@ -141,8 +144,9 @@ type origin struct {
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
-	key              string // scheme and address
-	std              bool   // only net/http supports it
+	key              string   // scheme and address
+	std              bool     // only net/http supports it
+	digits           *address // nil: net.Dialer connects
 }
 
 // origin parses the URL of a request, once for each URL.
@@ -166,6 +170,9 @@ func (c *Client) origin(text string) (*origin, error) {
 		proxy, err := c.cfg.Proxy(u)
 		o.std = proxy != nil || err != nil
 	}
+	if c.direct && !o.secure {
+		o.digits = newAddress(o.addr)
+	}
 	c.urls.Store(text, o)
 	return o, nil
 }
@@ -181,9 +188,10 @@ func plainName(name string) bool {
 type exchange struct {
 	hotExchange
 	Timing
+	cancellation
 	c            *Client
-	cancel       context.CancelCauseFunc
 	fresh        bool        // wants a new connection
+	spent        bool        // the body of the request is given back, or belongs to net/http
 	reused       bool        // has one that was idle, or that another request released
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }
@@ -193,14 +201,14 @@ type hotExchange struct {
 	r        Receiver
 	res      response    // of HTTP/1.1
 	watchdog *time.Timer // nil without an idle limit
-	over     atomic.Bool // the context has ended
+	over     atomic.Bool // the exchange has been ended
 	enough   bool
 }
 
-func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
-	x := &exchange{hotExchange: hotExchange{r: r}, c: c, cancel: cancel, Timing: noTiming()}
+func newExchange(c *Client, r Receiver) *exchange {
+	x := &exchange{hotExchange: hotExchange{r: r}, c: c, Timing: noTiming()}
 	if c.cfg.Idle > 0 {
-		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
+		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { x.end(ErrIdle) })
 	}
 	return x
 }

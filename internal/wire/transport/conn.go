@@ -99,7 +99,7 @@ func newConn(c net.Conn, clk *clock.Clock, w *watch) *Conn {
 	conn := &Conn{Conn: c, clock: clk, meter: &w.meters[int(w.dealt.Add(1))%len(w.meters)], emptied: clk.Now()}
 	conn.sent.Store(Never)
 	if sc, ok := c.(syscall.Conn); ok {
-		conn.raw.open(sc)
+		conn.open(sc)
 	}
 	return conn
 }

@@ -39,18 +39,39 @@ type rawConn struct {
 	hot     [2]Span     // what a read of the exchange needs
 	warm    Warm        // its receiver; nil: not warm
 
-	began          int64 // when the exchange did
-	done           chan error
+	began          int64          // when the exchange did
+	over           sync.WaitGroup // the exchange, for the one that waits for it
+	end            error          // how it ended
 	closed         atomic.Bool
 	readBy, sendBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
+	peer           *net.TCPAddr
 
-	rc syscall.RawConn // of the runtime's descriptor; nil: no timestamps, or a poller has it
-	// The state of a call in progress, kept here so that none allocates.
-	read, write func(fd uintptr) bool
-	in, out     []byte
-	n           int
-	written     int
-	err, werr   error
+	calls *calls // of the runtime's descriptor; nil: no timestamps, or a poller has it
+}
+
+// calls are those to the descriptor of a connection that the runtime has.
+type calls struct {
+	rc          syscall.RawConn
+	read, write call
+}
+
+// A call holds its state while it is in progress, so that none allocates.
+type call struct {
+	try   func(fd uintptr) (done bool)
+	bytes []byte
+	n     int
+	err   error
+}
+
+// do has the runtime make the call with bytes whenever the socket is ready for it, until it is done.
+func (k *call) do(ready func(try func(fd uintptr) bool) error, bytes []byte) (int, error) {
+	k.bytes, k.n, k.err = bytes, 0, nil
+	err := ready(k.try)
+	k.bytes = nil
+	if err == nil {
+		err = k.err
+	}
+	return k.n, err
 }
 
 // A taker takes the bytes of each read; it reports whether it wants more.
@@ -67,23 +88,28 @@ const (
 )
 
 // open requests timestamps; a socket that does not support them is left alone.
-func (r *rawConn) open(sc syscall.Conn) {
+func (c *Conn) open(sc syscall.Conn) {
 	rc, err := sc.SyscallConn()
 	if err != nil {
 		return
 	}
 	var refused error
-	err = rc.Control(func(fd uintptr) {
-		if refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); refused == nil {
-			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, tcpInq, 1)
-		}
-	})
+	err = rc.Control(func(fd uintptr) { refused = stamping(int(fd)) })
 	if err == nil && refused == nil {
-		r.rc = rc
+		c.raw.calls = &calls{rc: rc, read: call{try: c.readOnce}, write: call{try: c.writeOnce}}
 	}
 }
 
-func (r *rawConn) stamps() bool { return r.rc != nil || r.poller != nil }
+// stamping has a socket timestamp what it receives.
+func stamping(fd int) error {
+	err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	if err == nil {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, tcpInq, 1)
+	}
+	return err
+}
+
+func (r *rawConn) stamps() bool { return r.calls != nil || r.poller != nil }
 
 // control calls f with the descriptor.
 func (r *rawConn) control(f func(fd uintptr)) error {
@@ -94,7 +120,7 @@ func (r *rawConn) control(f func(fd uintptr)) error {
 		f(uintptr(r.fd))
 		return nil
 	}
-	return r.rc.Control(f)
+	return r.calls.rc.Control(f)
 }
 
 // await waits until the socket may be ready for what a deadline is for.
@@ -172,39 +198,40 @@ func (c *Conn) readStamped(p []byte) (int, error) {
 	switch {
 	case r.closed.Load():
 		return 0, net.ErrClosed
-	case r.poller != nil && r.reading.Load(): // it is the poller that reads, from a layer on top
+	case r.poller == nil:
+		return r.calls.read.do(r.calls.rc.Read, p)
+	case r.reading.Load(): // it is the poller that reads, from a layer on top
 		return r.poller.socket(c, p)
-	case r.read == nil:
-		r.read = c.readOnce
 	}
-	r.in, r.n, r.err = p, 0, nil
-	err := error(nil)
-	if r.poller == nil {
-		err = r.rc.Read(r.read)
-	} else {
-		for err == nil && !r.read(uintptr(r.fd)) {
-			err = c.await(&r.readBy)
+	for {
+		n, done, err := c.tryRead(uintptr(r.fd), p)
+		if done {
+			return n, err
+		}
+		if err := c.await(&r.readBy); err != nil {
+			return 0, err
 		}
 	}
-	r.in = nil
-	if err == nil {
-		err = r.err
-	}
-	return r.n, err
 }
 
 // readOnce makes one attempt to read and reports whether it finished.
-func (c *Conn) readOnce(fd uintptr) bool {
-	r := &c.raw
+func (c *Conn) readOnce(fd uintptr) (done bool) {
+	k := &c.raw.calls.read
+	k.n, done, k.err = c.tryRead(fd, k.bytes)
+	return done
+}
+
+// tryRead makes one attempt to read; done is false if there was nothing.
+func (c *Conn) tryRead(fd uintptr, p []byte) (n int, done bool, err error) {
 	m := messages.Get().(*message)
 	defer messages.Put(m)
 	before := c.clock.Now()
-	n, errno := m.receive(fd, r.in)
+	n, errno := m.receive(fd, p)
 	if errno == syscall.EAGAIN {
-		return false
+		return 0, false, nil
 	}
-	r.n, r.err = c.took(m, before, n, errno, len(r.in))
-	return true
+	n, err = c.took(m, before, n, errno, len(p))
+	return n, true, err
 }
 
 // took converts the result of a receive, begun at before, to bytes with a stamp, or
@@ -248,12 +275,39 @@ func (c *Conn) begin(layer io.Reader, to taker) bool {
 
 // finish waits until the taker wants no more, or the data ends.
 func (c *Conn) finish() error {
-	err := <-c.raw.done
-	c.raw.taker, c.raw.warm, c.raw.hot = nil, nil, [2]Span{}
+	c.raw.over.Wait()
+	err := c.raw.end
+	c.raw.taker, c.raw.warm, c.raw.hot, c.raw.end = nil, nil, [2]Span{}, nil
 	if c.raw.layer != nil { // another goroutine may write where there is none
 		c.raw.layer = nil
 	}
 	return err
+}
+
+// LocalAddr implements net.Conn. A poller's connection has none once it is closed.
+func (c *Conn) LocalAddr() net.Addr {
+	if c.raw.poller == nil {
+		return c.Conn.LocalAddr()
+	}
+	var at unix.Sockaddr
+	if err := c.raw.control(func(fd uintptr) { at, _ = unix.Getsockname(int(fd)) }); err != nil {
+		return nil
+	}
+	switch at := at.(type) {
+	case *unix.SockaddrInet4:
+		return &net.TCPAddr{IP: at.Addr[:], Port: at.Port}
+	case *unix.SockaddrInet6:
+		return &net.TCPAddr{IP: at.Addr[:], Port: at.Port}
+	}
+	return nil
+}
+
+// RemoteAddr implements net.Conn.
+func (c *Conn) RemoteAddr() net.Addr {
+	if c.raw.poller == nil {
+		return c.Conn.RemoteAddr()
+	}
+	return c.raw.peer
 }
 
 // Close implements net.Conn.
@@ -315,53 +369,53 @@ func (c *Conn) setDeadline(by *atomic.Int64, t time.Time) error {
 }
 
 // writeStamped is Write with a timestamp taken just before the system call.
-func (c *Conn) writeStamped(p []byte) (int, error) {
+func (c *Conn) writeStamped(p []byte) (written int, err error) {
 	r := &c.raw
-	if r.closed.Load() {
+	switch {
+	case r.closed.Load():
 		return 0, net.ErrClosed
+	case r.poller == nil:
+		return r.calls.write.do(r.calls.rc.Write, p)
 	}
-	if r.write == nil {
-		r.write = c.writeOnce
-	}
-	r.out, r.written, r.werr = p, 0, nil
-	err := error(nil)
-	if r.poller == nil {
-		err = r.rc.Write(r.write)
-	} else {
-		for err == nil && !r.write(uintptr(r.fd)) {
-			if r.layer != nil { // it is the poller that writes, for the layer
-				err = c.failed("write", syscall.EAGAIN)
-				break
-			}
-			err = c.await(&r.sendBy)
+	for {
+		n, done, err := c.tryWrite(uintptr(r.fd), p[written:])
+		if written += n; done {
+			return written, err
+		}
+		if r.layer != nil { // it is the poller that writes, for the layer
+			return written, c.failed("write", syscall.EAGAIN)
+		}
+		if err := c.await(&r.sendBy); err != nil {
+			return written, err
 		}
 	}
-	r.out = nil
-	if err == nil {
-		err = r.werr
-	}
-	return r.written, err
 }
 
 // writeOnce writes as much as the socket takes and reports whether that was all.
-func (c *Conn) writeOnce(fd uintptr) bool {
-	r := &c.raw
-	for r.written < len(r.out) {
-		rest := r.out[r.written:]
+func (c *Conn) writeOnce(fd uintptr) (done bool) {
+	k := &c.raw.calls.write
+	n, done, err := c.tryWrite(fd, k.bytes[k.n:])
+	k.n, k.err = k.n+n, err
+	return done
+}
+
+// tryWrite writes as much as the socket takes; done is false if there was more.
+func (c *Conn) tryWrite(fd uintptr, p []byte) (written int, done bool, err error) {
+	for written < len(p) {
+		rest := p[written:]
 		c.leaving()
 		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
 		switch errno {
 		case 0:
-			r.written += int(n)
+			written += int(n)
 		case syscall.EINTR:
 		case syscall.EAGAIN:
-			return false
+			return written, false, nil
 		default:
-			r.werr = c.failed("write", errno)
-			return true
+			return written, true, c.failed("write", errno)
 		}
 	}
-	return true
+	return written, true, nil
 }
 
 // States of a connection, as in TCP_INFO.
@@ -389,13 +443,19 @@ func (c *Conn) stale(secure bool) bool {
 	if secure {
 		return c.gone(tcpClose, tcpCloseWait)
 	}
-	quiet := false
-	err := c.raw.control(func(fd uintptr) {
-		var b [1]byte
-		_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
-		quiet = errno == syscall.EAGAIN
-	})
-	return err != nil || !quiet
+	if c.raw.poller != nil { // without a function, which would allocate
+		return c.raw.closed.Load() || !quiet(uintptr(c.raw.fd))
+	}
+	is := false
+	err := c.raw.control(func(fd uintptr) { is = quiet(fd) })
+	return err != nil || !is
+}
+
+// quiet reports whether a socket is open and has nothing to read.
+func quiet(fd uintptr) bool {
+	var b [1]byte
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	return errno == syscall.EAGAIN
 }
 
 // together compares the kernel's count of segments with that of the reads. If

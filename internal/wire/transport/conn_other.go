@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -16,8 +17,8 @@ import (
 // A rawConn has no timestamps on this system.
 type rawConn struct{}
 
-func (rawConn) open(syscall.Conn) {}
-func (rawConn) stamps() bool      { return false }
+func (rawConn) stamps() bool    { return false }
+func (*Conn) open(syscall.Conn) {}
 
 func holdStamping() (release func()) { return func() {} }
 
@@ -34,6 +35,13 @@ type pollers struct {
 
 func (*pollers) adopt(*Conn, bool) {}
 func (*pollers) close()            {}
+
+func (*pollers) dial(func() (context.Context, func()), *address) (*Conn, error) { return nil, nil }
+
+// No server has an address here: net.Dialer opens all connections.
+type address struct{}
+
+func newAddress(string) *address { return nil }
 
 func (c *Conn) begin(io.Reader, taker) bool { return false }
 func (c *Conn) finish() error               { return nil }

@@ -115,26 +115,50 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		x.Redials++
 	}
 	x.Dialed, x.reused = x.c.Now(), false
+	conn, err := x.open(ctx, o)
+	if err == nil {
+		x.Connected = x.c.Now()
+	}
+	return conn, err
+}
+
+// open opens a connection.
+func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
+	if why := x.cause(ctx); why != nil {
+		return nil, why
+	}
+	if o.digits != nil {
+		conn, err := x.c.polls.dial(func() (context.Context, func()) { return x.within(ctx) }, o.digits)
+		if err != nil {
+			return nil, err
+		}
+		if conn != nil {
+			return &h1Conn{Conn: conn}, nil
+		}
+	}
+	within, release := x.within(ctx)
+	defer release()
+	return x.c.openAside(within, o)
+}
+
+// openAside opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and that of
+// a request lives as long as its stream: so another one makes the deep calls.
+func (c *Client) openAside(ctx context.Context, o *origin) (*h1Conn, error) {
 	type opened struct {
 		conn *h1Conn
 		err  error
 	}
-	// A goroutine keeps the largest stack it needed, and this one lives as long as
-	// its stream: so another goroutine makes the deep calls that open a connection.
 	done := make(chan opened, 1)
 	go func() {
-		conn, err := x.c.open(ctx, o)
+		conn, err := c.openAny(ctx, o)
 		done <- opened{conn, err}
 	}()
 	to := <-done
-	if to.err == nil {
-		x.Connected = x.c.Now()
-	}
 	return to.conn, to.err
 }
 
-// open opens a connection, with TLS if the origin wants it.
-func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
+// openAny opens a connection with the client's dialer, and with TLS if the origin wants it.
+func (c *Client) openAny(ctx context.Context, o *origin) (*h1Conn, error) {
 	raw, err := c.dial(ctx, "tcp", o.addr)
 	if err != nil {
 		return nil, err
@@ -174,7 +198,7 @@ const bigRequest = 32 << 10
 // converse sends the request and reads the response. again means that the
 // connection was closed before anything was written on it.
 func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
-	release := context.AfterFunc(ctx, func() {
+	x.watch(func(error) {
 		x.over.Store(true)
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	})
@@ -183,32 +207,36 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	res := &x.res
 	defer func() {
 		x.Sent = conn.Sent()
-		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
+		if x.unwatch() && !again && err == nil && res.reusable() && !x.c.newOnly() {
 			x.c.idle.put(o, conn)
 			return
 		}
 		conn.drop(res.state == complete && !res.broken)
 	}()
-	sending := make(chan error, 1)
+	var sending chan error // nil: the request is written before anything is read
+	var sent error
 	polled := false
 	if big := len(req.Body) >= bigRequest; big {
 		// TLS may have to write while it reads, and the poller must not wait for a server that takes nothing:
 		// so nothing else is written then.
 		polled = conn.secure == nil && conn.begin(res)
+		written := make(chan error, 1)
+		sending = written
 		go func() {
-			_, err := conn.request(req, o, x.c.newOnly())
-			sending <- err
+			_, err := x.request(conn, req, o)
+			written <- err
 		}()
 	} else {
-		n, err := conn.request(req, o, x.c.newOnly())
-		if err != nil && n == 0 {
-			return x.Dialed == Never && ctx.Err() == nil, err
+		n := 0
+		if n, sent = x.request(conn, req, o); sent != nil && n == 0 {
+			return x.Dialed == Never && x.cause(ctx) == nil, sent
 		}
-		sending <- err
 		polled = conn.begin(res) // not before: what came without a request is no answer
 	}
 	err = conn.receive(res, polled)
-	sent := conn.written(sending, res.state == complete)
+	if sending != nil {
+		sent = conn.written(sending, res.state == complete)
+	}
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
 }
@@ -235,10 +263,13 @@ func (c *h1Conn) written(sending <-chan error, answered bool) error {
 }
 
 // request writes a request; n is 0 if no byte left.
-func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err error) {
+func (x *exchange) request(c *h1Conn, req *Request, o *origin) (n int, err error) {
 	b := requests.Get().(*bytes.Buffer)
 	defer requests.Put(b)
-	writeRequest(b, req, o, noReuse)
+	writeRequest(b, req, o, x.c.newOnly())
+	if !x.reused {
+		x.spend(req)
+	}
 	if c.secure != nil {
 		return c.secure.Write(b.Bytes())
 	}
@@ -261,7 +292,7 @@ func (p *response) take(b []byte, s Stamp) bool {
 		return false
 	}
 	if x.enough && !drained { // drain the rest for a moment
-		x.stopDraining = time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop
+		x.stopDraining = time.AfterFunc(drainTime, func() { x.end(ErrEnough) }).Stop
 	}
 	return true
 }

@@ -63,9 +63,10 @@ type pollers struct {
 	patient atomic.Bool  // nothing waits for the ends of answers
 	lazy    bool         // for tests: pollers always are
 
-	mu     sync.Mutex
-	list   []*poller
-	closed bool
+	mu       sync.Mutex
+	list     []*poller
+	connects *poller // of sockets that connect; nil until one takes a while
+	closed   bool
 }
 
 const (
@@ -81,7 +82,7 @@ const (
 // adopt takes a connection over from the runtime, if that is possible. ahead: a layer on top may have read bytes of
 // which no event tells.
 func (a *pollers) adopt(c *Conn, ahead bool) {
-	if c.raw.rc == nil {
+	if c.raw.calls == nil {
 		return
 	}
 	p := a.next()
@@ -89,26 +90,37 @@ func (a *pollers) adopt(c *Conn, ahead bool) {
 		return
 	}
 	fd := -1
-	err := c.raw.rc.Control(func(old uintptr) { fd, _ = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
+	err := c.raw.calls.rc.Control(func(old uintptr) { fd, _ = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil || fd < 0 {
 		p.left()
 		return
 	}
-	// Before its exchange the connection takes no notice of events but that there was one: so it may be in the
-	// table already.
-	runtimes := c.raw.rc
-	c.raw.fd, c.raw.serial, c.raw.rc, c.raw.poller, c.raw.done = fd, a.serial.Add(1), nil, p, make(chan error, 1)
+	runtimes := c.raw.calls
+	c.raw.calls = nil
+	c.raw.peer, _ = c.Conn.RemoteAddr().(*net.TCPAddr)
 	c.raw.missed.Store(ahead)
-	a.table.set(fd, c)
-	if c.watch(unix.EPOLL_CTL_ADD, watched) != nil {
-		a.table.set(fd, nil)
+	if a.register(c, p, fd) != nil {
 		_ = unix.Close(fd)
-		c.raw.rc, c.raw.poller = runtimes, nil
+		c.raw.calls = runtimes
 		p.left()
 		return
 	}
 	c.meter = p.meter
 	_ = c.Conn.Close() // the runtime's descriptor; the socket has another
+	c.Conn = nil
+}
+
+// register makes a connection one of a poller, which has counted it. Before its exchange it takes no notice of
+// events but that there was one: so it may be in the table already.
+func (a *pollers) register(c *Conn, p *poller, fd int) error {
+	c.raw.fd, c.raw.serial, c.raw.poller = fd, a.serial.Add(1), p
+	a.table.set(fd, c)
+	err := c.watch(unix.EPOLL_CTL_ADD, watched)
+	if err != nil {
+		a.table.set(fd, nil)
+		c.raw.poller = nil
+	}
+	return os.NewSyscallError("epoll_ctl", err)
 }
 
 // watch tells the epoll for which events to look. They bear the connection's serial number, since descriptors
@@ -177,6 +189,9 @@ func (a *pollers) close() {
 	a.closed = true
 	for _, p := range a.list {
 		p.wake()
+	}
+	if a.connects != nil {
+		a.connects.wake()
 	}
 }
 
@@ -431,13 +446,15 @@ func (p *poller) finish(c *Conn, err error) {
 	p.pace.ended(p.seen, max(0, p.seen-c.raw.began))
 	p.active.Add(-1)
 	c.raw.reading.Store(false)
-	c.raw.done <- err
+	c.raw.end = err
+	c.raw.over.Done()
 }
 
 // begin has the poller pass what comes to the connection's taker.
 func (p *poller) begin(c *Conn) {
 	r := &c.raw
 	r.began = p.clock.Now()
+	r.over.Add(1)
 	p.active.Add(1)
 	r.reading.Store(true)
 	if r.missed.Swap(false) || passed(&r.readBy) {

@@ -187,7 +187,7 @@ func TestPolledConnectionsEndAnywhere(t *testing.T) {
 
 // body is what a receiver gets of the beginning of an answer.
 func body(begin string) string {
-	x := &exchange{hotExchange: hotExchange{r: &tape{}}}
+	x := &exchange{hotExchange: hotExchange{r: &tape{}}, c: &Client{}}
 	x.res.x = x
 	_ = x.res.feed([]byte(begin), Stamp{})
 	return x.r.(*tape).body.String()

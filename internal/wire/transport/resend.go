@@ -50,7 +50,7 @@ func (x *exchange) retry(ctx context.Context, req *Request, err error) error {
 	if x.reused && x.Sent != Never {
 		x.c.reuse.taken.Add(1)
 	}
-	if err == nil || !x.reused || x.FirstByte != Never || ctx.Err() != nil || x.c.cfg.HTTP2 || !x.mayResend() {
+	if err == nil || !x.reused || x.FirstByte != Never || x.cause(ctx) != nil || x.c.cfg.HTTP2 || !x.mayResend() {
 		return err
 	}
 	first := x.Timing
@@ -84,4 +84,12 @@ func (x *exchange) mayResend() bool {
 		x.c.reuse.lost()
 	}
 	return !cfg.NoResend
+}
+
+// spend gives the body of the request back, which will not be sent again.
+func (x *exchange) spend(req *Request) {
+	if !x.spent && req.Sent != nil {
+		req.Sent(req.Body)
+	}
+	x.spent = true
 }

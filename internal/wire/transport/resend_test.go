@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ type hangsUp struct {
 	stops    int // from this request on; 0: never
 	dials    int
 	anew     bool // the first of a connection too
+	took     func(body string)
 }
 
 // onConn is the key of the number of requests on a connection.
@@ -28,7 +30,10 @@ type onConn struct{}
 
 func (s *hangsUp) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	s.requests++
-	_, _ = io.Copy(io.Discard, r.Body)
+	body, _ := io.ReadAll(r.Body)
+	if s.took != nil {
+		s.took(string(body))
+	}
 	n := r.Context().Value(onConn{}).(*int)
 	if *n++; s.ends(s.requests) && (*n > 1 || s.anew) {
 		time.Sleep(s.after)
@@ -39,7 +44,7 @@ func (s *hangsUp) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 
 func (s *hangsUp) run(t *testing.T, cfg Config, test func(t *testing.T, c *Client)) {
 	engines(t, cfg, func(t *testing.T, cfg Config) {
-		*s = hangsUp{ends: s.ends, after: s.after, stops: s.stops, anew: s.anew}
+		*s = hangsUp{ends: s.ends, after: s.after, stops: s.stops, anew: s.anew, took: s.took}
 		synctest.Test(t, func(t *testing.T) {
 			l := memnet.Listen()
 			srv := &http.Server{Handler: s, ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
@@ -159,3 +164,41 @@ func TestReuseGoesOnWhereClosesAreRare(t *testing.T) {
 		}
 	}
 }
+
+// The memory of a body is given back once it is needed no longer: of a new connection before there is an answer, of
+// a reused one, on which the request might leave again, not before its end.
+func TestTheMemoryOfABodyIsGivenBack(t *testing.T) {
+	var arrived []string
+	given := 0
+	s := &hangsUp{ends: second, after: 30 * time.Millisecond}
+	s.took = func(body string) { arrived = append(arrived, body) }
+	s.run(t, Config{}, func(t *testing.T, c *Client) {
+		arrived, given = nil, 0
+		for i, text := range []string{"first", "resent", "last"} {
+			body := []byte(text)
+			req := &Request{Method: "POST", URL: "http://engine/", Body: body, Sent: func(b []byte) {
+				if given++; &b[0] != &body[0] {
+					t.Error("it is another's memory")
+				}
+				clear(b)
+			}}
+			before := 0
+			got, err := c.Do(t.Context(), req, &headed{func() { before = given - i }})
+			if err != nil || i == 1 && got.FirstSent == Never {
+				t.Errorf("request %d: error %v, %+v", i, err, got)
+			}
+			if fresh := got.Dialed != Never; !c.cfg.NetHTTP && (given != i+1 || (before == 1) != fresh) {
+				t.Errorf("request %d: given back %d times, before the answer %d times, on a new connection: %v", i, given-i, before, fresh)
+			}
+		}
+		if want := []string{"first", "resent", "resent", "last"}; !slices.Equal(arrived, want) {
+			t.Errorf("the server got %q, want %q", arrived, want)
+		}
+	})
+}
+
+// headed calls a function when an answer begins.
+type headed struct{ begun func() }
+
+func (h *headed) Head(int, http.Header)    { h.begun() }
+func (h *headed) Data([]byte, Stamp) error { return nil }

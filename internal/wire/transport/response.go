@@ -1,14 +1,12 @@
 package transport
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 )
 
 // A response is parsed as its bytes arrive, without a buffer: the part of the body
@@ -76,23 +74,30 @@ func (p *response) feed(b []byte, s Stamp) (err error) {
 	return err
 }
 
-// takeHead looks for the end of the head.
+// takeHead looks for the end of the head. One that is whole in its read is parsed in place.
 func (p *response) takeHead(b []byte) (rest []byte, err error) {
-	from := max(0, len(p.held)-3) // the end may lie across reads
-	p.held = append(p.held, b...)
-	if n := min(len(p.held), len(begins)); string(p.held[:n]) != begins[:n] { // others may greet and then wait
-		return nil, fmt.Errorf("%w: begins with %.80q", errResponse, p.held)
+	text, from := b, 0
+	if len(p.held) > 0 {
+		from = max(0, len(p.held)-3) // the end may lie across reads
+		p.held = append(p.held, b...)
+		text = p.held
 	}
-	end, after := headEnd(p.held, from)
+	if n := min(len(text), len(begins)); string(text[:n]) != begins[:n] { // others may greet and then wait
+		return nil, fmt.Errorf("%w: begins with %.80q", errResponse, text)
+	}
+	end, after := headEnd(text, from)
 	if end < 0 {
-		return nil, p.fits(len(p.held))
+		if len(p.held) == 0 {
+			p.held = append(p.held, b...)
+		}
+		return nil, p.fits(len(text))
 	}
 	if err := p.fits(after); err != nil {
 		return nil, err
 	}
 	p.heads += after
-	beyond := len(p.held) - after
-	err = p.parseHead(p.held[:after])
+	beyond := len(text) - after
+	err = p.parseHead(text[:after])
 	p.held = p.held[:0]
 	return b[len(b)-beyond:], err
 }
@@ -125,28 +130,22 @@ func headEnd(b []byte, from int) (begin, end int) {
 	return -1, -1
 }
 
-// heads are readers for heads.
-var heads = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
-
 // parseHead reads the status line and the headers, and decides by them how the body
 // ends.
 func (p *response) parseHead(b []byte) error {
-	lines := heads.Get().(*bufio.Reader)
-	defer heads.Put(lines)
-	lines.Reset(bytes.NewReader(b))
-	res, err := http.ReadResponse(lines, nil)
+	a, err := p.x.c.heads.read(b)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errResponse, err)
+		return err
 	}
-	switches := res.StatusCode == http.StatusSwitchingProtocols
-	if res.StatusCode/100 == 1 && !switches {
+	switches := a.status == http.StatusSwitchingProtocols
+	if a.status/100 == 1 && !switches {
 		return nil // another head follows
 	}
-	p.keepAlive, p.left = !res.Close, res.ContentLength
+	p.keepAlive, p.left = !a.close, a.length
 	switch {
 	case switches: // nobody asked for another protocol: what follows is not HTTP
 		p.state, p.keepAlive = complete, false
-	case res.TransferEncoding != nil:
+	case a.chunked:
 		p.state = size
 	case p.left < 0:
 		p.state, p.keepAlive = untilEOF, false
@@ -155,7 +154,7 @@ func (p *response) parseHead(b []byte) error {
 	default:
 		p.state = complete
 	}
-	p.x.r.Head(res.StatusCode, res.Header)
+	p.x.r.Head(a.status, a.header)
 	return nil
 }
 

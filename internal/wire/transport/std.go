@@ -46,6 +46,9 @@ type stdExchange struct {
 
 // runStd sends the request with net/http.
 func (x *exchange) runStd(ctx context.Context, req *Request) error {
+	x.spent = true
+	ctx, release := x.within(ctx)
+	defer release()
 	s := &stdExchange{exchange: x}
 	s.left.Store(Never)
 	s.first.Store(Never)
@@ -145,7 +148,7 @@ func (s *stdExchange) read(body io.Reader) error {
 				return derr
 			}
 			if s.enough {
-				s.stopDraining = time.AfterFunc(drainTime, func() { s.cancel(ErrEnough) }).Stop
+				s.stopDraining = time.AfterFunc(drainTime, func() { s.end(ErrEnough) }).Stop
 			}
 		}
 		if s.enough && err != nil || errors.Is(err, io.EOF) {

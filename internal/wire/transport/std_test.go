@@ -18,7 +18,7 @@ func TestASentInstantIsOfItsOwnRequest(t *testing.T) {
 	c := New(Config{NetHTTP: true})
 	defer c.Close()
 	for _, answered := range []bool{true, false} {
-		s := &stdExchange{exchange: newExchange(c, nil, nil)}
+		s := &stdExchange{exchange: newExchange(c, nil)}
 		s.left.Store(Never)
 		s.first.Store(Never)
 		hooks := s.hooks()

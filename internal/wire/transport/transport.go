@@ -49,12 +49,16 @@ type Request struct {
 	Header *Header
 	ID     string // its X-Request-Id, empty: that of Header, if it has one
 	Body   []byte
+	// Sent, if there is one, is called with Body when the request has left and will not leave again. Whoever
+	// sends it may then use the memory for another. It may be called before Do returns, or not at all.
+	Sent func(body []byte)
 }
 
 // A Receiver takes a response as it arrives. Its methods are called sequentially,
 // and not after Do has returned.
 type Receiver interface {
-	// Head is called once, when the response head has been read.
+	// Head is called once, when the response head has been read. The header must not be changed: other
+	// responses may share it.
 	Head(status int, header http.Header)
 	// Data is called for each decoded piece of the body, with the stamp of the read
 	// that contained it. Several pieces may come from one read: their stamps have
