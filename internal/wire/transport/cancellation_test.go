@@ -18,17 +18,17 @@ func TestACancellation(t *testing.T) {
 	c.watch(abort)
 	c.end(first)
 	c.end(second)
-	if len(got) != 1 || got[0] != first || c.cause(t.Context()) != first {
+	if len(got) != 1 || !errors.Is(got[0], first) || !errors.Is(c.cause(t.Context()), first) {
 		t.Errorf("aborted because of %v, the cause is %v", got, c.cause(t.Context()))
 	}
 	if c.unwatch() {
 		t.Error("an abort is not told of")
 	}
-	if c.watch(abort); len(got) != 2 || got[1] != first {
+	if c.watch(abort); len(got) != 2 || !errors.Is(got[1], first) {
 		t.Errorf("after the end aborted because of %v", got)
 	}
 	ctx, done := c.within(t.Context())
-	if context.Cause(ctx) != first {
+	if !errors.Is(context.Cause(ctx), first) {
 		t.Errorf("a context within it has the cause %v", context.Cause(ctx))
 	}
 	done()
@@ -41,7 +41,7 @@ func TestACancellationFollowsItsContext(t *testing.T) {
 	var c cancellation
 	within, done := c.within(ctx)
 	cancel(why)
-	if <-within.Done(); context.Cause(within) != why || c.cause(ctx) != why {
+	if <-within.Done(); !errors.Is(context.Cause(within), why) || !errors.Is(c.cause(ctx), why) {
 		t.Errorf("the causes are %v and %v", context.Cause(within), c.cause(ctx))
 	}
 	done()
