@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -52,7 +53,10 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 		if tt.held && (len(reasons) != 1 || reasons[0].Code != "verdict.held-back" || s.Health.Verdict.Validity != trace.Invalid) {
 			t.Errorf("%s: %+v", tt.name, s.Health.Verdict)
 		}
-		for _, f := range s.figures() {
+		if alone := Own().Figures(tt.t, ""); !slices.Equal(s.Figures(), alone) {
+			t.Errorf("%s: %v, for themselves %v", tt.name, s.Figures(), alone)
+		}
+		for _, f := range s.Figures() {
 			if tt.held && (f.Name == "ttft.mean" || f.Name == "tpot.median") {
 				t.Errorf("%s: figure %s", tt.name, f.Name)
 			}
