@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,9 @@ func TestASummaryHasTheFiguresOfItsTrace(t *testing.T) {
 		got, want := metrics.Summarize(run, metrics.Options{}).Figures(), metrics.Own().Figures(run, "")
 		if !slices.Equal(got, want) {
 			t.Errorf("run %d: %v, for themselves %v", i, got, want)
+		}
+		if all, alone := metrics.Summarize(run, metrics.Options{}).Health, metrics.HealthOf(run); !reflect.DeepEqual(alone, all) {
+			t.Errorf("run %d: %+v, alone %+v", i, all, alone)
 		}
 	}
 }

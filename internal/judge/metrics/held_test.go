@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -55,6 +56,9 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 		}
 		if alone := Own().Figures(tt.t, ""); !slices.Equal(s.Figures(), alone) {
 			t.Errorf("%s: %v, for themselves %v", tt.name, s.Figures(), alone)
+		}
+		if alone := HealthOf(tt.t); !reflect.DeepEqual(alone, s.Health) {
+			t.Errorf("%s: %+v, alone %+v", tt.name, s.Health, alone)
 		}
 		for _, f := range s.Figures() {
 			if tt.held && (f.Name == "ttft.mean" || f.Name == "tpot.median") {
