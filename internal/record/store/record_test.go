@@ -22,13 +22,13 @@ func TestTheShorterStatementStoresTheSame(t *testing.T) {
 	}
 	err := s.changeOn(patient, func(conn *sql.Conn, _ *sql.Tx) error {
 		return insertRecords(conn, func(i *inserter) error {
-			if err := i.insert("short", 1, plain(0)); err != nil {
+			if err := i.insert("short", 1, plain()); err != nil {
 				return err
 			}
 			if i.stmts[insertUsual] == nil || i.stmts[insertRecord] != nil {
 				t.Error("a plain record was stored with all columns")
 			}
-			i.bind("long", 1, plain(0))
+			i.bind("long", 1, plain())
 			return i.exec(insertRecord, i.args)
 		})
 	})
@@ -82,7 +82,7 @@ func TestEachRareColumnIsStored(t *testing.T) {
 		func(r *trace.Record) { r.Resent = true },
 		func(r *trace.Record) { r.FirstSent = -1 },
 	} {
-		r := plain(0)
+		r := plain()
 		change(r)
 		id := fmt.Sprint("run-", i)
 		if _, err := s.Import(newRun(id, "", 1), those(r), nil); err != nil {

@@ -49,8 +49,8 @@ func sample(index int) *trace.Record {
 }
 
 // plain is a record as most are.
-func plain(index int) *trace.Record {
-	r := trace.NewRecord(index)
+func plain() *trace.Record {
+	r := trace.NewRecord(0)
 	r.ID, r.PromptTokens, r.WantTokens, r.Stamps = "r", 5, 6, trace.KernelStamps
 	r.Due, r.Released, r.Sent, r.FirstByte, r.Done = 0, 1, 2, 3, 900
 	r.Chunks = []trace.Chunk{{At: 3, Kind: trace.Role}, {At: 500, Tokens: 2, Kind: trace.Text}}
@@ -304,7 +304,7 @@ func benchmarkCommit(b *testing.B, size int) {
 	w.done.Wait()
 	batch := make([]*trace.Record, size)
 	for i := range batch {
-		batch[i] = plain(0)
+		batch[i] = plain()
 		for j := range 128 {
 			batch[i].Chunks = append(batch[i].Chunks, trace.Chunk{At: trace.Instant(j) * 20e6, Kind: trace.Text})
 		}
