@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,13 +18,13 @@ const (
 
 // A diagRequest is nlmsghdr and inet_diag_req_v2.
 type diagRequest struct {
-	header   unix.NlMsghdr
-	family   uint8
-	protocol uint8
+	Header   unix.NlMsghdr
+	Family   uint8
+	Protocol uint8
 	_        [2]uint8
-	states   uint32
-	port     [2]byte // in network order; with other parts of an inet_diag_sockid behind it, which select nothing
-	_        [46]byte
+	States   uint32
+	Port     [2]byte  // in network order
+	_        [46]byte // the rest of an inet_diag_sockid, which selects nothing
 }
 
 // listening is Listening of this machine, in either family. It asks the kernel for these sockets alone: the tables in /proc
@@ -50,10 +49,13 @@ func listening(port int) (sockets []string, err error) {
 var errDiag = errors.New("sock_diag gave no answer")
 
 func askListening(fd int, family uint8, port int) (sockets []string, err error) {
-	q := diagRequest{family: family, protocol: unix.IPPROTO_TCP, states: 1 << tcpListen}
-	q.header = unix.NlMsghdr{Len: uint32(unsafe.Sizeof(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
-	binary.BigEndian.PutUint16(q.port[:], uint16(port))
-	text := unsafe.Slice((*byte)(unsafe.Pointer(&q)), unsafe.Sizeof(q))
+	q := diagRequest{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << tcpListen}
+	q.Header = unix.NlMsghdr{Len: uint32(binary.Size(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
+	binary.BigEndian.PutUint16(q.Port[:], uint16(port))
+	text, err := binary.Append(nil, binary.NativeEndian, q)
+	if err != nil {
+		return nil, err
+	}
 	if err := unix.Sendto(fd, text, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return nil, err
 	}
