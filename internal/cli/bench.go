@@ -19,7 +19,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -215,7 +214,7 @@ func (b *batch) make(c *compiled) error {
 	if !slices.Contains(o.Report, "pitot") {
 		p.warn(result.Summary.Health)
 	}
-	judged := compare.JudgeRun(b.limits, result.Trace.Run, rules().Figures(result.Trace, metrics.Pitot, ""))
+	judged := compare.JudgeRun(b.limits, result.Trace.Run, result.Summary.Figures())
 	for _, g := range judged {
 		fmt.Fprintln(p.Stderr, comparison.GateLine(g, english))
 	}

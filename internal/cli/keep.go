@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -54,7 +55,7 @@ func (k *keeper) Handle(e run.Event) (err error) {
 		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:
 		if err = k.writer.Finish(e.Result.Trace.Run); err == nil {
-			_, err = keepFigures(k.store, e.Result.Trace)
+			err = k.store.KeepFigures(e.Result.Trace, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
 		}
 	}
 	return err

@@ -195,6 +195,10 @@ func (c runsReportCmd) Run(p *Process) error {
 	if len(c.Percentiles) > 0 {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
+	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
+		p.warn(metrics.HealthOf(t))
+		return p.printReport(t, metrics.Summary{}, c.Dialect, c.DialectVersion)
+	}
 	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
 		p.warn(summary.Health)

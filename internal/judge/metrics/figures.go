@@ -57,7 +57,8 @@ func (l *List) Distribution(metric string, d Distribution) {
 // PercentileName is p99 for 99 and p99.9 for 99.9.
 func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
-func (s Summary) figures() []trace.Figure {
+// Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
+func (s Summary) Figures() []trace.Figure {
 	var l List
 	l.Add("requests.ok", float64(s.Requests.OK))
 	l.Add("requests.failed", float64(s.Requests.Failed))

@@ -2,6 +2,8 @@ package metrics_test
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,24 @@ func TestFiguresByTool(t *testing.T) {
 	} {
 		if got := figure(t, both.Figures(run, test.tool, ""), test.name); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s %s = %v, want %v", test.tool, test.name, got, test.want)
+		}
+	}
+}
+
+// A summary has the figures that are made of a trace for themselves, whatever else is in it.
+func TestASummaryHasTheFiguresOfItsTrace(t *testing.T) {
+	parts := twoRequests()
+	for i, r := range parts.Records {
+		r.Tenant, r.Chunks[4].At = string(rune('a'+i)), r.Chunks[4].At+1e9
+	}
+	for i, run := range []*trace.Trace{twoRequests(), parts, {}} {
+		run.Run.Plan.Percentiles = []float64{50, 99.9}
+		got, want := metrics.Summarize(run, metrics.Options{}).Figures(), metrics.Own().Figures(run, "")
+		if !slices.Equal(got, want) {
+			t.Errorf("run %d: %v, for themselves %v", i, got, want)
+		}
+		if all, alone := metrics.Summarize(run, metrics.Options{}).Health, metrics.HealthOf(run); !reflect.DeepEqual(alone, all) {
+			t.Errorf("run %d: %+v, alone %+v", i, all, alone)
 		}
 	}
 }

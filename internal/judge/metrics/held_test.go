@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,7 +54,13 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 		if tt.held && (len(reasons) != 1 || reasons[0].Code != "verdict.held-back" || s.Health.Verdict.Validity != trace.Invalid) {
 			t.Errorf("%s: %+v", tt.name, s.Health.Verdict)
 		}
-		for _, f := range s.figures() {
+		if alone := Own().Figures(tt.t, ""); !slices.Equal(s.Figures(), alone) {
+			t.Errorf("%s: %v, for themselves %v", tt.name, s.Figures(), alone)
+		}
+		if alone := HealthOf(tt.t); !reflect.DeepEqual(alone, s.Health) {
+			t.Errorf("%s: %+v, alone %+v", tt.name, s.Health, alone)
+		}
+		for _, f := range s.Figures() {
 			if tt.held && (f.Name == "ttft.mean" || f.Name == "tpot.median") {
 				t.Errorf("%s: figure %s", tt.name, f.Name)
 			}

@@ -35,7 +35,7 @@ const Pitot = "pitot"
 func Own() Definitions {
 	return Definitions{
 		Tool:    "pitot",
-		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{brief: true}).figures() },
+		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{brief: true}).Figures() },
 		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
 		Native:  "completions",
 	}

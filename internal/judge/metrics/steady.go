@@ -42,30 +42,46 @@ const (
 )
 
 func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
-	if t.Run.Plan.Ramp {
-		return Steady{Why: plan.Say("steady.ramp")}
+	w := windowOf(t, records)
+	s := w.Steady
+	if s.Found() {
+		s.Level = meanBetween(w.steps, w.from, w.to)
+		s.Completed, s.Output = flow(records, w.from, w.to)
+		s.Service = latencies(w.within, t.Run.Plan.Stream, percentiles, sent, nil)
 	}
-	steps := inFlight(records)
+	return s
+}
+
+// A window is a steady state without its figures.
+type window struct {
+	Steady
+	from, to trace.Instant
+	steps    []step
+	within   []*trace.Record
+}
+
+func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
+	if t.Run.Plan.Ramp {
+		w.Why = plan.Say("steady.ramp")
+		return w
+	}
+	w.steps = inFlight(records)
 	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if last.Sub(first) < atOnce {
-		return Steady{Why: plan.Say("steady.at-once")}
+		w.Why = plan.Say("steady.at-once")
+		return w
 	}
-	from := reaches(steps, medianBetween(steps, first, last), first)
-	s := Steady{From: from.Seconds(), To: last.Seconds()}
-	var within []*trace.Record
+	w.from, w.to = reaches(w.steps, medianBetween(w.steps, first, last), first), last
+	w.From, w.To = w.from.Seconds(), w.to.Seconds()
 	for _, r := range records {
-		if r.Released >= from && r.OK() {
-			within = append(within, r)
+		if r.Released >= w.from && r.OK() {
+			w.within = append(w.within, r)
 		}
 	}
-	if s.Why = unsteady(steps, within, from, last); !s.Why.IsZero() {
-		return s
+	if w.Why = unsteady(w.steps, w.within, w.from, w.to); w.Why.IsZero() {
+		w.Requests = len(w.within)
 	}
-	s.Requests = len(within)
-	s.Level = meanBetween(steps, from, last)
-	s.Completed, s.Output = flow(records, from, last)
-	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, sent, nil)
-	return s
+	return w
 }
 
 // reaches is the first instant from which on at least n are in flight.

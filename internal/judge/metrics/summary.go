@@ -12,7 +12,7 @@ type Options struct {
 	Percentiles []float64 // in percent
 	Objectives  []trace.SLO
 
-	brief bool // without what no figure is of: parts, stalls, the steady state
+	brief bool // without what no figure and no verdict is of: parts, stalls, figures of the steady state
 }
 
 // DefaultPercentiles are reported unless others are asked for.
@@ -195,7 +195,9 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
-	if !o.brief {
+	if o.brief {
+		s.Steady = windowOf(t, records).Steady
+	} else {
 		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 		s.Steady = steady(t, records, o.Percentiles)
 	}
@@ -212,6 +214,9 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	}
 	return s
 }
+
+// HealthOf is the Health of a run's Summary alone.
+func HealthOf(t *trace.Trace) Health { return Summarize(t, Options{brief: true}).Health }
 
 // Duration is the end of the run; of one that was killed, its last answer.
 func Duration(t *trace.Trace) trace.Instant {

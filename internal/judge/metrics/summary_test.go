@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	catalogue "github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -304,6 +308,26 @@ func TestSteadyState(t *testing.T) {
 	}
 	if s.Service.TTFT.N != 91 || math.Abs(s.Service.TTFT.Mean-.01) > 1e-12 {
 		t.Errorf("TTFT %+v", s.Service.TTFT)
+	}
+}
+
+// What makes a run doubtful only where there is a steady state is found without the figures of that.
+func TestHealthAloneKnowsTheSteadyState(t *testing.T) {
+	for _, doubt := range []bool{true, false} {
+		made := run(6000, pulse(100, always(50), always(492))...)
+		made.Run.Plan.Ramp = !doubt
+		made.Telemetry = &telemetry.Set{Sources: []telemetry.Source{{Name: "server", Every: time.Second}}}
+		for at := range 7 {
+			made.Telemetry.Add(telemetry.Value{
+				Key:  telemetry.Key{Source: "server", Name: telemetry.ServerPreemptions},
+				Unit: "requests", Kind: telemetry.Counter, Point: telemetry.Point{At: time.Duration(at) * time.Second, Value: float64(at)},
+			})
+		}
+		all, alone := Summarize(made, Options{}).Health, HealthOf(made)
+		has := slices.ContainsFunc(alone.Verdict.Reasons, func(m plan.Message) bool { return m.Code == "verdict.preempted" })
+		if has != doubt || !reflect.DeepEqual(all, alone) {
+			t.Errorf("doubted %v: %+v, alone %+v", has, all.Verdict, alone.Verdict)
+		}
 	}
 }
 

@@ -64,8 +64,10 @@ func (s *Store) Figures(runID, definition, version string) (figures []trace.Figu
 	return figures, known, rows.Err()
 }
 
+const forget = "DELETE FROM computed WHERE run_id = ?"
+
 // forgetFigures drops the figures of a changing run.
 func forgetFigures(tx *sql.Tx, runID string) error {
-	_, err := tx.Exec("DELETE FROM computed WHERE run_id = ?", runID)
+	_, err := tx.Exec(forget, runID)
 	return err
 }

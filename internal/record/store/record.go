@@ -7,23 +7,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// columns of a record, in the order of values and scan.
-const columns = `idx, request_id, prompt_tokens, want_tokens,
+// columns of a record, in the order of values and scan: those that most records have, and those that few do.
+const (
+	columns = usual + ", " + rare
+	usual   = `idx, request_id, prompt_tokens, want_tokens,
 	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
-	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
-	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
+	status, finish_reason, usage_prompt, usage_completion, usage_at_ns,
+	output_tokens, counted_from, stamps, chunks`
+	rare = `usage_cached, usage_reasoning, class, error, redials, text,
 	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns`
+	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0` // the values of rare in a record that has none
+)
 
-var insertRecord = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
+var (
+	insertRecord = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
+	insertUsual  = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(usual) + ", " + without + ")"
+)
 
 // An inserter inserts records of a run. It calls SQLite's driver itself: database/sql would
-// convert and copy every one of the values, which takes a third of the time.
+// convert and copy every one of the values, which takes a third of the time. A value that is bound
+// costs more than one in the statement: records without rare ones have their own.
 type inserter struct {
-	stmt   driver.StmtExecContext
+	conn   driver.ConnPrepareContext
+	stmts  map[string]driver.Stmt
 	args   []driver.NamedValue
 	chunks []byte
 }
@@ -31,17 +42,41 @@ type inserter struct {
 // insertRecords calls do with an inserter on a connection that has begun a transaction.
 func insertRecords(conn *sql.Conn, do func(*inserter) error) error {
 	return conn.Raw(func(raw any) error {
-		stmt, err := raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), insertRecord)
+		i := inserter{conn: raw.(driver.ConnPrepareContext), stmts: map[string]driver.Stmt{}}
+		defer func() {
+			for _, s := range i.stmts {
+				_ = s.Close()
+			}
+		}()
+		return do(&i)
+	})
+}
+
+// exec executes a statement, which is prepared once.
+func (i *inserter) exec(text string, args []driver.NamedValue) error {
+	ctx := context.Background()
+	if i.stmts[text] == nil {
+		s, err := i.conn.PrepareContext(ctx, text)
 		if err != nil {
 			return err
 		}
-		defer stmt.Close()
-		return do(&inserter{stmt: stmt.(driver.StmtExecContext)})
-	})
+		i.stmts[text] = s
+	}
+	_, err := i.stmts[text].(driver.StmtExecContext).ExecContext(ctx, args)
+	return err
 }
 
 // insert inserts a record with its number in the run.
 func (i *inserter) insert(runID string, seq int, r *trace.Record) error {
+	usual := i.bind(runID, seq, r)
+	if slices.ContainsFunc(i.args[usual:], isSet) {
+		return i.exec(insertRecord, i.args)
+	}
+	return i.exec(insertUsual, i.args[:usual])
+}
+
+// bind makes the arguments of insertRecord, of which the first are those of insertUsual.
+func (i *inserter) bind(runID string, seq int, r *trace.Record) (usual int) {
 	i.chunks = trace.AppendChunks(i.chunks[:0], r.Chunks)
 	if i.chunks == nil {
 		i.chunks = []byte{}
@@ -49,12 +84,18 @@ func (i *inserter) insert(runID string, seq int, r *trace.Record) error {
 	i.args = i.args[:0]
 	i.text(runID).int(seq, r.Index).text(r.ID).int(r.PromptTokens, r.WantTokens)
 	i.time(r.Due, r.Free, r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte, r.Done)
-	i.int(r.Status).text(r.FinishReason).int(r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning).time(r.Usage.At)
-	i.int(r.OutputTokens).text(string(r.CountedFrom), string(r.Class), r.Error).int(r.Redials).text(r.Text, string(r.Stamps)).add(i.chunks)
+	i.int(r.Status).text(r.FinishReason).int(r.Usage.Prompt, r.Usage.Completion).time(r.Usage.At)
+	i.int(r.OutputTokens).text(string(r.CountedFrom), string(r.Stamps)).add(i.chunks)
+	usual = len(i.args)
+	i.int(r.Usage.Cached, r.Usage.Reasoning).text(string(r.Class), r.Error).int(r.Redials).text(r.Text)
 	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(tiers(r.Usage.Tiers)).add(r.Accept).int(r.Asides, r.Inputs)
 	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent))
-	_, err := i.stmt.ExecContext(context.Background(), i.args)
-	return err
+	return usual
+}
+
+// isSet reports whether a value of a rare column is not the one without which it is written.
+func isSet(v driver.NamedValue) bool {
+	return v.Value != int64(0) && v.Value != "" && v.Value != 0.0 && v.Value != false
 }
 
 func (i *inserter) add(v driver.Value) *inserter {
@@ -126,9 +167,9 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	err := rows.Scan(
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
-		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
-		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &d.packed,
-		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent,
+		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, instant{&r.Usage.At},
+		&r.OutputTokens, &r.CountedFrom, &r.Stamps, &d.packed,
+		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent,
 		&d.number,
 	)
 	if err == nil && len(cached) > 0 {

@@ -226,7 +226,7 @@ func (s *Store) copyRun(out *Store, id string) error {
 	return cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {
 		var errs []error
 		for _, p := range progress {
-			errs = append(errs, addSnapshot(tx, id, p))
+			errs = append(errs, out.addSnapshot(tx, id, p))
 		}
 		return errors.Join(errs...)
 	}))

@@ -54,6 +54,8 @@ type Store struct {
 	file string
 	mark files.Mark // of the file, while it has its name
 
+	stmts sync.Map // *sql.Stmt by its text: see exec
+
 	// follow is for Refresh: the mark of the file that the name was last seen to lead to.
 	follow struct {
 		sync.Mutex
@@ -159,6 +161,30 @@ func (s *Store) changeOn(wait time.Duration, do func(*sql.Conn, *sql.Tx) error) 
 		return err
 	}
 	return tx.Commit()
+}
+
+// exec executes a statement in a transaction, and keeps it prepared for the next time: parsing one takes longer than
+// most of those that a run repeats four times a second. Closing the database closes them.
+func (s *Store) exec(tx *sql.Tx, text string, args ...any) error {
+	stmt, _ := s.stmts.Load(text)
+	if stmt == nil {
+		_, err := tx.Exec(text, args...)
+		return err
+	}
+	_, err := tx.Stmt(stmt.(*sql.Stmt)).Exec(args...)
+	return err
+}
+
+// prepare prepares statements for exec; those that cannot be are parsed each time.
+func (s *Store) prepare(texts ...string) {
+	for _, text := range texts {
+		if _, has := s.stmts.Load(text); has {
+			continue
+		}
+		if stmt, err := s.db.Prepare(text); err == nil {
+			s.stmts.Store(text, stmt)
+		}
+	}
 }
 
 // begin waits for the write lock itself: SQLite would do so for the same time everywhere.

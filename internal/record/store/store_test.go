@@ -48,6 +48,17 @@ func sample(index int) *trace.Record {
 	return r
 }
 
+// plain is a record as most are.
+func plain() *trace.Record {
+	r := trace.NewRecord(0)
+	r.ID, r.PromptTokens, r.WantTokens, r.Stamps = "r", 5, 6, trace.KernelStamps
+	r.Due, r.Released, r.Sent, r.FirstByte, r.Done = 0, 1, 2, 3, 900
+	r.Chunks = []trace.Chunk{{At: 3, Kind: trace.Role}, {At: 500, Tokens: 2, Kind: trace.Text}}
+	r.Status, r.FinishReason, r.OutputTokens, r.CountedFrom = 200, "stop", 2, trace.FromUsage
+	r.Usage = trace.Usage{Prompt: 5, Completion: 2, At: trace.Never}
+	return r
+}
+
 func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	s := open(t)
 	run := newRun("run-1", "first", 1000)
@@ -272,22 +283,28 @@ func TestInstantScan(t *testing.T) {
 	}
 }
 
-// Commits 100 records of 130 chunks each.
+// Commits records of 130 chunks each, as many as come in between at 400 requests a second, and one.
 func BenchmarkCommit(b *testing.B) {
+	for _, size := range []int{100, 1} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkCommit(b, size) })
+	}
+}
+
+func benchmarkCommit(b *testing.B, size int) {
 	s, err := Open(filepath.Join(b.TempDir(), "runs.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	w, err := s.Create(newRun("run-1", "", 1), Owner{})
+	w, err := s.Create(newRun("run-1", "", 1), Owner{Progress: func() trace.Snapshot { return trace.Snapshot{At: 1} }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	w.end() // its loop would commit too
 	w.done.Wait()
-	batch := make([]*trace.Record, 100)
+	batch := make([]*trace.Record, size)
 	for i := range batch {
-		batch[i] = sample(0)
+		batch[i] = plain()
 		for j := range 128 {
 			batch[i].Chunks = append(batch[i].Chunks, trace.Chunk{At: trace.Instant(j) * 20e6, Kind: trace.Text})
 		}

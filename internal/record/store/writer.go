@@ -71,7 +71,14 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 	return w, nil
 }
 
+// The statements of every flush.
+const (
+	beat     = "UPDATE run SET beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?"
+	progress = "INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)"
+)
+
 func newWriter(s *Store, id string, owner Owner) *Writer {
+	s.prepare(beat, forget, progress)
 	return &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}}
 }
 
@@ -185,10 +192,10 @@ func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
 			failed++
 		}
 	}
-	if _, err := tx.Exec("UPDATE run SET beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?", time.Now().UnixNano(), fresh, failed, w.id); err != nil || fresh == 0 {
+	if err := w.store.exec(tx, beat, time.Now().UnixNano(), fresh, failed, w.id); err != nil || fresh == 0 {
 		return err
 	}
-	if err := forgetFigures(tx, w.id); err != nil {
+	if err := w.store.exec(tx, forget, w.id); err != nil {
 		return err
 	}
 	return insertRecords(conn, func(to *inserter) error {
@@ -216,11 +223,9 @@ func (w *Writer) snapshot(tx *sql.Tx) error {
 	if !p.At.Happened() {
 		return nil
 	}
-	return addSnapshot(tx, w.id, p)
+	return w.store.addSnapshot(tx, w.id, p)
 }
 
-func addSnapshot(tx *sql.Tx, id string, p trace.Snapshot) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)",
-		id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
-	return err
+func (s *Store) addSnapshot(tx *sql.Tx, id string, p trace.Snapshot) error {
+	return s.exec(tx, progress, id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
 }

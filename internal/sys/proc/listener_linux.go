@@ -12,12 +12,10 @@ import (
 // ListenerOn is the process that listens on a TCP port; false if there is none, or it is in
 // another network namespace. When ctx ends, its process is not known.
 func ListenerOn(ctx context.Context, port int) (Listener, bool) {
-	var tables string
-	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		text, _ := os.ReadFile(table)
-		tables += string(text)
+	sockets, err := listening(port)
+	if err != nil { // a kernel without it, or one that forbids it
+		sockets = listed(port)
 	}
-	sockets := Listening(tables, port)
 	if len(sockets) == 0 {
 		return Listener{}, false
 	}
@@ -35,4 +33,14 @@ func ListenerOn(ctx context.Context, port int) (Listener, bool) {
 		}
 	}
 	return Listener{}, true
+}
+
+// listed is listening by the tables of all sockets.
+func listed(port int) []string {
+	var tables string
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		text, _ := os.ReadFile(table)
+		tables += string(text)
+	}
+	return Listening(tables, port)
 }

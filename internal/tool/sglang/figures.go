@@ -252,14 +252,15 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
 		return append(out, r.Chunks...)
 	}
-	told := counted(r.Chunks) > 0
+	told := false // natively: the server counts
 	if o.native() {
 		visible |= trace.Retold
+		told = counted(r.Chunks) > 0
 	}
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
-		if c.Kind&visible == 0 || o.native() && told && tokens == 0 && len(out) > 0 {
+		if c.Kind&visible == 0 || told && tokens == 0 && len(out) > 0 {
 			continue
 		}
 		c.Tokens, tokens = trace.Carried(tokens), 0
