@@ -36,6 +36,7 @@ type rawConn struct {
 	ending  bool        // an event told of its end
 	dry     bool        // there is nothing to read until an event comes
 	again   bool        // the poller will read more without an event
+	asked   bool        // in how many segments a read of the exchange came
 	hot     [2]Span     // what a read of the exchange needs
 	warm    Warm        // its receiver; nil: not warm
 
@@ -73,6 +74,17 @@ func (k *call) do(ready func(try func(fd uintptr) bool) error, bytes []byte) (in
 	}
 	return k.n, err
 }
+
+// warmUp fetches what the next read of a warm receiver needs.
+func (r *rawConn) warmUp() {
+	if r.warm != nil {
+		r.warm.Prefetch()
+	}
+}
+
+// alone reports whether what comes is to be passed on before others are read. A layer reads by itself; and in how many
+// segments a read came can only be told until the next one comes.
+func (r *rawConn) alone() bool { return r.layer != nil || r.asked }
 
 // A taker takes the bytes of each read; it reports whether it wants more.
 type taker interface {
@@ -268,7 +280,7 @@ func (c *Conn) begin(layer io.Reader, to taker) bool {
 	if layer != nil {
 		c.raw.layer = layer
 	}
-	c.raw.taker = to
+	c.raw.taker, c.raw.asked = to, false
 	c.raw.poller.begin(c)
 	return true
 }
@@ -483,8 +495,11 @@ func (c *Conn) together(seq uint64) (once bool, segments int) {
 		came := info.Data_segs_in - p.base
 		once = c.last.Drained && came <= p.read
 		segments = int(p.last) + max(0, int(came)-int(p.read))
-		if !once && c.raw.reading.Load() { // it is the poller that asks
-			c.raw.poller.pace.merged++
+		if c.raw.reading.Load() { // it is the poller that asks
+			c.raw.asked = true
+			if !once {
+				c.raw.poller.pace.merged++
+			}
 		}
 	}
 	p.size = int(info.Advmss)

@@ -38,7 +38,9 @@ type poller struct {
 
 	message message
 	events  [512]unix.EpollEvent
-	buf     [readSize]byte
+	buf     [3 * readSize]byte // an arrival begins in the first third
+	used    int                // of buf, by the arrivals
+	batch   []arrival
 	seen    int64   // an instant before the next read begins
 	more    []*Conn // not read to their end
 
@@ -75,7 +77,6 @@ const (
 	crowd      = 32                                     // streams
 	crowdLook  = 2 * time.Millisecond                   // how long an eager poller leaves a crowd alone
 	fairReads  = 8                                      // of a connection, before others have their turn
-	yieldEvery = 32                                     // connections, before other goroutines have theirs
 	watched    = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
 )
 
@@ -307,12 +308,13 @@ func (p *poller) round(n int) {
 		c.raw.again = false
 		p.read(c)
 	}
-	for i := range n {
-		p.prepare(i, n)
-		p.handle(&p.events[i])
-		if i%yieldEvery == yieldEvery-1 {
+	for i := 0; i < n; {
+		if i > 0 {
 			runtime.Gosched()
+			p.seen = p.clock.Now()
 		}
+		i = p.gather(i, n)
+		p.deliver()
 	}
 	p.pace.events += n
 	if p.some.Load() {
@@ -320,25 +322,6 @@ func (p *poller) round(n int) {
 	}
 	p.pace.decide(begun, int(p.active.Load()), p.all.patient.Load())
 }
-
-// prepare fetches the memory that the next two events need, while this one's system call runs: of the second
-// its connection, and of the first, whose connection is there by now, its exchange.
-func (p *poller) prepare(i, n int) {
-	if i+2 < n {
-		if c := p.all.table.get(int(p.events[i+2].Fd)); c != nil {
-			Span{unsafe.Pointer(c), connLines}.Prefetch()
-		}
-	}
-	if i+1 < n {
-		if c := p.of(&p.events[i+1]); c != nil && c.raw.reading.Load() {
-			c.raw.hot[0].Prefetch()
-			c.raw.hot[1].Prefetch()
-		}
-	}
-}
-
-// connLines are the cache lines of a Conn that a read needs.
-const connLines = int(unsafe.Offsetof(Conn{}.raw)+unsafe.Offsetof(rawConn{}.began)+cacheLine-1) / cacheLine
 
 // of is the connection of an event, nil if it is closed by now: its descriptor may be another connection's.
 func (p *poller) of(e *unix.EpollEvent) *Conn {
@@ -349,16 +332,16 @@ func (p *poller) of(e *unix.EpollEvent) *Conn {
 	return c
 }
 
-// handle does what an event is for.
-func (p *poller) handle(e *unix.EpollEvent) {
+// noticed takes notice of an event and returns its connection, nil if there is none.
+func (p *poller) noticed(e *unix.EpollEvent) *Conn {
 	if int(e.Fd) == p.alarm {
 		var b [8]byte
 		_, _ = unix.Read(p.alarm, b[:])
-		return
+		return nil
 	}
 	c := p.of(e)
 	if c == nil {
-		return
+		return nil
 	}
 	if came := e.Events&^unix.EPOLLOUT != 0; came && !c.raw.reading.Load() {
 		c.raw.missed.Store(true)
@@ -370,7 +353,7 @@ func (p *poller) handle(e *unix.EpollEvent) {
 	if e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		c.raw.ending = true
 	}
-	p.read(c)
+	return c
 }
 
 // read reads what a connection has, if an exchange is on its way.
@@ -381,18 +364,9 @@ func (p *poller) read(c *Conn) {
 		if !r.reading.Load() {
 			return
 		}
-		if r.warm != nil {
-			r.warm.Prefetch()
-		}
+		r.warmUp()
 		n, err := p.receive(c)
-		switch { // a layer may return bytes with an error
-		case n > 0 && !r.taker.take(p.buf[:n], c.last):
-			p.finish(c, nil)
-			return
-		case err == nil && r.dry && r.layer == nil, errors.Is(err, errNotReady):
-			return
-		case err != nil:
-			p.finish(c, err)
+		if !p.pass(c, p.free()[:n], err) {
 			return
 		}
 	}
@@ -402,12 +376,28 @@ func (p *poller) read(c *Conn) {
 	}
 }
 
+// pass gives what a read returned to the taker, and reports whether there may be more. A layer may return bytes with
+// an error.
+func (p *poller) pass(c *Conn, b []byte, err error) (more bool) {
+	r := &c.raw
+	switch {
+	case len(b) > 0 && !r.taker.take(b, c.last):
+		p.finish(c, nil)
+	case err == nil && r.dry && r.layer == nil, errors.Is(err, errNotReady):
+	case err != nil:
+		p.finish(c, err)
+	default:
+		return true
+	}
+	return false
+}
+
 // receive makes one read, from the layer on top of the connection if there is one.
 func (p *poller) receive(c *Conn) (int, error) {
 	if c.raw.layer != nil {
-		return c.raw.layer.Read(p.buf[:])
+		return c.raw.layer.Read(p.free())
 	}
-	return p.socket(c, p.buf[:])
+	return p.socket(c, p.free())
 }
 
 // socket reads a socket. One that a read has emptied is not read again until it has an event: with each read

@@ -1,0 +1,129 @@
+//go:build linux && (amd64 || arm64)
+
+package transport
+
+import (
+	"bytes"
+	"net"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// idlePoller is a poller whose rounds the test makes.
+func idlePoller(t *testing.T, clk *clock.Clock) *poller {
+	t.Helper()
+	w := newWatch()
+	p := &poller{alarm: -1, clock: clk, all: &pollers{watch: w, clock: clk}, meter: &w.meters[0], waiting: map[*Conn][]wait{}}
+	var err error
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	p.all.list = []*poller{p}
+	return p
+}
+
+// adopted is a connection of the poller, with the other end.
+func (p *poller) adopted(t *testing.T, take takes) (*Conn, net.Conn) {
+	t.Helper()
+	conn, far := loopback(t, p.clock)
+	if p.all.adopt(conn, false); !conn.begin(nil, take) {
+		t.Fatal("the poller does not take the connection")
+	}
+	return conn, far
+}
+
+// Of many sockets that are read before any of their bytes are passed on, each taker gets its own, with their stamps.
+func TestBatchesKeepStreamsApart(t *testing.T) {
+	p := idlePoller(t, clock.New())
+	sizes := []int{1, 300, readSize - 1, readSize, 7, 2*readSize + 5, 4096, 64, 9, readSize + 1}
+	const streams = 3*batchSize + 5
+	var want, got [streams]bytes.Buffer
+	var last [streams]Stamp
+	var far [streams]net.Conn
+	for i := range streams {
+		_, far[i] = p.adopted(t, func(b []byte, s Stamp) bool {
+			got[i].Write(b)
+			if s.conn != nil && (s.Seq != last[i].Seq+1 || s.At < last[i].At || s.Lo > s.At || s.At > s.User) {
+				t.Errorf("stream %d: stamp %+v after %+v", i, s, last[i])
+			}
+			last[i] = s
+			return true
+		})
+	}
+	for round := range 3 {
+		for i := range far {
+			b := bytes.Repeat([]byte{byte(i + round)}, sizes[(i+round)%len(sizes)])
+			if _, err := far[i].Write(b); err != nil {
+				t.Fatal(err)
+			}
+			want[i].Write(b)
+		}
+		soon(t, func() {
+			for i := 0; i < streams; {
+				if p.visit(p.poll()); got[i].Len() >= want[i].Len() {
+					i++
+				}
+			}
+		})
+	}
+	for i := range want {
+		if !bytes.Equal(got[i].Bytes(), want[i].Bytes()) {
+			t.Errorf("stream %d: %d bytes that are not the %d sent", i, got[i].Len(), want[i].Len())
+		}
+	}
+}
+
+// In how many segments a read came is asked before more can come: what a connection whose reads are asked for has is
+// passed on before others are read.
+func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
+	p := idlePoller(t, clock.New())
+	var second *Conn
+	var reads []uint64 // of the second connection, when the first one's bytes are passed on
+	ask := false
+	first, near := p.adopted(t, func(_ []byte, s Stamp) bool {
+		reads = append(reads, second.Last().Seq)
+		if ask {
+			s.Together()
+		}
+		return true
+	})
+	second, far := p.adopted(t, func([]byte, Stamp) bool { return true })
+	both := func() {
+		before := len(reads)
+		for _, c := range []net.Conn{near, far} {
+			if _, err := c.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		soon(t, func() {
+			for seq := second.Last().Seq; len(reads) == before || second.Last().Seq == seq; {
+				p.visit(p.poll())
+			}
+		})
+	}
+	stamp := func() {
+		for !first.Last().Kernel {
+			both()
+		}
+	}
+	stamp()
+	reads = nil
+	seq := second.Last().Seq
+	both()
+	ask = true
+	both()
+	both()
+	for i, want := range []uint64{seq + 1, seq + 2, seq + 2} {
+		if reads[i] != want {
+			t.Errorf("round %d: the other connection has been read %d times, want %d", i, reads[i]-seq, want-seq)
+		}
+	}
+	first.raw.reading.Store(false)
+	if first.begin(nil, first.raw.taker); first.raw.alone() {
+		t.Error("the next exchange inherits it")
+	}
+}
