@@ -82,7 +82,8 @@ func TestAServerThatAsksForKeysAndReadsNothing(t *testing.T) {
 					soon(t, func() {
 						var r tape
 						_, err := c.Do(t.Context(), &Request{Method: http.MethodGet, URL: url}, &r)
-						if whole := err == nil && r.body.String() == "."; whole != (room || i > 0) {
+						whole := err == nil && r.body.String() == "."
+						if may := !room && i == 0 && err != nil; !whole && !may { // the kernel may find room yet
 							t.Errorf("request %d: error %v, body %q", i, err, r.body.String())
 						}
 					})
