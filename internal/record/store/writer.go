@@ -20,11 +20,17 @@ const batch = 1000
 
 // A flush beside a run pauses after each few records. Without it a processor that is the only one has no time for
 // the requests that are due until all records are inserted. It has to sleep, and for longer than no time: the
-// runtime asks for events only when no goroutine can run.
+// runtime asks for events only when no goroutine can run. Many records take half of the time until the next flush.
 const (
 	insertsAtOnce = 16 // records, 0.15 ms of work
-	insertsPause  = 50 * time.Microsecond
+	leastPause    = 50 * time.Microsecond
+	longestPause  = time.Millisecond
 )
+
+// pauseAmong is the pause of a flush of n records.
+func pauseAmong(n int) time.Duration {
+	return min(max(flushEvery/2*insertsAtOnce/time.Duration(max(n, 1)), leastPause), longestPause)
+}
 
 // A Writer stores the records of one run as they are completed, and what is sampled beside it.
 // Append and Sample never wait for the disk. What could not be written is written with the next
@@ -45,6 +51,7 @@ type Writer struct {
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
 	beside  bool           // the run is under way
+	pause   time.Duration  // after each few records of the flush that is made
 	stored  int            // records committed: those at the beginning of all
 	notes   []plan.Message // for the run
 	trouble time.Time      // of the first flush that failed since the last that did not; zero: none
@@ -157,6 +164,9 @@ func (w *Writer) tell(err error) {
 
 // write commits records in batches, at least an empty one.
 func (w *Writer) write(records []*trace.Record, wait time.Duration) error {
+	if w.pause = 0; w.beside {
+		w.pause = pauseAmong(len(records))
+	}
 	for first := true; first || len(records) > 0; first = false {
 		next := records[:min(batch, len(records))]
 		if err := w.commit(next, wait); err != nil {
@@ -206,8 +216,8 @@ func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
 			if err := to.insert(w.id, w.base+w.stored+i+1, r); err != nil {
 				return fmt.Errorf("record %d: %w", r.Index, err)
 			}
-			if w.beside && i%insertsAtOnce == insertsAtOnce-1 {
-				time.Sleep(insertsPause)
+			if w.pause > 0 && i%insertsAtOnce == insertsAtOnce-1 {
+				time.Sleep(w.pause)
 			}
 		}
 		return nil

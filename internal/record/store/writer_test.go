@@ -131,8 +131,13 @@ func TestAFlushBesideARunPauses(t *testing.T) {
 			t.Errorf("the flush after the run pauses for %v", took)
 		}
 		w.beside = true
-		if took := flush(); took != 3*insertsPause {
-			t.Errorf("the flush beside the run pauses for %v, want %v", took, 3*insertsPause)
+		if took := flush(); took != 3*longestPause {
+			t.Errorf("the flush beside the run pauses for %v, want %v", took, 3*longestPause)
 		}
 	})
+	for n, want := range map[int]time.Duration{0: longestPause, 5000: 400 * time.Microsecond, 1_000_000: leastPause} {
+		if got := pauseAmong(n); got != want {
+			t.Errorf("%d records: a pause of %v, want %v", n, got, want)
+		}
+	}
 }
