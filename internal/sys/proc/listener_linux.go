@@ -20,19 +20,36 @@ func ListenerOn(ctx context.Context, port int) (Listener, bool) {
 		return Listener{}, false
 	}
 	folders, _ := filepath.Glob("/proc/[0-9]*/fd") // those of other users cannot be read
-	for _, folder := range folders {
-		if ctx.Err() != nil {
-			break
-		}
-		links, _ := filepath.Glob(folder + "/*")
-		for _, link := range links {
-			if to, err := os.Readlink(link); err == nil && slices.Contains(sockets, to) {
-				pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+	for _, most := range []int{firstFiles, -1} {
+		for _, folder := range folders {
+			if ctx.Err() != nil {
+				return Listener{}, true
+			}
+			if holds(folder, most, sockets) {
+				pid, _ := strconv.Atoi(strings.Split(folder, "/")[2])
 				return Listener{pid, commandOf(pid)}, true
 			}
 		}
 	}
 	return Listener{}, true
+}
+
+// firstFiles of each process are looked at before all: a server listens before it has thousands of connections.
+const firstFiles = 64
+
+// holds reports whether one of the open files of a process is one of the sockets; most limits their number, unless
+// it is negative.
+func holds(folder string, most int, sockets []string) bool {
+	f, err := os.Open(folder)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(most)
+	return slices.ContainsFunc(names, func(name string) bool {
+		to, err := os.Readlink(folder + "/" + name)
+		return err == nil && slices.Contains(sockets, to)
+	})
 }
 
 // listed is listening by the tables of all sockets.

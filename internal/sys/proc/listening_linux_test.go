@@ -2,6 +2,7 @@ package proc
 
 import (
 	"net"
+	"os"
 	"slices"
 	"testing"
 )
@@ -40,5 +41,19 @@ func TestNothingListensOnAClosedPort(t *testing.T) {
 	l.Close()
 	if got, err := listening(port); err == nil && got != nil {
 		t.Errorf("%v", got)
+	}
+}
+
+// A listener that is opened behind many other files is found too.
+func TestAListenerBehindManyFiles(t *testing.T) {
+	for range 2 * firstFiles {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+	}
+	if got, found := ListenerOn(t.Context(), listen(t)); !found || got.PID != os.Getpid() {
+		t.Errorf("%+v, %v", got, found)
 	}
 }
