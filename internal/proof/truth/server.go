@@ -91,11 +91,11 @@ func (s *Server) accept(l net.Listener) error {
 	}
 }
 
-// perWriter connections are there before there is another writer.
+// perWriter is how many connections a writer has before another one is made.
 const perWriter = 512
 
-// least is the writer with the fewest connections, or a new one: there is at most one to two
-// processors, since clients have their share of them and the kernel's work is done by both.
+// least is the writer with the fewest connections, or a new one. Half of the processors have a
+// writer at most: the rest is for reading requests.
 func (s *Server) least() *writer {
 	var least *writer
 	for _, w := range s.writers {

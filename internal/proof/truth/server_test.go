@@ -272,8 +272,8 @@ func TestSpreadStreamsFollowTheirPlans(t *testing.T) {
 	})
 }
 
-// Connections are dealt evenly to writers, of which there are more when they are many, and at
-// most one to two processors.
+// Connections are dealt evenly to writers. Another writer is made for every 512 connections, up to
+// one for two processors.
 func TestWritersShareTheConnections(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	s, err := New(Config{})

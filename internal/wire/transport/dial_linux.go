@@ -186,7 +186,7 @@ func (a *pollers) connected(ctx context.Context, fd int, to *address) (syscall.E
 	}
 }
 
-// forConnects is the poller of sockets that are being connected, of which there is one more.
+// forConnects is the poller of sockets that are being connected, and counts another one of them.
 func (a *pollers) forConnects() (p *poller, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
