@@ -72,7 +72,7 @@ func (c *Client) Close() {
 }
 
 // Hurry says whether something waits for the ends of answers, such as the next turn of a conversation. Without it,
-// an answer of any length may be read a millisecond late. A new Client is in a hurry.
+// an answer of any length may be read a few milliseconds late. A new Client is in a hurry.
 func (c *Client) Hurry(yes bool) { c.polls.patient.Store(!yes) }
 
 // Now returns the current instant on the client's clock.

@@ -76,6 +76,12 @@ func (p *pieces) took(n int) {
 	p.read += p.last
 }
 
+// A taker takes the bytes of each read.
+type taker interface {
+	take(p []byte, s Stamp) (more bool) // whether it wants more
+	within() bool                       // whether what it took so far ends within what belongs together
+}
+
 // A watch counts the reads of a client.
 type watch struct {
 	dealt  atomic.Uint32

@@ -86,11 +86,6 @@ func (r *rawConn) warmUp() {
 // segments a read came can only be told until the next one comes.
 func (r *rawConn) alone() bool { return r.layer != nil || r.asked }
 
-// A taker takes the bytes of each read; it reports whether it wants more.
-type taker interface {
-	take(p []byte, s Stamp) (more bool)
-}
-
 // Control messages in Linux's layout on 64 bits.
 const (
 	cmsgHeader = 16

@@ -46,11 +46,6 @@ func newAddress(string) *address { return nil }
 func (c *Conn) begin(io.Reader, taker) bool { return false }
 func (c *Conn) finish() error               { return nil }
 
-// A taker takes the bytes of each read; it reports whether it wants more.
-type taker interface {
-	take(p []byte, s Stamp) (more bool)
-}
-
 // stale reports whether an idle connection cannot be used: its peer has closed or
 // reset it, or sent unexpected data. TLS may send data of its own, which cannot be
 // checked here.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -80,5 +81,25 @@ func TestAnIdleConnectionThatSpokeIsNotUsed(t *testing.T) {
 			<-spoken
 		}
 		c.Close()
+	}
+}
+
+// A response knows whether a read ended within an HTTP chunk.
+func TestAReadThatEndsWithinAChunk(t *testing.T) {
+	chunk := "1a\r\n" + strings.Repeat("a", 26) + "\r\n"
+	for n := range len(chunk) + 1 {
+		p := response{x: &exchange{hotExchange: hotExchange{r: &tape{}}, c: &Client{}}}
+		if err := p.feed([]byte(usualHead+chunk+chunk[:n]), Stamp{}); err != nil {
+			t.Fatal(err)
+		}
+		if want := n > 0 && n < len(chunk); p.within() != want {
+			t.Errorf("after %d bytes of %d: %v", n, len(chunk), p.within())
+		}
+	}
+	p := response{x: &exchange{hotExchange: hotExchange{r: &tape{}}, c: &Client{}}}
+	for _, text := range []string{"HTTP/1.1 200", " OK\r\nContent-Length: 5\r\n\r\nab", "cde"} {
+		if err := p.feed([]byte(text), Stamp{}); err != nil || p.within() {
+			t.Errorf("after %q: %v, %v", text, err, p.within())
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 // load is what a poller sees in a window.
 type load struct {
 	events, merged, streams int
+	pieces                  int
 	answer                  time.Duration // that of those which end in the window; 0: none does
 	patient                 bool
 }
@@ -21,6 +22,7 @@ func paced(p *pace, now int64, windows int, l load) (end int64, lazy int) {
 		p.events += l.events
 		if p.lazy {
 			p.merged += l.merged
+			p.pieces += l.pieces
 		}
 		if l.answer > 0 {
 			p.ended(now, int64(l.answer))
@@ -113,6 +115,47 @@ func TestMergedReadsMakeAPaceWary(t *testing.T) {
 	p = pace{}
 	if _, lazy := paced(&p, started, 10, few); lazy != 10 {
 		t.Errorf("with few merged reads it is lazy for %d of 10 windows", lazy)
+	}
+}
+
+// A server may hold a piece of a token back until the one before it is read.
+func TestTokensInPiecesKeepAPaceEager(t *testing.T) {
+	busy := load{events: 10_000, streams: 10_000, pieces: 1000}
+	var p pace
+	now, lazy := paced(&p, started, 10, busy)
+	if lazy != 10 {
+		t.Errorf("with few pieces it is lazy for %d of 10 windows", lazy)
+	}
+	busy.pieces++
+	if _, lazy = paced(&p, now, 1000, busy); lazy != 0 {
+		t.Errorf("with many pieces it is lazy for %d windows", lazy)
+	}
+}
+
+// A poller sleeps for a tenth of the pauses of streams within limits, and for the shortest time in its first window or if something waits.
+func TestHowLongAPollerSleeps(t *testing.T) {
+	const events = 10_000
+	for _, tt := range []struct {
+		pause   time.Duration
+		patient bool
+		want    time.Duration
+	}{
+		{10 * time.Millisecond, true, time.Millisecond},
+		{25 * time.Millisecond, true, 2500 * time.Microsecond},
+		{40 * time.Millisecond, true, 4 * time.Millisecond},
+		{time.Second, true, 4 * time.Millisecond},
+		{time.Second, false, time.Millisecond},
+	} {
+		var p pace
+		streams := int(tt.pause * events / paceWindow)
+		l := load{events: events, streams: streams, patient: tt.patient}
+		now, _ := paced(&p, started, 1, l)
+		if !p.lazy || p.sleep != time.Millisecond {
+			t.Errorf("pauses of %v, patient %v: it is lazy %v and first sleeps for %v", tt.pause, tt.patient, p.lazy, p.sleep)
+		}
+		if paced(&p, now, 1, l); !p.lazy || p.sleep != tt.want {
+			t.Errorf("pauses of %v, patient %v: it is lazy %v and sleeps for %v, want %v", tt.pause, tt.patient, p.lazy, p.sleep, tt.want)
+		}
 	}
 }
 

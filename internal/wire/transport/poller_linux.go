@@ -72,12 +72,11 @@ type pollers struct {
 }
 
 const (
-	perPoller  = 512                                    // connections, before there is another poller
-	lazyPeriod = time.Millisecond                       // the sleep of a lazy poller
-	crowd      = 32                                     // streams
-	crowdLook  = 2 * time.Millisecond                   // how long an eager poller leaves a crowd alone
-	fairReads  = 8                                      // of a connection, before others have their turn
-	watched    = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
+	perPoller = 512                                    // connections, before there is another poller
+	crowd     = 32                                     // streams
+	crowdLook = 2 * time.Millisecond                   // how long an eager poller leaves a crowd alone
+	fairReads = 8                                      // of a connection, before others have their turn
+	watched   = unix.EPOLLIN | unix.EPOLLRDHUP | 1<<31 // edge-triggered
 )
 
 // adopt takes a connection over from the runtime, if that is possible. ahead: a layer on top may have read bytes of
@@ -164,7 +163,7 @@ func (a *pollers) least() *poller {
 }
 
 func (a *pollers) start(m *meter) (*poller, error) {
-	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, waiting: map[*Conn][]wait{}}
+	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, pace: pace{sleep: shortSleep}, waiting: map[*Conn][]wait{}}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		err = unix.SetNonblock(p.epoll, true) // the runtime waits for it
@@ -231,7 +230,7 @@ func (p *poller) run() {
 			continue
 		}
 		if len(p.more) == 0 {
-			time.Sleep(lazyPeriod)
+			time.Sleep(p.pace.sleep)
 		} else {
 			runtime.Gosched()
 		}
@@ -380,9 +379,16 @@ func (p *poller) read(c *Conn) {
 // an error.
 func (p *poller) pass(c *Conn, b []byte, err error) (more bool) {
 	r := &c.raw
+	if len(b) > 0 {
+		if !r.taker.take(b, c.last) {
+			p.finish(c, nil)
+			return false
+		}
+		if r.taker.within() {
+			p.pace.pieces++
+		}
+	}
 	switch {
-	case len(b) > 0 && !r.taker.take(b, c.last):
-		p.finish(c, nil)
 	case err == nil && r.dry && r.layer == nil, errors.Is(err, errNotReady):
 	case err != nil:
 		p.finish(c, err)

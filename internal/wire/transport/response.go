@@ -208,6 +208,11 @@ func chunkSize(text []byte) (n int64, ok bool) {
 	return int64(u), err == nil
 }
 
+// within reports whether what came so far ends within an HTTP chunk.
+func (p *response) within() bool {
+	return p.state == chunk || p.state == ending || p.state == size && len(p.held) > 0
+}
+
 // end returns the error of a connection that ended here; sent is that of writing.
 func (p *response) end(sent error) error {
 	switch {
