@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
@@ -194,6 +195,7 @@ var errShutdown = errors.New("server is shutting down")
 // HTTP/2 by ALPN or by prior knowledge. When ctx is done it cuts what is open, and
 // returns nil after everything it started has ended. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
+	machine.ReserveDescriptors()
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	var conns sync.WaitGroup

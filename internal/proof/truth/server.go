@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -44,6 +45,7 @@ func New(cfg Config) (*Server, error) {
 // many cores: one of them writes all the time when there is much to write.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	keepStamping(l)
+	machine.ReserveDescriptors()
 	failed := make(chan error, 1)
 	s.running.Go(func() { failed <- s.accept(l) })
 	var err error

@@ -34,7 +34,7 @@ type QuietRuntime struct {
 	watching      sync.WaitGroup
 }
 
-// Start limits the processors and holds back the garbage collector until Stop: the
+// Start limits the processors, makes room for descriptors, and holds back the garbage collector until Stop: the
 // heap may grow by a gigabyte plus the memory that the measurement retains, or by
 // half of the free memory if that is less. A collection can delay a client by
 // milliseconds at any time; a run that allocates next to nothing does not need one.
@@ -48,6 +48,7 @@ func (q Quiet) Start() *QuietRuntime {
 		r.procs = min(r.before, MostProcs)
 	}
 	runtime.GOMAXPROCS(r.procs)
+	ReserveDescriptors()
 	if q.Collect {
 		return r
 	}
