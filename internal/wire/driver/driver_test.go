@@ -3,9 +3,11 @@ package driver
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -444,4 +446,35 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	Driver{Sender: instantly{}, Now: func() int64 { return 1 }}.Run(b.Context(), nil, p)
+}
+
+// crowd counts requests that are released and do not leave yet.
+type crowd struct {
+	released    *atomic.Int64
+	mu          sync.Mutex // guards the others
+	begun, most int64
+}
+
+func (c *crowd) Encode(*workload.Request) ([]byte, error) { return nil, nil }
+
+func (c *crowd) Send(context.Context, *workload.Request, []byte, *trace.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun++
+	c.most = max(c.most, c.released.Load()-c.begun)
+}
+
+// A dispatch that is late lets the requests before it leave, so that those on their way at once are few.
+func TestALateDispatchLetsOthersLeave(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var c crowd
+	var p Progress
+	c.released = &p.Released
+	var now atomic.Int64 // the start, then always the same
+	d := Driver{Sender: &c, Progress: &p, Now: func() int64 { return now.Swap(int64(2 * behind)) }}
+	const n = 10_000
+	out := d.Run(t.Context(), nil, Plan{Requests: requests(n), Schedule: arrival.Burst()})
+	if len(out.Records) != n || c.most > aheadOf/2 {
+		t.Errorf("%d of %d are done, and at most %d were released and had not left", len(out.Records), n, c.most)
+	}
 }
