@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
 // A pipeline is a job of docs/ci as its runner takes it: the variables and the steps.
@@ -209,7 +210,11 @@ func TestJobsWithServers(t *testing.T) {
 	for name, job := range jobs(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			code, printed := job.play(t, dir, filepath.Dir(pitot), "LOAD=bench -n 24 -c 4 --output-len 8", "PORT="+freePort(t))
+			port, err := program.FreePort()
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, printed := job.play(t, dir, filepath.Dir(pitot), "LOAD=bench -n 24 -c 4 --output-len 8", "PORT="+port)
 			if code != 3 {
 				t.Errorf("exit code %d, want 3: %s", code, printed)
 			}
@@ -220,15 +225,4 @@ func TestJobsWithServers(t *testing.T) {
 			}
 		})
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }

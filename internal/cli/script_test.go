@@ -22,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/test/devices"
+	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
 // noRest is what the race detector wants to hear, lest each process sleep a second at its end.
@@ -71,11 +72,8 @@ func TestScripts(t *testing.T) {
 
 // freePort sets a variable to a port of the loopback that nobody listens on.
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := program.FreePort()
 	ts.Check(err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ts.Check(err)
-	ts.Check(l.Close())
 	ts.Setenv(args[0], port)
 }
 

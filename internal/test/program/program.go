@@ -1,4 +1,4 @@
-// Package program builds Pitot as it is shipped, for tests that run it as a process.
+// Package program builds Pitot as it is shipped, for tests that run it as a process, and finds ports for it.
 package program
 
 import (

@@ -3,7 +3,6 @@ package torture
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/signal"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
 // A lab is a place with an experiment x, whose servers do in turn what a list says.
@@ -40,7 +41,10 @@ const serverScript = `
 
 func newLab(t *testing.T, settings string, modes ...string) *lab {
 	t.Helper()
-	port := freePort(t)
+	port, err := program.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := &lab{newPlace(t), t, port}
 	command := strings.NewReplacer("PITOT", pitot, "PORT", port).Replace(serverScript)
 	b.write(t, "x.yaml", fmt.Sprintf(`name: x
@@ -59,21 +63,6 @@ warm_up: own
 		}
 	})
 	return b
-}
-
-// freePort is a port that nobody listens on, below those that the system gives to connections
-// and to other tests.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := fmt.Sprint(20_000 + rand.IntN(12_000))
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			_ = l.Close() // it is free
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
 }
 
 // will says what the next servers do.
