@@ -16,12 +16,12 @@ const mostReserved = 1 << 16
 var ReserveDescriptors = sync.OnceFunc(func() {
 	now, _ := fileLimit()
 	n := int(min(now, mostReserved))
-	some, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return
 	}
-	defer unix.Close(some)
-	if last, err := unix.FcntlInt(uintptr(some), unix.F_DUPFD_CLOEXEC, n-1); err == nil {
+	defer unix.Close(fd)
+	if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, n-1); err == nil {
 		_ = unix.Close(last)
 	}
 })

@@ -127,3 +127,31 @@ func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
 		t.Error("the next exchange inherits it")
 	}
 }
+
+// unended is a taker of what never ends with a read.
+type unended struct{ takes }
+
+func (unended) within() bool { return true }
+
+// A poller counts the reads that end within what belongs together, for its pace.
+func TestAPollerCountsPieces(t *testing.T) {
+	for _, tt := range []struct {
+		taker func(takes) taker
+		want  int
+	}{
+		{func(f takes) taker { return f }, 0},
+		{func(f takes) taker { return unended{f} }, 3},
+	} {
+		var p poller
+		var c Conn
+		c.raw.taker = tt.taker(func([]byte, Stamp) bool { return true })
+		c.raw.dry = true
+		for range 3 {
+			p.pass(&c, []byte("data"), nil)
+		}
+		p.pass(&c, nil, errNotReady)
+		if p.pace.pieces != tt.want {
+			t.Errorf("%T: %d pieces of 3 reads, want %d", c.raw.taker, p.pace.pieces, tt.want)
+		}
+	}
+}
