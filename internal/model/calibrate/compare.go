@@ -134,9 +134,9 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 	runs := make([]map[string]float64, draws)
 	errs := make([]error, draws)
 	workers := min(mostWorkers, runtime.GOMAXPROCS(0))
-	memory := make(chan *sim.Arena, workers) // one for each of those at once
+	memory := make(chan *trace.Arena, workers) // one for each of those at once
 	for range workers {
-		memory <- new(sim.Arena)
+		memory <- new(trace.Arena)
 	}
 	var all sync.WaitGroup
 	for i := range runs {
@@ -161,7 +161,7 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 
 // once runs draw number n of e on c and returns its figures by name. chunks, if not
 // nil, is the memory for the chunks of the run.
-func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions, chunks *sim.Arena) (map[string]float64, error) {
+func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions, chunks *trace.Arena) (map[string]float64, error) {
 	c.Seed = n
 	if e.Warm {
 		c.Cost.Cold = 0

@@ -138,9 +138,9 @@ func (c *Case) simulate(ctx context.Context) (nominal, drawn []*outcome, err err
 		drawn = make([]*outcome, Draws)
 	}
 	atOnce := cmp.Or(c.AtOnce, runtime.GOMAXPROCS(0))
-	memory := make(chan *sim.Arena, atOnce) // one for each of those at once
+	memory := make(chan *trace.Arena, atOnce) // one for each of those at once
 	for range atOnce {
-		memory <- new(sim.Arena)
+		memory <- new(trace.Arena)
 	}
 	var all errgroup.Group
 	all.SetLimit(atOnce)

@@ -72,7 +72,7 @@ type Plan struct {
 	// are then recorded as cancelled.
 	Stop func() bool
 	// Chunks, if not nil, is the memory for the chunks of the records.
-	Chunks *Arena
+	Chunks *trace.Arena
 }
 
 // An Outcome is the result of a run. All instants count from its start.
@@ -90,7 +90,7 @@ type Outcome struct {
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
 		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
-		chunks: cmp.Or(p.Chunks, new(Arena)), gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
+		chunks: cmp.Or(p.Chunks, new(trace.Arena)), gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
 	}
 	r.dispatch()
 	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
@@ -119,7 +119,7 @@ type run struct {
 	queued   time.Duration
 	done     int
 	due      []engine.Emission
-	chunks   *Arena
+	chunks   *trace.Arena
 	steps    uint
 	stopped  bool
 }
@@ -303,7 +303,7 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 		return
 	}
 	rec.Status = http.StatusOK
-	r.open[n] = r.chunks.take(req.Job.OutputTokens + 1)
+	r.open[n] = r.chunks.Take(req.Job.OutputTokens + 1)
 	r.inFlight++
 	job := req.Job
 	job.ID = id

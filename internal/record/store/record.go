@@ -157,7 +157,8 @@ func (i instant) Scan(v any) error {
 type reader struct {
 	number int // of the last row
 	packed sql.RawBytes
-	chunks []trace.Chunk // of the last record, which has a copy without room to grow
+	chunks []trace.Chunk // of the last record
+	kept   trace.Arena   // of all records
 }
 
 // scan reads a row. Of a damaged one there is the index.
@@ -177,7 +178,7 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	}
 	if err == nil {
 		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)
-		r.Chunks = append(r.Chunks, d.chunks...)
+		r.Chunks = append(d.kept.Take(len(d.chunks)), d.chunks...)
 	}
 	return r, err
 }
