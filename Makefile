@@ -58,10 +58,15 @@ OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/
 UNRACED = TestCalibrateMeasures|TestACommandIsParsedByItsGrammarAlone|TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestDevicesBesideARun|TestEnergyIsCompared|TestIntervalsOfHeldOutLoads
 WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 
+# Many tests wait for processes and for deadlines, so there is one package more at once than there are processors;
+# the longest begin first.
+AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+LONG := ./internal/test/torture ./internal/test/fleet
+
 test: test-page ## all tests
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
-	go test -timeout 30m $(OTHERS) && exit $$((raced | unraced))
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
+	go test $(AT_ONCE) -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
+	go test $(AT_ONCE) -timeout 30m $(LONG) $(filter-out $(LONG),$(OTHERS)) && exit $$((raced | unraced))
 
 servers: ## real servers, routers and proxies, installed into SERVERS
 	bench/servers/install.sh $(SERVERS)
@@ -73,8 +78,7 @@ torture: ## hostile servers, files, numbers and signals, each case alone
 fleet: ## a fleet of processes: every fault, over both kinds of NATS server
 	go test ./internal/test/fleet -count=1 -timeout 1h -parallel 6 -long
 
-lint: $(GOLANGCI_LINT) lint-page ## go vet and the linters of .golangci.yml
-	go vet ./...
+lint: $(GOLANGCI_LINT) lint-page ## the linters of .golangci.yml, go vet among them
 	$(GOLANGCI_LINT) run ./...
 
 vuln: ## known vulnerabilities in what is called, where their database can be reached
