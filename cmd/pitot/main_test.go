@@ -49,7 +49,13 @@ func build(t *testing.T) (pitot string) {
 var built = sync.OnceValues(func() (string, error) { return program.Build(folder) })
 
 // serve starts `pitot serve` as a separate process and returns its URL.
-func serve(t *testing.T, pitot string, args ...string) string {
+func serve(t *testing.T, pitot string, args ...string) (url string) {
+	t.Helper()
+	_, url = startServer(t, pitot, args...)
+	return url
+}
+
+func startServer(t *testing.T, pitot string, args ...string) (_ *os.Process, url string) {
 	t.Helper()
 	cmd := exec.Command(pitot, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	stderr, err := cmd.StderrPipe()
@@ -73,7 +79,7 @@ func serve(t *testing.T, pitot string, args ...string) string {
 	if !ok {
 		t.Fatalf("serve said %q", line)
 	}
-	return address
+	return cmd.Process, address
 }
 
 func command(t *testing.T, store, pitot string, args ...string) *exec.Cmd {

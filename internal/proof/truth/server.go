@@ -28,11 +28,12 @@ type Server struct {
 	stopped  bool
 }
 
-// New checks cfg and makes a server. It starts nothing.
+// New checks cfg and makes a server, and room for the descriptors of its connections. It starts nothing.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	machine.ReserveDescriptors()
 	cfg = cfg.withDefaults()
 	return &Server{cfg: cfg, clock: cfg.Clock, stop: make(chan struct{}), conns: map[*conn]struct{}{}}, nil
 }
@@ -45,7 +46,6 @@ func New(cfg Config) (*Server, error) {
 // many cores: one of them writes all the time when there is much to write.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	keepStamping(l)
-	machine.ReserveDescriptors()
 	failed := make(chan error, 1)
 	s.running.Go(func() { failed <- s.accept(l) })
 	var err error
