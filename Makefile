@@ -50,10 +50,10 @@ e2e: page ## tests of the page in a browser, which is installed where that can b
 screenshots: page ## the pictures of the README
 	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/images
 
-# What starts goroutines, or guards what several of them use, is tested under the race
+# What starts goroutines, or guards what several of them use by more than doing it once, is tested under the race
 # detector, which makes tests several times slower: those of these packages that are long
 # and share nothing run without it.
-CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+CONCURRENT = $(shell grep -rlE 'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map|Pool)|"sync/atomic"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
 UNRACED = TestCalibrateMeasures|TestACommandIsParsedByItsGrammarAlone|TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestDevicesBesideARun|TestEnergyIsCompared|TestIntervalsOfHeldOutLoads
 WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))

@@ -35,7 +35,7 @@ def p99_error(result):
     """Of the P99 of gaps between tokens, as a share of the true one. AIPerf calls the
     gaps ICL; a tool whose ITL is a mean of gaps has no such figure."""
     for metric in ("icl", "itl"):
-        if "gaps" not in result["definitions"].get(metric, ""):
+        if result["definitions"].get(metric, {}).get("code") != "conform.gaps":
             continue
         for figure in result.get("figures", []):
             if figure["metric"] == metric and figure["statistic"] == "p99" and figure["true"] > 0:
