@@ -47,7 +47,7 @@ func TestDevicesBesideARun(t *testing.T) {
 		},
 		"npu-smi": {`^devices +2 devices · busy 75 % · 300 W · at most 45 °C$`, `^energy +unknown, the run took less than 30 s$`},
 	} {
-		p, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 30 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
+		p, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
 		if code := Run(p); code != exitOK {
 			t.Fatal(code, stderr)
 		}
