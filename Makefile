@@ -58,15 +58,15 @@ OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/
 UNRACED = TestCalibrateMeasures|TestACommandIsParsedByItsGrammarAlone|TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestDevicesBesideARun|TestEnergyIsCompared|TestIntervalsOfHeldOutLoads
 WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 
-# Many tests wait for processes and for deadlines, so there are one or two packages more at once than there are
-# processors, and the longest begin first.
-more = -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + $(1))))
+# Many tests wait for processes and for deadlines, so there is one package more at once than there are processors, and the
+# longest begin first. A program with the race detector would rest for a second at its end.
+AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 LONG := ./internal/test/torture ./internal/test/fleet
 
 test: test-page ## all tests, without vet: see lint
-	CGO_ENABLED=$(if $(RACE),1,0) go test -vet=off $(call more,2) $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -vet=off $(call more,1) -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
-	go test -vet=off $(call more,1) -timeout 30m $(LONG) $(filter-out $(LONG),$(OTHERS)) && exit $$((raced | unraced))
+	GORACE='atexit_sleep_ms=100' CGO_ENABLED=$(if $(RACE),1,0) go test -vet=off $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
+	go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
+	go test -vet=off $(AT_ONCE) -timeout 30m $(LONG) $(filter-out $(LONG),$(OTHERS)) && exit $$((raced | unraced))
 
 servers: ## real servers, routers and proxies, installed into SERVERS
 	bench/servers/install.sh $(SERVERS)
