@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
@@ -113,7 +115,11 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 				t.Errorf("%s = %v, want %v", c.what, c.got, c.want)
 			}
 		}
-		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || s.Health.Verdict.Validity != trace.Valid {
+		verdict := s.Health.Verdict
+		doubts := slices.DeleteFunc(verdict.Reasons, func(m plan.Message) bool {
+			return m.Code == "verdict.collector-paused" // on a busy machine: the collector's pauses are not in virtual time
+		})
+		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || verdict.Validity == trace.Invalid || len(doubts) > 0 {
 			t.Errorf("%+v %+v %+v", s.Requests, s.Tokens, s.Health)
 		}
 	})

@@ -107,7 +107,7 @@ func TestEverybodyIsAsked(t *testing.T) {
 			t.Errorf("found %v, %v", found, err)
 		}
 		count := 0
-		err = bus.AskAll(ctx, asker, bus.Everybody, fleet.Question{}, 100*time.Millisecond, func(fleet.Worker) bool { count++; return false })
+		err = bus.AskAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Second, func(fleet.Worker) bool { count++; return false })
 		if err != nil || count != 5 {
 			t.Errorf("%d when the wait is over, %v", count, err)
 		}

@@ -232,7 +232,7 @@ func TestLiesOfAWorker(t *testing.T) {
 	say(fleet.Worker{ID: "c1", Name: "same"})
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	seen, err := control.Look(ctx, b, version, 300*time.Millisecond)
+	seen, err := control.Look(ctx, b, version, 2*time.Second)
 	if err != nil || len(seen) != 3 {
 		t.Fatalf("%d are seen, %v", len(seen), err)
 	}
