@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +139,29 @@ func TestPassword(t *testing.T) {
 	r.connect("none, WebSocket", bus.Options{URL: s.WebSocketURL()})
 	r.connect("WebSocket where there is none", bus.Options{URL: strings.Replace(s.URL(), "nats:", "ws:", 1)})
 	r.check("password.txt")
+}
+
+// closing is a connection that the server has closed by the second write of nats.go, after it said why.
+type closing struct{ net.Conn }
+
+func (c closing) Write(b []byte) (int, error) {
+	if string(b) == "PING\r\n" {
+		return 0, &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
+	}
+	return c.Conn.Write(b)
+}
+
+// Why a server refuses is heard also if it has closed the connection before all is written.
+func TestLastWordsAreHeard(t *testing.T) {
+	s := fleettest.Embedded(t, fleettest.Options{Token: "the-token"})
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return closing{conn}, err
+	}
+	_, err := bus.Connect(limited(t), bus.Options{URL: s.URL(), Token: "another", Dial: dial})
+	if err == nil || !strings.Contains(err.Error(), "does not accept the token") {
+		t.Error(err)
+	}
 }
 
 func TestNKey(t *testing.T) {

@@ -121,7 +121,7 @@ func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
 }
 
 // dial connects once. A server that refuses us says why and closes, which can be while nats.go still
-// writes: what it said is lost then, and it is asked again.
+// writes: what it said may be lost then, and it is asked again.
 func (b *Bus) dial(ctx context.Context, o Options, options nats.Options) (*nats.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		d := &dialer{ctx: ctx, dial: o.Dial}
@@ -130,7 +130,7 @@ func (b *Bus) dial(ctx context.Context, o Options, options nats.Options) (*nats.
 		if err == nil {
 			return conn, nil
 		}
-		if again := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET); !again || attempt == 5 {
+		if !isGone(err) || attempt == 5 {
 			return nil, b.explain(ctx, o, d, err)
 		}
 	}
@@ -234,8 +234,37 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		if err == nil && d.ctx.Err() != nil {
 			_ = conn.Close()
 		}
+		if err == nil {
+			conn = &opened{conn, d}
+		}
 	}
 	return conn, err
+}
+
+// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before it reads, and
+// where the second write fails it would never see why the server refused what came with the first.
+type opened struct {
+	net.Conn
+	dialer *dialer
+}
+
+func (c *opened) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if isGone(err) && c.dialer.isOpening() {
+		return len(b), nil // the next read ends as the server said, or fails
+	}
+	return n, err
+}
+
+func (d *dialer) isOpening() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opening
+}
+
+// isGone reports an error of writing to a connection that the other side has closed.
+func isGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Close ends the connection and waits for handlers that are running. No handler may call it.
