@@ -1,6 +1,7 @@
 package child
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func alive(t *testing.T) (pipe string, gone func()) {
 		t.Helper()
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("a program was left behind")
 		}
 	}
@@ -144,6 +145,51 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				gone()
 			})
 		}
+	}
+}
+
+// When whoever started a script is gone, it ends with its program, even if that prints nothing: before
+// the script has said anything, and while the program works.
+func TestNobodyIsThereAnyMore(t *testing.T) {
+	for name, script := range map[string]string{"watched": Watched, "asked": Asked} {
+		for when, last := range map[string]string{"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script]} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				cmd := exec.Command("/bin/sh", "-c", script, "sh", "sleep", "3600")
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				in, question, errIn := os.Pipe()
+				answers, out, errOut := os.Pipe()
+				cmd.Stdin, cmd.Stdout = in, out
+				_, errAsk := question.WriteString("1\n")
+				if err := errors.Join(errIn, errOut, errAsk); err != nil {
+					t.Fatal(err)
+				}
+				leave := func() { question.Close(); answers.Close() }
+				if last == "" {
+					leave()
+				}
+				if err := errors.Join(cmd.Start(), in.Close(), out.Close()); err != nil {
+					t.Fatal(err)
+				}
+				for said := bufio.NewScanner(answers); last != "" && said.Scan() && said.Text() != last; {
+				}
+				leave()
+				ends(t, cmd)
+			})
+		}
+	}
+}
+
+// ends waits for a process that ends by itself.
+func ends(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("it still runs")
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
 	}
 }
 

@@ -26,10 +26,11 @@ const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNB
 //
 // A command is run beside the loop, so that one that hangs holds up neither clock nor end; the
 // next must not be asked for before the answer. A program that keeps its output until there is
-// more of it is held to lines where stdbuf is.
+// more of it is held to lines where stdbuf is. The loop ignores SIGPIPE: when this process is killed its
+// output breaks first, and the loop must live until the input ends.
 const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
 	`"$@" </dev/null 3<&- & program=$!; ` +
-	`{ echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
+	`{ trap "" PIPE; echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
 	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
 	`ask) wait; { out=$($rest 2>/dev/null 3<&-) || out=` + Failed + `; printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
 	`esac; done; kill -9 0; } 2>/dev/null & watcher=$!; ` +
@@ -40,9 +41,11 @@ const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not 
 const once = plainly + `exec 3<&0; "$@" </dev/null 3<&- & program=$!; { read -r nothing <&3; kill -9 0; } >/dev/null 2>&1 & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; printf "\n` + End + ` %s\n" "$code"`
 
-// Asked runs a command when it is asked to, by a line with a number, and ends when the input
-// ends: Ready at first; then Begin and the number, the output of the command, End and the number.
-const Asked = plainly + `echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done`
+// Asked runs a command when it is asked to, by a line with a number: Ready at first; then Begin and the
+// number, the output of the command, End and the number. When the input ends it kills its process group,
+// whatever the command does.
+const Asked = plainly + `{ trap "" PIPE; while read -r n; do echo "$n"; done; kill -9 0; } 2>/dev/null | ` +
+	`{ echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done; }`
 
 // First words of lines that the scripts print.
 const (
