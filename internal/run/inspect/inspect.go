@@ -47,6 +47,7 @@ type Subject struct {
 	Options []string  // further ones of the client of ssh or kubectl
 	Asked   bool      // by somebody, who is told what was not found
 	Secrets *secret.Set
+	limit   time.Duration // of Server; 0: as LimitOf says
 }
 
 // Client is this machine, as far as files tell it.
@@ -79,7 +80,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {
 		return nil, nil
 	}
-	limit := LimitOf(s)
+	limit := cmp.Or(s.limit, LimitOf(s))
 	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -125,7 +125,7 @@ func leaks(t *testing.T, e *environment.Environment) {
 func TestAServerOfThisMachine(t *testing.T) {
 	s := serve(t)
 	dirty := s.commit(t)
-	e, notes := Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: fmt.Sprint(s.pid)}, Asked: true})
+	e, notes := Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: fmt.Sprint(s.pid)}, Asked: true, limit: unhurried})
 	if e == nil || len(notes) > 0 {
 		t.Fatalf("%v, %v", e, notes)
 	}
@@ -192,7 +192,7 @@ esac
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, notes := Server(t.Context(), Subject{Site: at, URL: target, Options: []string{"-x"}, Asked: true})
+		e, notes := Server(t.Context(), Subject{Site: at, URL: target, Options: []string{"-x"}, Asked: true, limit: unhurried})
 		if e == nil || len(notes) > 0 {
 			t.Fatalf("%s: %v, %v", site, e, notes)
 		}
@@ -228,6 +228,9 @@ esac
 	}
 }
 
+// unhurried is a limit that a busy machine keeps to.
+const unhurried = 2 * time.Minute
+
 // TestMain lets the test itself be a process that forwards a port as Docker's proxy does.
 func TestMain(m *testing.M) {
 	if os.Getenv("PITOT_TEST_FORWARDS") == "" {
@@ -254,7 +257,7 @@ func TestAPublishedPort(t *testing.T) {
 esac
 `, "docker")
 	address := forward(t, "/usr/bin/docker-proxy")
-	e, _ := Server(t.Context(), Subject{URL: "http://" + address})
+	e, _ := Server(t.Context(), Subject{URL: "http://" + address, limit: unhurried})
 	if e == nil || e.Site != "docker:vllm-1" || e.Image.Name != "vllm:0.11" || !strings.HasPrefix(e.Image.Digest, "sha256:1111") {
 		t.Errorf("%+v", e)
 	}
@@ -267,10 +270,10 @@ func TestAForwardedPort(t *testing.T) {
 	}
 	clients(t, "exit 1\n", "docker")
 	address := forward(t, "kubectl")
-	if e, notes := Server(t.Context(), Subject{URL: "http://" + address}); e != nil || notes != nil {
+	if e, notes := Server(t.Context(), Subject{URL: "http://" + address, limit: unhurried}); e != nil || notes != nil {
 		t.Errorf("%+v, %v", e, notes)
 	}
-	e, notes := Server(t.Context(), Subject{URL: "http://" + address, Asked: true})
+	e, notes := Server(t.Context(), Subject{URL: "http://" + address, Asked: true, limit: unhurried})
 	if e == nil || e.Process != nil || len(notes) != 1 || notes[0].Code != noProcess {
 		t.Errorf("%+v, %v", e, notes)
 	}
@@ -303,11 +306,11 @@ func forward(t *testing.T, name string) (address string) {
 func TestWhatCannotBeAsked(t *testing.T) {
 	clients(t, "echo no daemon >&2\nexit 1\n", "docker")
 	at := plan.Site{Kind: plan.InDocker, Name: "c"}
-	e, notes := Server(t.Context(), Subject{Site: at, Asked: true})
+	e, notes := Server(t.Context(), Subject{Site: at, Asked: true, limit: unhurried})
 	if e != nil || len(notes) != 1 || notes[0].Code != unreachable || !strings.Contains(fmt.Sprint(notes[0].Args["why"]), "no daemon") {
 		t.Errorf("%+v, %v", e, notes)
 	}
-	if e, notes := Server(t.Context(), Subject{Site: at}); e != nil || notes != nil {
+	if e, notes := Server(t.Context(), Subject{Site: at, limit: unhurried}); e != nil || notes != nil {
 		t.Errorf("nobody asked: %+v, %v", e, notes)
 	}
 	clients(t, "sleep 60 & wait\n", "docker")
@@ -316,7 +319,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 	if e, notes := Server(ctx, Subject{Site: at, Asked: true}); e != nil || len(notes) != 1 || notes[0].Code != outOfTime {
 		t.Errorf("a client that hangs: %+v, %v", e, notes)
 	}
-	for _, s := range []Subject{{URL: "http://10.1.2.3:8000"}, {}, {Site: plan.Site{Kind: plan.Nowhere}, URL: "http://127.0.0.1:1", Asked: true}, {URL: "http://127.0.0.1:1"}, {URL: "::"}} {
+	for _, s := range []Subject{{URL: "http://10.1.2.3:8000"}, {}, {Site: plan.Site{Kind: plan.Nowhere}, URL: "http://127.0.0.1:1", Asked: true, limit: unhurried}, {URL: "http://127.0.0.1:1"}, {URL: "::"}} {
 		if e, notes := Server(t.Context(), s); e != nil || notes != nil {
 			t.Errorf("%+v: %+v, %v", s, e, notes)
 		}
@@ -327,11 +330,11 @@ func TestWhatCannotBeAsked(t *testing.T) {
 func TestAProcessThatEnds(t *testing.T) {
 	s := serve(t)
 	_ = s.end.Close()
-	e, notes := Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: "2147483000"}, Asked: true})
+	e, notes := Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: "2147483000"}, Asked: true, limit: unhurried})
 	if runtime.GOOS == "linux" && (e == nil || e.Process != nil || len(notes) != 1 || notes[0].Code != noProcess) {
 		t.Errorf("%+v, %v", e, notes)
 	}
-	e, _ = Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: fmt.Sprint(s.pid)}, Asked: true, Secrets: new(secret.Set)})
+	e, _ = Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: fmt.Sprint(s.pid)}, Asked: true, Secrets: new(secret.Set), limit: unhurried})
 	leaks(t, e)
 }
 
@@ -341,11 +344,11 @@ func TestATreeForAServerElsewhere(t *testing.T) {
 	if !s.commit(t) {
 		t.Skip("there is no git")
 	}
-	e, notes := Server(t.Context(), Subject{URL: "http://10.1.2.3:8000", Tree: s.dir + "/tree", Asked: true})
+	e, notes := Server(t.Context(), Subject{URL: "http://10.1.2.3:8000", Tree: s.dir + "/tree", Asked: true, limit: unhurried})
 	if e == nil || len(e.Trees) != 1 || len(notes) > 0 || e.Machine.Kernel != "" {
 		t.Errorf("%+v, %v", e, notes)
 	}
-	if _, notes := Server(t.Context(), Subject{URL: "http://10.1.2.3:8000", Tree: s.dir + "/model", Asked: true}); len(notes) != 1 || notes[0].Code != noTree {
+	if _, notes := Server(t.Context(), Subject{URL: "http://10.1.2.3:8000", Tree: s.dir + "/model", Asked: true, limit: unhurried}); len(notes) != 1 || notes[0].Code != noTree {
 		t.Error(notes)
 	}
 }
