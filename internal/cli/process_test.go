@@ -223,46 +223,60 @@ Per-position acceptance (%):
 
 // An interrupt ends what it meets: nothing is measured after one that came
 // while the workload was prepared, and nothing is lost by one that came after
-// the run.
+// the run. Nor is a profiler left running, even if its server starts it late.
 func TestInterruptsAroundTheRun(t *testing.T) {
+	const never = time.Hour
 	for _, tt := range []struct {
-		route string // whose handler hangs until it is left
-		code  int
-		kept  bool
+		route    string
+		takes    time.Duration // its handler, from the interrupt on, unless it is left
+		code     int
+		kept     bool
+		stops    int // how often the profiler is told to stop
+		profiles bool
 	}{
-		{"/tokenize", exitInterrupted, false},
-		{"/start_profile", exitInterrupted, false},
-		{"/metrics", exitInterrupted, false},
-		{"/stop_profile", exitOK, true},
+		{"/tokenize", never, exitInterrupted, false, 0, false},
+		{"/start_profile", never, exitInterrupted, false, 1, false},
+		{"/start_profile", time.Second, exitInterrupted, false, 1, false},
+		{"/metrics", never, exitInterrupted, false, 1, false},
+		{"/stop_profile", never, exitOK, true, 1, true},
 	} {
-		t.Run(tt.route, func(t *testing.T) {
-			inner, err := apiserver.New(apiserver.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, stdout, stderr := process(t, nil)
-			signals := make(chan os.Signal, 1)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == tt.route {
-					_, _ = io.Copy(io.Discard, r.Body)
-					signals <- os.Interrupt
-					<-r.Context().Done()
+		t.Run(fmt.Sprint(tt.route, " ", tt.takes), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inner, err := apiserver.New(apiserver.Config{})
+				if err != nil {
+					t.Fatal(err)
 				}
-				inner.Handler().ServeHTTP(w, r)
-			}))
-			defer server.Close()
-			p.Signals, p.Args = signals, strings.Fields("bench --profiler -n 3 -c 1 --output-len 3 --url "+server.URL)
-			if code := Run(p); code != tt.code {
-				t.Errorf("exit code %d, want %d\n%s", code, tt.code, stderr)
-			}
-			if inner.Profiling() && tt.route == "/metrics" {
-				t.Error("the profiler was left running")
-			}
-			p.Args = strings.Fields("runs list")
-			stdout.Reset()
-			if code := Run(p); code != exitOK || regexp.MustCompile(`complete +[a-z]+ +3 `).MatchString(stdout.String()) != tt.kept {
-				t.Errorf("exit code %d: %s", code, stdout)
-			}
+				v := newVirtual(t)
+				stops := 0
+				handle := func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/stop_profile" {
+						stops++
+					}
+					if r.URL.Path == tt.route {
+						_, _ = io.Copy(io.Discard, r.Body)
+						v.signals <- os.Interrupt
+						select {
+						case <-time.After(tt.takes):
+						case <-r.Context().Done():
+							return
+						}
+					}
+					inner.Handler().ServeHTTP(w, r)
+				}
+				defer v.serve(t, http.HandlerFunc(handle))()
+				v.Args = strings.Fields("bench --profiler -n 3 -c 1 --output-len 3 --collect none --url http://engine:80 --store " + v.store)
+				if code := Run(v.Process); code != tt.code {
+					t.Errorf("exit code %d, want %d\n%s", code, tt.code, v.stderr.String())
+				}
+				if stops != tt.stops || inner.Profiling() != tt.profiles {
+					t.Errorf("stopped %d times; profiling: %v", stops, inner.Profiling())
+				}
+				v.Args = strings.Fields("runs list --store " + v.store)
+				v.stdout.Reset()
+				if code := Run(v.Process); code != exitOK || regexp.MustCompile(`complete +[a-z]+ +3 `).MatchString(v.stdout.String()) != tt.kept {
+					t.Errorf("exit code %d: %s", code, v.stdout.String())
+				}
+			})
 		})
 	}
 }

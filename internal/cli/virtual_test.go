@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,6 +47,24 @@ func newVirtual(t *testing.T, args ...string) *virtual {
 		Dial:    l.Dial,
 	}
 	return v
+}
+
+// serve has a handler answer at any address, until it is closed.
+func (v *virtual) serve(t *testing.T, h http.Handler) (end func()) {
+	t.Helper()
+	l, err := v.Listen("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, ended := http.Server{Handler: h}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l)
+	}()
+	return func() {
+		server.Close()
+		<-ended
+	}
 }
 
 func (v *virtual) last(t *testing.T) *trace.Trace {

@@ -23,9 +23,11 @@ func (x *execution) workers() []plan.Worker {
 	return []plan.Worker{{}}
 }
 
-func (x *execution) startProfilers(ctx context.Context) {
+// startProfilers starts them unless the run is stopped already. Once a server was told to start, its answer is awaited
+// although the run is stopped: a server that is left at once may start after it was told to stop.
+func (x *execution) startProfilers(ctx, unlessStopped context.Context) {
 	p := x.spec.Before.Profiler
-	if p.Start.Route == "" || ctx.Err() != nil {
+	if p.Start.Route == "" || unlessStopped.Err() != nil {
 		return
 	}
 	call := p.Start
@@ -33,7 +35,10 @@ func (x *execution) startProfilers(ctx context.Context) {
 		call.Body = stamped(call.Body, time.Now())
 	}
 	x.profiling = true
-	x.callProfilers(ctx, true, call)
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(unlessStopped, func() { time.AfterFunc(stopTime, cancel) })()
+	x.callProfilers(starting, unlessStopped.Done(), true, call)
 }
 
 // stamped adds the time to output_dir of a body.
@@ -51,7 +56,7 @@ func stamped(body json.RawMessage, now time.Time) json.RawMessage {
 	return out
 }
 
-// stopTime is the time limit for stopping profilers.
+// stopTime is the time limit for stopping profilers, and for starting them once the run is stopped.
 const stopTime = 10 * time.Second
 
 func (x *execution) stopProfilers(ctx context.Context) {
@@ -62,13 +67,19 @@ func (x *execution) stopProfilers(ctx context.Context) {
 	x.profiling = false
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	x.callProfilers(ctx, false, stop)
+	x.callProfilers(ctx, nil, false, stop)
 }
 
-// callProfilers starts or stops the profilers of all workers. A failure is only noted.
-func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Call) {
+// callProfilers starts or stops the profilers of all workers that have their turn before enough is closed. A failure is
+// only noted.
+func (x *execution) callProfilers(ctx context.Context, enough <-chan struct{}, start bool, call plan.Call) {
 	_ = x.handle(Profiling{start, len(x.workers())})
 	for _, w := range x.workers() {
+		select {
+		case <-enough:
+			return
+		default:
+		}
 		err := x.worker(w).Post(ctx, call.Route, call.Body)
 		_ = x.handle(Profiled{start, w, call, err})
 		if err == nil {

@@ -52,6 +52,7 @@ func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...S
 	err := x.before(before)
 	var counters map[string]float64
 	if err == nil {
+		x.startProfilers(ctx, before)
 		counters = x.counters(before)
 	}
 	if before.Err() != nil {
@@ -127,7 +128,6 @@ func (x *execution) before(ctx context.Context) error {
 		return err
 	}
 	x.tryStamps(ctx)
-	x.startProfilers(ctx)
 	return nil
 }
 
