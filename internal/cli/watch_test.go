@@ -108,6 +108,23 @@ func TestWatchEnds(t *testing.T) {
 	})
 }
 
+// The first line waits for the second answer of a slow server.
+func TestWatchBeginsWithRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, page := time.Now(), rising()
+		_, stdout, _ := watched(t, func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-time.After(900 * time.Millisecond):
+				page(w, r)
+			case <-r.Context().Done():
+			}
+		}, nil, "-n", "1")
+		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(stdout, "output 100 tok/s") {
+			t.Errorf("after %v: %q", took, stdout)
+		}
+	})
+}
+
 // A server may come later, and is asked for until then. One that never answers is an error, which
 // does not tell the key.
 func TestWatchWaitsForTheServer(t *testing.T) {

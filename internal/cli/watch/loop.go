@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
@@ -49,6 +50,8 @@ const (
 	minute  = time.Minute
 	firstAt = 200 * time.Millisecond // when its first values are drawn
 	look    = 250 * time.Millisecond // how often it is looked whether it has another size
+
+	firstWithin = 5 * time.Second // when a first line comes at the latest, settled or not
 )
 
 // spans are how far back a view looks.
@@ -106,6 +109,10 @@ func (w *watching) loop(ctx context.Context, to shower) (ended bool, err error) 
 			}
 		case <-next.C:
 			w.update()
+			if w.views == 0 && !to.live() && !w.settled() {
+				next.Reset(w.every / 4)
+				continue
+			}
 			err = to.show(w.view())
 			if w.views++; w.views == w.most {
 				return true, err
@@ -117,6 +124,13 @@ func (w *watching) loop(ctx context.Context, to shower) (ended bool, err error) 
 		}
 	}
 	return false, err
+}
+
+// settled reports whether a first line has something to say: each source has been read twice, as rates
+// want it, or something is wrong with it.
+func (w *watching) settled() bool {
+	waits := func(s telemetry.Source) bool { return s.Reads < 2 && s.Lost == 0 && len(s.Notes) == 0 }
+	return len(w.sources) > 0 && !slices.ContainsFunc(w.sources, waits) || time.Since(w.begun) >= firstWithin
 }
 
 // ends reports whether a key ends it: q, and what interrupts or ends a program elsewhere.
