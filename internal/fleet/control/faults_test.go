@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -28,9 +29,11 @@ tokenizer: {where: none}
 load: [{arrival: {kind: poisson, rate: 180}, dataset: {kind: random, input_len: 20, output_len: 4}}]
 `
 
-// after calls do once, when so many records came.
-func after(n int, do func()) run.Sink {
+// after calls do once, when so many records came. The test does not end before do has.
+func after(t *testing.T, n int, do func()) run.Sink {
 	var mu sync.Mutex
+	var doing sync.WaitGroup
+	t.Cleanup(doing.Wait)
 	return run.SinkFunc(func(e run.Event) error {
 		if _, ok := e.(run.Recorded); !ok {
 			return nil
@@ -38,7 +41,7 @@ func after(n int, do func()) run.Sink {
 		mu.Lock()
 		defer mu.Unlock()
 		if n--; n == 0 {
-			go do()
+			doing.Go(do)
 		}
 		return nil
 	})
@@ -128,7 +131,7 @@ func loseAWorker(t *testing.T, tolerate bool) {
 	c := hire(t, s, 3, nil)
 	o := options(t, s)
 	o.Grace, o.Tolerate = time.Second, tolerate
-	result, err := execute(t, spec(t, url, lasting), control.New(o), after(30, func() { c.buses[1].Close() }))
+	result, err := execute(t, spec(t, url, lasting), control.New(o), after(t, 30, func() { c.buses[1].Close() }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
-		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(30, s.Restart))
+		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(t, 30, s.Restart))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +198,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, _ = p.Execute(context.Background(), nil, after(30, func() {
+				_, _ = p.Execute(context.Background(), nil, after(t, 30, func() {
 					o.Bus.Close()
 					close(died)
 				}))
@@ -233,17 +236,18 @@ func TestStopped(t *testing.T) {
 	hire(t, s, 2, nil)
 	d := deps()
 	d.Fleet = control.New(options(t, s))
-	p, err := run.Prepare(t.Context(), spec(t, url, lasting), d)
+	const all = 10_000 // a minute
+	p, err := run.Prepare(t.Context(), spec(t, url, strings.Replace(lasting, "requests: 200", fmt.Sprint("requests: ", all), 1)), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	stop := make(chan struct{})
-	result, err := p.Execute(t.Context(), stop, after(30, func() { close(stop) }))
+	result, err := p.Execute(t.Context(), stop, after(t, 30, func() { close(stop) }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(result.Trace.Records); result.Trace.Run.Status != trace.Interrupted || n < 30 || n >= 200 || result.Summary.Requests.OK != n {
+	if n := len(result.Trace.Records); result.Trace.Run.Status != trace.Interrupted || n < 30 || n >= all || result.Summary.Requests.OK != n {
 		t.Errorf("%s with %d records, %d of them answers", result.Trace.Run.Status, n, result.Summary.Requests.OK)
 	}
 }
@@ -257,7 +261,7 @@ func TestTheServerStaysAway(t *testing.T) {
 	hire(t, s, 2, nil)
 	o := options(t, s)
 	o.Away, o.Grace = time.Second, time.Second
-	result, err := execute(t, spec(t, url, lasting), control.New(o), after(30, s.Kill))
+	result, err := execute(t, spec(t, url, lasting), control.New(o), after(t, 30, s.Kill))
 	if err == nil || !strings.Contains(err.Error(), "pitot fleet resume") || result == nil || result.Trace.Run.Status != trace.Interrupted {
 		t.Errorf("%v, status %s", err, result.Trace.Run.Status)
 	}

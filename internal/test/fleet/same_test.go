@@ -29,8 +29,8 @@ type load struct {
 
 func loads() []load {
 	return []load{
-		{name: "open, for a time, of a mix", short: true, args: []string{
-			"--rate", "40", "--duration", "1500ms", "--mix", "weight=0.6 input-len=40 output-len=6", "--mix", "weight=0.4 input-len=20 prefix-len=5 output-len=4",
+		{name: "open, of a mix", short: true, args: []string{
+			"--rate", "40", "-n", "60", "--mix", "weight=0.6 input-len=40 output-len=6", "--mix", "weight=0.4 input-len=20 prefix-len=5 output-len=4",
 		}},
 		{name: "closed, of a file", short: true, limit: 7, args: []string{"--workload", "sharegpt", "--data", "shared.json", "-n", "84", "-c", "7"}},
 		{name: "tenants with a key", short: true, args: []string{
