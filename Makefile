@@ -51,12 +51,10 @@ screenshots: page ## the pictures of the README
 	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/images
 
 # What starts goroutines, or guards what several of them use by more than doing it once, is tested under the race
-# detector, which makes tests several times slower: those of these packages that are long
-# and share nothing run without it.
-CONCURRENT = $(shell grep -rlE 'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map|Pool)|"sync/atomic"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
-UNRACED = TestCalibrateMeasures|TestACommandIsParsedByItsGrammarAlone|TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged|TestHeldOutLoads|TestACacheIsFound|TestACacheThatDoesNotTell|TestAnotherOrderIsDoubted|TestNoLimitIsMadeUp|TestOtherLoadsArePredicted|TestRunsThatShowNoEngine|TestIntervalsHoldNewRuns|TestAttainmentHoldsNewRuns|TestDevicesBesideARun|TestEnergyIsCompared|TestIntervalsOfHeldOutLoads
-WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
+# detector too; the tests there that call race.Skip run without it, with the other packages.
+RACED = $(if $(RACE),$(shell grep -rlE 'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map|Pool)|"sync/atomic"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
+SKIPPING = $(shell grep -rl 'race\.Skip(t)' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+PLAIN = $(SKIPPING) $(filter-out $(RACED) $(SKIPPING),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
 
 # Many tests wait for processes and for deadlines, so there is one package more at once than there are processors, and the
 # longest begin first. A program with the race detector would rest for a second at its end.
@@ -64,9 +62,8 @@ AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 LONG := ./internal/test/torture ./internal/test/fleet
 
 test: test-page ## all tests, without vet: see lint
-	GORACE='atexit_sleep_ms=100' CGO_ENABLED=$(if $(RACE),1,0) go test -vet=off $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
-	go test -vet=off $(AT_ONCE) -timeout 30m $(LONG) $(filter-out $(LONG),$(OTHERS)) && exit $$((raced | unraced))
+	$(if $(RACED),GORACE='atexit_sleep_ms=100' CGO_ENABLED=1 go test -vet=off $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m $(RACED),:); raced=$$?; \
+	go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m $(LONG) $(filter-out $(LONG),$(PLAIN)) && exit $$raced
 
 servers: ## real servers, routers and proxies, installed into SERVERS
 	bench/servers/install.sh $(SERVERS)

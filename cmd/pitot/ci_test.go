@@ -156,6 +156,9 @@ func jobs(t *testing.T) map[string]pipeline {
 // The jobs build both sides, hand `pitot ab` what it needs, and end as it ends. A script
 // stands for pitot, and keeps what it was called with.
 func TestJobsEndAsPitotEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: runs without -short")
+	}
 	for name, job := range jobs(t) {
 		for code, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: job.open} {
 			dir, bin := t.TempDir(), t.TempDir()

@@ -72,6 +72,9 @@ func arguments(command string) (out []string) {
 // the place of the server on port 8000. The lines shown must appear in the output, in their
 // order.
 func TestDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: runs without -short")
+	}
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(files) < 5 {
 		t.Fatal(err, files)

@@ -109,6 +109,9 @@ func TestTheBuiltProgram(t *testing.T) {
 // second. Requests are sequential and take at least 50 ms, so a second holds at
 // most 20 of them.
 func TestKill9(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: runs without -short")
+	}
 	pitot := build(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	const killAt = 60

@@ -9,10 +9,12 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A server of known costs is measured under its loads, each kept, and found again.
 func TestCalibrateMeasures(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		network, err := v.Listen("tcp", "")

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // canaries are a secret for every way by which one is given to Pitot.
@@ -193,6 +194,7 @@ func (c *cage) lookAt(pattern string) {
 // are in nothing that is left: not in a store or its log, an export, a result file, a
 // report, a note, a plan, and not in what was printed.
 func TestNoSecretIsLeftAnywhere(t *testing.T) {
+	race.Skip(t)
 	t.Chdir(t.TempDir())
 	synctest.Test(t, leaveNoSecret)
 }

@@ -4,9 +4,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 func TestCompletion(t *testing.T) {
+	race.Skip(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	run := func(args ...string) string {
 		p, stdout, stderr := process(t, nil, args...)

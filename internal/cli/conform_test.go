@@ -33,6 +33,9 @@ func conformed(t *testing.T, grid string, client ...string) conform.Report {
 // than what the server knows: a request is stamped before it leaves, and a token
 // after it was written.
 func TestConformOfOurOwn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: runs without -short")
+	}
 	const grid = "streams=8 requests=24 output=6 step=2ms first=5ms; streams=4 requests=8 arrivals=lockstep step=5ms output=4 busy=true; rate=300 requests=30 output=3 step=2ms"
 	for _, tt := range []struct {
 		client   string

@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // loopback starts an engine with faults on a real socket.
@@ -171,6 +172,7 @@ func refusedConnections(t *testing.T, client string) {
 
 // What is unusual but correct is no failure and loses no token.
 func TestVariationsAreSurvived(t *testing.T) {
+	race.Skip(t)
 	const n = 40
 	for _, name := range []string{
 		apiserver.FaultComments, apiserver.FaultCRLF, apiserver.FaultSplit, apiserver.FaultBatch, apiserver.FaultNoUsage,

@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A command is parsed by its own grammar alone, and says of itself what it says in the whole one.
 func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
+	race.Skip(t)
 	var g grammar
 	var stdout bytes.Buffer
 	p := &Process{Stdout: &stdout, Stderr: &stdout}

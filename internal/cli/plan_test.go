@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // recorder stands before a server and keeps what is asked of it: the bodies of requests and
@@ -50,6 +52,7 @@ func recorder(t *testing.T) (address string, taken func() []string) {
 
 // What a plan of a command line or of a run sends is what that sent, whoever's it was.
 func TestAPlanIsTheRunAgain(t *testing.T) {
+	race.Skip(t)
 	t.Chdir(t.TempDir())
 	server, taken := recorder(t)
 	for _, line := range []string{
@@ -105,6 +108,7 @@ func fieldsWithBlanks(line string) (args []string) {
 // A plan is written, read and written again without a change, from any command line. It
 // takes nobody's answer.
 func TestPlansComeBack(t *testing.T) {
+	race.Skip(t)
 	dir := t.TempDir()
 	for _, line := range []string{
 		"bench --rate 5", "bench --url http://127.0.0.1:1 --replay " + filepath.Join(dir, "times") + " --no-stream --slo e2el=1s --percentiles 50,99.9",
@@ -138,6 +142,7 @@ func TestPlansComeBack(t *testing.T) {
 
 // The words that users of other tools type are those of the same run.
 func TestPlansInTheWordsOfOtherTools(t *testing.T) {
+	race.Skip(t)
 	for line, same := range map[string]string{
 		"--host ::1 --port 81 --num-prompts 7 --request-rate inf --max-concurrency 3": "--url http://[::1]:81 -n 7 --arrival at-once -c 3",
 		"--port 8000 --request-rate 2 --temperature 0.5 --extra-body {\"top_p\":1}":   "--url http://127.0.0.1:8000 --rate 2 --body {\"top_p\":1,\"temperature\":0.5}",
@@ -166,6 +171,7 @@ func TestPlansNameSecrets(t *testing.T) {
 }
 
 func TestPlansThatCannotBe(t *testing.T) {
+	race.Skip(t)
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer.yaml")
 	if err := os.WriteFile(newer, []byte("version: 2\ntarget: {}\n"), 0o600); err != nil {

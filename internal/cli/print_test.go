@@ -26,6 +26,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // hostile clears a screen, sets a title, turns text around and begins a line of its own.
@@ -165,6 +166,7 @@ var printers = map[string][]string{
 // Whatever names, messages, answers and files have in them: what a terminal gets of any
 // command is printable text, and every line is one that Pitot began.
 func TestNothingHostileReachesATerminal(t *testing.T) {
+	race.Skip(t)
 	t.Chdir(t.TempDir())
 	makePoisonedStore(t)
 	notes := "# " + strings.ReplaceAll(hostile, "\n", " ") + "\nTTFT -3%\n"

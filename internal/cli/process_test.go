@@ -22,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // process is a process with an environment and a store of its own.
@@ -44,6 +45,7 @@ func process(t *testing.T, env map[string]string, args ...string) (p *Process, s
 // One clear error for each mistake, nothing on standard output, and the exit
 // code that tells the user's mistakes from the world's.
 func TestMistakes(t *testing.T) {
+	race.Skip(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)

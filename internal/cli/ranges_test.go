@@ -3,11 +3,14 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // TestNumbersBeyondTheirRanges gives numbers that would fill the memory or never end: they
 // are refused by their flags, before anything is made or sent.
 func TestNumbersBeyondTheirRanges(t *testing.T) {
+	race.Skip(t)
 	const (
 		sim    = "sim -q -n 3 "
 		vllm   = "plan -- vllm bench serve --backend openai --dataset-name random --num-prompts 2 "

@@ -23,6 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/test/devices"
 	"github.com/pitot-bench/pitot/internal/test/program"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // noRest is what the race detector wants to hear, lest each process sleep a second at its end.
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 //	retry COMMAND...          runs a command until it succeeds
 //	mask FILE                 replaces in FILE what differs from run to run: digits by 0
 func TestScripts(t *testing.T) {
+	race.Skip(t)
 	testscript.Run(t, testscript.Params{
 		ContinueOnError:     true,
 		Dir:                 "testdata/script",

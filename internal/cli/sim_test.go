@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // lastOf runs a command line in virtual time and gives what it kept.
@@ -45,6 +46,7 @@ func comparable(tr *trace.Trace) []*trace.Record {
 // The same command line gives the same records, whether the embedded engine is
 // measured over HTTP or simulated.
 func TestSimEqualsBench(t *testing.T) {
+	race.Skip(t)
 	rows := filepath.Join(t.TempDir(), "rows.jsonl")
 	lines := `{"prompt": "Which instrument tells how fast an aeroplane flies?", "output_tokens": 9}
 {"prompt": [5, 6, 70000], "output_tokens": 3}

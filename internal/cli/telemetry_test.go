@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/devices"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // wantEach looks for patterns, each of which must stand in the text once.
@@ -36,6 +37,7 @@ func wantEach(t *testing.T, text string, patterns ...string) {
 // The programs of the makers are found in PATH; what their devices did stands in the report, and
 // again in that of the stored run, and each sample can be exported.
 func TestDevicesBesideARun(t *testing.T) {
+	race.Skip(t)
 	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi", "npu-smi"}, Fails: []string{"amd-smi"}, Devices: 2, Busy: 75, Others: 3, Old: true, Power: devices.Curve{Corners: []devices.Corner{{W: 300}}}})
 	url := loopback(t)
 	for program, want := range map[string][]string{
@@ -166,6 +168,7 @@ func TestServersWithoutMetrics(t *testing.T) {
 // Energy per token and KV use are rows of a comparison, less energy is better, and the note has the
 // course of both on one axis of time.
 func TestEnergyIsCompared(t *testing.T) {
+	race.Skip(t)
 	var base *trace.Trace
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "200", "--rate", "5", "--profile", "small-chat")

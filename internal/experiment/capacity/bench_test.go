@@ -21,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 var (
@@ -465,6 +466,7 @@ func late(t *testing.T) bool {
 // Searches come near capacities that are known from 20 000 s at each load, and name no load as
 // passing that is far above: by counts alone on an engine of our kind, with a model on another kind.
 func TestASearchComesNear(t *testing.T) {
+	race.Skip(t)
 	own, alien := servers()[0], servers()[1]
 	for _, c := range []struct {
 		*server

@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // long counts as many sets as docs/compare.md has; without it there are enough to notice a
@@ -157,6 +158,7 @@ func sets(short, all int) int {
 }
 
 func TestFalseAlarmsOverAllMetrics(t *testing.T) {
+	race.Skip(t)
 	for _, c := range []struct {
 		a, b   int
 		paired bool
@@ -177,6 +179,7 @@ func TestFalseAlarmsOverAllMetrics(t *testing.T) {
 // Figures of real traces are not normal: percentiles of gaps take a few values, P99s lean to
 // one side. Every set is of runs of its own.
 func TestFalseAlarmsOverRunsOfTheEngine(t *testing.T) {
+	race.Skip(t)
 	for name, load := range map[string]string{"open": open, "closed": closed} {
 		for n, all := range map[int]int{3: 1000, 5: 600, 10: 300} {
 			if !*long && (n > 3 || name == "closed") {
@@ -194,6 +197,7 @@ func TestFalseAlarmsOverRunsOfTheEngine(t *testing.T) {
 // What of true changes is found, of 5 and 5 runs with a noise of 2 %, and of runs of the
 // engine of which one variant's latencies are longer.
 func TestPower(t *testing.T) {
+	race.Skip(t)
 	rng := newRand(6)
 	for effect, want := range map[float64]float64{0.03: 0.08, 0.05: 0.6, 0.1: 0.99} {
 		n := tallySets(t, sets(40, 1000), Options{}, func() []Run {
@@ -207,6 +211,7 @@ func TestPower(t *testing.T) {
 }
 
 func TestPowerOverRunsOfTheEngine(t *testing.T) {
+	race.Skip(t)
 	if !*long {
 		t.Skip("takes minutes; -long")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // legOf is a run of a leg with a mean TTFT, as a logarithm: variant, block, slot, server start.
@@ -301,6 +302,7 @@ func TestSpreadsArePooled(t *testing.T) {
 
 // A few experiments of each kind: enough to notice a rate that doubled.
 func TestExperimentsRaiseFewFalseAlarms(t *testing.T) {
+	race.Skip(t)
 	const experiments = 100
 	for i, w := range worlds(2, 3) {
 		if i != 0 && i != 2 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // named is a run of that variant with figures in turn name and value.
@@ -247,6 +248,7 @@ func pointers(runs []Run) (out []*Run) {
 }
 
 func TestMoreRunsSettleIt(t *testing.T) {
+	race.Skip(t)
 	// As many further runs as are said find an effect of that size with that noise in
 	// about four of five cases.
 	a := repeated("A", "ttft.mean", exps(0, 0.02, -0.02)...)
@@ -277,6 +279,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 }
 
 func TestChangesDoNotDependOnOrderOrScale(t *testing.T) {
+	race.Skip(t)
 	rng := newRand(8)
 	for range 50 {
 		n := 2 + rng.IntN(4)

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // An engineLike makes traces whose requests resemble those of an engine: the time
@@ -88,6 +89,7 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 // is no difference, where requests come at a steady rate and the engine remembers.
 // Burst loads and trends are beyond what batches of neighbours can tell: see Within.
 func TestIntervalsWithinSingleRunsHold(t *testing.T) {
+	race.Skip(t)
 	for _, same := range []bool{false, true} {
 		t.Run(fmt.Sprintf("the same requests %v", same), func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // So many data sets determine rates of 5 % to within 0.4 % (one standard error);
@@ -102,6 +104,7 @@ func (r *rates) hold() {
 }
 
 func TestOneSampleRates(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	for _, w := range noises {
 		for _, n := range runCounts {
@@ -130,6 +133,7 @@ func TestOneSampleRates(t *testing.T) {
 }
 
 func TestTwoSampleRates(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	for _, w := range noises {
 		for _, n := range runCounts {
@@ -162,6 +166,7 @@ func TestTwoSampleRates(t *testing.T) {
 
 // Groups of other sizes and with other noise.
 func TestUnevenRates(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	for _, w := range noises {
 		t.Run(w.name, func(t *testing.T) {
@@ -198,6 +203,7 @@ var few = arranger{all: 400, drawn: 400}
 
 // Permutations, of one metric and of twelve correlated ones of any scale.
 func TestArrangementRates(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	const metrics = 12
 	for _, w := range noises {
@@ -299,6 +305,7 @@ func autoregressive(dice *rand.Rand, n int, rho float64) []float64 {
 func longBatches(x []float64) int { return min(30, max(4, int(EffectiveSize(x)/10))) }
 
 func TestSeriesRates(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	for n, correlations := range map[int][]float64{500: {0, 0.5, 0.9}, 2000: {0.5, 0.9}} {
 		for _, rho := range correlations {

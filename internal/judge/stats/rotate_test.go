@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // twoGroups returns the arguments of Rotation for two groups of runs,
@@ -77,6 +79,7 @@ func TestRotationMindsNeitherOrderNorScale(t *testing.T) {
 }
 
 func TestRotationRaisesFewFalseAlarms(t *testing.T) {
+	race.Skip(t)
 	for _, n := range []int{2, 3, 4} {
 		dice := seeded("rotation", n)
 		alarms := 0

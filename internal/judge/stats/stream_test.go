@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // floatBlocks is the stream of x in blocks of this size.
@@ -80,6 +82,7 @@ func TestValuesAreSortedInPlaceAsTheLibrarySorts(t *testing.T) {
 
 // Sorting takes half a megabyte beside the values, however many they are.
 func TestSortingInPlaceTakesNoSecondList(t *testing.T) {
+	race.Skip(t)
 	x := make([]float64, 4<<20)
 	dice := rand.New(rand.NewPCG(1, 2))
 	for i := range x {

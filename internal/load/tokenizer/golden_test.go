@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // The tokenizers and goldens under testdata are written by testdata/make_golden.py
@@ -62,6 +64,7 @@ func TestEqualsHuggingFace(t *testing.T) {
 
 // TestVariantsEqualHuggingFace replaces parts of one tokenizer.json.
 func TestVariantsEqualHuggingFace(t *testing.T) {
+	race.Skip(t)
 	var rows []struct {
 		golden
 		Patch map[string]json.RawMessage

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // The files under testdata/kinds are written by testdata/make_kinds.py with
@@ -25,6 +27,7 @@ var otherKinds = []string{
 }
 
 func TestTenThousandTexts(t *testing.T) {
+	race.Skip(t)
 	texts := goldenTexts(t)
 	for _, kind := range append(kinds, otherKinds...) {
 		t.Run(kind, func(t *testing.T) {
@@ -44,6 +47,7 @@ func TestTenThousandTexts(t *testing.T) {
 // TestLongTexts requires linear time for a long text, plus a heap for BPE: a
 // quadratic search would take hours.
 func TestLongTexts(t *testing.T) {
+	race.Skip(t)
 	var kinds map[string][]uint32
 	if err := json.Unmarshal(readZipped(t, "long.json"), &kinds); err != nil {
 		t.Fatal(err)
@@ -69,6 +73,7 @@ func TestLongTexts(t *testing.T) {
 
 // TestParts replaces parts of the tokenizers.
 func TestParts(t *testing.T) {
+	race.Skip(t)
 	var rows []struct {
 		Kind string
 		Part map[string]json.RawMessage

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // The files under testdata/tiktoken are written by testdata/make_tiktoken.py with
@@ -53,6 +55,7 @@ func smallEncoding(t testing.TB, name string) *Tokenizer {
 }
 
 func TestEqualsTiktoken(t *testing.T) {
+	race.Skip(t)
 	texts := goldenTexts(t)
 	for _, name := range []string{"r50k_base", "cl100k_base", "o200k_base", "qwen", "kimi", "glm4"} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // caching is an engine that finds prompts again, in a cache that also has to make room.
@@ -37,6 +38,7 @@ func tell(runs []*trace.Trace) []*trace.Trace {
 // Loads whose prompts share more, or nothing, are predicted by the cache that was found, and by what
 // each request found where that is known. As if nothing were cached they would not be.
 func TestACacheIsFound(t *testing.T) {
+	race.Skip(t)
 	o := newObserver(cachingTruth(), 5)
 	found, err := calibrate.FromTraces(t.Context(), tell(o.protocol(t)))
 	if err != nil {
@@ -69,6 +71,7 @@ func TestACacheIsFound(t *testing.T) {
 
 // A server whose counters say that prompts are cached, but not which, is not trusted.
 func TestACacheThatDoesNotTell(t *testing.T) {
+	race.Skip(t)
 	o := newObserver(cachingTruth(), 6)
 	runs := o.protocol(t)
 	for _, r := range runs {

@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // heldOut are loads that no calibration has seen.
@@ -258,6 +259,7 @@ const mostUnsaid = 7
 // Loads that no calibration has seen are predicted, for engines of our own family and for others.
 // The short form is two of the truths at three of the loads; -v prints a table.
 func TestHeldOutLoads(t *testing.T) {
+	race.Skip(t)
 	all, loads, draws, seeds := truths(), heldOut, 6, []uint64{1, 2, 3}
 	if !*calibrate.Long {
 		all = slices.DeleteFunc(all, func(own truth) bool { return own.name != "vllm small" && own.name != "padded" })
@@ -292,6 +294,7 @@ func TestHeldOutLoads(t *testing.T) {
 
 // An engine that serves short prompts before long ones is none that is found, and it is told.
 func TestAnotherOrderIsDoubted(t *testing.T) {
+	race.Skip(t)
 	all := truths()
 	i := slices.IndexFunc(all, func(own truth) bool { return own.name == "timed" })
 	doubts := learned(t, all[i], 4).Doubts()

@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A calibrated truth is what was found of it, the observer that sent it the protocol, and how
@@ -170,6 +171,7 @@ var farther = load{name: "8x prompts", mix: mix{3200, 120}, limit: 16, n: 120}
 // refused. Of an engine whose calibrations doubt themselves they are only counted. The short form
 // is the aliens at three loads and one outside; -v prints a table.
 func TestIntervalsOfHeldOutLoads(t *testing.T) {
+	race.Skip(t)
 	all, loads, runs, seeds := truths(), append(slices.Clone(heldOut), farther), 6, []uint64{1, 2, 3}
 	if !*calibrate.Long {
 		all = slices.DeleteFunc(all, func(own truth) bool { return ours[own.name].Cost.Step > 0 || own.name == "timed" })

@@ -6,11 +6,13 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // What keeps requests waiting in these engines is no limit of sequences, and none is found. The
 // short form is one calibration of one of them.
 func TestNoLimitIsMadeUp(t *testing.T) {
+	race.Skip(t)
 	seeds := uint64(4)
 	schedulers := []engine.Scheduler{
 		{MaxPrompts: 2}, {MaxPrompts: 4}, {MaxPrompts: 4, EvenPrompts: true}, {PrefillBudget: 128}, {PrefillBudget: 256}, {PrefillBudget: 512}, {}, {}, {},

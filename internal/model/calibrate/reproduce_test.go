@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/test/race"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -93,6 +94,7 @@ func TestAWrongProfileHasAnError(t *testing.T) {
 }
 
 func TestFitFindsWhatWasChanged(t *testing.T) {
+	race.Skip(t)
 	p := known(t, true)
 	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken, p.Engine.MaxModelLen = 17e-3, 40e-6, 5000
 	better := 0

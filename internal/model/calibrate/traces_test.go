@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A bench makes runs against an engine.
@@ -74,6 +75,7 @@ func (b *bench) protocol() []*trace.Trace {
 // An engine that was found from some loads has the figures of the hidden one at others: the
 // same requests, under other jitter.
 func TestOtherLoadsArePredicted(t *testing.T) {
+	race.Skip(t)
 	b := &bench{t, hidden, rand.New(rand.NewPCG(21, 22))}
 	found, err := calibrate.FromTraces(t.Context(), b.protocol())
 	if err != nil {
@@ -108,6 +110,7 @@ func TestOtherLoadsArePredicted(t *testing.T) {
 }
 
 func TestRunsThatShowNoEngine(t *testing.T) {
+	race.Skip(t)
 	b := &bench{t, hidden, rand.New(rand.NewPCG(1, 2))}
 	good := func() *trace.Trace { return b.run(hidden, b.plan(40, 4, 0, 100, 20), 0) }
 	table, invalid, failed, whole, many, other, elsewhere, silent := good(), good(), good(), good(), good(), good(), good(), good()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // covered are the figures whose intervals are counted.
@@ -17,6 +18,7 @@ var covered = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean"
 // Intervals hold new runs as often as they say: profiles found from runs of an engine that
 // nobody knows, loads that were not among them, requests drawn anew. -v prints the widths.
 func TestIntervalsHoldNewRuns(t *testing.T) {
+	race.Skip(t)
 	const runs = 6
 	for i, own := range truths() {
 		p := own.calibrated(t, protocol)
@@ -62,6 +64,7 @@ func TestIntervalsHoldNewRuns(t *testing.T) {
 // So do intervals of attainment, for limits around what is predicted; and what is met for
 // certain is met.
 func TestAttainmentHoldsNewRuns(t *testing.T) {
+	race.Skip(t)
 	const runs = 4
 	own := truths()[0]
 	p := own.calibrated(t, protocol)

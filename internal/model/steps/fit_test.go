@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/model/steps"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A client makes legs against an engine, and sees its tokens 60 µs late on average.
@@ -167,6 +168,7 @@ var family = map[string]struct {
 }
 
 func TestCostsAreFound(t *testing.T) {
+	race.Skip(t)
 	for name, c := range family {
 		t.Run(name, func(t *testing.T) {
 			client := &client{t, c.engine, rand.New(rand.NewPCG(11, 12))}

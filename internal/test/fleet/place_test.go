@@ -28,7 +28,10 @@ var long = flag.Bool("long", false, "more workers, more streams, and every fault
 var pitot string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
+	if flag.Parse(); testing.Short() {
+		log.Print("skipped: whole processes run without -short")
+		return
+	}
 	if !*long { // these mostly wait
 		_ = flag.Set("test.parallel", "8")
 	}

@@ -27,7 +27,10 @@ var (
 var pitot string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
+	if flag.Parse(); testing.Short() {
+		log.Print("skipped: whole processes run without -short")
+		return
+	}
 	if err := flag.Set("test.parallel", "4"); err != nil { // most cases wait
 		log.Fatal(err)
 	}

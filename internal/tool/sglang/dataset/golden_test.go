@@ -17,6 +17,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A goldenCase is what the tool itself made of one dataset: see testdata/golden.py.
@@ -48,6 +49,7 @@ func (c goldenCase) name() string {
 // TestEqualsSGLang holds every dataset against what the tool's own code made: prompts,
 // lengths, lines, send times and what the generators draw next.
 func TestEqualsSGLang(t *testing.T) {
+	race.Skip(t)
 	var cases []goldenCase
 	golden.JSON(t, "testdata/golden.json", &cases)
 	prompts, byDataset := 0, map[string]int{}
