@@ -23,6 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A conductor carries out an experiment with this process and a store.
@@ -93,7 +94,7 @@ func (p *Process) watchTwice(say func()) (context.Context, <-chan struct{}, func
 func (x *conductor) deps() experiment.Deps {
 	say := experiments.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -169,6 +170,21 @@ func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err erro
 		}
 	}
 	return out, nil
+}
+
+// space is an error if there is too little of it for another leg, in the folder of the experiment or
+// where the store is. What the system does not tell is no reason to stop.
+func (x *conductor) space() error {
+	path, err := x.p.storePath(x.Store)
+	if err != nil {
+		return err
+	}
+	for _, folder := range []string{x.journal.Folder, filepath.Dir(path)} {
+		if free, err := files.Free(folder); err == nil && free < experiment.LegSpace {
+			return &experiment.SpaceError{Folder: folder, Free: free}
+		}
+	}
+	return nil
 }
 
 // log is the file for the output of a server.

@@ -54,10 +54,10 @@ type ServerUnstopped struct {
 	Unverified []plan.Message
 }
 
-// LogLarge says that the log of a server takes much room.
-type LogLarge struct {
-	Leg   *Leg
-	Bytes int64
+// LogShortened says that a server wrote so much to its log that the middle was left out.
+type LogShortened struct {
+	Leg              *Leg
+	Written, LeftOut int64
 }
 
 // Judged is what the experiment says so far.

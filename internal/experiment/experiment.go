@@ -52,6 +52,8 @@ type Deps struct {
 	Now  func() time.Time
 	// Port is a free port of this machine.
 	Port func() (int, error)
+	// Space is an error if there is too little space for the files of another leg; may be nil.
+	Space func() error
 	// Log is the name of the file for the output of a server.
 	Log func(leg *Leg) string
 	// Options are those of every judgement, without looks.

@@ -179,6 +179,9 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	if x.stopped(ctx) {
 		return ErrInterrupted
 	}
+	if err := x.hasSpace(); err != nil {
+		return err
+	}
 	l := &Leg{
 		Variant: x.Variants[variant].Name, Block: t.block, Slot: t.slot, Ordinal: ordinal, Position: len(x.j.Legs) + 1,
 		Attempt: x.j.count(t, Failed) + x.j.count(t, Interrupted) + 1, Confirms: t.confirms, Status: Running, Began: x.Now(),

@@ -398,3 +398,24 @@ func TestTheBestOfSeveralIsConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// Too little space ends an experiment before a server is started, and it goes on where it stood.
+func TestTooLittleSpace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		d, looks := l.deps(), 0
+		d.Space = func() error {
+			if looks++; looks == 4 {
+				return &SpaceError{"/x", 1 << 20}
+			}
+			return nil
+		}
+		p, j := newPlan(design.Design{Blocks: 2})
+		if _, err := Run(t.Context(), nil, p, j, d); err == nil || j.Status != Failed || j.Why.Key() != plan.Say(legFailed, "why", err.(*SpaceError).Message()).Key() || l.starts != 3 || len(l.up) != 0 {
+			t.Fatalf("%v, %+v, %d starts", err, j.Why, l.starts)
+		}
+		if _, err := Run(t.Context(), nil, p, j, d); err != nil || len(j.Legs) != 8 || len(j.With(Done)) != 8 {
+			t.Errorf("%v: %q", err, statuses(j))
+		}
+	})
+}

@@ -115,8 +115,8 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 		if s.leg.Life = &life; err == nil {
 			s.leg.Handle = nil
 		}
-		if life.LogBytes > largeLog {
-			x.tell(LogLarge{s.leg, life.LogBytes})
+		if life.LogLeftOut > 0 {
+			x.tell(LogShortened{s.leg, life.LogBytes, life.LogLeftOut})
 		}
 	}
 }
@@ -134,9 +134,6 @@ func (x *execution) settle(ctx context.Context, variant string) {
 	case <-ctx.Done():
 	}
 }
-
-// largeLog is the size of a log, in bytes, that people want to be told of.
-const largeLog = 1 << 30
 
 // died is how the server ended by itself; nothing if it has not.
 func (s *started) died() (how plan.Message) {

@@ -39,8 +39,8 @@ func (v View) Handle(e experiment.Event) {
 		}
 	case experiment.Waiting:
 		v.Say(v.Lang.Say(e.What))
-	case experiment.LogLarge:
-		say("experiment.log-large", "bytes", e.Bytes, "log", e.Leg.Log)
+	case experiment.LogShortened:
+		say("experiment.log-shortened", "written", e.Written, "left", e.LeftOut, "log", e.Leg.Log)
 	case experiment.ServerUnstopped:
 		v.unstopped(e)
 	case experiment.Judged:

@@ -17,5 +17,6 @@
 // ends it.
 //
 // What Pitot was given as secret values of an environment or a command is in no Handle, Life,
-// message or error. The log is the server's own, and kept as it wrote it.
+// message or error. The log is the server's own, and kept as it wrote it; of one beyond 64 MiB the
+// beginning and the end are kept (proc.Log).
 package server

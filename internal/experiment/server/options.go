@@ -17,7 +17,7 @@ import (
 // Options are what a server is started with besides its own settings.
 type Options struct {
 	URL string // where it will answer
-	// Log is the file for its output, which is appended to. Each start has one of its own:
+	// Log is the file for its output, which is appended to, and kept short. Each start has one of its own:
 	// processes are also found by what they write to.
 	Log string
 	// Baseline is what there was before the first start, so that what one start leaves behind

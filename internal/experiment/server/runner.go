@@ -79,7 +79,8 @@ func (c container) command(s design.Server, h Handle) (proc.SessionCommand, erro
 	if err != nil {
 		return proc.SessionCommand{}, err
 	}
-	args := []string{client, "run", "--rm", "--name", h.Container, "--label", label + "=" + h.Tree.Mark}
+	// Without a log driver the output is in the log only: the daemon's own copy would have no bound.
+	args := []string{client, "run", "--rm", "--log-driver", "none", "--name", h.Container, "--label", label + "=" + h.Tree.Mark}
 	if s.Cwd != "" {
 		args = append(args, "--workdir", s.Cwd)
 	}

@@ -70,7 +70,7 @@ func TestContainers(t *testing.T) {
 			}
 			h := r.Handle()
 			run := calls(t, memory, "run")
-			want := "run --rm --name " + h.Container + " --label pitot.server=" + h.Tree.Mark + " --workdir /srv --env API_KEY --env PATH=" +
+			want := "run --rm --log-driver none --name " + h.Container + " --label pitot.server=" + h.Tree.Mark + " --workdir /srv --env API_KEY --env PATH=" +
 				os.Getenv("PATH") + " --env TEST_AS --env TEST_PIPE --env TEST_PORT --gpus all image:1 "
 			if len(run) != 1 || !strings.HasPrefix(run[0], want) || !strings.HasSuffix(run[0], " --flag a  b") {
 				t.Errorf("%q\nwant %q", run, want)

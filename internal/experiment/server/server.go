@@ -20,7 +20,6 @@ type Running struct {
 	server      design.Server
 	handle      Handle
 	session     *proc.Session
-	from        int64 // size of the log before
 	baseline    Baseline
 	portWasFree bool
 	began       time.Time
@@ -64,7 +63,7 @@ func start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	command.Log, command.Mark, r.from = o.Log, r.handle.Tree.Mark, proc.LogSize(o.Log)
+	command.Log, command.Mark = o.Log, r.handle.Tree.Mark
 	if r.session, err = proc.StartSession(command); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
@@ -144,7 +143,7 @@ func joined(host, port string) string { return net.JoinHostPort(cmp.Or(host, "12
 // returns the words behind the mark.
 func (r *Running) announcement(ctx context.Context, mark string, limit time.Duration) (words []string, err error) {
 	found := r.wait(ctx, limit, func() bool {
-		line, ok := proc.LineAfter(r.handle.Tree.Log, r.from, announced+mark)
+		line, ok := r.session.Output.LineAfter(announced + mark)
 		words = strings.Fields(line)
 		return ok
 	})
@@ -198,7 +197,7 @@ func (r *Running) Done() <-chan struct{} { return r.done }
 const logLines = 10
 
 func (r *Running) lines() []string {
-	return r.o.cleanAll(proc.Lines(r.handle.Tree.Log, r.from, logLines))
+	return r.o.cleanAll(r.session.Output.Last(logLines))
 }
 
 // dyingTime is how long processes that end with the first one may take.
@@ -243,6 +242,7 @@ func (r *Running) Stop(ctx context.Context) (Stopped, error) {
 		return Stopped{Took: time.Since(began), Forced: forced}, r.o.Secrets.Error(err)
 	}
 	<-r.done // it has no process any more
+	r.session.Output.Close()
 	took := time.Since(began)
 	s := r.verify(ctx, limit)
 	s.Took, s.Forced = took, forced || r.killedByBox()
@@ -266,21 +266,23 @@ type Life struct {
 	Lasted  time.Duration `json:"lasted_ns,omitempty"`
 	Exit    *proc.Exit    `json:"exit,omitempty"` // nil: it has not ended
 	Log     string        `json:"log"`
-	// LogBytes is how much it has written there.
-	LogBytes int64    `json:"log_bytes,omitempty"`
-	Lines    []string `json:"lines,omitempty"` // the last of its log
-	Before   Baseline `json:"before,omitzero"`
-	Stopped  *Stopped `json:"stopped,omitempty"`
+	// LogBytes is how much it has written there, and LogLeftOut how much of that is not kept.
+	LogBytes   int64    `json:"log_bytes,omitempty"`
+	LogLeftOut int64    `json:"log_left_out,omitempty"`
+	Lines      []string `json:"lines,omitempty"` // the last of its log
+	Before     Baseline `json:"before,omitzero"`
+	Stopped    *Stopped `json:"stopped,omitempty"`
 }
 
 // Life is what is to be kept of the server, up to here.
 func (r *Running) Life() Life {
 	end := r.Ended()
+	written, left := r.session.Output.Written()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := Life{
 		Runner: r.handle.Runner, Command: r.handle.Command, Started: r.handle.Started, Ready: r.ready, Lasted: end.After, Exit: end.Exit,
-		Log: r.handle.Tree.Log, LogBytes: proc.LogSize(r.handle.Tree.Log) - r.from, Lines: r.lines(), Before: r.baseline, Stopped: r.stopped,
+		Log: r.handle.Tree.Log, LogBytes: written, LogLeftOut: left, Lines: r.lines(), Before: r.baseline, Stopped: r.stopped,
 	}
 	return l
 }

@@ -297,4 +297,4 @@ func written(v float64, format string) string {
 }
 
 // scales are what a number is multiplied with before it is written.
-var scales = map[string]float64{"": 1, "pct": 100, "ms": 1e3, "us": 1e6, "GiB": 1.0 / (1 << 30)}
+var scales = map[string]float64{"": 1, "pct": 100, "ms": 1e3, "us": 1e6, "MiB": 1.0 / (1 << 20), "GiB": 1.0 / (1 << 30)}

@@ -2,9 +2,7 @@ package proc
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -16,7 +14,7 @@ import (
 type HeldCommand struct {
 	Args []string
 	Env  []string          // NAME=VALUE, in addition to the environment of this process
-	Log  string            // file that its output is appended to, readable by its owner
+	Log  string            // file that its output is appended to, kept short as a Log
 	Said func(line string) // gets each line of its output too, cut at 500 bytes; may be nil
 }
 
@@ -31,7 +29,7 @@ type Held struct {
 
 // StartHeld starts a process.
 func StartHeld(c HeldCommand) (*Held, error) {
-	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := OpenLog(c.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -39,20 +37,21 @@ func StartHeld(c HeldCommand) (*Held, error) {
 	cmd.Env = append(cmd.Environ(), c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
-	out := &spoken{log: log, said: c.Said}
+	out := &spoken{log: log.out, said: c.Said}
 	cmd.Stdout, cmd.Stderr = out, out // one pipe, one goroutine
 	held, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return nil, errors.Join(err, log.Close())
+		log.Close()
+		return nil, err
 	}
 	h := &Held{cmd: cmd, held: held, ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // State tells how it ended
 		out.end()
-		_ = log.Close()
+		log.Close()
 		close(h.ended)
 	}()
 	return h, nil

@@ -6,13 +6,11 @@
 package proc
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -22,7 +20,7 @@ type Command struct {
 	Path           string   // the program; empty: Args[0], looked up like a shell does
 	Args           []string // the name passed to the program, and its arguments
 	Env            []string // NAME=VALUE, in addition to the environment of this process
-	Stdout, Stderr string   // files for its output; empty: discarded
+	Stdout, Stderr string   // files for its output, new ones, kept short as a Log; empty: discarded
 	Grace          time.Duration
 	On             Placement
 	Now            func() int64 // the clock of Usage.Samples; nil: no samples
@@ -33,6 +31,7 @@ type Process struct {
 	cmd   *exec.Cmd
 	began time.Time
 	watch *watch
+	logs  []*Log
 }
 
 // Start starts a process. When ctx ends, its group gets a SIGTERM, and after Grace
@@ -48,6 +47,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = c.Grace
+	p := &Process{cmd: cmd, began: time.Now()}
 	for _, out := range []struct {
 		file   string
 		stream *io.Writer
@@ -55,15 +55,15 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		if out.file == "" {
 			continue
 		}
-		f, err := os.Create(out.file)
+		l, err := newLog(out.file)
 		if err != nil {
+			p.closeLogs()
 			return nil, err
 		}
-		defer f.Close() // the process has its own descriptor
-		*out.stream = f
+		p.logs, *out.stream = append(p.logs, l), l.out
 	}
-	p := &Process{cmd: cmd, began: time.Now()}
 	if err := c.On.start(cmd); err != nil {
+		p.closeLogs()
 		return nil, err
 	}
 	p.watch = startWatch(cmd.Process.Pid, c.Now)
@@ -85,6 +85,7 @@ func (p *Process) Wait() (Usage, error) {
 	err := p.cmd.Wait()
 	state, seen := p.cmd.ProcessState, p.watch.stop()
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its children, or a process that ignored the SIGTERM
+	p.closeLogs()
 	u := Usage{CPU: state.UserTime() + state.SystemTime(), Wall: time.Since(p.began), Memory: seen.peak, Samples: seen.samples}
 	// The peak that Linux reports at the end includes that of the parent before
 	// exec, here this process.
@@ -92,6 +93,12 @@ func (p *Process) Wait() (Usage, error) {
 		u.Memory = r.Maxrss
 	}
 	return u, err
+}
+
+func (p *Process) closeLogs() {
+	for _, l := range p.logs {
+		l.Close()
+	}
 }
 
 // LendFileLimit lets started processes open as many files as this one. The Go
@@ -102,35 +109,4 @@ func LendFileLimit() {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
 		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) // otherwise they have the limit of the shell
 	}
-}
-
-// tailLines and tailBytes bound LastLines.
-const (
-	tailLines = 5
-	tailBytes = 4 << 10
-)
-
-// LastLines returns the last non-blank lines of a file, at most five; nil if there
-// are none.
-func LastLines(file string) []string {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil
-	}
-	b := make([]byte, min(size, tailBytes))
-	if _, err := f.ReadAt(b, size-int64(len(b))); err != nil {
-		return nil
-	}
-	var lines []string
-	for line := range bytes.FieldsFuncSeq(b, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if text := strings.TrimSpace(strings.ToValidUTF8(string(line), "")); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines[max(0, len(lines)-tailLines):]
 }

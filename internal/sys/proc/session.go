@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -16,7 +14,7 @@ type SessionCommand struct {
 	Args  []string
 	Env   []string // NAME=VALUE, in addition to the environment of this process
 	Dir   string   // empty: that of this process
-	Log   string   // file that its output is appended to
+	Log   string   // file that its output is appended to, kept short as a Log
 	Mark  string   // what its members are found by
 	Input string   // what it reads; short
 }
@@ -25,9 +23,10 @@ type SessionCommand struct {
 // process does not reach it.
 type Session struct {
 	Tree
-	cmd  *exec.Cmd
-	gate *os.File
-	done chan struct{}
+	Output *Log // the caller closes it when no process of the session is left
+	cmd    *exec.Cmd
+	gate   *os.File
+	done   chan struct{}
 }
 
 // gated waits for a line before it becomes the command. If this process dies first, it ends.
@@ -43,25 +42,25 @@ func StartSession(c SessionCommand) (*Session, error) {
 	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil { // the system would not say which one is missing
 		return nil, err
 	}
-	log, err := filepath.Abs(c.Log)
+	log, err := OpenLog(c.Log)
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(log)); err == nil {
-		log = filepath.Join(real, filepath.Base(log)) // as the system names it
-	}
-	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	s, err := startSession(c, log)
 	if err != nil {
-		return nil, err
+		log.Close()
 	}
-	defer out.Close()
+	return s, err
+}
+
+func startSession(c SessionCommand, log *Log) (*Session, error) {
 	wait, gate, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer wait.Close()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", gated, "sh"}, c.Args...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.Dir, out, out, []*os.File{wait}
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.Dir, log.out, log.out, []*os.File{wait}
 	cmd.Env = append(append(os.Environ(), c.Env...), MarkName+"="+c.Mark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	input, err := given(c.Input)
@@ -77,7 +76,7 @@ func StartSession(c SessionCommand) (*Session, error) {
 		gate.Close()
 		return nil, err
 	}
-	s := &Session{Tree{cmd.Process.Pid, "", c.Mark, log, true}, cmd, gate, make(chan struct{})}
+	s := &Session{Tree{cmd.Process.Pid, "", c.Mark, log.name, true}, log, cmd, gate, make(chan struct{})}
 	if p, ok := lookUp(s.PID); ok {
 		s.Began = p.began
 	}
@@ -169,66 +168,6 @@ func signalName(s syscall.Signal) string {
 		return name
 	}
 	return s.String()
-}
-
-// LogSize is the size of a log, from which what is appended later can be read; 0 if there is
-// none yet.
-func LogSize(file string) int64 {
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
-// logBytes and lineBytes bound Lines.
-const (
-	logBytes  = 64 << 10
-	lineBytes = 500
-)
-
-// Lines returns the last non-blank lines of a file behind an offset, at most n, each cut at
-// 500 bytes; nil if there are none.
-func Lines(file string, from int64, n int) []string {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil || size <= from {
-		return nil
-	}
-	start := max(from, size-logBytes)
-	b := make([]byte, size-start)
-	if _, err := f.ReadAt(b, start); err != nil {
-		return nil
-	}
-	var lines []string
-	for line := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = strings.TrimSpace(strings.ToValidUTF8(line, "")); line != "" {
-			lines = append(lines, strings.ToValidUTF8(line[:min(len(line), lineBytes)], ""))
-		}
-	}
-	return lines[max(0, len(lines)-n):]
-}
-
-// LineAfter finds the first line behind an offset of a file that begins with a text, and
-// returns the rest of it. It looks through no more than 1 MiB.
-func LineAfter(file string, from int64, begin string) (rest string, ok bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	const most = 1 << 20
-	b, _ := io.ReadAll(io.NewSectionReader(f, from, most)) // what cannot be read is not there yet
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, begin); ok && strings.HasSuffix(line, "\n") {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	return "", false
 }
 
 // Find is the path of a program, looked up like a shell does.

@@ -157,7 +157,6 @@ func TestInputAndLogOfASession(t *testing.T) {
 	if err := os.WriteFile(log, []byte("older\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	from := LogSize(log)
 	input := strings.Repeat("x", pipeSize) + "\nannounced 7 8\nlast\n"
 	s, err := StartSession(SessionCommand{Args: []string{"sh", "-c", "cat; exit 3"}, Log: log, Input: input})
 	if err != nil {
@@ -170,17 +169,26 @@ func TestInputAndLogOfASession(t *testing.T) {
 	if got := s.State().String(); got != "exit code 3" {
 		t.Error(got)
 	}
-	lines := Lines(log, from, 3)
+	lines := s.Output.Last(3)
 	if len(lines) != 3 || len(lines[0]) != lineBytes || lines[2] != "last" {
 		t.Errorf("%q", lines)
 	}
-	if got, ok := LineAfter(log, from, "announced "); !ok || got != "7 8" {
+	if got, ok := s.Output.LineAfter("announced "); !ok || got != "7 8" {
 		t.Errorf("%q, %v", got, ok)
 	}
-	if got, ok := LineAfter(log, from, "older"); ok {
+	if got, ok := s.Output.LineAfter("older"); ok {
 		t.Errorf("%q stands ahead of the offset", got)
 	}
-	if got := Lines(log, LogSize(log), 3); got != nil {
+	s.Output.Close()
+	if all, left := s.Output.Written(); all != int64(len(input)) || left != 0 {
+		t.Errorf("%d bytes, %d left out", all, left)
+	}
+	later, err := OpenLog(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Close()
+	if got := later.Last(3); got != nil {
 		t.Errorf("%q", got)
 	}
 }

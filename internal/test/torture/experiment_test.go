@@ -33,6 +33,7 @@ const serverScript = `
       runs) exec $serve 500ms;;
       dies) exec >&2; echo out of memory; exit 3;;
       crashes) $serve 1h & sleep 0.2; echo out of memory; kill -9 $!; exit 4;;
+      floods) head -c 100000000 /dev/zero; exit 3;;
       detaches) setsid $serve 5ms & exit 0;;
       stays) trap 'echo stopping' TERM; $serve 5ms & while :; do sleep 1000 & wait $!; done;;
       leaves) sleep 1000 & setsid sleep 1000 & trap '' TERM; sleep 1000 & trap - TERM; exec $serve 5ms;;
@@ -93,6 +94,17 @@ func (l *lab) left() (faults []string) {
 		return append(faults, "the port is not free: "+err.Error())
 	}
 	_ = listener.Close() // it was free
+	return faults
+}
+
+// longLogs are the faults of logs of servers that are not short.
+func (l *lab) longLogs() (faults []string) {
+	logs, _ := filepath.Glob(l.path("x/logs/*"))
+	for _, name := range logs {
+		if info, err := os.Stat(name); err != nil || info.Size() > 64<<20 {
+			faults = append(faults, fmt.Sprintf("%s: %v, %v", name, info, err))
+		}
+	}
 	return faults
 }
 
@@ -352,6 +364,7 @@ func TestBadServers(t *testing.T) {
 		text  string
 	}{
 		"dies":     {1, four, "exit code 3; the end of its log: out of memory"},
+		"floods":   {1, four, "exit code 3"},
 		"crashes":  {1, four, " with exit code 4"},
 		"loads":    {1, four, "the server was not ready within 300ms: http://127.0.0.1:"},
 		"detaches": {1, four, "left one process behind: its command must stay in the foreground"},
@@ -395,7 +408,33 @@ func TestBadServers(t *testing.T) {
 			if mode != "taken" {
 				faults = append(faults, l.left()...)
 			}
+			faults = append(faults, l.longLogs()...)
 			report(t, t.Name(), o, faults)
 		})
 	}
+}
+
+// An experiment whose disk has no room for another leg starts no server, and is finished where there
+// is room.
+func TestExperimentDiskFull(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "", "answers")
+	c := child{
+		args: []string{"experiment", "run", "x.yaml"}, attr: namespace(syscall.CLONE_NEWNS),
+		before: "mkdir x && mount -t tmpfs -o size=32m none x 2>/dev/null || exit 99;",
+	}
+	o := l.start(t, c).wait()
+	if o.code == 99 {
+		t.Skip("nothing can be mounted here")
+	}
+	faults := o.faults([]int{1})
+	if !strings.Contains(o.err, "MiB free, and a leg may need 128 MiB: make room there") || !strings.Contains(o.err, "pitot experiment resume x") {
+		faults = append(faults, "it does not say that there is no room")
+	}
+	if j := l.journal(); j.Status != "failed" || len(j.Legs) > 0 || read(t, l.path("modes")) != "answers\n" {
+		faults = append(faults, fmt.Sprintf("it has begun: %+v", j))
+	}
+	again := l.start(t, child{args: []string{"experiment", "resume", "x"}, wall: time.Minute}).wait()
+	faults = append(append(append(faults, again.faults([]int{0, 1})...), l.journal().unfinished()...), l.left()...)
+	report(t, t.Name(), o, faults)
 }
