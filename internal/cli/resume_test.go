@@ -222,3 +222,37 @@ func TestTheFolderOfAnExperiment(t *testing.T) {
 		t.Errorf("its folder is %s", j.Folder)
 	}
 }
+
+// Attempts that came to nothing change no figure: a simulation has the seed of its turn, and its
+// drift goes on from the turns ahead of it.
+func TestFiguresOfAnExperimentThatWasKilled(t *testing.T) {
+	l := newLab(t)
+	if err := errors.Join(l.s.RemoveExperiment("x", true), os.RemoveAll("x")); err != nil {
+		t.Fatal(err)
+	}
+	l.expect("ab -q --name x --blocks 2 --seed 1 --before profile:small-chat --after profile:small-chat,slower=5% -- sim -n 20 --rate 5 --output-len 8 --drift 50% --drift-over 1m", exitOK)
+	_, want := l.run("compare x -f csv")
+	for _, position := range []int{2, 6} {
+		_, j := l.row()
+		l.killed(position)
+		for _, later := range j.Legs[position:] {
+			if err := l.s.Remove(later.Runs[0].ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.expect("experiment resume -q x", exitOK)
+	}
+	l.edit(func(j *experiment.Journal) {
+		j.Status = experiment.Interrupted
+		if err := l.s.Remove(j.With(experiment.Done)[2].Runs[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+	l.expect("experiment resume -q x", exitOK)
+	if _, j := l.row(); len(j.With(experiment.Done)) != 8 || len(j.Legs) != 11 {
+		t.Errorf("%d legs", len(j.Legs))
+	}
+	if _, got := l.run("compare x -f csv"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

@@ -50,8 +50,6 @@ type Journal struct {
 	Legs   []*Leg `json:"legs"`
 	// Noise is what the figures varied by, by workload.
 	Noise []Noise `json:"noise,omitempty"`
-	// Simulated is the virtual time of all simulations, one after the other.
-	Simulated time.Duration `json:"simulated,omitempty"`
 	// Spent is the time of all processes that ran it.
 	Spent time.Duration `json:"spent"`
 }
@@ -92,6 +90,8 @@ type Made struct {
 	ID       string        `json:"id"`
 	Workload string        `json:"workload"`
 	Took     time.Duration `json:"took"` // with what precedes it
+	// Simulated is the virtual time of a simulation.
+	Simulated time.Duration `json:"simulated,omitempty"`
 	// Machine, Model and Load say what the noise of the run is that of.
 	Machine string `json:"machine"`
 	Model   string `json:"model"`
@@ -100,7 +100,11 @@ type Made struct {
 
 // madeOf is what is kept of a run beside the run itself.
 func madeOf(r trace.Run, workload string, took time.Duration) Made {
-	return Made{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
+	m := Made{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
+	if r.Kind == trace.Simulated {
+		m.Simulated = time.Duration(r.End)
+	}
+	return m
 }
 
 // machineAt is the machine of the server at an address, which is this one, host, where it is
@@ -176,6 +180,19 @@ func (j *Journal) BlockTime() time.Duration {
 		slots = max(slots, t.slot)
 	}
 	return all / time.Duration(len(done)) * time.Duration(slots)
+}
+
+// simulated is the virtual time ahead of the next run of a leg: that of the legs which are evidence
+// and whose turns come before, one after the other, and of its own runs.
+func (j *Journal) simulated(l *Leg) (all time.Duration) {
+	for _, other := range j.Legs {
+		if other == l || other.Status == Done && other.turn().before(l.turn()) {
+			for _, made := range other.Runs {
+				all += made.Simulated
+			}
+		}
+	}
+	return all
 }
 
 // With are the legs with a status.

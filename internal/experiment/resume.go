@@ -76,6 +76,7 @@ func (l *Leg) check(i int) (p plan.Problems) {
 	p.If(l.Took < 0 || l.Ready < 0, "took", l.Took, "must not be negative")
 	for k, made := range l.Runs {
 		p.If(made.ID == "", plan.Item("runs", k)+".id", nil, "is missing")
+		p.If(made.Simulated < 0, plan.Item("runs", k)+".simulated", made.Simulated, "must not be negative")
 	}
 	return p
 }

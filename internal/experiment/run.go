@@ -301,9 +301,6 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	r, err := x.Measure(watched, x.stop, load, place)
 	if r != nil {
 		l.Runs = append(l.Runs, madeOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
-		if load.Spec.Target.Simulated {
-			x.j.Simulated += time.Duration(r.Trace.Run.End)
-		}
 		if s.died().IsZero() && !x.stopped(ctx) { // else its figures say nothing
 			x.tell(RunMade{l, load.Workload, r})
 		}
@@ -351,7 +348,7 @@ func said(err error) any {
 // seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all
 // variants. Legs of a block share them where each has a server of its own, whose cache has not
 // seen the prompts; else those of one variant have different ones. An engine that each run
-// starts has a seed of its own.
+// starts has a seed of its own, which is that of its turn: attempts that failed change no figure.
 func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int) plan.Spec {
 	ordinal := 1
 	if !fresh {
@@ -366,9 +363,9 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int
 	if s.Target.Engine != nil {
 		_ = json.Unmarshal(s.Target.Engine, &all)
 	}
-	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, l.Position, x.Repeat(1, workload, repeat)))
+	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, x.number(l), x.Repeat(1, workload, repeat)))
 	if drift := all["drift"]; s.Target.Simulated && drift != nil {
-		all["drift"] = x.drifted(drift)
+		all["drift"] = x.drifted(drift, l)
 	}
 	s.Target.Engine, _ = json.Marshal(all) // of raw messages
 	return s
@@ -376,14 +373,14 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int
 
 // drifted are the settings of a drift that goes on from leg to leg: simulations begin at 0,
 // each with a time of its own.
-func (x *execution) drifted(settings json.RawMessage) json.RawMessage {
+func (x *execution) drifted(settings json.RawMessage, l *Leg) json.RawMessage {
 	var all map[string]any
 	if json.Unmarshal(settings, &all) != nil || all == nil {
 		return settings
 	}
 	text, _ := all["offset"].(string)
 	own, _ := time.ParseDuration(text)
-	all["offset"] = (own + x.j.Simulated).String()
+	all["offset"] = (own + x.j.simulated(l)).String()
 	b, _ := json.Marshal(all) // of JSON
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,6 +105,7 @@ func splitLegs(l *legs, workloads int, o Options) *table {
 		o.Looks, t.share = Looks{}, 1
 	}
 	t.o = o
+	l.order()
 	for _, r := range l.runs {
 		i := slices.IndexFunc(t.order, func(v *variant) bool { return v.name == r.run.Leg.Variant })
 		if i < 0 {
@@ -116,11 +118,29 @@ func splitLegs(l *legs, workloads int, o Options) *table {
 	})
 	for _, v := range t.order {
 		slices.SortStableFunc(v.runs, func(a, b *Run) int {
-			return cmp.Or(cmp.Compare(a.run.Leg.Position, b.run.Leg.Position), cmp.Compare(a.run.Leg.Repeat, b.run.Leg.Repeat))
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.run.Leg.Repeat, b.run.Leg.Repeat))
 		})
 	}
 	return t
 }
+
+// order gives legs their places in time. A leg that failed took time of the others, unless time is
+// virtual: legs of simulations stand one behind the other, in the order of their turns.
+func (l *legs) order() {
+	turns := map[[2]int]bool{}
+	for _, r := range l.runs {
+		turns[turnOf(r)] = true
+	}
+	sorted := slices.SortedFunc(maps.Keys(turns), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	for _, r := range l.runs {
+		if r.at = r.run.Leg.Position; r.run.Kind == trace.Simulated {
+			r.at = slices.Index(sorted, turnOf(r)) + 1
+		}
+	}
+}
+
+// turnOf is the turn of the leg of a run: its block and its place there.
+func turnOf(r *Run) [2]int { return [2]int{r.run.Leg.Block, r.run.Leg.Slot} }
 
 // workloadsOf is how many workloads of an experiment share its level. The confirmation of a
 // choice has a level of its own: it is made on fresh legs, once.
@@ -194,7 +214,7 @@ func (t *table) repeats() bool {
 func (v *variant) legs() map[[2]int]bool {
 	all := map[[2]int]bool{}
 	for _, r := range v.runs {
-		all[[2]int{r.run.Leg.Block, r.run.Leg.Slot}] = true
+		all[turnOf(r)] = true
 	}
 	return all
 }
@@ -228,7 +248,7 @@ func (t *table) unitOf(v *variant, r *Run, restarted bool) *unit {
 
 // add counts a run in. Where one start has several legs it stands at their mean.
 func (u *unit) add(r *Run) {
-	at, n := float64(r.run.Leg.Position), float64(len(u.runs))
+	at, n := float64(r.at), float64(len(u.runs))
 	if u.runs == nil {
 		u.first = at
 	}

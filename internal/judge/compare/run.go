@@ -29,6 +29,7 @@ type Run struct {
 	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
 	place  int       // among all runs
 	load   load      // that it met
+	at     int       // the place of its leg in time, counted in legs
 	parts  []string  // of its name
 }
 
