@@ -426,6 +426,7 @@ type runsCheckCmd struct{ flags.Kept }
 
 // Run reads everything.
 func (c runsCheckCmd) Run(p *Process) error {
+	p.console().RemoveStale()
 	return p.with(c.Store, func(runs *store.Store) error {
 		health, err := runs.Check()
 		fmt.Fprintln(p.Stdout, health)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // legs makes the runs of a search.
@@ -31,8 +32,10 @@ type legs struct {
 	stored map[int]*trace.Trace // of the search that goes on, by number
 	made   []*trace.Trace       // that a model is made of
 	count  int
-	alone  float64  // time of a request alone, in seconds; 0: unknown
-	files  []string // to remove
+	alone  float64 // time of a request alone, in seconds; 0: unknown
+	folder string  // for models of the runs; empty: there is none
+	remove func()  // removes it
+	models int
 
 	told    []capacity.AnswerLeg // that were made
 	limited []float64            // the figures that the objectives limit, of the last one
@@ -180,8 +183,8 @@ func (g *legs) kept() error {
 }
 
 func (g *legs) close() {
-	for _, f := range g.files {
-		_ = os.Remove(f)
+	if g.folder != "" {
+		g.remove()
 	}
 }
 
@@ -206,16 +209,17 @@ func (g *legs) learn(ctx context.Context, _ []capacity.Made) (capacity.Twin, err
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp("", "pitot-capacity-*.yaml")
-	if err != nil {
+	if g.folder == "" {
+		if g.folder, g.remove, err = files.MakeTemporary("capacity"); err != nil {
+			return nil, err
+		}
+	}
+	g.models++
+	name := filepath.Join(g.folder, fmt.Sprintf("model-%d.yaml", g.models))
+	if err := files.WriteBytes(name, []byte(found.Profile("the server, by the runs of a search"))); err != nil {
 		return nil, err
 	}
-	g.files = append(g.files, f.Name())
-	_, err = f.WriteString(found.Profile("the server, by the runs of a search"))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	return &twin{legs: g, profile: f.Name()}, nil
+	return &twin{legs: g, profile: name}, nil
 }
 
 // A watch sees whether the queue of a leg grows, which ends it.

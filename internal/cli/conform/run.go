@@ -19,6 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
@@ -66,6 +67,7 @@ func (c runCmd) Run(con *console.Console) error {
 	if err != nil {
 		return console.Usagef("--cpu %s: %w", c.CPU, err)
 	}
+	con.RemoveStale()
 	folder, remove, err := c.folder()
 	if err != nil {
 		return err
@@ -160,8 +162,7 @@ func (c runCmd) words() []string {
 // folder is where clients write, and what removes it.
 func (c runCmd) folder() (name string, remove func(), err error) {
 	if c.Keep == "" {
-		name, err = os.MkdirTemp("", "pitot-conform-")
-		return name, func() { _ = os.RemoveAll(name) }, err
+		return files.MakeTemporary("conform")
 	}
 	if err := os.MkdirAll(c.Keep, 0o755); err != nil {
 		return "", nil, console.Usagef("--keep: %w", err)

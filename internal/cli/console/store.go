@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // OpenRuns opens a store to read from: one that a flag names must be there.
@@ -37,8 +38,10 @@ func (c *Console) StorePath(file string) (string, error) {
 	return filepath.Join(dir, "pitot", "pitot.db"), err
 }
 
-// OpenStore opens the store at StorePath to write to it.
+// OpenStore opens the store at StorePath to write to it, and removes what commands that were killed
+// have left.
 func (c *Console) OpenStore(file string) (*store.Store, error) {
+	c.RemoveStale()
 	return c.openStoreBy(file, store.OpenWrite)
 }
 
@@ -61,6 +64,13 @@ func (c *Console) openStoreBy(file string, open func(string) (*store.Store, erro
 		return nil, fmt.Errorf("%w"+otherStore, err)
 	}
 	return runs, nil
+}
+
+// RemoveStale removes temporary folders of commands that were killed, and says so.
+func (c *Console) RemoveStale() {
+	for _, name := range files.RemoveStale() {
+		fmt.Fprintf(c.Stderr, "pitot: removed %s, which a command that was killed has left\n", name)
+	}
 }
 
 const otherStore = " (--store or PITOT_STORE names another)"

@@ -3,12 +3,8 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
@@ -18,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/fleet/server"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A Link is a command's connection to a fleet. Nil is none: this process sends.
@@ -86,11 +83,12 @@ func (l *Link) open(ctx context.Context, at string) error {
 
 // here starts a server and workers on this machine.
 func (l *Link) here(o *bus.Options) error {
-	dir, err := temporary()
+	l.con.RemoveStale()
+	dir, remove, err := files.MakeTemporary(temporary)
 	if err != nil {
 		return err
 	}
-	l.end = append(l.end, func() { _ = os.RemoveAll(dir) })
+	l.end = append(l.end, remove)
 	o.Token = newToken()
 	l.con.Secrets.Add(o.Token)
 	s, err := server.Start(server.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
@@ -107,20 +105,8 @@ func (l *Link) here(o *bus.Options) error {
 	return nil
 }
 
-// temporaryName begins the names of folders of local fleets; the process id follows.
-const temporaryName = "pitot-fleet-"
-
-// temporary is a folder for a local fleet. Those of processes that were killed are removed.
-func temporary() (string, error) {
-	old, _ := filepath.Glob(filepath.Join(os.TempDir(), temporaryName+"*"))
-	for _, dir := range old {
-		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), temporaryName), "-")
-		if n, err := strconv.Atoi(pid); err == nil && n > 0 && syscall.Kill(n, 0) == syscall.ESRCH {
-			_ = os.RemoveAll(dir) // what is another user's stays
-		}
-	}
-	return os.MkdirTemp("", fmt.Sprintf("%s%d-", temporaryName, os.Getpid()))
-}
+// temporary begins the names of folders of local fleets.
+const temporary = "fleet"
 
 // Into has the fleet send the requests of a run; say tells what becomes of it. The environment
 // names no fleet for a simulation.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // ResumeCmd is `pitot fleet resume`.
@@ -53,11 +53,11 @@ func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
 		return cause(ctx, err)
 	}
 	release() // from here on the run has the signals
-	folder, err := temporary()
+	folder, remove, err := files.MakeTemporary(temporary)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer remove()
 	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
 	err = m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)

@@ -1,14 +1,14 @@
 // Package files writes files that are whole or not there.
 //
 // Write writes beside the file and renames, so that an interrupted or failed write leaves
-// what was there. Append adds all of its bytes or none. A private file is readable by its
+// what was there, and a killed one nothing else. Append adds all of its bytes or none. A private file is readable by its
 // owner only; other files get the permissions that the umask leaves. A Mark notices that a
 // file which is still open was removed or replaced under its name. ReadSmall reads no more
-// than a person would write. Prune limits a folder of files that can be got again.
+// than a person would write. Prune limits a folder of files that can be got again. MakeTemporary makes
+// a folder that is removed after its process.
 package files
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -37,10 +37,10 @@ type File struct {
 
 // WriteAll is Write for files that belong together: none is replaced before all are written.
 func WriteAll(all ...File) (err error) {
-	var ready []fresh
+	var ready []*fresh
 	defer func() {
 		for _, f := range ready {
-			_ = os.Remove(f.name) // not there any more if all went well
+			f.discard()
 		}
 	}()
 	for _, f := range all {
@@ -48,31 +48,34 @@ func WriteAll(all ...File) (err error) {
 		if err != nil {
 			return err
 		}
-		ready = append(ready, next)
+		if next != nil {
+			ready = append(ready, next)
+		}
 	}
 	for _, f := range ready {
-		if f.name != "" {
-			err = errors.Join(err, os.Rename(f.name, f.target))
-		}
+		err = errors.Join(err, f.publish())
 	}
 	return err
 }
 
-// beside writes a file beside its place, or what is no regular file in place.
-func beside(f File) (fresh, error) {
+// beside writes a file beside its place. What is no regular file it writes in place, and returns
+// nil.
+func beside(f File) (*fresh, error) {
 	target, mode := f.Name, fs.FileMode(0)
 	if info, err := os.Stat(f.Name); err == nil {
 		if !info.Mode().IsRegular() {
-			return fresh{}, writeTo(f.Name, os.O_WRONLY, 0, f.Write)
+			return nil, writeTo(f.Name, os.O_WRONLY, 0, f.Write)
 		}
 		mode = info.Mode().Perm()
 		if target, err = filepath.EvalSymlinks(f.Name); err != nil {
-			return fresh{}, err
+			return nil, err
 		}
 	}
 	next, err := create(target, public, f.Write)
 	if err == nil && mode != 0 {
-		err = os.Chmod(next.name, mode)
+		if err = next.file.Chmod(mode); err != nil {
+			next.discard()
+		}
 	}
 	return next, err
 }
@@ -83,7 +86,8 @@ func WritePrivate(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.name, f.target)
+	defer f.discard()
+	return f.publish()
 }
 
 // WriteBytes is Write for bytes in memory.
@@ -94,20 +98,17 @@ func WriteBytes(name string, b []byte) error {
 	})
 }
 
-// A fresh file is written and does not have its name yet.
-type fresh struct{ name, target string }
-
-// incomplete ends the name of a fresh file.
-const incomplete = ".incomplete"
-
 // create writes a new file beside target. A failed one is removed.
-func create(target string, mode fs.FileMode, write func(io.Writer) error) (fresh, error) {
-	name := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+incomplete)
-	if err := writeTo(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode, write); err != nil {
-		_ = os.Remove(name)
-		return fresh{}, as(target, err)
+func create(target string, mode fs.FileMode, write func(io.Writer) error) (*fresh, error) {
+	f, err := newFresh(target, mode)
+	if err != nil {
+		return nil, as(target, err)
 	}
-	return fresh{name, target}, nil
+	if err := fill(f.file, write); err != nil {
+		f.discard()
+		return nil, as(target, err)
+	}
+	return f, nil
 }
 
 // as names a file in an error about the one that was written in its stead.
@@ -125,10 +126,12 @@ func writeTo(name string, flags int, mode fs.FileMode, write func(io.Writer) err
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(file), synced(file)); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	return file.Close()
+	return errors.Join(fill(file, write), file.Close())
+}
+
+// fill writes a file, and waits for the disk.
+func fill(file *os.File, write func(io.Writer) error) error {
+	return errors.Join(write(file), synced(file))
 }
 
 // synced waits for the disk, where there is one.
