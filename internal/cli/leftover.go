@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -208,9 +209,17 @@ func (c *conduct) missing(p *Process, s *store.Store, j *experiment.Journal) err
 
 // start starts a server.
 func (x *conductor) start(ctx context.Context, s design.Server, o server.Options) (experiment.Server, error) {
-	o.Secrets, o.Dial = x.p.secrets, x.p.Dial
+	o.Secrets, o.Dial, o.Keeper = x.p.secrets, x.p.Dial, console.LogKeeper()
 	return server.Start(ctx, s, o)
 }
+
+// keepLogCmd keeps the log of a server short after the process that started it was killed.
+type keepLogCmd struct {
+	Kept string `arg:""`
+}
+
+// Run waits until that has happened, or is not to be expected any more.
+func (c keepLogCmd) Run(*Process) error { return proc.KeepLog(c.Kept) }
 
 // freePort is a port of the loopback that nobody listens on.
 func (x *conductor) freePort() (int, error) {

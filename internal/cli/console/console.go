@@ -104,3 +104,7 @@ func (c *Console) UntilInterrupt(ctx context.Context) (_ context.Context, releas
 	}()
 	return ctx, func() { cancel(nil) }
 }
+
+// LogKeeper has the arguments by which Pitot keeps the log of a server short, once the process that
+// started the server was killed.
+func LogKeeper() []string { return []string{"pitot", "keep-log"} }

@@ -49,7 +49,7 @@ func (s *sweeper) start(n int, serve sweep.Params) (*running, error) {
 	defer release()
 	up.server, err = server.Start(ctx, design.Server{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
-	}, server.Options{URL: sweep.Address(up.command), Log: log, Secrets: s.con.Secrets})
+	}, server.Options{URL: sweep.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: console.LogKeeper()})
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func fifo(t *testing.T, name string) {
@@ -76,6 +79,67 @@ func TestKillOfPitot(t *testing.T) {
 	g.nothing(t, h)
 	if err := EndLeftover(t.Context(), h, g.o); err != nil { // there is nothing to end
 		t.Error(err)
+	}
+}
+
+// keepers counts the processes that keep a log short.
+func keepers(t *testing.T, log string) (n int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		words, _ := os.ReadFile(name) // of a process that may have ended
+		if args := strings.Split(string(words), "\x00"); len(args) > 2 && args[1] == "keep-log" && strings.Contains(args[2], log) {
+			n++
+		}
+	}
+	return n
+}
+
+// await polls until something is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
+	}
+}
+
+// After a kill -9 of Pitot the log of its server is kept short for as long as the server lives.
+func TestTheLogAfterAKillOfPitot(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are looked for in /proc")
+	}
+	g := newStage(t)
+	turn := g.pipe + ".turn"
+	fifo(t, turn)
+	g.s.Command = `exec 3>` + g.pipe + `; echo first; echo up >&3; read -r go <` + turn + `; head -c 200000000 /dev/zero; echo flooded >&3; read -r go <` + turn
+	h, pitot := g.killed(t)
+	out := g.up(t)
+	kill(t, pitot)
+	if n := keepers(t, g.o.Log); n != 1 {
+		t.Errorf("%d processes keep the log short", n)
+	}
+	if err := os.WriteFile(turn, []byte("go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := out.ReadString('\n'); err != nil || line != "flooded\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	await(t, "the log is not shortened", func() bool {
+		info, err := os.Stat(g.o.Log)
+		return err == nil && info.Size() <= 64<<20
+	})
+	if err := EndLeftover(t.Context(), h, g.o); err != nil {
+		t.Error(err)
+	}
+	gone(t, out)
+	await(t, "what keeps the log short has not ended", func() bool { return keepers(t, g.o.Log) == 0 })
+	if log := text(t, g.o.Log); !strings.HasPrefix(log, "first\n") || !strings.Contains(log, " bytes left out ...\n") {
+		t.Errorf("%d bytes, which begin with %.100q", len(log), log)
 	}
 }
 

@@ -18,10 +18,18 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// The test binary is also the server that is started, and a Pitot that is killed.
+// The test binary is also the server that is started, a Pitot that is killed, and what keeps a log
+// short afterwards.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "keep-log" {
+		if err := proc.KeepLog(os.Args[2]); err != nil {
+			panic(err)
+		}
+		return
+	}
 	switch os.Getenv("TEST_AS") {
 	case "server":
 		serve()
@@ -84,7 +92,7 @@ func pitot() {
 		panic(err)
 	}
 	_, err := Start(context.Background(), s, Options{
-		URL: os.Getenv("TEST_URL"), Log: os.Getenv("TEST_LOG"),
+		URL: os.Getenv("TEST_URL"), Log: os.Getenv("TEST_LOG"), Keeper: []string{"pitot", "keep-log"},
 		Kept: func(h Handle) error {
 			b, err := json.Marshal(h)
 			if err != nil {

@@ -64,6 +64,7 @@ func start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 		return nil, context.Cause(ctx)
 	}
 	command.Log, command.Mark = o.Log, r.handle.Tree.Mark
+	command.Keeper = o.Keeper
 	if r.session, err = proc.StartSession(command); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}

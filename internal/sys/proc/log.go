@@ -33,8 +33,8 @@ const (
 )
 
 // A Log is a file that processes append their output to, and that this process keeps short for as
-// long as it lives. The processes have the file itself and no pipe, so they go on writing when
-// this process has died. What is appended in the moment in which a log is shortened is lost.
+// long as it lives, and its keeper afterwards. The processes have the file itself and no pipe, so
+// they go on writing when this process has died. What is appended in the moment in which a log is shortened is lost.
 type Log struct {
 	name string   // as the system names it
 	out  *os.File // for the processes; appends
@@ -49,6 +49,7 @@ type Log struct {
 	moved []byte // a buffer for the line and the end
 
 	stop, stopped chan struct{}
+	keeper        *keeper // nil: there is none
 }
 
 // OpenLog opens a file, which is created if necessary, and keeps it short until it is closed.
@@ -108,6 +109,9 @@ func (l *Log) Close() {
 	}
 	close(l.stop)
 	<-l.stopped
+	if l.keeper != nil {
+		l.keeper.end()
+	}
 	l.shorten()
 	_, _ = l.out.Close(), l.file.Close() // nothing is buffered
 }

@@ -196,3 +196,25 @@ func TestALogThatIsReplaced(t *testing.T) {
 		t.Error("a device is a log")
 	}
 }
+
+// A process that goes on with a log that another one has kept short counts on.
+func TestALogIsTakenOver(t *testing.T) {
+	l := testLog(t, "older\n")
+	appendTo(t, l, make([]byte, small.most+1))
+	l.shorten()
+	file, err := os.OpenFile(l.name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newLogOf(file, l.from, small)
+	close(next.stopped)
+	if all, left := next.Written(); all != small.most+1 || left != small.most+1-small.begin-small.end {
+		t.Errorf("%d bytes, %d left out", all, left)
+	}
+	appendTo(t, l, make([]byte, small.most))
+	next.Close()
+	if all, left := next.Written(); all != 2*small.most+1 || left != 2*small.most+1-small.begin-small.end {
+		t.Errorf("%d bytes, %d left out", all, left)
+	}
+	l.Close()
+}

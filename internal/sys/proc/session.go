@@ -11,12 +11,15 @@ import (
 
 // A SessionCommand is a process that may outlive this one.
 type SessionCommand struct {
-	Args  []string
-	Env   []string // NAME=VALUE, in addition to the environment of this process
-	Dir   string   // empty: that of this process
-	Log   string   // file that its output is appended to, kept short as a Log
-	Mark  string   // what its members are found by
-	Input string   // what it reads; short
+	Args []string
+	Env  []string // NAME=VALUE, in addition to the environment of this process
+	Dir  string   // empty: that of this process
+	Log  string   // file that its output is appended to, kept short as a Log
+	// Keeper has the arguments by which this program calls KeepLog, its name first, and keeps the log
+	// short after this process was killed; nil: nothing does.
+	Keeper []string
+	Mark   string // what its members are found by
+	Input  string // what it reads; short
 }
 
 // A Session is a process in a session of its own: what is typed on the terminal of this
@@ -80,10 +83,18 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	if p, ok := lookUp(s.PID); ok {
 		s.Began = p.began
 	}
+	if c.Keeper != nil {
+		err = log.startKeeper(c.Keeper, s.Tree)
+	}
 	go func() {
 		defer close(s.done)
 		_ = cmd.Wait() // State tells how it ended
 	}()
+	if err != nil {
+		s.Cancel()
+		<-s.done
+		return nil, fmt.Errorf("start what keeps its log short: %w", err)
+	}
 	return s, nil
 }
 

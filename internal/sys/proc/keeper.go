@@ -1,0 +1,99 @@
+package proc
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// A keeper is a process that sleeps until this one has died, and then keeps a log short for as long as
+// there is a process that may write to it.
+type keeper struct {
+	cmd  *exec.Cmd
+	held io.WriteCloser // its input: a line ends it, an end without one is our death
+}
+
+// kept is what a keeper is told in its last argument. Its descriptor 3 is the log.
+type kept struct {
+	Tree Tree  `json:"tree"`
+	From int64 `json:"from"`
+}
+
+const keeperDescriptor = 3
+
+// startKeeper starts this program again, with arguments by which it calls KeepLog: its name, those
+// that are given, and one that is made here.
+func (l *Log) startKeeper(args []string, t Tree) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	told, err := json.Marshal(kept{t, l.from})
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program)
+	cmd.Args, cmd.ExtraFiles = append(slices.Clone(args), string(told)), []*os.File{l.file}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	held, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, held.Close())
+	}
+	l.keeper = &keeper{cmd, held}
+	return nil
+}
+
+// end ends a keeper.
+func (k *keeper) end() {
+	_, _ = io.WriteString(k.held, "end\n")
+	_ = k.held.Close()
+	_ = k.cmd.Wait() // how it ended changes nothing
+}
+
+// KeepLog is what a keeper does with its last argument.
+func KeepLog(told string) error {
+	var k kept
+	if err := json.Unmarshal([]byte(told), &k); err != nil {
+		return err
+	}
+	if line, _ := bufio.NewReader(os.Stdin).ReadString('\n'); line != "" {
+		return nil
+	}
+	l := newLogOf(os.NewFile(keeperDescriptor, k.Tree.Log), k.From, usualBounds)
+	go l.keepShort()
+	defer l.Close()
+	const lookEvery = 2 * time.Second // at all processes of the machine
+	for {
+		members, err := k.Tree.Members()
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		time.Sleep(lookEvery)
+	}
+}
+
+// newLogOf is the log that another process has kept short until now.
+func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
+	l := &Log{name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{})}
+	line := make([]byte, 100)
+	n, _ := file.ReadAt(line, from+l.begin) // a short log has none
+	if found := markForm.FindSubmatch(line[:n]); found != nil {
+		l.mark = int64(len(found[0]))
+		l.left, _ = strconv.ParseInt(string(found[1]), 10, 64)
+	}
+	return l
+}
+
+// markForm is the line in place of what was left out.
+var markForm = regexp.MustCompile(`^\n\.\.\. (\d+) bytes left out \.\.\.\n`)
