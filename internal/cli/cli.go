@@ -188,7 +188,7 @@ type grammar struct {
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
-	KeepLog    keepLogCmd             `cmd:"" hidden:""`
+	KeepLog    keepLogCmd             `cmd:"" name:"keep-log" hidden:""`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -236,9 +236,9 @@ func narrowed(g *grammar, args []string) any {
 	all := reflect.TypeFor[grammar]()
 	for f := range all.Fields() {
 		_, command := f.Tag.Lookup("cmd")
-		_, hidden := f.Tag.Lookup("hidden") // what completes command lines knows all
+		completes := f.Type == reflect.TypeFor[completion.CompleteCmd]() // which knows all commands
 		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
-		if command && !hidden && slices.Contains(names, args[0]) {
+		if command && !completes && slices.Contains(names, args[0]) {
 			version, _ := all.FieldByName("PrintVersion")
 			return reflect.New(reflect.StructOf([]reflect.StructField{f, version})).Interface()
 		}
