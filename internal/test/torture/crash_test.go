@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -257,6 +258,49 @@ func TestCrashKeepsSamples(t *testing.T) {
 		faults = append(faults, fmt.Sprintf("%d samples exported, %d were committed", n, committed))
 	}
 	report(t, t.Name(), o, append(faults, p.run(t, "runs", "report").faults([]int{0, 1, 3})...))
+}
+
+// The folder of a local fleet whose controller was killed is removed by the next command, and one that
+// is in use is not.
+func TestCrashOfALocalFleet(t *testing.T) {
+	t.Parallel()
+	p, at := newPlace(t), phase{"run", "", 5, false}
+	folders := func() int {
+		all, err := filepath.Glob(p.path("tmp/pitot-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	start := func() *running {
+		g := play(t, at)
+		r := p.start(t, child{args: g.bench(50, "--fleet", "local"), wall: time.Minute})
+		if !g.wait(r) {
+			t.Fatalf("the phase has not come: %s", r.err)
+		}
+		return r
+	}
+	killed, living := start(), start()
+	var faults []string
+	if n := folders(); n != 2 {
+		faults = append(faults, fmt.Sprintf("%d folders of two fleets", n))
+	}
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed.wait()
+	o := p.run(t, "runs", "check")
+	if !strings.Contains(o.err, ", which a command that was killed has left") || folders() != 1 {
+		faults = append(faults, fmt.Sprintf("%d folders of one fleet", folders()))
+	}
+	if err := living.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	living.wait()
+	if again := p.run(t, "sim", "-q", "-n", "2"); !strings.Contains(again.err, ", which a command that was killed has left") || folders() != 0 {
+		faults = append(faults, fmt.Sprintf("%d folders of no fleet", folders()))
+	}
+	report(t, t.Name(), o, append(faults, o.faults([]int{0})...))
 }
 
 // stop stops a process, and returns when it stands still.
