@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
@@ -84,15 +85,15 @@ func command(words []string, dir string) (proc.Command, error) {
 // report is what the client reports: the file of that very name, or of several
 // that the pattern matches the newest.
 func (r clientRun) report() ([]byte, error) {
-	if data, err := os.ReadFile(r.result); err == nil {
-		return data, nil
+	if files.IsRegular(r.result) {
+		return readReport(r.result)
 	}
-	files, err := filepath.Glob(r.result)
+	matching, err := filepath.Glob(r.result)
 	if err != nil {
 		return nil, fmt.Errorf("--result %s: %w", r.result, err)
 	}
 	newest, at := "", time.Time{}
-	for _, name := range files {
+	for _, name := range matching {
 		if info, err := os.Stat(name); err == nil && !info.ModTime().Before(at) {
 			newest, at = name, info.ModTime()
 		}
@@ -100,7 +101,18 @@ func (r clientRun) report() ([]byte, error) {
 	if newest == "" {
 		return nil, fmt.Errorf("it wrote no %s", strings.TrimPrefix(r.result, r.dir+string(filepath.Separator)))
 	}
-	return os.ReadFile(newest)
+	return readReport(newest)
+}
+
+// mostReport is more than a report with the instants of all chunks has, in bytes.
+const mostReport = 256 << 20
+
+// readReport reads a report of a size that is one's.
+func readReport(name string) ([]byte, error) {
+	if size := files.Size(name); size > mostReport {
+		return nil, fmt.Errorf("%s has %d MiB, which is no report: at most %d are read", name, size>>20, mostReport>>20)
+	}
+	return os.ReadFile(name)
 }
 
 // records are those of the newest run in the store that a Pitot among clients was

@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -33,5 +35,26 @@ func TestCellsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 	err = enoughFilesFor(cells, 1000)
 	if err == nil || !strings.HasPrefix(err.Error(), `--grid: cell "937 spread 20ms": 937 streams need about 1001 open files`) || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
+	}
+}
+
+// What a client has written in place of a report is not read into memory, whatever its size.
+func TestAReportThatIsTooLarge(t *testing.T) {
+	r := clientRun{dir: t.TempDir()}
+	r.result = filepath.Join(r.dir, "result.json")
+	for _, pattern := range []string{r.result, filepath.Join(r.dir, "*.json")} {
+		if err := os.WriteFile(r.result, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		one := clientRun{dir: r.dir, result: pattern}
+		if b, err := one.report(); err != nil || string(b) != "{}" {
+			t.Errorf("%q, %v", b, err)
+		}
+		if err := os.Truncate(r.result, mostReport+1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := one.report(); err == nil || !strings.Contains(err.Error(), "has 256 MiB, which is no report") {
+			t.Error(err)
+		}
 	}
 }
