@@ -73,13 +73,13 @@ func KeepLog(told string) error {
 	l := newLogOf(os.NewFile(keeperDescriptor, k.Tree.Log), k.From, usualBounds)
 	go l.keepShort()
 	defer l.Close()
-	const lookEvery = 2 * time.Second // at all processes of the machine
+	const pause = 2 * time.Second // between two looks at all processes of the machine
 	for {
 		members, err := k.Tree.Members()
 		if err != nil || len(members) == 0 {
 			return err
 		}
-		time.Sleep(lookEvery)
+		time.Sleep(pause)
 	}
 }
 
