@@ -30,7 +30,7 @@ type surroundings struct {
 	settings map[string]string // of a Namespace
 	traffic  tool.Told         // of the lines on the load
 	at       int               // line of the Namespace
-	broken   strings.Builder   // a Namespace whose end has not come
+	broken   broken            // a Namespace whose end has not come
 	command  strings.Builder   // a command line whose end has not come
 }
 
@@ -84,13 +84,53 @@ func (r *textReader) takeRun(text string) bool {
 	return false
 }
 
+// A broken Namespace is one that a terminal broke over several lines. It is parsed when its brackets are closed and
+// when it has doubled, so that its length in lines costs nothing.
+type broken struct {
+	strings.Builder
+	depth   int  // brackets open
+	quote   byte // of the string that is open, or 0
+	escaped bool
+	parsed  int // bytes, the last time
+}
+
+// write adds a line, and reports whether it is worth parsing what there is.
+func (b *broken) write(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case b.escaped:
+			b.escaped = false
+		case b.quote != 0 && c == '\\':
+			b.escaped = true
+		case b.quote != 0:
+			if c == b.quote {
+				b.quote = 0
+			}
+		case c == '\'' || c == '"':
+			b.quote = c
+		case strings.IndexByte("([{", c) >= 0:
+			b.depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			b.depth--
+		}
+	}
+	b.WriteString(text)
+	return b.complete() || b.Len() >= 2*b.parsed
+}
+
+// complete reports whether no line is missing, or none may follow.
+func (b *broken) complete() bool { return b.depth <= 0 || b.Len() >= longestSetup }
+
 // namespace reads a printout of arguments, or the next line of one that a terminal
 // broke.
 func (r *textReader) namespace(text string) {
 	a := &r.around
-	a.broken.WriteString(text)
+	if !a.broken.write(text) {
+		return
+	}
+	a.broken.parsed = a.broken.Len()
 	settings, _, err := argparse.ReadNamespace(a.broken.String())
-	if errors.Is(err, python.ErrCut) && a.broken.Len() < longestSetup {
+	if errors.Is(err, python.ErrCut) && !a.broken.complete() {
 		return
 	}
 	if err != nil {
@@ -99,7 +139,7 @@ func (r *textReader) namespace(text string) {
 	if len(settings) > 0 {
 		a.settings = settings
 	}
-	a.broken.Reset()
+	a.broken = broken{}
 }
 
 // commandLine keeps the command line of a server or of a run, with the lines that

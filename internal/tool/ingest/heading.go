@@ -231,7 +231,9 @@ func enclosing(text string, start, end int) (open, closed int, ok bool) {
 type outline struct {
 	root  heading // the document
 	stack []*heading
-	all   []*heading
+	first *heading // of all
+	all   int
+	ones  int // those of level 1
 }
 
 // place puts a heading under those of a higher level.
@@ -243,7 +245,13 @@ func (o *outline) place(h heading) {
 	if h.level == plainLevel && o.top().level == boldLevel && o.top().tables > 0 {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
-	o.stack, o.all = append(o.stack, &h), append(o.all, &h)
+	o.stack = append(o.stack, &h)
+	if o.all++; o.all == 1 {
+		o.first = &h
+	}
+	if h.level == 1 {
+		o.ones++
+	}
 }
 
 // leave leaves the headings of a level and below.
@@ -297,15 +305,10 @@ func (o *outline) env() (all []string) {
 // title is the heading of the whole document: the first, and the only one of the
 // highest level, with others below it.
 func (o *outline) title() *heading {
-	if len(o.all) < 2 || o.all[0].level != 1 {
+	if o.all < 2 || o.ones != 1 || o.first.level != 1 {
 		return nil
 	}
-	for _, h := range o.all[1:] {
-		if h.level == 1 {
-			return nil
-		}
-	}
-	return o.all[0]
+	return o.first
 }
 
 // path are the names of headings, without that of the whole document.

@@ -25,6 +25,9 @@ func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Plan {
 // contradiction is where the settings of a Namespace are not those of the table
 // below it, "" if nowhere.
 func (r *Reader) contradiction(o *trace.Origin, settings map[string]string) string {
+	if len(settings) == 0 {
+		return ""
+	}
 	t := r.tool(o.Tool)
 	p, told := t.Plan(settings), t.Log.Settings(o)
 	limit, rate := told["max_concurrency"], told["request_rate"]

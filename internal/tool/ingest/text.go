@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,6 +27,7 @@ type textReader struct {
 	table    *printed // being read
 	closed   []*printed
 	problems []result.Problem
+	untold   int // problems, beyond result.MaxProblems
 
 	aside   *aside // a table to the right of the one that is open
 	side    string // of the next table, "" if it stands alone
@@ -47,9 +49,10 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	r := &textReader{Reader: all, name: s.Name}
 	var current *line
 	text := &patient{Reader: decoded(s), found: func() int { return len(r.closed) }}
+	var why result.Problem
 	for l, err := range lines(text) {
-		if err != nil {
-			r.problem(l.n, "read the file: %v", err)
+		if err = cmp.Or(err, r.full()); err != nil {
+			why = result.Problem{File: r.name, Line: l.n, Reason: fmt.Sprintf("read the file: %v", err)}
 			break
 		}
 		if current != nil {
@@ -66,14 +69,34 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 		r.claimsFor(nil)
 	}
 	found := r.found()
+	if why.Reason != "" {
+		r.problems = append(r.problems, why)
+	}
 	slices.SortStableFunc(r.problems, func(a, b result.Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
 		r.problem(0, "no table of %s in it, and it is no JSON", strings.Join(r.programs(), " or of "))
+	}
+	if r.untold > 0 {
+		r.problems = append(r.problems, result.Problem{File: r.name, Reason: fmt.Sprintf("%d more problems are not listed", r.untold)})
 	}
 	for i := range r.problems {
 		r.problems[i].Nothing = len(r.closed) == 0
 	}
 	return found, r.problems
+}
+
+// mostTables is how many tables of a text are read: a sweep of days prints some thousand.
+const mostTables = 10_000
+
+// full is the error for a text of which enough was read.
+func (r *textReader) full() error {
+	switch {
+	case len(r.closed) >= mostTables:
+		return fmt.Errorf("the rest of the file is not read: it has more than %d tables", mostTables)
+	case r.untold > 0:
+		return result.ErrBarren
+	}
+	return nil
 }
 
 // programs are the tools whose tables are read.
@@ -87,6 +110,10 @@ func (all *Reader) programs() (names []string) {
 }
 
 func (r *textReader) problem(n int, format string, a ...any) {
+	if len(r.problems) >= result.MaxProblems {
+		r.untold++
+		return
+	}
 	r.problems = append(r.problems, result.Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
 }
 

@@ -127,7 +127,7 @@ const MaxBarren = 256 << 20
 // How much in a file may be no result.
 const (
 	maxStrange  = 100_000 // objects
-	maxProblems = 10_000
+	MaxProblems = 10_000
 )
 
 // ErrBarren is that there was more.
@@ -136,7 +136,7 @@ var ErrBarren = errors.New("the rest of the file is not read: too much of it was
 // barren reports whether no result is expected any more behind k.
 func (d *document) barren(k *keeper) bool {
 	at := k.at()
-	if d.stopped == nil && (at.Offset-d.fertile > MaxBarren || d.strange > maxStrange || len(d.problems) > maxProblems) {
+	if d.stopped == nil && (at.Offset-d.fertile > MaxBarren || d.strange > maxStrange || len(d.problems) > MaxProblems) {
 		d.stopped = &scanError{at, ErrBarren.Error()}
 	}
 	return d.stopped != nil
