@@ -257,6 +257,7 @@ func newParser(p *Process, grammar any) (parser *kong.Kong, exited *bool, err er
 		kong.Vars(conform.Vars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
+		syntax.Numbers,
 		kong.PostBuild(bareEngineFlags),
 		kong.PostBuild(sweep.Lists),
 		kong.PostBuild(replayTakesRuns),

@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 		{"a folder for a store", "runs list --store " + secret, exitUsage, "is a folder"},
 		{"a store that is not there", "runs list --store " + secret + "/x.db", exitUsage, "no such file"},
 		{"bad flag", "bench --rates 5", exitUsage, "unknown flag --rates, did you mean \"--rate\"?"},
-		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
+		{"bad value", "bench --rate fast", exitUsage, `--rate: "fast": must be a number`},
 		{"bad choice", "bench --arrival sometimes", exitUsage, `--arrival "sometimes": unknown kind; allowed: at-once, constant`},
 		{"bad command", "measure", exitUsage, "unexpected argument measure\n"},
 		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a folder, not a file"},

@@ -246,7 +246,7 @@ func Read(file string, data []byte) (*Spec, *Document, error) {
 		return nil, nil, err
 	}
 	if v := doc.Root.Member("version"); v != nil {
-		if n, ok := v.whole(); ok && n > Version {
+		if n, err := ParseWhole(v.Text); err == nil && n > Version {
 			return nil, nil, doc.Explain(Problems{{Path: "version", Value: v.Text, Why: fmt.Sprintf("was written by a newer Pitot; this one reads version %d", Version)}})
 		}
 	}

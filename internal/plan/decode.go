@@ -194,23 +194,20 @@ func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
 		ok, want = n.Kind == Bool, "true or false"
 		dst.SetBool(strings.EqualFold(n.Text, "true"))
 	case reflect.Int, reflect.Int64:
-		var v int64
-		v, ok = n.whole()
-		want = "a whole number"
+		v, err := ParseWhole(n.Text)
+		ok, want = n.plain() && err == nil, "a whole number"
 		dst.SetInt(v)
 	case reflect.Uint32, reflect.Uint64:
-		most := int64(math.MaxInt64)
+		most := uint64(math.MaxUint64)
 		if dst.Kind() == reflect.Uint32 {
 			most = math.MaxUint32
 		}
-		var v int64
-		v, ok = n.whole()
-		ok, want = ok && v >= 0 && v <= most, fmt.Sprintf("a whole number from 0 to %d", most)
-		dst.SetUint(uint64(v))
+		v, err := ParseUnsigned(n.Text)
+		ok, want = n.plain() && err == nil && v <= most, fmt.Sprintf("a whole number from 0 to %d", most)
+		dst.SetUint(v)
 	case reflect.Float64:
-		var x float64
-		x, ok = n.number()
-		want = "a number"
+		x, err := finite(n.Text)
+		ok, want = n.plain() && err == nil, "a number"
 		dst.SetFloat(x)
 	default:
 		panic("plan: no setting can be a " + dst.Type().String())
@@ -220,24 +217,9 @@ func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
 		if n.scalar() {
 			value = strconv.Quote(n.Text)
 		}
+		if n.plain() && octal(n.Text) {
+			want += " that does not begin with 0"
+		}
 		d.problem(path, n.At, value, "must be %s", want)
 	}
-}
-
-func (n *Node) whole() (int64, bool) {
-	if n.Kind != Number {
-		return 0, false
-	}
-	v, err := strconv.ParseInt(n.Text, 0, 64)
-	return v, err == nil
-}
-
-// number also reads 25e9, which YAML takes for a string.
-func (n *Node) number() (float64, bool) {
-	if v, ok := n.whole(); ok {
-		return float64(v), true
-	}
-	x, err := strconv.ParseFloat(n.Text, 64)
-	plain := n.Kind == Number || n.Kind == String && !n.Quoted
-	return x, plain && err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 }

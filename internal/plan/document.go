@@ -156,6 +156,9 @@ func (d *Document) node(path string, n ast.Node) *Node {
 		}
 	case *ast.StringNode:
 		out.Kind, out.Text, out.Quoted = String, n.Value, n.Token.Type != token.StringType
+		if _, err := finite(n.Value); err == nil && !out.Quoted { // such as 1e3, which the library does not know
+			out.Kind = Number
+		}
 	case *ast.LiteralNode:
 		out.Kind, out.Text, out.Quoted = String, n.Value.Value, true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:

@@ -40,6 +40,9 @@ type Member struct {
 
 func (n *Node) scalar() bool { return n.Kind == String || n.Kind == Number || n.Kind == Bool }
 
+// plain reports whether a node may be a number: YAML takes 25e9 for a string.
+func (n *Node) plain() bool { return n.Kind == Number || n.Kind == String && !n.Quoted }
+
 // begin is the best place to point at for a node: a map at its first key.
 func (n *Node) begin() Place {
 	if len(n.Members) > 0 {
@@ -127,8 +130,8 @@ func nextJSON(dec *json.Decoder) (*Node, error) {
 	return n, err
 }
 
-// JSON writes a tree as JSON, numbers as written. The error is a value that JSON
-// cannot represent.
+// JSON writes a tree as JSON, numbers as written where JSON has that form. The error is a value
+// that JSON cannot represent.
 func (n *Node) JSON() (json.RawMessage, error) {
 	var b bytes.Buffer
 	err := n.writeJSON(&b)
@@ -171,8 +174,15 @@ func (n *Node) writeJSON(b *bytes.Buffer) error {
 		if n.Kind == Bool {
 			text = []byte(strings.ToLower(n.Text))
 		}
+		why := "JSON has no such value"
+		if n.Kind == Number && !json.Valid(text) {
+			text = numberJSON(n.Text)
+			if octal(n.Text) {
+				why = errZero.Error()
+			}
+		}
 		if !json.Valid(text) {
-			return Problem{Value: n.Text, Why: "JSON has no such value", at: n.At}
+			return Problem{Value: n.Text, Why: why, at: n.At}
 		}
 		b.Write(text)
 	}

@@ -249,7 +249,7 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 // positive refuses a zero that would pass for a setting left out.
 func (c *compiler) positive(path string, n *plan.Node) {
 	zeroes := []string{"requests", "duration", "gate.concurrency", "load[0].arrival.rate", "load[0].dataset.output_len"}
-	zero := n != nil && (n.Kind == plan.Number || path == "duration") && strings.Trim(n.Text, "0.s") == ""
+	zero := n != nil && (n.Kind == plan.Number || path == "duration") && strings.Trim(n.Text, "+-0.s") == ""
 	c.problems.If(zero && slices.Contains(zeroes, path), path, "0", "must be positive")
 	c.problems.Hint(zero && slices.Contains(zeroes, path), "leave it out for the default")
 }

@@ -104,5 +104,9 @@ func (c *compiler) temperature() {
 
 // endless reports whether a rate is inf, as other tools write that all is sent at once.
 func endless(rate *plan.Node) bool {
-	return rate != nil && strings.EqualFold(strings.TrimPrefix(rate.Text, "+"), "inf")
+	if rate == nil {
+		return false
+	}
+	x, err := plan.ParseNumber(rate.Text)
+	return err == nil && math.IsInf(x, 1)
 }
