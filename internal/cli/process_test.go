@@ -102,7 +102,7 @@ func TestMistakes(t *testing.T) {
 		{"a URL for a host", "bench --host http://a", exitUsage, `--host "http://a": must be a name or an address alone`},
 		{"no port", "bench --port 0", exitUsage, "--port 0: must be a port from 1 to 65535"},
 		{"temperature twice", "bench --temperature 0 --body {\"temperature\":1}", exitUsage, "--temperature 0: --body has a temperature too"},
-		{"no temperature", "bench --temperature nan", exitUsage, "--temperature NaN: must be a number"},
+		{"no temperature", "bench --temperature nan", exitUsage, "--temperature: \"nan\": must be a number"},
 		{"nothing that is sampled", "bench --protocol embeddings --temperature 1", exitUsage, "--temperature 1: does not apply to embeddings"},
 		{"serve: address twice", "serve --addr 127.0.0.1:0 --port 8001", exitUsage, "--addr 127.0.0.1:0: --host or --port is given too"},
 		{"workers of no fleet", "bench --workers 2", exitUsage, "--workers: only applies with --fleet; give --fleet URL, or --fleet local"},

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"slices"
 
 	"modernc.org/sqlite"
@@ -16,25 +18,59 @@ import (
 // exist. The file and those that SQLite keeps beside it are made readable by their owner
 // only, since texts may be in them.
 func Open(file string) (*Store, error) {
-	if err := makePrivate(file); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", file, err)
+	if !files.Exists(file) {
+		if err := files.MakePrivate(file); err != nil {
+			return nil, fmt.Errorf("open store %s: %w", file, err)
+		}
 	}
-	// The file exists by now, and one that is removed later is not made anew by another connection.
-	return connect(file, url.Values{"mode": {"rw"}, "_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"}}, (*Store).migrate)
+	return openBy(file, (*Store).migrate)
 }
 
-// makePrivate creates a private file, or makes an existing one private. Permissions that
-// cannot be changed are another user's, or those of a file that cannot be written.
-func makePrivate(file string) error {
-	if !files.Exists(file) {
-		return files.MakePrivate(file)
+// openBy is Open for a file that exists: one that is removed is not made anew by another connection. What is not known
+// to be a store is left as it is.
+func openBy(file string, upgrade func(*Store) error) (*Store, error) {
+	return connect(file, url.Values{"mode": {"rw"}, "_pragma": {"synchronous(NORMAL)"}}, func(s *Store) error {
+		if err := upgrade(s); err != nil {
+			return err
+		}
+		makePrivate(file)
+		return nil
+	})
+}
+
+// regular rejects what is there but no file, and a file that SQLite would take for an empty one.
+func regular(file string) error {
+	const shortest = 512
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil // SQLite has its own word on a file that is not there
 	}
+	kind := "not a regular file"
+	switch mode := info.Mode(); {
+	case mode.IsRegular() && info.Size() > 0 && info.Size() < shortest:
+		return errors.New("it is too short for a database")
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Errorf("it is %s; a store is a file", kind)
+}
+
+// makePrivate makes a store private. Permissions that cannot be changed are another user's, or those of a file that
+// cannot be written.
+func makePrivate(file string) {
 	for _, name := range append(beside(file), file) {
 		if files.Exists(name) {
 			_ = files.MakePrivate(name)
 		}
 	}
-	return nil
 }
 
 // beside are the files that SQLite keeps beside a database.
@@ -62,20 +98,19 @@ func connectImmutable(file string) (*Store, error) {
 
 // connect opens a database and prepares it.
 func connect(file string, query url.Values, prepare func(*Store) error) (*Store, error) {
-	query["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", patient.Milliseconds()), "foreign_keys(1)"}, query["_pragma"]...)
+	if err := regular(file); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", file, err)
+	}
+	query["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", patient.Milliseconds()), "foreign_keys(1)", "trusted_schema(0)"}, query["_pragma"]...)
 	query.Set("_txlock", "immediate")
+	query.Set("_defensive", "1")
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{db: db, file: file}
-	// SQLite does not wait for another process that writes to a database without a write-ahead log while
-	// this one turns it on: both have just made it.
-	if err = whileBusy(patient, db.Ping); err == nil {
-		err = prepare(s)
-	}
-	if err == nil {
+	if err = prepare(s); err == nil {
 		s.mark, err = files.NewMark(file)
 	}
 	if err != nil {

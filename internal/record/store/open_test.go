@@ -45,7 +45,7 @@ func TestAStoreIsPrivate(t *testing.T) {
 
 // readOnly copies the file of a store, without those beside it, as it is on a disk that
 // cannot be written.
-func readOnly(t *testing.T, s *Store, pragmas ...string) string {
+func readOnly(t *testing.T, s *Store) string {
 	t.Helper()
 	if err := s.Close(); err != nil { // empties the log
 		t.Fatal(err)
@@ -54,9 +54,6 @@ func readOnly(t *testing.T, s *Store, pragmas ...string) string {
 	data, err := os.ReadFile(s.file)
 	if err := errors.Join(err, os.WriteFile(file, data, 0o400)); err != nil {
 		t.Fatal(err)
-	}
-	for _, pragma := range pragmas {
-		execute(t, file, pragma)
 	}
 	return file
 }
@@ -87,7 +84,7 @@ func TestAStoreOnAReadOnlyDiskIsRead(t *testing.T) {
 	if err := r.tryWrite(); err == nil || !strings.Contains(err.Error(), "store "+file+" cannot be written: attempt to write a readonly database") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := connectImmutable(readOnly(t, openFile(t, file), "PRAGMA user_version = 3")); err == nil || !strings.Contains(err.Error(), "written by an older pitot, and it cannot be upgraded") {
+	if _, err := connectImmutable(unpack(t, 3, "")); err == nil || !strings.Contains(err.Error(), "written by an older pitot, and it cannot be upgraded") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.WriteFile(file+"-wal", []byte("newer records"), 0o600); err != nil {

@@ -39,7 +39,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"path"
 	"sync"
 	"time"
 
@@ -77,6 +76,9 @@ func (s *Store) migrate() error {
 	if err != nil {
 		return err
 	}
+	if err := s.logAhead(); err != nil {
+		return err
+	}
 	for n := version + 1; n <= newest; n++ {
 		if err := s.apply(n); err != nil {
 			return fmt.Errorf("migration %d: %w", n, err)
@@ -85,37 +87,18 @@ func (s *Store) migrate() error {
 	return nil
 }
 
-// version returns the version of the database and the newest there is.
-func (s *Store) version() (version, newest int, err error) {
-	scripts, err := migrations.ReadDir("migrations")
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return 0, 0, err
-	}
-	if newest = len(scripts); version > newest {
-		err = fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, newest)
-	}
-	return version, newest, errors.Join(s.ours(), err)
-}
-
-// ErrForeign is the error for a database of another program.
-var ErrForeign = errors.New("database of another program")
-
-// ours rejects a database that has tables, but not Pitot's.
-func (s *Store) ours() error {
-	var tables, known int
-	err := s.db.QueryRow("SELECT count(*), (SELECT count(*) FROM pragma_table_info('run') WHERE name = 'beat_ns') FROM sqlite_master").Scan(&tables, &known)
-	if err == nil && tables > 0 && known == 0 {
-		err = ErrForeign
-	}
-	return err
+// logAhead gives a database a write-ahead log. SQLite does not wait for another process that writes to one without while
+// this one turns it on: both have just made it.
+func (s *Store) logAhead() error {
+	return whileBusy(patient, func() error {
+		_, err := s.db.Exec("PRAGMA journal_mode = WAL")
+		return err
+	})
 }
 
 // apply runs the n-th script.
 func (s *Store) apply(n int) error {
-	script, err := migrations.ReadFile(path.Join("migrations", fmt.Sprintf("%d.sql", n)))
+	text, err := script(n)
 	if err != nil {
 		return err
 	}
@@ -127,7 +110,7 @@ func (s *Store) apply(n int) error {
 		if err := idle(tx, version); err != nil {
 			return err
 		}
-		_, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA user_version = %d", n))
+		_, err := tx.Exec(text + fmt.Sprintf(";PRAGMA user_version = %d", n))
 		return err
 	})
 }

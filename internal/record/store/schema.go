@@ -1,0 +1,169 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// An object is a table or an index, as a database describes it.
+type object struct{ kind, name, sql string }
+
+func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
+
+// version returns the version of the database and the newest there is. A database that is not as the migrations make it
+// is an error: a trigger that somebody else put there would run when Pitot writes, a view would stand for a table.
+func (s *Store) version() (version, newest int, err error) {
+	if newest, err = scripts(); err != nil {
+		return 0, 0, err
+	}
+	version, application, found, err := s.schema()
+	if err != nil {
+		return 0, 0, err
+	}
+	if application != 0 || version < 0 || version == 0 && len(found) > 0 {
+		return version, newest, ErrForeign
+	}
+	if version > newest {
+		return version, newest, fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, newest)
+	}
+	made, err := made(version)
+	if err != nil {
+		return version, newest, err
+	}
+	return version, newest, differences(found, made)
+}
+
+// ErrForeign is the error for a database of another program.
+var ErrForeign = errors.New("database of another program")
+
+// A MissingError says that a store has lost tables or indices.
+type MissingError struct{ missing []object }
+
+// Error names the first.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the database is damaged: it has lost its %s; `pitot runs repair` saves what can be read", nameSome(e.missing))
+}
+
+// differences is the error for a database that has other objects than those that the migrations make.
+func differences(found, made []object) error {
+	var foreign, missing []object
+	for _, o := range found {
+		if !slices.Contains(made, o) {
+			foreign = append(foreign, o)
+		}
+	}
+	for _, o := range made {
+		if !slices.ContainsFunc(found, func(f object) bool { return f.name == o.name }) {
+			missing = append(missing, o)
+		}
+	}
+	switch {
+	case len(missing) == len(made) && len(made) > 0:
+		return ErrForeign
+	case len(foreign) > 0:
+		return fmt.Errorf("pitot did not make its %s; a store must contain nothing of another program", nameSome(foreign))
+	case len(missing) > 0:
+		return &MissingError{missing}
+	}
+	return nil
+}
+
+// nameSome names the first few.
+func nameSome(all []object) string {
+	const few = 3
+	var names []string
+	for _, o := range all[:min(few, len(all))] {
+		names = append(names, o.String())
+	}
+	if n := len(all) - few; n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// schema reads the numbers that a database has in its header, and its objects without those that SQLite makes
+// for itself, all as of one moment: another process may be upgrading it.
+func (s *Store) schema() (version, application int, found []object, err error) {
+	rows, err := s.db.Query(`SELECT user_version, application_id, coalesce(type, ''), coalesce(name, ''), coalesce(sql, '')
+		FROM pragma_user_version, pragma_application_id LEFT JOIN sqlite_schema`)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o object
+		if err := rows.Scan(&version, &application, &o.kind, &o.name, &o.sql); err != nil {
+			return 0, 0, nil, err
+		}
+		if !o.internal() {
+			found = append(found, o)
+		}
+	}
+	return version, application, found, rows.Err()
+}
+
+// internal reports whether SQLite makes an object for itself: the index of a key, which has no text, and the tables of
+// ANALYZE. The row of a database without objects has no kind.
+func (o object) internal() bool {
+	analyzed := strings.HasPrefix(o.name, "sqlite_stat") && strings.HasPrefix(o.sql, "CREATE TABLE "+o.name+"(")
+	key := strings.HasPrefix(o.name, "sqlite_autoindex_") && o.sql == ""
+	return o.kind == "" || o.kind == "table" && analyzed || o.kind == "index" && key
+}
+
+// scripts is how many migrations there are.
+func scripts() (int, error) {
+	all, err := migrations.ReadDir("migrations")
+	return len(all), err
+}
+
+// script is the text of a migration.
+func script(n int) (string, error) {
+	text, err := migrations.ReadFile(path.Join("migrations", fmt.Sprintf("%d.sql", n)))
+	return string(text), err
+}
+
+var schemas sync.Map // []object by version
+
+// made are the objects that the migrations up to a version make, in their order.
+func made(version int) (all []object, err error) {
+	if known, ok := schemas.Load(version); ok {
+		return known.([]object), nil
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // another connection would have a database of its own
+	for n := 1; n <= version && err == nil; n++ {
+		var text string
+		if text, err = script(n); err == nil {
+			_, err = db.Exec(text)
+		}
+	}
+	if err == nil {
+		_, _, all, err = (&Store{db: db}).schema()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("migrations up to %d: %w", version, err)
+	}
+	schemas.Store(version, all)
+	return all, nil
+}
+
+// restore makes lost tables and indices again, empty.
+func (s *Store) restore(lost *MissingError) error {
+	return s.change(patient, func(tx *sql.Tx) error {
+		for _, o := range lost.missing {
+			if _, err := tx.Exec(o.sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
