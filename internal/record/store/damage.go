@@ -17,6 +17,7 @@ type Damage struct {
 	// First and Last are the indices of records that cannot be read; both are -1 if it is
 	// the run itself, or its telemetry.
 	First, Last int
+	Missing     int // records that are not there, of unknown indices
 	// Telemetry is the part of the telemetry that cannot be read, such as a source with a span of
 	// time; empty of records and runs.
 	Telemetry string
@@ -30,6 +31,8 @@ func (d *Damage) Error() string {
 		return fmt.Sprintf("the database is damaged: %v", d.Why)
 	case d.Telemetry != "":
 		return fmt.Sprintf("telemetry of run %s is damaged: %s: %v", d.Run, d.Telemetry, d.Why)
+	case d.Missing > 0:
+		return fmt.Sprintf("%d records of run %s are lost: %v", d.Missing, d.Run, d.Why)
 	case d.First < 0:
 		return fmt.Sprintf("run %s is damaged: %v", d.Run, d.Why)
 	case d.First == d.Last:
@@ -58,6 +61,8 @@ const (
 	leftOut plan.Code = "store.damaged"
 	// unsampled is noted of a run of which some telemetry cannot be read.
 	unsampled plan.Code = "store.telemetry-damaged" // run, parts, why
+	// altered is noted of a run that is not as it was stored.
+	altered plan.Code = "store.altered" // run, why
 	// rebuilt is noted of a run that was made of what a list has of it.
 	rebuilt plan.Code = "store.rebuilt"
 )
@@ -68,14 +73,16 @@ func LeftOut(t *trace.Trace) []plan.Message {
 	if t == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut && n.Code != unsampled })
+	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut && n.Code != unsampled && n.Code != altered })
 }
 
 // notesOf say which records and which telemetry were left out of a run.
 func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
 	n := 0
 	for _, d := range records {
-		n += d.Last - d.First + 1
+		if n += d.Missing; d.First >= 0 {
+			n += d.Last - d.First + 1
+		}
 	}
 	if n > 0 {
 		notes = append(notes, plan.Say(leftOut, "run", records[0].Run, "records", n, "why", records[0].Why))

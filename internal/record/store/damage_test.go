@@ -58,7 +58,7 @@ func TestDamageIsToldAndPassedOver(t *testing.T) {
 	execute(t, file, "UPDATE run_body SET body = substr(body, 1, 50) WHERE run_id = 'run-1'")
 	execute(t, file, "UPDATE record SET chunks = x'ff' WHERE run_id = 'run-2' AND idx IN (17, 40)")
 	execute(t, file, "UPDATE record SET cached_from = '{' WHERE run_id = 'run-2' AND idx = 41")
-	h, err := s.Check()
+	h, err := s.Check(nil)
 	want := []string{"run run-1 is damaged", "record 17 of run run-2 is damaged", "record 40 of run run-2 is damaged", "record 41 of run run-2 is damaged"}
 	if diff := cmp.Diff(want, told(h.Damage)); err != nil || diff != "" || h.Runs != 3 || h.Records != 177 || h.Err() == nil {
 		t.Errorf("%v: %+v %s", err, h, diff)
@@ -82,17 +82,17 @@ func TestRepairKeepsWhatCanBeRead(t *testing.T) {
 	file := threeRuns(t)
 	execute(t, file, "UPDATE run_body SET body = 'x' WHERE run_id = 'run-1'")
 	execute(t, file, "UPDATE record SET chunks = x'ff' WHERE run_id IN ('run-1', 'run-2') AND idx = 17")
-	found, err := Repair(file)
+	found, err := Repair(file, nil)
 	if err != nil || len(found.Damage) != 3 {
 		t.Fatalf("%v: %+v", err, found)
 	}
 	if old := openFile(t, found.Kept); filepath.Dir(found.Kept) != filepath.Dir(file) {
 		t.Errorf("kept as %s", found.Kept)
-	} else if h, err := old.Check(); err != nil || len(h.Damage) != 3 {
+	} else if h, err := old.Check(nil); err != nil || len(h.Damage) != 3 {
 		t.Errorf("%v: kept %+v", err, h)
 	}
 	s := openFile(t, file)
-	if h, err := s.Check(); err != nil || h.Err() != nil || h.Runs != 3 || h.Records != 178 {
+	if h, err := s.Check(nil); err != nil || h.Err() != nil || h.Runs != 3 || h.Records != 178 {
 		t.Errorf("%v: %+v", err, h)
 	}
 	first, err := s.Load("base-1")
@@ -113,7 +113,7 @@ func TestRepairKeepsWhatCanBeRead(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].ID != "run-3" || list[2].Records != 59 {
 		t.Errorf("%v: %+v", err, list)
 	}
-	if again, err := Repair(file); err != nil || again.Kept != "" || !strings.HasSuffix(again.String(), "3 runs, 178 records, 10 samples: no damage") {
+	if again, err := Repair(file, nil); err != nil || again.Kept != "" || !strings.HasSuffix(again.String(), "3 runs, 178 records, 10 samples: no damage") {
 		t.Errorf("%v: %+v", err, again)
 	}
 }
@@ -156,14 +156,14 @@ func TestRepairOfLostPages(t *testing.T) {
 		if err := os.WriteFile(file, lost, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Repair(file); err != nil {
+		if _, err := Repair(file, nil); err != nil {
 			if at < 3*page || slices.Contains(schema, at/page+1) { // tables of the schema
 				continue
 			}
 			t.Errorf("page %d: %v", at/page, err)
 			continue
 		}
-		h, err := openFile(t, file).Check()
+		h, err := openFile(t, file).Check(nil)
 		if err != nil || h.Err() != nil {
 			t.Errorf("page %d: %v, %v", at/page, err, h)
 		}
@@ -182,10 +182,10 @@ func TestRepairWaitsForRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, file, "UPDATE run_body SET body = 'x' WHERE run_id = 'run-1'")
-	if _, err := Repair(file); err == nil || !strings.Contains(err.Error(), "is writing a run") {
+	if _, err := Repair(file, nil); err == nil || !strings.Contains(err.Error(), "is writing a run") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Repair(file + "x"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := Repair(file+"x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v", err)
 	}
 }

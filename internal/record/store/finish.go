@@ -43,6 +43,7 @@ func (w *Writer) save(run trace.Run, wait time.Duration) error {
 		return err
 	}
 	w.merge(wait)
+	w.store.seal(w.id, wait)
 	return nil
 }
 

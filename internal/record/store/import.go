@@ -35,6 +35,7 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], s
 	if err != nil {
 		return false, errors.Join(fmt.Errorf("import run %s: %w", run.ID, err), s.Remove(run.ID))
 	}
+	s.seal(run.ID, patient)
 	return false, nil
 }
 

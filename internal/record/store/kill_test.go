@@ -70,7 +70,7 @@ func TestAProcessIsKilledWhileItSamples(t *testing.T) {
 	}
 	_ = victim.Wait() // it was killed
 	s := openFile(t, file)
-	if h, err := s.Check(); err != nil || h.Err() != nil {
+	if h, err := s.Check(nil); err != nil || h.Err() != nil {
 		t.Fatalf("%v: %v", err, h)
 	}
 	got, err := s.Load("run-1")

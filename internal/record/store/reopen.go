@@ -57,7 +57,7 @@ func claim(tx *sql.Tx, id string) error {
 			return cmp.Or(err, ErrRunEnded)
 		}
 	}
-	_, err = tx.Exec("UPDATE run SET status = ?, beat_ns = ? WHERE id = ?", trace.Running, time.Now().UnixNano(), id)
+	_, err = tx.Exec("UPDATE run SET tally = '', status = ?, beat_ns = ? WHERE id = ?", trace.Running, time.Now().UnixNano(), id)
 	return err
 }
 

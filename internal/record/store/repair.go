@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -48,28 +49,76 @@ func (h Health) Err() error {
 	return errors.New("the store is damaged; `pitot runs repair` saves what can be read")
 }
 
-// Check reads everything.
-func (s *Store) Check() (h Health, err error) {
+// A Verify is the error for a run, with all its records, whose stored figures are not those that its records give.
+type Verify func(*Store, *trace.Trace) error
+
+// Check reads everything; verify may be nil.
+func (s *Store) Check(verify Verify) (h Health, err error) {
 	if h.Damage, err = s.structure(); err != nil {
 		return h, err
 	}
 	for _, id := range s.ids() {
-		h.Runs++
-		if _, err := s.Run(id); err != nil {
-			h.Damage = append(h.Damage, &Damage{Run: id, First: -1, Last: -1, Why: reason(err)})
-		}
-		records, lost, err := s.readRecords(id)
-		if err != nil {
+		if err := s.check(id, verify, &h); err != nil {
 			return h, err
 		}
-		set, unread, err := s.readTelemetry(id)
-		if err != nil {
-			return h, err
-		}
-		h.Records, h.Samples = h.Records+len(records), h.Samples+set.Points()
-		h.Damage = slices.Concat(h.Damage, lost, unread)
 	}
+	h.Damage = append(h.Damage, s.checkBodies()...)
 	return h, nil
+}
+
+// check reads a run, be there no more of it than a record.
+func (s *Store) check(id string, verify Verify, h *Health) error {
+	run, err := s.Run(id)
+	if errors.Is(err, ErrNoRun) {
+		if !slices.Contains(s.ids(), id) {
+			return nil // another process has removed it
+		}
+		err = errors.New("its line in the list is lost")
+	}
+	h.Runs++
+	damaged := len(h.Damage)
+	if err != nil {
+		h.Damage = append(h.Damage, &Damage{Run: id, First: -1, Last: -1, Why: reason(err)})
+	}
+	records, lost, changed, err := s.readAll(id)
+	if err != nil {
+		return err
+	}
+	set, unread, err := s.readTelemetry(id)
+	if err != nil {
+		return err
+	}
+	h.Records, h.Samples = h.Records+len(records), h.Samples+set.Points()
+	h.Damage = slices.Concat(h.Damage, lost, changed, unread)
+	if verify == nil || len(h.Damage) > damaged {
+		return nil
+	}
+	if err := verify(s, &trace.Trace{Run: run, Records: records, Telemetry: set}); err != nil {
+		h.Damage = append(h.Damage, &Damage{Run: id, First: -1, Last: -1, Why: err})
+	}
+	return nil
+}
+
+// checkBodies finds experiments and searches whose descriptions are damaged.
+func (s *Store) checkBodies() (found []*Damage) {
+	experiments, err := s.Experiments()
+	searches, errSearches := s.Searches()
+	for _, err := range []error{err, errSearches} {
+		if err != nil {
+			found = append(found, &Damage{Why: reason(err)})
+		}
+	}
+	for _, e := range experiments {
+		if !json.Valid(e.Body) {
+			found = append(found, &Damage{Why: fmt.Errorf("the description of experiment %q is no JSON", e.Name)})
+		}
+	}
+	for _, x := range searches {
+		if !json.Valid(x.Body) {
+			found = append(found, &Damage{Why: fmt.Errorf("the description of search %q is no JSON", x.Name)})
+		}
+	}
+	return found
 }
 
 // reason is the cause of a Damage, or else the error itself.
@@ -99,6 +148,8 @@ func (s *Store) ids() (out []string) {
 	known := map[string]bool{}
 	for _, query := range []string{
 		"SELECT id FROM run ORDER BY rowid", "SELECT id FROM run ORDER BY id", "SELECT run_id FROM run_body", "SELECT DISTINCT run_id FROM record",
+		"SELECT DISTINCT run_id FROM snapshot", "SELECT DISTINCT run_id FROM computed", "SELECT DISTINCT run_id FROM telemetry_source",
+		"SELECT DISTINCT run_id FROM telemetry_series", "SELECT DISTINCT run_id FROM telemetry_block",
 	} {
 		for _, id := range s.strings(query) {
 			if !known[id] {
@@ -129,16 +180,19 @@ func (s *Store) strings(query string, args ...any) (out []string) {
 
 // Repair copies all that can be read of a damaged store into a new one, which takes its
 // place; figures are computed again. It returns what was found.
-func Repair(file string) (Health, error) {
+func Repair(file string, verify Verify) (Health, error) {
 	if !files.Exists(file) {
 		return Health{}, fmt.Errorf("repair store %s: no such file", file)
 	}
-	s, err := OpenWrite(file)
+	s, lost, err := openToRepair(file)
 	if err != nil {
 		return Health{}, err
 	}
 	defer s.Close()
-	h, err := s.Check()
+	h, err := s.Check(verify)
+	if lost != nil {
+		h.Damage = append([]*Damage{{Why: fmt.Errorf("it has lost its %s", nameSome(lost.missing))}}, h.Damage...)
+	}
 	if err != nil || len(h.Damage) == 0 {
 		return h, err
 	}
@@ -151,6 +205,23 @@ func Repair(file string) (Health, error) {
 	}
 	h.Kept = file + ".damaged-" + time.Now().Format("20060102-150405")
 	return h, exchange(file, fresh, h.Kept)
+}
+
+// openToRepair opens a store. Tables that it has lost are made again, empty.
+func openToRepair(file string) (s *Store, lost *MissingError, err error) {
+	s, err = openBy(file, func(s *Store) error {
+		_, _, err := s.version()
+		if errors.As(err, &lost) {
+			err = s.restore(lost)
+		}
+		return cmp.Or(err, s.migrate())
+	})
+	if err == nil {
+		if err = s.tryWrite(); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return s, lost, err
 }
 
 // exchange gives a database another name, and its own to a fresh one.
@@ -197,12 +268,18 @@ func (s *Store) copyTo(file string) error {
 	}
 	experiments, _ := s.Experiments() // as far as they can be read
 	for _, e := range slices.Backward(experiments) {
+		if !json.Valid(e.Body) {
+			continue
+		}
 		if err := out.CreateExperiment(e); err != nil {
 			return errors.Join(err, out.Close())
 		}
 	}
 	searches, _ := s.Searches()
 	for _, x := range slices.Backward(searches) {
+		if !json.Valid(x.Body) {
+			continue
+		}
 		if err := out.keepSearch(x, x.Status); err != nil {
 			return errors.Join(err, out.Close())
 		}
@@ -213,7 +290,7 @@ func (s *Store) copyTo(file string) error {
 func (s *Store) copyRun(out *Store, id string) error {
 	t, err := s.Load(id)
 	if err != nil {
-		if t, err = s.rebuild(id); err != nil {
+		if t, err = s.rebuild(id); err != nil || t == nil {
 			return err
 		}
 	}
@@ -223,19 +300,35 @@ func (s *Store) copyRun(out *Store, id string) error {
 		err = cmp.Or(w.write(t.Records, patient), out.keepTelemetry(id, t.Telemetry), out.Update(t.Run))
 	}
 	progress, _ := s.Snapshots(id, trace.Never, math.MaxInt) // as far as it can be read
-	return cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {
+	err = cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {
 		var errs []error
 		for _, p := range progress {
 			errs = append(errs, out.addSnapshot(tx, id, p))
 		}
 		return errors.Join(errs...)
 	}))
+	out.seal(id, patient)
+	return err
+}
+
+// run is what a list has of a run, with the end of its last record.
+func (l Listing) run(records []*trace.Record) trace.Run {
+	run := trace.Run{
+		ID: l.ID, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
+	}
+	if !l.IsZero() {
+		run.Labels = &l.Labels
+	}
+	for _, r := range records {
+		run.End = max(run.End, r.Done)
+	}
+	return run
 }
 
 // rebuild makes a run whose body is damaged of what a list has of it, of its records and of its
-// telemetry.
+// telemetry; nil if there is nothing of these.
 func (s *Store) rebuild(id string) (*trace.Trace, error) {
-	records, lost, err := s.readRecords(id)
+	records, lost, _, err := s.readAll(id)
 	if err != nil {
 		return nil, err
 	}
@@ -244,19 +337,17 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		return nil, err
 	}
 	l := Listing{ID: id, Status: trace.Interrupted}
+	if len(records) == 0 && set == nil && !s.lists(id) {
+		return nil, nil
+	}
 	if listed, err := s.list("id = ?", id); err == nil && len(listed) == 1 {
 		l = listed[0]
 	}
-	t := &trace.Trace{Records: records, Telemetry: set, Run: trace.Run{
-		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
-		Notes: []plan.Message{plan.Say(rebuilt)},
-	}}
-	if !l.IsZero() {
-		t.Run.Labels = &l.Labels
+	t := &trace.Trace{Records: records, Telemetry: set}
+	if body := s.strings("SELECT body FROM run_body WHERE run_id = ?", id); len(body) == 0 || json.Unmarshal([]byte(body[0]), &t.Run) != nil || t.Run.ID != id {
+		t.Run = l.run(records)
 	}
-	for _, r := range records {
-		t.Run.End = max(t.Run.End, r.Done)
-	}
+	t.Run.Notes = append(t.Run.Notes, plan.Say(rebuilt))
 	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	return t, nil
 }

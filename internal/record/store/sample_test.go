@@ -269,11 +269,11 @@ func TestDamagedTelemetry(t *testing.T) {
 			if n := LeftOut(got); len(n) != 1 || n[0].Code != unsampled || n[0].Args["parts"] != 1.0 {
 				t.Errorf("noted %+v", n)
 			}
-			h, err := s.Check()
+			h, err := s.Check(nil)
 			if want := "telemetry of run run-1 is damaged: " + tt.told; err != nil || len(h.Damage) != 1 || !strings.HasPrefix(h.Damage[0].Error(), want) || h.Samples != tt.points {
 				t.Errorf("%v: %v", err, h)
 			}
-			if _, err := Repair(s.file); err != nil {
+			if _, err := Repair(s.file, nil); err != nil {
 				t.Fatal(err)
 			}
 			back, err := openFile(t, s.file).Load("run-1")

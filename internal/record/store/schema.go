@@ -46,7 +46,7 @@ type MissingError struct{ missing []object }
 
 // Error names the first.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the database is damaged: it has lost its %s; `pitot runs repair` saves what can be read", nameSome(e.missing))
+	return fmt.Sprintf("it has lost its %s; `pitot runs repair` saves what can be read", nameSome(e.missing))
 }
 
 // differences is the error for a database that has other objects than those that the migrations make.

@@ -42,6 +42,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -232,9 +233,9 @@ func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 	if t.Run, err = s.Run(l.ID); err != nil {
 		return nil, err
 	}
-	var lost, unread []*Damage
+	var lost, unread, changed []*Damage
 	if records {
-		t.Records, lost, err = s.readRecords(l.ID)
+		t.Records, lost, changed, err = s.readAll(l.ID)
 	}
 	if err == nil {
 		t.Telemetry, unread, err = s.readTelemetry(l.ID)
@@ -243,6 +244,9 @@ func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
 	}
 	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
+	for _, d := range changed {
+		t.Run.Notes = append(t.Run.Notes, plan.Say(altered, "run", d.Run, "why", d.Why))
+	}
 	return t, nil
 }
 

@@ -80,7 +80,7 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 
 // The statements of every flush.
 const (
-	beat     = "UPDATE run SET beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?"
+	beat     = "UPDATE run SET tally = '', beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?"
 	progress = "INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)"
 )
 

@@ -49,6 +49,10 @@ func TestDamagedRows(t *testing.T) {
 		"body-escapes":      "UPDATE run_body SET body = char(27) || '[2J'" + ofBad,
 		"body-not-utf8":     "UPDATE run_body SET body = CAST(x'7bff00fe' AS TEXT)" + ofBad,
 		"body-gone":         "DELETE FROM run_body" + ofBad,
+		"records-gone":      "DELETE FROM record" + ofBad + " AND idx % 2",
+		"records-later":     "UPDATE record SET first_byte_ns = first_byte_ns + 5000000, done_ns = done_ns + 5000000" + ofBad,
+		"chunks-gone":       "UPDATE record SET chunks = x''" + ofBad + " AND idx > 9",
+		"line-gone":         "DELETE FROM run WHERE name = 'bad'",
 		"snapshot-gone":     "DELETE FROM snapshot" + ofBad,
 		"chunks-garbage":    "UPDATE record SET chunks = randomblob(100)" + ofBad + " AND idx = 7",
 		"chunks-huge":       "UPDATE record SET chunks = x'ffffffffffffffff7fffffffffffffffff7f'" + ofBad + " AND idx = 7",
@@ -58,12 +62,15 @@ func TestDamagedRows(t *testing.T) {
 		"run-not-json":      "UPDATE run SET workload = '{', arrival = '[' WHERE name = 'bad'",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !*long && !strings.HasSuffix(name, "escapes") && !strings.HasSuffix(name, "deep") && !strings.HasSuffix(name, "huge") {
+			if !*long && !strings.HasSuffix(name, "escapes") && !strings.HasSuffix(name, "deep") && !strings.HasSuffix(name, "huge") && !strings.HasPrefix(name, "records") {
 				t.Skip("in the long form only: make torture")
 			}
 			t.Parallel()
 			p := three(t)
 			change(t, p.store, statement)
+			if o := p.run(t, "runs", "check"); !strings.HasPrefix(name, "run-") && name != "snapshot-gone" { // lists alone have it, and a simulation none
+				report(t, t.Name(), o, o.faults([]int{1}))
+			}
 			p.others(t)
 		})
 	}
