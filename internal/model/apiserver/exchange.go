@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,9 +16,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// maxBody is the largest request body read. Images come inside it.
-const maxBody = 256 << 20
-
 // An exchange is one generation request and its response.
 type exchange struct {
 	s   *Server
@@ -30,6 +25,7 @@ type exchange struct {
 	rec *record
 
 	arrival uint64
+	body    *body
 	req     *request      // nothing but its protocol until it is read
 	answer  phrase.Answer // settled before the first token, but for what complete adds
 	lot     lot
@@ -96,6 +92,10 @@ func (x *exchange) serve() error {
 		refused = x.prepare()
 	}
 	if refused != nil {
+		x.req.prompt, x.req.more = nil, nil
+	}
+	x.body.release() // its client may be slow to read
+	if refused != nil {
 		return x.refuse(refused)
 	}
 	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
@@ -114,15 +114,16 @@ func (x *exchange) serve() error {
 
 // read takes the request in. Its protocol may be another than that of the handler: two
 // share a route.
-func (x *exchange) read() *phrase.Error {
-	body, refused := readBody(x.w, x.r, x.req.Protocol.Form)
-	if refused != nil {
+func (x *exchange) read() (refused *phrase.Error) {
+	if x.body, refused = x.s.bodies.read(x.r, x.req.Protocol.Form, maxBody); refused != nil {
 		return refused
 	}
-	asked, refused := phrase.Read(x.r.URL.Path, x.r.Header.Get("Content-Type"), body)
-	x.rec.Endpoint = asked.Protocol.Name
-	x.req, refused = x.s.vocab.take(asked, refused)
-	return refused
+	return x.body.parse(x.r.Context(), func(data []byte) *phrase.Error {
+		asked, refused := phrase.Read(x.r.URL.Path, x.r.Header.Get("Content-Type"), data)
+		x.rec.Endpoint = asked.Protocol.Name
+		x.req, refused = x.s.vocab.take(asked, refused)
+		return refused
+	})
 }
 
 // generate runs the job and writes its output, and frees the job's place if
@@ -163,26 +164,6 @@ func (c *Config) job(req *request, a *phrase.Answer) engine.Job {
 		j.Prompt = req.prompt
 	}
 	return j
-}
-
-// readBody reads a body of JSON, or a form.
-func readBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, *phrase.Error) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); !form && kind != phrase.JSON {
-		return nil, phrase.NotJSON()
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		e := phrase.BadRequest("", nil, "the body is larger than %d bytes", maxBody)
-		e.Code = http.StatusRequestEntityTooLarge
-		return nil, e
-	}
-	switch {
-	case err != nil && r.Context().Err() != nil: // net/http ends it when a read fails
-		return nil, clientGone
-	case err != nil:
-		return nil, phrase.BadRequest("", nil, "read the body: %v", err)
-	}
-	return body, nil
 }
 
 // prepare checks the request against the server and settles its answer.

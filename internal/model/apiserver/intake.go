@@ -35,7 +35,7 @@ func (in *Intake) Models() []string { return append([]string{in.cfg.Model}, in.c
 
 // Encode gives the token ids of text.
 func (in *Intake) Encode(text string) []int32 {
-	return in.vocab.encode(make([]int32, 0, mostTokens(text)), text)
+	return in.vocab.encoded(text)
 }
 
 // mostTokens is how many tokens a text has, or some more: few have less than 2.5 bytes a token.

@@ -76,11 +76,16 @@ func (r *request) promptTokens() int {
 func (v *vocabulary) tokens(p phrase.Prompt) []int32 {
 	switch {
 	case p.Messages != nil:
-		return v.encode(nil, render(p.Messages, true))
+		return v.encoded(render(p.Messages, true))
 	case p.IDs != nil:
 		return p.IDs
 	}
-	return v.encode(nil, p.Text)
+	return v.encoded(p.Text)
+}
+
+// encoded are the tokens of a text.
+func (v *vocabulary) encoded(text string) []int32 {
+	return v.encode(make([]int32, 0, mostTokens(text)), text)
 }
 
 // texts are those that are pooled; of a rerank, the query with each of the documents.
@@ -96,6 +101,9 @@ func (v *vocabulary) texts(t *phrase.Texts) (texts [][]int32) {
 	return texts
 }
 
+// opening begins an answer.
+const opening = "assistant:"
+
 // render makes the text of a chat, with the opening of the answer if asked for:
 //
 //	user: What is in this picture?
@@ -105,12 +113,21 @@ func (v *vocabulary) texts(t *phrase.Texts) (texts [][]int32) {
 //
 // There are no special tokens; an image adds tokens but no text.
 func render(messages []phrase.Message, opens bool) string {
-	var b strings.Builder
+	const marks = len(": \n")
+	size := len(opening)
 	for _, m := range messages {
-		b.WriteString(m.Role + ": " + m.Text + "\n")
+		size += len(m.Role) + len(m.Text) + marks
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, m := range messages {
+		b.WriteString(m.Role)
+		b.WriteString(": ")
+		b.WriteString(m.Text)
+		b.WriteByte('\n')
 	}
 	if opens {
-		b.WriteString("assistant:")
+		b.WriteString(opening)
 	}
 	return b.String()
 }

@@ -28,6 +28,7 @@ type Server struct {
 	cfg       Config
 	start     time.Time // origin of every instant it tells
 	vocab     *vocabulary
+	bodies    *bodies
 	loop      *loop
 	meters    *meters
 	truth     *truthLog
@@ -48,6 +49,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:    cfg,
 		start:  time.Now(),
 		vocab:  toy(),
+		bodies: newBodies(),
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  &truthLog{maxRequests: cfg.TruthLimit, maxWrites: cfg.TruthWrites},
 	}

@@ -11,39 +11,33 @@ import (
 // There are no special tokens, so add_special_tokens changes nothing; images
 // have no ids and are left out.
 func (s *Server) serveTokenize(w http.ResponseWriter, r *http.Request) {
-	ask, refused := s.readTool(w, r, phrase.ReadTokenize)
-	if refused != nil {
-		writeError(w, refused)
-		return
-	}
-	text := ask.Text
-	if ask.Messages != nil {
-		text = render(ask.Messages, ask.Opens)
-	}
-	ids := s.vocab.encode([]int32{}, text)
-	var texts []string
-	if ask.Texts {
-		texts = []string{}
-		for _, id := range ids {
-			texts = append(texts, s.vocab.text[id])
+	s.serveTool(w, r, phrase.ReadTokenize, func(ask phrase.Tokenize) ([]byte, *phrase.Error) {
+		text := ask.Text
+		if ask.Messages != nil {
+			text = render(ask.Messages, ask.Opens)
 		}
-	}
-	writeJSON(w, http.StatusOK, phrase.Tokenized(s.cfg.MaxModelLen, ids, texts))
+		ids := s.vocab.encoded(text)
+		var texts []string
+		if ask.Texts {
+			texts = make([]string, len(ids))
+			for i, id := range ids {
+				texts[i] = s.vocab.text[id]
+			}
+		}
+		return phrase.Tokenized(s.cfg.MaxModelLen, ids, texts), nil
+	})
 }
 
 // serveDetokenize turns token ids into text. Bytes that make no UTF-8 come out
 // as U+FFFD.
 func (s *Server) serveDetokenize(w http.ResponseWriter, r *http.Request) {
-	ask, refused := s.readTool(w, r, phrase.ReadDetokenize)
-	var text string
-	if refused == nil {
-		text, refused = s.vocab.known(ask.IDs)
-	}
-	if refused != nil {
-		writeError(w, refused)
-		return
-	}
-	writeJSON(w, http.StatusOK, phrase.Detokenized(text))
+	s.serveTool(w, r, phrase.ReadDetokenize, func(ask phrase.Tokenize) ([]byte, *phrase.Error) {
+		text, refused := s.vocab.known(ask.IDs)
+		if refused != nil {
+			return nil, refused
+		}
+		return phrase.Detokenized(text), nil
+	})
 }
 
 // known is the text of ids of the vocabulary, as UTF-8.
@@ -56,17 +50,31 @@ func (v *vocabulary) known(ids []int32) (string, *phrase.Error) {
 	return strings.ToValidUTF8(v.decode(ids), "\uFFFD"), nil
 }
 
-// readTool reads a body and checks the model it names, if any.
-func (s *Server) readTool(w http.ResponseWriter, r *http.Request, read func([]byte) (phrase.Tokenize, *phrase.Error)) (phrase.Tokenize, *phrase.Error) {
-	body, refused := readBody(w, r, false)
-	if refused != nil {
-		return phrase.Tokenize{}, refused
+// serveTool answers a body, once the model that it names is checked, if any. Answers are longer than what they are made
+// of, so making one is part of the parsing.
+func (s *Server) serveTool(w http.ResponseWriter, r *http.Request, read func([]byte) (phrase.Tokenize, *phrase.Error), answer func(phrase.Tokenize) ([]byte, *phrase.Error)) {
+	var reply []byte
+	body, refused := s.bodies.read(r, false, maxTool)
+	if refused == nil {
+		refused = body.parse(r.Context(), func(data []byte) *phrase.Error {
+			ask, refused := read(data)
+			if !s.cfg.serves(ask.Model) {
+				refused = phrase.ModelNotFound(ask.Model)
+			}
+			if refused == nil {
+				reply, refused = answer(ask)
+			}
+			return refused
+		})
+		body.release()
 	}
-	ask, refused := read(body)
-	if !s.cfg.serves(ask.Model) {
-		refused = phrase.ModelNotFound(ask.Model)
+	switch refused {
+	case nil:
+		writeJSON(w, http.StatusOK, reply)
+	case clientGone:
+	default:
+		writeError(w, refused)
 	}
-	return ask, refused
 }
 
 func writeError(w http.ResponseWriter, e *phrase.Error) { writeJSON(w, e.Code, e.Body()) }

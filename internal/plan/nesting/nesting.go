@@ -39,6 +39,35 @@ func Unmarshal(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
+// Values counts the values of data behind commas that are no numbers: each takes many times its length where it is read.
+// Numbers are left out: lists of tokens have many.
+func Values(data []byte) (n int) {
+	quoted, comma := false, false
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if comma && c > ' ' {
+			if comma = false; c != '-' && (c < '0' || c > '9') {
+				n++
+			}
+		}
+		switch {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+			next := bytes.IndexAny(data[i:], `"\`)
+			if next < 0 {
+				return n
+			}
+			i += next - 1
+		case c == ',':
+			comma = true
+		}
+	}
+	return n
+}
+
 // Deeper reports whether brackets in data are nested beyond limit. Data that is not JSON
 // may give either answer, but no more open brackets than limit if it is false.
 func Deeper(data []byte, limit int) bool {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -125,6 +127,35 @@ func TestBooleans(t *testing.T) {
 		var s schema
 		if s.boolean("body.stream", gjson.Parse(word), new(bool)); s.err() == nil {
 			t.Errorf("%s is taken", word)
+		}
+	}
+}
+
+// A body of many values takes many times its length in memory, and what does not fit of one is not all told.
+func TestABodyOfManyValuesIsRefused(t *testing.T) {
+	repeat := func(value string, n int) string { return strings.Repeat(value+",", n) + value }
+	for name, tt := range map[string]struct {
+		route, body string
+		want        int
+	}{
+		"messages":  {"/v1/chat/completions", `{"messages":[` + repeat("{}", mostValues+1) + `]}`, http.StatusRequestEntityTooLarge},
+		"texts":     {"/v1/embeddings", `{"input":[` + repeat(`"a"`, mostValues+1) + `]}`, http.StatusRequestEntityTooLarge},
+		"nulls":     {"/v1/completions", `{"prompt":[` + repeat(" null", mostValues+1) + `]}`, http.StatusRequestEntityTooLarge},
+		"fractions": {"/v1/completions", `{"prompt":[` + repeat("1.0", mostLoose/2) + `]}`, http.StatusBadRequest},
+		"misfits":   {"/v1/chat/completions", `{"messages":[` + repeat("{}", mostValues/2) + `]}`, http.StatusBadRequest},
+		"ids":       {"/v1/completions", `{"prompt":[` + repeat("1", 2*mostValues) + `],"max_tokens":1}`, 0},
+		"commas":    {"/v1/completions", `{"prompt":"` + repeat(`\"a`, 2*mostValues) + `","max_tokens":1}`, 0},
+	} {
+		_, err := Read(tt.route, JSON, []byte(tt.body))
+		got := 0
+		if err != nil {
+			got = err.Code
+			if n := len(err.Body()); n > 1<<20 {
+				t.Errorf("%s: an answer of %d bytes", name, n)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: status %d, want %d: %.200v", name, got, tt.want, err)
 		}
 	}
 }

@@ -5,12 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/plan/nesting"
+)
+
+// What a body may have.
+const (
+	mostValues = 1 << 18 // beside numbers
+	mostNoted  = 1000    // of what does not fit
+	mostLoose  = 1 << 20 // bytes of a list of ids that are not all plain
 )
 
 const (
@@ -29,6 +37,9 @@ type schema struct {
 }
 
 func (s *schema) note(loc, kind, msg string) {
+	if len(s.bad) >= mostNoted {
+		return
+	}
 	s.bad = append(s.bad, invalid{kind: kind, loc: "body." + s.nest + loc, msg: msg})
 }
 
@@ -119,6 +130,10 @@ func (s *schema) ids(loc string, list gjson.Result) []int32 {
 	if ids, ok := plainIDs(list.Raw); ok {
 		return ids
 	}
+	if len(list.Raw) > mostLoose {
+		s.note(loc, "int_type", "Input should be a list of valid integers")
+		return nil
+	}
 	var out []int32
 	for i, e := range list.Array() {
 		id := -1
@@ -162,6 +177,11 @@ func parseObject(body []byte) (gjson.Result, *Error) {
 	}
 	if nesting.Check(body) != nil || !gjson.ValidBytes(body) {
 		return gjson.Result{}, jsonError(body)
+	}
+	if bytes.Count(body, []byte(",")) > mostValues && nesting.Values(body) > mostValues {
+		e := BadRequest("", nil, "the body has more than %d values", mostValues)
+		e.Code = http.StatusRequestEntityTooLarge
+		return gjson.Result{}, e
 	}
 	v := gjson.ParseBytes(body)
 	if !v.IsObject() {
