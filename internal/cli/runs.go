@@ -435,8 +435,8 @@ func (c runsCheckCmd) Run(p *Process) error {
 	})
 }
 
-// verifyFigures is the error for a run whose stored figures are not those that its records give. Figures of its telemetry
-// are left out: the store has its instants in less detail than they were computed from.
+// verifyFigures is the error for a run whose stored figures are not those that its records give. Figures of its
+// telemetry are left out: the store has its instants in less detail than they were computed from.
 func verifyFigures(s *store.Store, t *trace.Trace) error {
 	stored, _, err := s.Figures(t.Run.ID, metrics.Pitot, metrics.Version)
 	if err != nil || len(stored) == 0 {

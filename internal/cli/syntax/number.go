@@ -12,7 +12,9 @@ import (
 // Numbers has a parser read the numbers of flags as those of plans and files of settings are read.
 var Numbers = kong.OptionFunc(func(k *kong.Kong) error {
 	for kind, read := range map[reflect.Kind]func(string, reflect.Value) error{
-		reflect.Int: readWhole, reflect.Int64: readWhole, reflect.Uint32: readUnsigned, reflect.Uint64: readUnsigned, reflect.Float64: readNumber,
+		reflect.Int: readWhole, reflect.Int64: readWhole,
+		reflect.Uint32: readUnsigned, reflect.Uint64: readUnsigned,
+		reflect.Float64: readNumber,
 	} {
 		if err := kong.KindMapper(kind, mapper(read)).Apply(k); err != nil {
 			return err

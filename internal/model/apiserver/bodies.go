@@ -131,5 +131,6 @@ func crowded(r *http.Request) *phrase.Error {
 	if r.Context().Err() != nil {
 		return clientGone
 	}
-	return phrase.StatusError(http.StatusServiceUnavailable, fmt.Sprintf("the bodies of other requests take the %d MiB that there are for all; try again", maxBodies>>20))
+	const why = "the bodies of other requests take the %d MiB that there are for all; try again"
+	return phrase.StatusError(http.StatusServiceUnavailable, fmt.Sprintf(why, maxBodies>>20))
 }

@@ -52,7 +52,10 @@ func (v *vocabulary) known(ids []int32) (string, *phrase.Error) {
 
 // serveTool answers a body, once the model that it names is checked, if any. Answers are longer than what they are made
 // of, so making one is part of the parsing.
-func (s *Server) serveTool(w http.ResponseWriter, r *http.Request, read func([]byte) (phrase.Tokenize, *phrase.Error), answer func(phrase.Tokenize) ([]byte, *phrase.Error)) {
+func (s *Server) serveTool(
+	w http.ResponseWriter, r *http.Request,
+	read func([]byte) (phrase.Tokenize, *phrase.Error), answer func(phrase.Tokenize) ([]byte, *phrase.Error),
+) {
 	var reply []byte
 	body, refused := s.bodies.read(r, false, maxTool)
 	if refused == nil {

@@ -39,8 +39,8 @@ func Unmarshal(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// Values counts the values of data behind commas that are no numbers: each takes many times its length where it is read.
-// Numbers are left out: lists of tokens have many.
+// Values counts the values of data behind commas that are no numbers: each takes many times its length where it is
+// read. Numbers are left out: lists of tokens have many.
 func Values(data []byte) (n int) {
 	quoted, comma := false, false
 	for i := 0; i < len(data); i++ {

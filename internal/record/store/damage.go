@@ -73,7 +73,9 @@ func LeftOut(t *trace.Trace) []plan.Message {
 	if t == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut && n.Code != unsampled && n.Code != altered })
+	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool {
+		return n.Code != leftOut && n.Code != unsampled && n.Code != altered
+	})
 }
 
 // notesOf say which records and which telemetry were left out of a run.

@@ -4,9 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"slices"
 
 	"modernc.org/sqlite"
@@ -41,26 +39,13 @@ func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 // regular rejects what is there but no file, and a file that SQLite would take for an empty one.
 func regular(file string) error {
 	const shortest = 512
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil // SQLite has its own word on a file that is not there
+	if kind := files.Kind(file); kind != "" {
+		return fmt.Errorf("it is a %s; a store is a file", kind)
 	}
-	kind := "not a regular file"
-	switch mode := info.Mode(); {
-	case mode.IsRegular() && info.Size() > 0 && info.Size() < shortest:
+	if size := files.Size(file); size > 0 && size < shortest {
 		return errors.New("it is too short for a database")
-	case mode.IsRegular():
-		return nil
-	case mode.IsDir():
-		kind = "a folder"
-	case mode&fs.ModeDevice != 0:
-		kind = "a device"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "a named pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "a socket"
 	}
-	return fmt.Errorf("it is %s; a store is a file", kind)
+	return nil
 }
 
 // makePrivate makes a store private. Permissions that cannot be changed are another user's, or those of a file that
@@ -101,7 +86,8 @@ func connect(file string, query url.Values, prepare func(*Store) error) (*Store,
 	if err := regular(file); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", file, err)
 	}
-	query["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", patient.Milliseconds()), "foreign_keys(1)", "trusted_schema(0)"}, query["_pragma"]...)
+	wait := fmt.Sprintf("busy_timeout(%d)", patient.Milliseconds())
+	query["_pragma"] = append([]string{wait, "foreign_keys(1)", "trusted_schema(0)"}, query["_pragma"]...)
 	query.Set("_txlock", "immediate")
 	query.Set("_defensive", "1")
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: query.Encode()}

@@ -147,9 +147,10 @@ func (s *Store) structure() ([]*Damage, error) {
 func (s *Store) ids() (out []string) {
 	known := map[string]bool{}
 	for _, query := range []string{
-		"SELECT id FROM run ORDER BY rowid", "SELECT id FROM run ORDER BY id", "SELECT run_id FROM run_body", "SELECT DISTINCT run_id FROM record",
-		"SELECT DISTINCT run_id FROM snapshot", "SELECT DISTINCT run_id FROM computed", "SELECT DISTINCT run_id FROM telemetry_source",
-		"SELECT DISTINCT run_id FROM telemetry_series", "SELECT DISTINCT run_id FROM telemetry_block",
+		"SELECT id FROM run ORDER BY rowid", "SELECT id FROM run ORDER BY id", "SELECT run_id FROM run_body",
+		"SELECT DISTINCT run_id FROM record", "SELECT DISTINCT run_id FROM snapshot", "SELECT DISTINCT run_id FROM computed",
+		"SELECT DISTINCT run_id FROM telemetry_source", "SELECT DISTINCT run_id FROM telemetry_series",
+		"SELECT DISTINCT run_id FROM telemetry_block",
 	} {
 		for _, id := range s.strings(query) {
 			if !known[id] {
@@ -314,7 +315,8 @@ func (s *Store) copyRun(out *Store, id string) error {
 // run is what a list has of a run, with the end of its last record.
 func (l Listing) run(records []*trace.Record) trace.Run {
 	run := trace.Run{
-		ID: l.ID, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
+		ID: l.ID, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status,
+		Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
 	}
 	if !l.IsZero() {
 		run.Labels = &l.Labels
@@ -344,7 +346,8 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		l = listed[0]
 	}
 	t := &trace.Trace{Records: records, Telemetry: set}
-	if body := s.strings("SELECT body FROM run_body WHERE run_id = ?", id); len(body) == 0 || json.Unmarshal([]byte(body[0]), &t.Run) != nil || t.Run.ID != id {
+	body := s.strings("SELECT body FROM run_body WHERE run_id = ?", id)
+	if len(body) == 0 || json.Unmarshal([]byte(body[0]), &t.Run) != nil || t.Run.ID != id {
 		t.Run = l.run(records)
 	}
 	t.Run.Notes = append(t.Run.Notes, plan.Say(rebuilt))

@@ -15,8 +15,8 @@ type object struct{ kind, name, sql string }
 
 func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
 
-// version returns the version of the database and the newest there is. A database that is not as the migrations make it
-// is an error: a trigger that somebody else put there would run when Pitot writes, a view would stand for a table.
+// version returns the version of the database and the newest there is. A database that is not as the migrations make
+// it is an error: a trigger that somebody else put there would run when Pitot writes, a view would stand for a table.
 func (s *Store) version() (version, newest int, err error) {
 	if newest, err = scripts(); err != nil {
 		return 0, 0, err

@@ -36,6 +36,23 @@ func IsRegular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// Kind is what there is under a name, such as a device, in a word; empty for a regular file or nothing.
+func Kind(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() {
+		return ""
+	}
+	for _, k := range []struct {
+		mode fs.FileMode
+		word string
+	}{{fs.ModeDir, "folder"}, {fs.ModeDevice, "device"}, {fs.ModeNamedPipe, "named pipe"}, {fs.ModeSocket, "socket"}} {
+		if info.Mode()&k.mode != 0 {
+			return k.word
+		}
+	}
+	return "special file"
+}
+
 // Size is the size of a file, 0 if there is none.
 func Size(name string) int64 {
 	info, err := os.Stat(name)
