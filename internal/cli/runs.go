@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -429,31 +428,10 @@ type runsCheckCmd struct{ flags.Kept }
 func (c runsCheckCmd) Run(p *Process) error {
 	p.console().RemoveStale()
 	return p.with(c.Store, func(runs *store.Store) error {
-		health, err := runs.Check(verifyFigures)
+		health, err := runs.Check(known.VerifyFigures)
 		fmt.Fprintln(p.Stdout, health)
 		return errors.Join(err, health.Err())
 	})
-}
-
-// verifyFigures is the error for a run whose stored figures are not those that its records give. Figures of its
-// telemetry are left out: the store has its instants in less detail than they were computed from.
-func verifyFigures(s *store.Store, t *trace.Trace) error {
-	stored, _, err := s.Figures(t.Run.ID, metrics.Pitot, metrics.Version)
-	if err != nil || len(stored) == 0 {
-		return err
-	}
-	made := map[string]float64{}
-	recorded := *t
-	recorded.Telemetry = nil
-	for _, f := range known.Figures(&recorded) {
-		made[f.Name] = f.Value
-	}
-	for _, f := range stored {
-		if v, has := made[f.Name]; has && math.Abs(v-f.Value) > 1e-9*math.Abs(v) {
-			return fmt.Errorf("its %s is stored as %v, and is %v by its records", f.Name, f.Value, v)
-		}
-	}
-	return nil
 }
 
 type runsRepairCmd struct{ flags.Kept }
@@ -464,7 +442,7 @@ func (c runsRepairCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	health, err := store.Repair(path, verifyFigures)
+	health, err := store.Repair(path, known.VerifyFigures)
 	fmt.Fprintln(p.Stdout, health)
 	return err
 }

@@ -4,10 +4,13 @@
 package known
 
 import (
+	"fmt"
+	"math"
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/aiperf"
@@ -47,4 +50,25 @@ func Named(name string) tool.Tool {
 		}
 	}
 	return tool.Tool{}
+}
+
+// VerifyFigures is the error for a run whose stored figures are not those that its records give. Figures of its
+// telemetry are left out: the store has its instants in less detail than they were computed from.
+func VerifyFigures(s *store.Store, t *trace.Trace) error {
+	stored, _, err := s.Figures(t.Run.ID, metrics.Pitot, metrics.Version)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	made := map[string]float64{}
+	recorded := *t
+	recorded.Telemetry = nil
+	for _, f := range Figures(&recorded) {
+		made[f.Name] = f.Value
+	}
+	for _, f := range stored {
+		if v, has := made[f.Name]; has && math.Abs(v-f.Value) > 1e-9*math.Abs(v) {
+			return fmt.Errorf("its %s is stored as %v, and is %v by its records", f.Name, f.Value, v)
+		}
+	}
+	return nil
 }
