@@ -43,12 +43,15 @@ func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, e
 	d := s.SupplyOptions.Deps
 	switch {
 	case in.Kind == fleet.FileInput && in.Path == "":
-		return s.openFile(in.Name)
+		return openFile(d.Folder, inTemp(in.Name, d.Temp))
 	case in.Kind == fleet.FileInput:
 		return inside(d.Folder, in.Name, in.Path)
 	case d.Hub == nil:
 		return nil, notRead(in.Name)
 	case in.Kind == fleet.FetchedInput:
+		if name, ok := strings.CutPrefix(in.Name, "file://"); ok {
+			return openFile(d.Folder, name)
+		}
 		return d.Hub(false).Fetch(ctx, in.Name)
 	case in.Kind == fleet.DatasetInput:
 		repository, _, err := d.Hub(false).Dataset(ctx, in.Name)
@@ -67,35 +70,6 @@ func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, e
 		return inside(d.Folder, root, in.Path)
 	}
 	return nil, fmt.Errorf("%q is no kind of input", in.Kind)
-}
-
-// inside opens a file of a folder.
-func inside(folder func(string) fs.FS, name, p string) (io.ReadCloser, error) {
-	if folder == nil {
-		return nil, notRead(name)
-	}
-	within := folder(name)
-	if within == nil {
-		return nil, notRead(name)
-	}
-	return openIn(within, p)
-}
-
-// openFile opens a file of this machine.
-func (s *Supply) openFile(name string) (workload.Reader, error) {
-	d := s.SupplyOptions.Deps
-	if d.Open == nil {
-		return nil, notRead(name)
-	}
-	file, err := d.Open(inTemp(name, d.Temp))
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(file); err != nil {
-		_ = file.Close() // only looked at
-		return nil, err
-	}
-	return file, nil
 }
 
 // content opens Input i.

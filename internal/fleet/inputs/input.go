@@ -55,22 +55,6 @@ func Title(in fleet.Input) string {
 	return fmt.Sprintf("%s %s (%s)", in.Kind, name, in.Path)
 }
 
-// A DiffersError says that a worker has an Input under its name with another content.
-type DiffersError struct {
-	Input  fleet.Input
-	Worker string // its name
-	Found  string // digest there
-}
-
-func (e *DiffersError) Error() string {
-	way := "give a name that worker does not have: then it gets this one"
-	if e.Input.Kind == fleet.TokenizerInput || e.Input.Kind == fleet.DatasetInput {
-		way = "name a folder here, by a path that worker does not have: then it gets this one"
-	}
-	return fmt.Sprintf("%s on worker %s has another content: sha256 %s here, %s there; use the same on all machines, or %s",
-		Title(e.Input), e.Worker, short(e.Input.Digest), short(cmp.Or(e.Found, "unknown")), way)
-}
-
 // short is as much of a digest as tells two apart.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
@@ -123,17 +107,42 @@ func list(files fs.FS, dir string) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// openIn opens a file or the list of a folder.
+// openFile opens a file by its name: in its folder, where it is looked at before.
+func openFile(folder func(string) fs.FS, name string) (io.ReadCloser, error) {
+	return inside(folder, filepath.Dir(name), filepath.Base(name))
+}
+
+// inside opens a file of a folder.
+func inside(folder func(string) fs.FS, name, p string) (io.ReadCloser, error) {
+	if folder == nil {
+		return nil, notRead(name)
+	}
+	within := folder(name)
+	if within == nil {
+		return nil, notRead(name)
+	}
+	return openIn(within, p)
+}
+
+// openIn opens a file or the list of a folder, and nothing else: to open a pipe waits for its other end, and to open a
+// device can do something.
 func openIn(files fs.FS, p string) (io.ReadCloser, error) {
-	if dir, ok := strings.CutSuffix(p, "/"); ok {
-		b, err := list(files, dir)
-		return io.NopCloser(strings.NewReader(string(b))), err
+	p, isList := strings.CutSuffix(p, "/")
+	info, err := fs.Stat(files, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case isList && info.IsDir():
+		b, err := list(files, p)
+		return opened(b, err)
+	case isList || !info.Mode().IsRegular():
+		return nil, errNoFile
 	}
 	file, err := files.Open(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(file); err != nil {
+	if err := regular(file); err != nil { // it was replaced
 		_ = file.Close() // only looked at
 		return nil, err
 	}

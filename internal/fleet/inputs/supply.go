@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -53,8 +54,7 @@ const (
 // A supplied Input is one of a Supply, and where its content is.
 type supplied struct {
 	fleet.Input
-	found string // digest of what this machine has under its name
-	from  origin
+	from origin
 }
 
 type origin int
@@ -111,45 +111,44 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 			one.from = kept
 		}
 	default:
-		one.found = s.sumHere(ctx, one.Input)
-		one.from = s.choose(ctx, one)
+		one.from = s.compare(ctx, one.Input)
+		other := one.from == different && isList(one.Input) // it is the controller's that counts
+		if (other || one.from == nowhere) && s.isKept(ctx, one.Input) {
+			one.from = kept
+		} else if other {
+			one.from = nowhere
+		}
 	}
 	return one.from
 }
 
-// choose says where an Input is taken from, by what was found under its name. The list of a
-// folder may be another one here: it is the controller's that counts.
-func (s *Supply) choose(ctx context.Context, one *supplied) origin {
-	switch {
-	case one.found == one.Digest:
-		return here
-	case one.found != "" && !isList(one.Input):
-		return different
-	case s.isKept(ctx, one.Input):
-		return kept
-	}
-	return nowhere
-}
-
-// Found is the digest of what this machine has under the name of Input i, empty if there is
-// nothing.
-func (s *Supply) Found(i int) string { return s.all[i].found }
-
-// sumHere is the digest of what is here under the name of an Input, empty if there is none.
-func (s *Supply) sumHere(ctx context.Context, in fleet.Input) string {
+// compare says what this machine has under the name of an Input: here, different or nowhere. A file of another size is
+// not read, nor an empty one: those of /proc have no size, and may have no end.
+func (s *Supply) compare(ctx context.Context, in fleet.Input) origin {
 	r, err := s.openHere(ctx, in)
 	if err != nil {
-		return ""
+		return nowhere
 	}
 	defer func() { _ = r.Close() }() // only read
-	if regular(r) != nil {
-		return ""
+	if file, ok := r.(fs.File); ok {
+		switch info, err := file.Stat(); {
+		case err != nil:
+			return nowhere
+		case info.Size() != in.Size:
+			return different
+		case in.Size == 0:
+			return nowhere
+		}
 	}
-	digest, size, err := sum(ctx, r, s.most)
-	if err != nil && size <= s.most {
-		return ""
+	switch digest, size, err := sum(ctx, r, in.Size); {
+	case size > in.Size:
+		return different
+	case err != nil:
+		return nowhere
+	case digest != in.Digest:
+		return different
 	}
-	return digest // of one that is too large, of its beginning
+	return here
 }
 
 // copyHere writes the content of an address, if it is the controller's.
@@ -163,8 +162,7 @@ func (s *Supply) copyHere(ctx context.Context, one *supplied, w io.Writer) error
 	if _, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(bounded{ctx, r}, one.Size+1)); err != nil {
 		return err
 	}
-	one.found = hex.EncodeToString(h.Sum(nil))
-	if one.found != one.Digest {
+	if hex.EncodeToString(h.Sum(nil)) != one.Digest {
 		return errors.New("another content")
 	}
 	return nil

@@ -24,7 +24,7 @@ func (l *Ledger) Watch(d run.Deps) run.Deps {
 			actual := inTemp(name, tempFolder)
 			r, err := open(actual)
 			if err == nil {
-				l.note(&noted{Input: fleet.Input{Kind: fleet.FileInput, Name: name}, open: func(context.Context) (io.ReadCloser, error) { return open(actual) }})
+				l.note(&noted{Input: fleet.Input{Kind: fleet.FileInput, Name: name}, open: func(context.Context) (io.ReadCloser, error) { return openFile(folder, actual) }})
 			}
 			return r, err
 		}

@@ -3,11 +3,13 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 const (
@@ -86,6 +89,7 @@ func (v *victim) deps() run.Deps {
 			v.note(&v.did, "read "+name)
 			return os.ReadFile(name)
 		},
+		Folder: files.Folder,
 		Env: func(name string) (string, bool) {
 			v.note(&v.did, "env "+name)
 			return "value-of-" + name, true
@@ -187,6 +191,56 @@ func TestHostileOrders(t *testing.T) {
 				t.Errorf("after that it is %s: %s", r.State, r.Why)
 			}
 		})
+	}
+}
+
+// An order that names a file of the worker learns nothing of its content, and one that names a pipe does not hold the
+// worker: it is free for another run at once.
+func TestOrdersOfFiles(t *testing.T) {
+	t.Parallel()
+	_, url := fleettest.Truth(t, truth.Config{})
+	s := specOf(t, `{url: "`+url+`"}`, small)
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(dir+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := newVictim(t)
+	said := map[string]bool{}
+	for i, content := range []string{"the secret of this machine", "another one, of that size."} {
+		if err := os.WriteFile(dir+"/own", []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in := fleet.Input{Kind: fleet.FileInput, Name: dir + "/own", Digest: strings.Repeat("0a", 32), Size: int64(len(content)), Object: "0"}
+		r := v.order(fleet.Order{Run: fmt.Sprint("fleet-file", i), Spec: s, Inputs: []fleet.Input{in}})
+		if said[r.Why] = true; r.State != fleet.Failed || !strings.Contains(r.Why, "is not that of the controller") {
+			t.Errorf("it is %s: %s", r.State, r.Why)
+		}
+	}
+	if len(said) != 1 {
+		t.Errorf("two contents are told apart: %v", said)
+	}
+	pipe := fleet.Order{
+		Run: "fleet-pipe", Spec: s, Protocol: fleet.Protocol, Pitot: version,
+		Inputs: []fleet.Input{{Kind: fleet.FileInput, Name: dir + "/pipe", Digest: strings.Repeat("0a", 32), Size: 5, Object: "0"}},
+	}
+	if r, err := bus.Ask[fleet.Readiness](t.Context(), v.b, bus.Of("w", bus.Order), pipe); err != nil || r.State != fleet.Preparing {
+		t.Fatalf("it is %s, %v", r.State, err)
+	}
+	for r := (fleet.Readiness{}); len(r.Needs) == 0; { // it takes the pipe for a file that it does not have
+		var err error
+		if r, err = bus.Ask[fleet.Readiness](t.Context(), v.b, bus.Of("w", bus.Poll), fleet.Poll{Run: pipe.Run}); err != nil || r.State != fleet.Preparing {
+			t.Fatalf("it is %s: %s, %v", r.State, r.Why, err)
+		}
+	}
+	if _, err := bus.Ask[fleet.Pulse](t.Context(), v.b, bus.Of("w", bus.Beat), fleet.Beat{Run: pipe.Run, Stop: fleet.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	r := fleet.Readiness{Busy: pipe.Run}
+	for r.Busy != "" {
+		r = v.order(fleet.Order{Run: "fleet-after", Spec: s})
+	}
+	if r.State != fleet.Ready {
+		t.Errorf("after that it is %s: %s", r.State, r.Why)
 	}
 }
 

@@ -6,54 +6,103 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
+// A setup is a run that is prepared: what send needs.
+type setup struct {
+	prepared *run.Prepared
+	job      run.Job
+	selfTest *trace.SelfTest
+	notes    []plan.Message
+}
+
+// close frees it, if there is any.
+func (s *setup) close() {
+	if s.prepared != nil {
+		s.prepared.Close()
+	}
+	*s = setup{} // the requests can take gigabytes
+}
+
+// prepareFor is how long a preparation may go on that is to end.
+const prepareFor = 5 * time.Second
+
+// awaitSetup prepares the run. A read that waits for a server of files which is away cannot be ended: it is left, and the
+// worker is free for other runs.
+func (t *task) awaitSetup() error {
+	type result struct {
+		setup
+		err error
+	}
+	deps, done := t.deps(), make(chan result, 1)
+	go func() {
+		s, err := t.prepare(deps)
+		done <- result{s, err}
+	}()
+	var late <-chan time.Time
+	for ended := t.ctx.Done(); ; {
+		select {
+		case r := <-done:
+			t.setup = r.setup
+			return r.err
+		case <-ended:
+			ended, late = nil, time.After(prepareFor)
+		case <-late:
+			t.w.stuck.Add(1)
+			go func() {
+				r := <-done
+				r.close()
+				t.w.stuck.Add(-1)
+			}()
+			return context.Cause(t.ctx)
+		}
+	}
+}
+
 // prepare makes the run of the order ready: its inputs, its requests, the connection to the server.
-func (t *task) prepare() error {
-	o := &t.order
+func (t *task) prepare(deps run.Deps) (s setup, err error) {
+	o := t.order
 	o.Spec = fleet.ForWorkers(o.Spec)
 	if o.Spec.Target.URL == "" { // the engine would listen
-		return errors.New("the order names no server")
+		return s, errors.New("the order names no server")
 	}
 	supply := inputs.NewSupply(inputs.SupplyOptions{
-		Inputs: o.Inputs, Deps: t.deps(), Folder: filepath.Join(t.w.o.Folder, "inputs"), Fetch: inputs.Fetcher(t.w.o.Bus.Stream(), o.Run), Spec: o.Spec, Env: o.Env, Files: o.Files,
+		Inputs: o.Inputs, Deps: deps, Folder: filepath.Join(t.w.o.Folder, "inputs"),
+		Fetch: inputs.Fetcher(t.w.o.Bus.Stream(), o.Run), Spec: o.Spec, Env: o.Env, Files: o.Files,
 	})
 	needs, differs := supply.Check(t.ctx)
 	if len(differs) > 0 {
-		return t.refuse(supply, differs)
+		return s, t.refuse(differs)
 	}
-	t.mu.Lock()
-	t.told.Needs = needs
-	t.mu.Unlock()
-	err := supply.Take(t.ctx)
+	t.tell(func(r *fleet.Readiness) { r.Needs = needs })
+	if err := supply.Take(t.ctx); err != nil {
+		return s, err
+	}
+	if s.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
+		return s, inWords(err)
+	}
+	if err = s.prepared.Reach(t.ctx); err != nil {
+		return s, fmt.Errorf("it does not reach the server: %w", err)
+	}
+	s.job = s.prepared.Job()
+	digest, err := inputs.Digest(s.job.Requests, s.job.Due)
 	if err != nil {
-		return err
+		return s, err
 	}
-	if t.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
-		return inWords(err)
-	}
-	if err = t.prepared.Reach(t.ctx); err != nil {
-		return fmt.Errorf("it does not reach the server: %w", err)
-	}
-	t.job = t.prepared.Job()
-	digest, err := inputs.Digest(t.job.Requests, t.job.Due)
-	if err != nil {
-		return err
-	}
-	t.selfTest, t.notes = t.prepared.TryStamps(t.ctx)
-	t.mu.Lock()
-	t.told.Needs, t.told.Digest, t.told.Requests = nil, digest, len(t.job.Requests)
-	t.mu.Unlock()
+	s.selfTest, s.notes = s.prepared.TryStamps(t.ctx)
+	t.tell(func(r *fleet.Readiness) { r.Needs, r.Digest, r.Requests = nil, digest, len(s.job.Requests) })
 	if t.ctx.Err() != nil {
-		return context.Cause(t.ctx)
+		return s, context.Cause(t.ctx)
 	}
-	return nil
+	return s, nil
 }
 
 // deps is the world of this machine for a run that is sent and nothing else.
@@ -80,14 +129,15 @@ func others(env func(string) (string, bool)) func(string) (string, bool) {
 	}
 }
 
-// refuse is an error that says which inputs are others here.
-func (t *task) refuse(s *inputs.Supply, differs []int) error {
+// refuse is an error that says which inputs are others here, and nothing of their content: an order can name any file of
+// this machine.
+func (t *task) refuse(differs []int) error {
 	var all []string
 	for _, i := range differs {
-		in := t.order.Inputs[i]
-		all = append(all, fmt.Sprintf("%s has another content here: SHA-256 %.12s…, and %.12s… on the controller", inputs.Title(in), s.Found(i), in.Digest))
+		all = append(all, inputs.Title(t.order.Inputs[i]))
 	}
-	return errors.New(strings.Join(all, "; "))
+	return fmt.Errorf("%s: the content here is not that of the controller; use the same on all machines, "+
+		"or a name that only the controller has: then the workers get it from there", strings.Join(all, "; "))
 }
 
 // inWords is an error in one line. Mistakes name their settings by path: the controller has

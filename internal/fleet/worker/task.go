@@ -10,10 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
@@ -31,12 +28,9 @@ type task struct {
 	changed  chan struct{} // has an element when there is a Start, or a Go
 	progress driver.Progress
 
-	// What prepare leaves to send; used by one goroutine.
-	prepared *run.Prepared
-	job      run.Job
-	secrets  *secret.Set // nil: none are known yet
-	selfTest *trace.SelfTest
-	notes    []plan.Message
+	// Used by one goroutine.
+	setup
+	secrets *secret.Set // nil: none are known yet
 
 	mu     sync.Mutex
 	state  fleet.State
@@ -83,7 +77,7 @@ func (t *task) guard() {
 
 // live is all of it.
 func (t *task) live() error {
-	if err := t.prepare(); err != nil {
+	if err := t.awaitSetup(); err != nil {
 		return cmp.Or(context.Cause(t.ctx), err)
 	}
 	t.enter(fleet.Ready)
@@ -93,10 +87,7 @@ func (t *task) live() error {
 
 // finish frees what the task has, and then says how it ended: whoever sees that it did finds a worker that is free.
 func (t *task) finish(err error) {
-	if t.prepared != nil {
-		t.prepared.Close()
-	}
-	t.prepared, t.job = nil, run.Job{} // the task is kept, and its requests can take gigabytes
+	t.close()
 	err = t.secrets.Error(err)
 	switch {
 	case err == nil:
@@ -141,6 +132,13 @@ func (t *task) ended() bool {
 func (t *task) enter(s fleet.State) {
 	t.mu.Lock()
 	t.state = s
+	t.mu.Unlock()
+}
+
+// tell changes what the controller is told.
+func (t *task) tell(change func(*fleet.Readiness)) {
+	t.mu.Lock()
+	change(&t.told)
 	t.mu.Unlock()
 }
 
@@ -258,7 +256,8 @@ func (t *task) endSoon(level fleet.Stop) {
 	t.stop(level)
 }
 
-// cancelAndWait ends the task, and waits until what it measured is delivered, or in a file.
+// cancelAndWait ends the task, and waits until what it measured is delivered, or in a file. A disk that takes nothing is
+// not waited for.
 func (t *task) cancelAndWait() {
 	if t == nil {
 		return
@@ -268,7 +267,10 @@ func (t *task) cancelAndWait() {
 	case <-t.over:
 	case <-time.After(lastWords):
 		t.cancel(errEnded)
-		<-t.over
+		select {
+		case <-t.over:
+		case <-time.After(lastWords):
+		}
 	}
 }
 

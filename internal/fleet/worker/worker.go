@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -40,7 +41,8 @@ type Options struct {
 // A Worker serves runs.
 type Worker struct {
 	o     Options
-	epoch time.Time // instant 0 of its monotonic clock
+	epoch time.Time    // instant 0 of its monotonic clock
+	stuck atomic.Int64 // preparations that were left; see awaitSetup
 
 	mu      sync.Mutex
 	task    *task // the present or the last one; nil: none yet
@@ -158,6 +160,9 @@ func (w *Worker) order(o fleet.Order) fleet.Readiness {
 	return w.task.readiness()
 }
 
+// mostStuck is how many preparations may be left: each keeps a thread.
+const mostStuck = 16
+
 // refuses says why an order is not for this worker, empty if it is.
 func (w *Worker) refuses(o fleet.Order) string {
 	switch {
@@ -165,6 +170,8 @@ func (w *Worker) refuses(o fleet.Order) string {
 		return fmt.Sprintf("it is pitot %s (protocol %d) and the controller is pitot %s (protocol %d); use one version for both", w.o.Self.Pitot, fleet.Protocol, o.Pitot, o.Protocol)
 	case !fleet.IsRun(o.Run):
 		return fmt.Sprintf("%.40q is not the id of a run", o.Run)
+	case w.stuck.Load() >= mostStuck:
+		return fmt.Sprintf("%d runs before this one still wait for files of this machine that cannot be read; start the worker anew", mostStuck)
 	}
 	return ""
 }
