@@ -53,11 +53,15 @@ func (a address) String() string {
 	return strings.Join(all, ",")
 }
 
-// full has what authenticates, for the connection.
+// full has what authenticates, for nats.go. Whether it is encrypted is the dialer's.
 func (a address) full() []string {
 	var all []string
 	for _, u := range a {
-		all = append(all, u.String())
+		plain := *u
+		if plain.Scheme = "nats"; isWebSocket(u) {
+			plain.Scheme = "ws"
+		}
+		all = append(all, plain.String())
 	}
 	return all
 }
@@ -74,9 +78,9 @@ func (a address) secrets() (found []string) {
 	return found
 }
 
-// encrypted reports whether every server is asked for TLS.
+// encrypted reports whether a server is asked for TLS: then all are.
 func (a address) encrypted() bool {
-	return !slices.ContainsFunc(a, func(u *url.URL) bool { return u.Scheme != "tls" && u.Scheme != "wss" })
+	return slices.ContainsFunc(a, func(u *url.URL) bool { return u.Scheme == "tls" || u.Scheme == "wss" })
 }
 
 // local reports whether every server is on this machine.

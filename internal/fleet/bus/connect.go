@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -98,40 +97,21 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// open connects. What was encrypted because the server demands it stays so: a connection in its
-// place that is not encrypted is refused.
+// open connects. A server that refuses us says why and closes, which can be while nats.go still writes: what it said may
+// be lost then, and it is asked again.
 func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
-	conn, err := b.dial(ctx, o, options)
-	if err != nil {
-		return err
-	}
-	_, err = conn.TLSConnectionState()
-	encrypted := err == nil
-	if encrypted && !options.Secure && !b.address.encrypted() {
-		conn.Close()
-		options.Secure = true
-		if conn, err = b.dial(ctx, o, options); err != nil {
+	for attempt := 1; ; attempt++ {
+		n := options
+		d := b.newDialer(ctx, o, &n)
+		conn, err := d.connect(n)
+		if err == nil {
+			b.conn, b.private = conn, d.secure || b.address.local()
+			b.stream, err = jetstream.New(conn)
+			b.set(conn.IsConnected())
 			return err
 		}
-	}
-	b.conn, b.private = conn, encrypted || b.address.local()
-	b.stream, err = jetstream.New(conn)
-	b.set(conn.IsConnected())
-	return err
-}
-
-// dial connects once. A server that refuses us says why and closes, which can be while nats.go still
-// writes: what it said may be lost then, and it is asked again.
-func (b *Bus) dial(ctx context.Context, o Options, options nats.Options) (*nats.Conn, error) {
-	for attempt := 1; ; attempt++ {
-		d := &dialer{ctx: ctx, dial: o.Dial}
-		options.CustomDialer = d
-		conn, err := d.connect(options)
-		if err == nil {
-			return conn, nil
-		}
 		if !isGone(err) || attempt == 5 {
-			return nil, b.explain(ctx, o, d, err)
+			return b.explain(ctx, o, d, err)
 		}
 	}
 }
@@ -139,7 +119,7 @@ func (b *Bus) dial(ctx context.Context, o Options, options nats.Options) (*nats.
 // options are those of nats.go.
 func (b *Bus) options(o Options) (nats.Options, error) {
 	n := nats.GetDefaultOptions()
-	n.Servers, n.Name, n.Token = b.address.full(), o.Name, o.Token
+	n.Name, n.Token = o.Name, o.Token
 	n.Timeout, n.SkipHostLookup, n.IgnoreDiscoveredServers = connectTimeout, true, true
 	n.MaxReconnect, n.ReconnectWait, n.ReconnectJitter, n.ReconnectJitterTLS = -1, reconnectWait, reconnectWait/4, reconnectWait/4
 	n.PingInterval, n.MaxPingsOut, n.ReconnectBufSize = cmp.Or(o.Ping, pingInterval), pingsMissed, reconnectBuffer
@@ -177,94 +157,6 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 		}
 	}
 	return n, nil
-}
-
-// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not.
-type dialer struct {
-	ctx  context.Context // ends with Connect
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-	mu      sync.Mutex
-	opening bool
-	conn    net.Conn
-	err     error
-}
-
-// connect is options.Connect, ended with the context.
-func (d *dialer) connect(options nats.Options) (*nats.Conn, error) {
-	d.opening = true
-	stop := context.AfterFunc(d.ctx, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.opening && d.conn != nil {
-			_ = d.conn.Close()
-		}
-	})
-	defer stop()
-	conn, err := options.Connect()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.opening, d.conn = false, nil
-	if err == nil && d.ctx.Err() != nil {
-		conn.Close()
-		return nil, d.ctx.Err()
-	}
-	return conn, err
-}
-
-// Dial is for nats.go.
-func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	ctx := context.Background()
-	d.mu.Lock()
-	if d.opening {
-		ctx = d.ctx
-	}
-	d.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	dial := d.dial
-	if dial == nil {
-		dial = new(net.Dialer).DialContext
-	}
-	conn, err := dial(ctx, network, address)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.opening {
-		d.conn, d.err = conn, err
-		if err == nil && d.ctx.Err() != nil {
-			_ = conn.Close()
-		}
-		if err == nil {
-			conn = &opened{conn, d}
-		}
-	}
-	return conn, err
-}
-
-// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before it reads, and
-// where the second write fails it would never see why the server refused what came with the first.
-type opened struct {
-	net.Conn
-	dialer *dialer
-}
-
-func (c *opened) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if isGone(err) && c.dialer.isOpening() {
-		return len(b), nil // the next read ends as the server said, or fails
-	}
-	return n, err
-}
-
-func (d *dialer) isOpening() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.opening
-}
-
-// isGone reports an error of writing to a connection that the other side has closed.
-func isGone(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Close ends the connection and waits for handlers that are running. No handler may call it.
