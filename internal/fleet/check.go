@@ -23,10 +23,10 @@ func ForWorkers(s plan.Spec) plan.Spec {
 // connectLimit is how long a worker waits for the server to accept its connection.
 const connectLimit = 5 * time.Second
 
-// IsWorker reports whether a text can be the ID of a Worker, which is part of subjects.
+// IsWorker reports whether a text can be the ID of a Worker, which is part of subjects; see Key.
 func IsWorker(id string) bool { return workerID.MatchString(id) }
 
-var workerID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+var workerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // MaxLead is how far ahead the instant of a Start can be.
 const MaxLead = time.Minute

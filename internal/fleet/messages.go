@@ -10,7 +10,7 @@ import (
 
 // Protocol is the version of the messages of this package. A controller and its workers have the
 // same one, and the same version of Pitot: a run whose parts differ is not one run.
-const Protocol = 1
+const Protocol = 2
 
 // A Question asks every worker that is there who it is.
 type Question struct {
@@ -20,7 +20,7 @@ type Question struct {
 
 // A Worker is the answer to a Question: who a worker is and what it does.
 type Worker struct {
-	// ID names the worker for as long as its process lives, and is a token of a subject.
+	// ID names the worker for as long as its process lives, and is a token of a subject: it is that of its Key.
 	ID       string `json:"id"`
 	Name     string `json:"name"` // for people; unique in a fleet, or made so
 	Zone     string `json:"zone,omitempty"`

@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +68,7 @@ func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
 	}
 	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say, Soon: w.soon})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say, Soon: w.soon})
 	}()
 	if err = <-w.ended; err == nil {
 		err = w.why(ctx)
@@ -163,10 +161,8 @@ func capable(chunks float64) string {
 // self describes this process.
 func (c WorkerCmd) self(con *console.Console) fleet.Worker {
 	here := machine.Here()
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
 	w := fleet.Worker{
-		ID: hex.EncodeToString(id[:]), Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: con.Version,
+		Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: con.Version,
 		Host: here.Host, OS: here.OS, PID: os.Getpid(), CPUs: here.CPUs, Files: here.FileLimit, State: fleet.Idle,
 	}
 	if w.Name == "" {

@@ -66,8 +66,8 @@ func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.
 		ctx, end := context.WithCancel(context.Background())
 		c.ends = append(c.ends, end)
 		o := worker.Options{
-			Self: fleet.Worker{ID: fmt.Sprintf("w%d", i), Name: fmt.Sprintf("worker-%d", i), Host: "here", Protocol: fleet.Protocol, Pitot: version, CPUs: 2, Files: 1 << 16},
-			Bus:  connect(t, s), Deps: deps, Folder: t.TempDir(), Say: func(line string) {
+			Key: fleet.NewKey(), Self: fleet.Worker{Name: fmt.Sprintf("worker-%d", i), Host: "here", Protocol: fleet.Protocol, Pitot: version, CPUs: 2, Files: 1 << 16},
+			Bus: connect(t, s), Deps: deps, Folder: t.TempDir(), Say: func(line string) {
 				t.Logf("worker-%d: %s", i, line)
 				if strings.Contains(line, ": done, ") {
 					c.over <- struct{}{}

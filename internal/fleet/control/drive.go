@@ -27,10 +27,7 @@ func (f *Fleet) Start(ctx context.Context, r *trace.Run) (err error) {
 // Drive gathers the records of the crew.
 func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (run.Outcome, error) {
 	f.followed = true
-	g, err := newGathering(ctx, f, f.begun, t)
-	if err != nil {
-		return run.Outcome{Outcome: stoppedAt(f.begun.zeroWall)}, err
-	}
+	g := newGathering(f, f.begun, t)
 	defer g.end()
 	out, err := g.watch(ctx, stop)
 	f.gathered = err == nil

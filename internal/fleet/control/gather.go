@@ -18,6 +18,7 @@ import (
 // A gathering is a run under way: what of it has come, and who still works on it.
 type gathering struct {
 	*beginning
+	timing
 	f    *Fleet
 	told run.Told
 
@@ -26,8 +27,9 @@ type gathering struct {
 	reading  sync.WaitGroup
 
 	mu      sync.Mutex
-	seen    []bool    // requests that have a record
-	newest  time.Time // when the last of them came
+	seen    []bool        // requests that have a record
+	quiet   time.Duration // since the last of them came, or the run began, without the time in which this process was suspended
+	looked  time.Time
 	records []*trace.Record
 	shares  []share
 	level   fleet.Stop    // what the workers are told
@@ -41,8 +43,10 @@ type share struct {
 	*member
 	requests, records int
 	places            int
-	trouble           string    // that was said last
-	idle              time.Time // since when it says that it is done; zero: it does not
+	forged            bool          // it was said that others send in its name
+	ahead             trace.Instant // how far its instants can be ahead
+	trouble           string        // that was said last
+	idle              time.Time     // since when it says that it is done; zero: it does not
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
 	lastHeard         time.Time
@@ -52,18 +56,17 @@ type share struct {
 // active reports whether the worker still sends.
 func (s *share) active() bool { return s.end == nil && s.lost.IsZero() }
 
-func newGathering(ctx context.Context, f *Fleet, b *beginning, t run.Told) (*gathering, error) {
-	g := &gathering{beginning: b, f: f, told: t, seen: make([]bool, len(b.owners)), came: make(chan struct{}, 1)}
+func newGathering(f *Fleet, b *beginning, t run.Told) *gathering {
+	g := &gathering{
+		beginning: b, timing: timingOf(f.job), f: f, told: t, seen: make([]bool, len(b.owners)), looked: time.Now(), came: make(chan struct{}, 1),
+	}
 	for i, m := range f.crew {
-		g.shares = append(g.shares, share{member: m, places: b.heading.Start[i].Places})
+		g.shares = append(g.shares, share{member: m, places: b.heading.Start[i].Places, ahead: spare})
 	}
 	for _, owner := range b.owners {
 		g.shares[owner].requests++
 	}
-	var err error
-	if g.receiver, err = delivery.Receive(ctx, f.o.Bus.Stream(), f.run); err != nil {
-		return nil, err
-	}
+	g.receiver = delivery.NewReceiver(f.o.Bus.Stream(), b.heading)
 	reading, stop := context.WithCancel(context.Background())
 	g.stopped = stop
 	g.reading.Go(func() {
@@ -77,7 +80,7 @@ func newGathering(ctx context.Context, f *Fleet, b *beginning, t run.Told) (*gat
 	if t.Progress != nil {
 		t.Progress.Follow(g.snapshot)
 	}
-	return g, nil
+	return g
 }
 
 func (g *gathering) end() {
@@ -116,18 +119,19 @@ func (g *gathering) Record(from int, r *trace.Record) {
 }
 
 // take keeps a record, unless it is there already, of a request of another share, or of none, or cannot
-// be. g.mu is held.
+// be, or its worker has sent such a one. g.mu is held.
 func (g *gathering) take(from int, r *trace.Record) bool {
-	if g.settled || r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from || g.shares[from].end != nil {
+	s := &g.shares[from]
+	if g.settled || r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from || s.end != nil || s.lost.Code == lostDamaged {
 		return false
 	}
-	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.latest()); err != nil {
+	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.due[r.Index], g.latest()+s.ahead); err != nil {
 		g.damaged(from, err)
 		return false
 	}
-	g.seen[r.Index], g.newest = true, time.Now()
+	g.seen[r.Index], g.quiet = true, 0
 	g.records = append(g.records, r)
-	g.shares[from].records++
+	s.records++
 	return true
 }
 
@@ -147,7 +151,7 @@ func (g *gathering) End(from int, e fleet.End) {
 	g.mu.Lock()
 	if from >= 0 && from < len(g.shares) && g.shares[from].end == nil {
 		s := &g.shares[from]
-		if err := checkEnd(&e, g.heading.Start[from], s.records, g.latest()); err != nil {
+		if err := checkEnd(&e, g.heading.Start[from], s.records, g.latest()+s.ahead); err != nil {
 			g.damaged(from, err)
 		} else {
 			s.end = &e
@@ -183,6 +187,19 @@ func (g *gathering) damaged(from int, err error) {
 	}
 }
 
+// Forged loses a worker that sends in the name of another. What was sent is not taken, whoever sent it.
+func (g *gathering) Forged(share, by int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := &g.shares[share]
+	if by >= 0 {
+		g.damaged(by, fmt.Errorf("it is in the name of worker %s", s.Name))
+	} else if !s.forged {
+		s.forged = true
+		g.told.Note(plan.Say(noteForged, "worker", s.Name, "host", s.Host))
+	}
+}
+
 // How a worker is lost.
 const (
 	lostSilent  plan.Code = "fleet.lost-silent"
@@ -190,10 +207,15 @@ const (
 	lostFailed  plan.Code = "fleet.lost-failed"
 	lostDamaged plan.Code = "fleet.lost-damaged"
 	lostEnded   plan.Code = "fleet.lost-ended"
+	lostOverdue plan.Code = "fleet.lost-overdue"
+	lostGoesOn  plan.Code = "fleet.lost-goes-on"
 )
 
-// noteLost says during the run that a worker was lost.
-const noteLost plan.Code = "fleet.lost-note"
+// noteLost says during the run that a worker was lost, and noteForged that somebody sends in the name of one.
+const (
+	noteLost   plan.Code = "fleet.lost-note"
+	noteForged plan.Code = "fleet.forged"
+)
 
 // lose marks a worker as lost, and tells it to send no more if it hears that. g.mu is held.
 func (g *gathering) lose(s *share, why plan.Message) {
@@ -210,7 +232,8 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	done := ctx.Done()
-	var patience <-chan time.Time // for what was cancelled
+	var late <-chan time.Time // for what was cancelled
+	patience := 2*g.f.o.Grace + g.f.o.Lead
 	for {
 		select {
 		case <-stop:
@@ -219,9 +242,9 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 		case <-done:
 			done, stop = nil, nil
 			g.raise(fleet.Cancel)
-			patience = time.After(2*g.f.o.Grace + g.f.o.Lead)
-		case <-patience:
-			g.loseRest()
+			late = time.After(patience)
+		case <-late:
+			g.loseRest(patience)
 		case <-g.came:
 		case <-tick.C:
 		}
@@ -253,17 +276,24 @@ func (g *gathering) look() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.quiet += min(time.Since(g.looked), time.Second)
+	g.looked = time.Now()
 	for i := range g.shares {
 		s := &g.shares[i]
+		s.ahead = s.aheadBy()
 		if !s.active() {
 			continue
 		}
 		p, silent := s.look()
+		quiet := min(g.quiet, up)
+		over := g.overdue(trace.Instant(now()-g.zero), quiet, g.patience(p))
 		switch {
 		case p.State == fleet.Failed:
 			g.lost(s, plan.Say(lostFailed, "why", p.Why))
-		case g.endless(s, p.State):
+		case g.endless(s, p.State, quiet):
 			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
+		case over > 0:
+			g.lost(s, plan.Say(lostOverdue, "seconds", over, "state", string(p.State)))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
 			g.lost(s, plan.Say(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
@@ -279,8 +309,7 @@ func (g *gathering) look() error {
 
 // endless reports a worker that says that it has delivered everything, while nothing more comes: somebody
 // else has ended its run. g.mu is held.
-func (g *gathering) endless(s *share, state fleet.State) bool {
-	const patience = 6 // times the grace
+func (g *gathering) endless(s *share, state fleet.State, quiet time.Duration) bool {
 	switch {
 	case state != fleet.Idle:
 		s.idle = time.Time{}
@@ -288,7 +317,18 @@ func (g *gathering) endless(s *share, state fleet.State) bool {
 	case s.idle.IsZero():
 		s.idle = time.Now()
 	}
-	return min(time.Since(s.idle), time.Since(g.newest), g.f.upFor()) > patience*g.f.o.Grace
+	return min(time.Since(s.idle), quiet) > patienceGraces*g.f.o.Grace
+}
+
+// patienceGraces is how many times the grace nothing may come of what is to come.
+const patienceGraces = 6
+
+// patience is how long nothing may come of a worker: as long as workers try to deliver, if it says that it does.
+func (g *gathering) patience(p fleet.Pulse) time.Duration {
+	if p.State == fleet.Delivering || p.Why != "" {
+		return g.f.o.Away + patienceGraces*g.f.o.Grace
+	}
+	return patienceGraces * g.f.o.Grace
 }
 
 func (g *gathering) lost(s *share, why plan.Message) {
@@ -329,14 +369,17 @@ func (m *member) isGone() bool {
 	return isGone(m.silence)
 }
 
-// loseRest gives up on those that do not end after they were told to.
-func (g *gathering) loseRest() {
+// loseRest gives up on those that have not ended for so long after they were told to.
+func (g *gathering) loseRest(after time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.shares {
 		if s := &g.shares[i]; s.active() {
-			_, silent := s.look()
-			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+			if _, silent := s.look(); silent > g.f.o.Grace {
+				g.lost(s, plan.Say(lostSilent, "seconds", silent))
+			} else {
+				g.lost(s, plan.Say(lostGoesOn, "seconds", after))
+			}
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestHostileHeadings(t *testing.T) {
 		sp := spec(t, url, open)
 		h := fleet.Heading{
 			Fleet: "fleet-" + strings.ToLower(rand.Text()[:12]), Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Plan{Spec: &sp}}, Bounds: []time.Duration{1, 2},
-			Workers: []fleet.Worker{{ID: "a"}, {ID: "b"}}, Start: []fleet.Start{{Of: 2}, {Share: 1, Of: 2}},
+			Workers: []fleet.Worker{{ID: fleet.NewKey().ID()}, {ID: fleet.NewKey().ID()}}, Start: []fleet.Start{{Of: 2}, {Share: 1, Of: 2}},
 		}
 		if err := h.Check(h.Fleet); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestResumeHasNoKey(t *testing.T) {
 	sp.Request.Headers = []plan.Header{{Name: "x-other", From: &plan.Source{Given: true}}, {Name: "x-file", From: &plan.Source{File: "/etc/hostname"}}}
 	h := fleet.Heading{
 		Fleet: "fleet-hostile", Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Plan{Spec: &sp}}, Bounds: []time.Duration{1},
-		Workers: []fleet.Worker{{ID: "a", Name: "a"}}, Start: []fleet.Start{{Of: 1}}, Digest: "another",
+		Workers: []fleet.Worker{{ID: fleet.NewKey().ID(), Name: "a"}}, Start: []fleet.Start{{Of: 1}}, Digest: "another",
 	}
 	if err := delivery.Create(t.Context(), b.Stream(), h); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestKeysWithoutTLS(t *testing.T) {
 	s := fleettest.Embedded(t, fleettest.Options{})
 	_, url := fleettest.Truth(t, truth.Config{})
 	orders := make(chan fleet.Order, 1)
-	l := &liar{self: fleet.Worker{ID: "z", Name: "z", Host: "there"}, asked: func(o fleet.Order) { orders <- o }, ready: func(r *fleet.Readiness) { r.State, r.Why = fleet.Failed, "enough" }}
+	l := &liar{self: fleet.Worker{Name: "z", Host: "there"}, asked: func(o fleet.Order) { orders <- o }, ready: func(r *fleet.Readiness) { r.State, r.Why = fleet.Failed, "enough" }}
 	l.join(t, s) // it says that it is not private
 	for name, tt := range map[string]struct {
 		key  plan.Source

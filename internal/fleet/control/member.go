@@ -9,6 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/clocks"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 const (
@@ -119,6 +120,15 @@ func (m *member) look() (p fleet.Pulse, silent time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pulse, m.silent
+}
+
+// aheadBy is how far the instants of the worker can be ahead of those that are read here, with a second for what else is
+// not known.
+func (m *member) aheadBy() trace.Instant {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, bound := m.clock.At(now())
+	return trace.Instant(min(bound, int64(spare)-int64(time.Second)) + int64(time.Second))
 }
 
 // roundTrip is the least that was seen.

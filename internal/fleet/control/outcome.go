@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -153,17 +152,9 @@ func (g *gathering) missing() (all []*trace.Record) {
 	for i := range g.shares {
 		left[i] = g.shares[i].owed(g.closed(), g.level)
 	}
-	next, done := iter.Pull(g.f.job.Due)
-	defer done()
-	for i := range g.seen {
-		req := &g.f.job.Requests[i]
-		due := trace.Never
-		if req.After == 0 {
-			at, ok := next()
-			if !ok {
-				break
-			}
-			due = trace.Instant(at)
+	for i, due := range g.due {
+		if due == notSent {
+			break
 		}
 		if s := g.owners[i]; !g.seen[i] && left[s] > 0 && !g.beyond(due) {
 			left[s]--

@@ -72,7 +72,7 @@ func tidyPulse(p fleet.Pulse) fleet.Pulse {
 	return p
 }
 
-// spare is how far the instants of a worker may be from those of the controller, which is far more
+// spare is how far the instants of a worker may be from those of the controller where its clock is not known: far more
 // than clocks differ.
 const spare = trace.Instant(time.Minute)
 
@@ -82,20 +82,25 @@ var (
 	errNumber  = errors.New("a number of a record is none")
 	errText    = errors.New("a text of a record is too long")
 	errInstant = errors.New("an instant is before the run or after now")
+	errDue     = errors.New("a record is due at another instant than its request")
+	errOrder   = errors.New("the instants of a record are not in order, such as one that was sent before it was due, or done before it was sent")
 	errProbes  = errors.New("there are probes of a worker that was to send none")
 )
 
-// checkRecord says what is wrong with a record as that of a request, at an instant of the run. What
-// the server said is not looked at: that is judged elsewhere.
-func checkRecord(r *trace.Record, req *workload.Request, now trace.Instant) error {
-	if r.ID != req.ID || r.Tenant != req.Tenant || r.Session != req.Session || r.Turn != req.Number {
+// checkRecord says what is wrong with a record as that of a request, which is due at an instant unless it waits for an
+// answer, when no instant can be later than the latest. What the server said is not looked at: that is judged elsewhere.
+func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Instant) error {
+	switch {
+	case r.ID != req.ID || r.Tenant != req.Tenant || r.Session != req.Session || r.Turn != req.Number:
 		return errOther
+	case req.After == 0 && r.Due != due:
+		return errDue
 	}
-	return checkForm(r, now)
+	return checkForm(r, latest)
 }
 
 // checkForm says what is wrong with any record.
-func checkForm(r *trace.Record, now trace.Instant) error {
+func checkForm(r *trace.Record, latest trace.Instant) error {
 	switch {
 	case r.Class != "" && !slices.Contains(trace.Classes(), r.Class):
 		return errClass
@@ -105,31 +110,58 @@ func checkForm(r *trace.Record, now trace.Instant) error {
 		return errText
 	}
 	for _, t := range []trace.Instant{r.Due, r.Free, r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte, r.Done, r.FirstSent, r.Usage.At} {
-		if outside(t, now) {
+		if outside(t, latest) {
 			return errInstant
 		}
 	}
-	if slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return outside(c.At, now) }) {
+	if slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return outside(c.At, latest) }) {
 		return errInstant
+	}
+	if !inOrder(r) {
+		return errOrder
 	}
 	return nil
 }
 
-// outside reports an instant that cannot be by now.
-func outside(t, now trace.Instant) bool { return t < -spare || t > now+spare }
+// jitter is how far instants may be out of order: those of what arrives can be the kernel's.
+const jitter = trace.Instant(10 * time.Millisecond)
+
+// inOrder reports whether the instants of a record can follow one another. Those of an answer that came have all happened.
+func inOrder(r *trace.Record) bool {
+	if r.OK() && (!r.Sent.Happened() || !r.FirstByte.Happened() || !r.Done.Happened()) {
+		return false
+	}
+	last := trace.Never
+	follows := func(t trace.Instant) bool {
+		ok := !t.Happened() || t >= last-jitter
+		last = max(last, t)
+		return ok
+	}
+	ok := r.Due.Happened() && r.Released >= r.Due && r.Free <= r.Released+jitter && r.FirstSent <= max(r.Sent, 0)+jitter
+	for _, t := range []trace.Instant{r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte} {
+		ok = ok && follows(t)
+	}
+	for _, c := range r.Chunks {
+		ok = ok && follows(c.At)
+	}
+	return ok && follows(r.Usage.At) && follows(r.Done)
+}
+
+// outside reports an instant that cannot be.
+func outside(t, latest trace.Instant) bool { return t < -spare || t > latest }
 
 // checkEnd says what is wrong with the end of a share of which so many records came.
-func checkEnd(e *fleet.End, s fleet.Start, records int, now trace.Instant) error {
+func checkEnd(e *fleet.End, s fleet.Start, records int, latest trace.Instant) error {
 	switch {
 	case e.Records != records:
 		return fmt.Errorf("its end speaks of %d records, and %d came", e.Records, records)
-	case outside(e.End, now):
+	case outside(e.End, latest):
 		return errInstant
 	case len(e.Probes) > 0 && !s.Probe:
 		return errProbes
 	}
 	for _, p := range e.Probes {
-		if err := checkForm(p, now); err != nil {
+		if err := checkForm(p, latest); err != nil {
 			return err
 		}
 	}

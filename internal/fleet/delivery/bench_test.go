@@ -170,7 +170,7 @@ func BenchmarkSend(b *testing.B) {
 func BenchmarkSendEach(b *testing.B) {
 	js := connect(b, separate(b))
 	create(b, js, 1)
-	s, r := NewSender(js, run, 0), sample(1, 128)
+	s, r := NewSender(js, run, 0, keys[0]), sample(1, 128)
 	defer s.Close()
 	before := cpu(b)
 	for b.Loop() {
@@ -188,6 +188,7 @@ type discard struct{ ended chan struct{} }
 func (discard) Record(int, *trace.Record) {}
 func (d discard) End(int, fleet.End)      { close(d.ended) }
 func (discard) Damaged(int, error)        {}
+func (discard) Forged(int, int)           {}
 
 // A Receiver alone: what a controller does beyond a plain run.
 func BenchmarkReceive(b *testing.B) {
@@ -201,10 +202,7 @@ func BenchmarkReceive(b *testing.B) {
 		deliver(b, js, 0, shares(1, many, chunks)[0])
 		return js
 	}, func(js jetstream.JetStream) {
-		r, err := Receive(b.Context(), js, run)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := NewReceiver(js, heading(1))
 		ctx, cancel := context.WithCancel(b.Context())
 		h := discard{make(chan struct{})}
 		var running sync.WaitGroup

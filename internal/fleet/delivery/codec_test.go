@@ -120,15 +120,17 @@ type got struct {
 	records [][]*trace.Record
 	ends    []*fleet.End
 	damaged []error
+	forged  [][]int // by whom
 }
 
 func newGot(shares int) *got {
-	return &got{make([][]*trace.Record, shares), make([]*fleet.End, shares), make([]error, shares)}
+	return &got{make([][]*trace.Record, shares), make([]*fleet.End, shares), make([]error, shares), make([][]int, shares)}
 }
 
 func (g *got) Record(share int, r *trace.Record) { g.records[share] = append(g.records[share], r) }
 func (g *got) End(share int, e fleet.End)        { g.ends[share] = &e }
 func (g *got) Damaged(share int, err error)      { g.damaged[share] = errors.Join(g.damaged[share], err) }
+func (g *got) Forged(share, by int)              { g.forged[share] = append(g.forged[share], by) }
 
 // cutAll is the messages of records and an end.
 func cutAll(t testing.TB, records []*trace.Record, end *fleet.End) (messages [][]byte) {

@@ -7,12 +7,14 @@ import (
 	"flag"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
@@ -65,7 +67,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 	for i, records := range all {
 		js := b.connect(t)
 		senders.Go(func() {
-			s := NewSender(js, run, i)
+			s := NewSender(js, run, i, keys[i])
 			defer s.Close()
 			for k, r := range records {
 				s.Record(r)
@@ -100,7 +102,7 @@ func TestNoServerForAWhile(t *testing.T) {
 	b := start(t)
 	create(t, b.connect(t), 1)
 	c := collect(t, b.connect(t))
-	s := NewSender(b.connect(t), run, 0)
+	s := NewSender(b.connect(t), run, 0, keys[0])
 	defer s.Close()
 	b.stop()
 	records := shares(1, 3000, 16)[0]
@@ -220,11 +222,51 @@ func TestMessagesThatAreStoredAgainAndInAnyOrder(t *testing.T) {
 	c.check(t, [][]*trace.Record{records})
 }
 
+// What another one than the worker of a share has sent is not taken, whatever it is and whenever it comes: the records of
+// that worker are, and who has signed the other ones is known.
+func TestOnlyTheWorkerOfAShareDelivers(t *testing.T) {
+	b := start(t)
+	js := b.connect(t)
+	create(t, js, 2)
+	all := shares(2, 300, 100)
+	subject := subjectOf(run, "0")
+	forge := func(m *nats.Msg) {
+		t.Helper()
+		if _, err := js.PublishMsg(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lie := cutAll(t, all[1], &fleet.End{Records: len(all[1])})[0]
+	other := signed(keys[0], subjectOf("another-run", "0"), 1, lie)
+	other.Subject = subject // replayed
+	replayed := signed(keys[0], subject, 1, lie)
+	replayed.Header.Set(numberHeader, "2")
+	unsigned := newMessage(subject, 1, lie)
+	unsigned.Header.Set(jetstream.MsgIDHeader, "0.1")
+	forge(signed(keys[1], subject, 1, lie)) // as a Sender of this share with the key of another worker does
+	forge(signed(fleet.NewKey(), subject, 1, lie))
+	forge(signed(keys[1], subject, 1<<40, lie))
+	forge(unsigned)
+	forge(other)
+	forge(replayed)
+	c := collect(t, js)
+	deliver(t, js, 0, all[0])
+	for range 2 * mostForged {
+		forge(signed(keys[1], subject, 1, lie))
+	}
+	deliver(t, js, 1, all[1])
+	c.check(t, all)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if want := []int{1, -1, 1, -1, -1, -1, 1, 1, 1, 1}; !slices.Equal(c.forged[0], want) || len(c.forged[1]) > 0 {
+		t.Errorf("forged by %v, want %v", c.forged, want)
+	}
+}
+
 // publish stores a message as a Sender does, whether it is there already or not.
 func publish(t testing.TB, js jetstream.JetStream, share int, number uint64, data []byte) {
 	t.Helper()
-	m := newMessage(subjectOf(run, strconv.Itoa(share)), strconv.Itoa(share), number, data)
-	m.Header.Del(jetstream.MsgIDHeader)
+	m := signed(keys[max(share, 0)%len(keys)], subjectOf(run, strconv.Itoa(share)), number, data)
 	if number == 0 {
 		m.Header.Del(numberHeader)
 	}
@@ -257,9 +299,12 @@ func TestSharesThatEndInTheMiddleOrAreDamaged(t *testing.T) {
 	for i, want := range []struct {
 		records        int
 		ended, damaged bool
-	}{{9, false, false}, {10, false, true}, {0, false, true}, {10, true, false}} {
+	}{{9, false, false}, {10, false, true}, {0, false, false}, {10, true, false}} {
 		if d := diff(records[:want.records], append([]*trace.Record{}, c.records[i]...)); d != "" {
 			t.Errorf("share %d: %s", i, d)
+		}
+		if i == 2 && len(c.forged[i]) != 1 {
+			t.Errorf("a message without a number: %v", c.forged)
 		}
 		if (c.ends[i] != nil) != want.ended || (c.damaged[i] != nil) != want.damaged {
 			t.Errorf("share %d: ended %v, damaged %v", i, c.ends[i] != nil, c.damaged[i])
@@ -297,7 +342,7 @@ func TestAFullStream(t *testing.T) {
 	}
 	limit(1 << 20)
 	records := shares(1, 4000, 128)[0]
-	s := NewSender(b.connect(t), run, 0)
+	s := NewSender(b.connect(t), run, 0, keys[0])
 	defer s.Close()
 	for _, r := range records {
 		s.Record(r)
@@ -329,10 +374,7 @@ func TestRunAgain(t *testing.T) {
 	records := shares(1, 100, 10)[0]
 	messages := cutAll(t, records, &fleet.End{Records: len(records)})
 	whole := bytes.Join(messages, nil)
-	r, err := Receive(t.Context(), js, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewReceiver(js, heading(1))
 	g, pieces := newGot(1), uint64(5)
 	for i := range pieces {
 		publish(t, js, 0, i+1, whole[uint64(len(whole))*i/pieces:uint64(len(whole))*(i+1)/pieces])

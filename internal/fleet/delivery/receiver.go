@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ type Receiver struct {
 	js      jetstream.JetStream
 	run     string
 	stream  string
-	heading fleet.Heading
+	workers []fleet.Worker // by share
 
 	// Used by Run.
 	shares []share
@@ -51,17 +52,13 @@ type waiter struct {
 	done     chan struct{}
 }
 
-// Receive reads the heading of a run. The error wraps ErrGone if the run has no stream.
-func Receive(ctx context.Context, js jetstream.JetStream, run string) (*Receiver, error) {
-	h, err := HeadingOf(ctx, js, run)
-	if err != nil {
-		return nil, err
-	}
-	r := &Receiver{js: js, run: run, stream: streamPrefix + run, heading: h, next: 1, shares: make([]share, len(h.Workers))}
+// NewReceiver returns a Receiver of the run that a heading begins.
+func NewReceiver(js jetstream.JetStream, h fleet.Heading) *Receiver {
+	r := &Receiver{js: js, run: h.Fleet, stream: streamPrefix + h.Fleet, workers: h.Workers, next: 1, shares: make([]share, len(h.Workers))}
 	for i := range r.shares {
 		r.shares[i].number = i
 	}
-	return r, nil
+	return r
 }
 
 // HeadingOf reads the heading of a run. The error wraps ErrGone if the run has no stream.
@@ -154,9 +151,6 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// Heading is the heading of the run.
-func (r *Receiver) Heading() fleet.Heading { return r.heading }
-
 // Run hands over what is in the stream and what comes, until ctx is done; then it returns nil, and
 // another Run goes on from there. It goes through restarts of the server. The error wraps ErrGone once
 // the stream does not exist any more.
@@ -237,8 +231,7 @@ func (r *Receiver) open(ctx context.Context) (jetstream.MessagesContext, error) 
 	return c.Messages(jetstream.PullMaxMessagesWithBytesLimit(fetchMessages, fetchBytes), jetstream.PullHeartbeat(heartbeat))
 }
 
-// handle gives a message to its share. The heading is none's, and neither is what nobody of the run
-// sent.
+// handle gives a message to its share, if the worker of that share has signed it. The heading is none's.
 func (r *Receiver) handle(m jetstream.Msg, h Handler) {
 	token := strings.TrimPrefix(m.Subject(), subjectOf(r.run, ""))
 	i, err := strconv.Atoi(token)
@@ -247,14 +240,19 @@ func (r *Receiver) handle(m jetstream.Msg, h Handler) {
 	}
 	s := &r.shares[i]
 	number, err := numberOf(m.Headers())
-	if err != nil {
-		if !s.damaged {
-			s.damage(h, err)
-		}
+	digest, signature := digestOf(m.Subject(), number, m.Data()), m.Headers().Get(signatureHeader)
+	if err == nil && fleet.Signed(r.workers[i].ID, digest, signature) {
+		s.take(number, m.Data(), h)
 		return
 	}
-	s.take(number, m.Data(), h)
+	if s.forged++; s.forged > mostForged {
+		return
+	}
+	h.Forged(i, slices.IndexFunc(r.workers, func(w fleet.Worker) bool { return err == nil && fleet.Signed(w.ID, digest, signature) }))
 }
+
+// mostForged is how many messages of a share that its worker has not signed are looked at for who has.
+const mostForged = 10
 
 func (r *Receiver) advance(sequence uint64) {
 	r.mu.Lock()

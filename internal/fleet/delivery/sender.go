@@ -48,7 +48,7 @@ type Sender struct {
 	run       string
 	stream    string
 	subject   string
-	share     int
+	key       fleet.Key
 	wake      chan struct{}
 	end       context.CancelFunc
 	loops     sync.WaitGroup
@@ -92,12 +92,12 @@ const (
 	confirmed
 )
 
-// NewSender returns a Sender for one share of a run. What is wrong with its arguments is the error of
-// Wait.
-func NewSender(js jetstream.JetStream, run string, share int) *Sender {
+// NewSender returns a Sender for one share of a run, with the key of its worker. What is wrong with its arguments is the
+// error of Wait.
+func NewSender(js jetstream.JetStream, run string, share int, key fleet.Key) *Sender {
 	ctx, end := context.WithCancel(context.Background())
 	s := &Sender{
-		api: js, run: run, share: share, subject: subjectOf(run, strconv.Itoa(share)),
+		api: js, run: run, key: key, subject: subjectOf(run, strconv.Itoa(share)),
 		wake: make(chan struct{}, 1), end: end, first: 1, window: maxInFlight,
 	}
 	s.stream, s.err = streamOf(run)
@@ -263,7 +263,7 @@ func (s *Sender) encode(e *encoder) error {
 	s.mu.Unlock()
 
 	err := e.cut(records, end, func(data []byte, records int) {
-		m := newMessage(s.subject, strconv.Itoa(s.share), next, data)
+		m := signed(s.key, s.subject, next, data)
 		e.out = append(e.out, &message{Msg: m, number: next, records: records})
 		next++
 	})

@@ -14,6 +14,9 @@ type Handler interface {
 	End(share int, e fleet.End)
 	// Damaged is called once for a share that cannot be read any further. It does not end the others.
 	Damaged(share int, err error)
+	// Forged is called for messages of a share that its worker has not signed; by is the share of the worker that has, -1
+	// if it is none of the run. They are not taken. After the first of them it is not called any more.
+	Forged(share, by int)
 }
 
 const (
@@ -32,6 +35,7 @@ type share struct {
 	partial []byte // the beginning of a frame
 	probes  []*trace.Record
 	damaged bool
+	forged  int // messages that its worker has not signed
 }
 
 // take takes a message that may be a repeat or ahead of others.

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,6 @@ const (
 	messageSize = 256 << 10
 	// forgetAfter is when messages of a run that nobody collected are deleted.
 	forgetAfter = 7 * 24 * time.Hour
-	// duplicates is how long the server recognizes a message that is sent again.
-	duplicates = 2 * time.Minute
 	// request limits one request to the server; what must succeed is asked again.
 	request = 5 * time.Second
 	// startWithin is how long a server may take to start.
@@ -40,6 +39,8 @@ const (
 	numberHeader = "Pitot-Number"
 	// totalHeader is the number of messages of a heading.
 	totalHeader = "Pitot-Total"
+	// signatureHeader is that of the worker whose share it is.
+	signatureHeader = "Pitot-Signature"
 )
 
 // streamOf names the stream of a run. A run's id is part of subjects.
@@ -67,13 +68,12 @@ func Create(ctx context.Context, js jetstream.JetStream, h fleet.Heading) error 
 	var s jetstream.Stream
 	err = persist(ctx, func(ctx context.Context) (err error) {
 		s, err = js.CreateStream(ctx, jetstream.StreamConfig{
-			Name:       name,
-			Subjects:   []string{subjectOf(h.Fleet, ">")},
-			Storage:    jetstream.FileStorage,
-			Retention:  jetstream.LimitsPolicy,
-			Discard:    jetstream.DiscardNew,
-			MaxAge:     forgetAfter,
-			Duplicates: duplicates,
+			Name:      name,
+			Subjects:  []string{subjectOf(h.Fleet, ">")},
+			Storage:   jetstream.FileStorage,
+			Retention: jetstream.LimitsPolicy,
+			Discard:   jetstream.DiscardNew,
+			MaxAge:    forgetAfter,
 		})
 		return err
 	})
@@ -89,7 +89,8 @@ func Create(ctx context.Context, js jetstream.JetStream, h fleet.Heading) error 
 func publishHeading(ctx context.Context, js jetstream.JetStream, run string, text []byte) error {
 	pieces := slices.Collect(slices.Chunk(text, messageSize))
 	for i, piece := range pieces {
-		m := newMessage(subjectOf(run, headingToken), headingToken, uint64(i+1), piece)
+		m := newMessage(subjectOf(run, headingToken), uint64(i+1), piece)
+		m.Header.Set(jetstream.MsgIDHeader, m.Header.Get(numberHeader)) // one that is stored again would come twice
 		m.Header.Set(totalHeader, strconv.Itoa(len(pieces)))
 		err := persist(ctx, func(ctx context.Context) error {
 			_, err := js.PublishMsg(ctx, m)
@@ -103,12 +104,24 @@ func publishHeading(ctx context.Context, js jetstream.JetStream, run string, tex
 }
 
 // newMessage is message number n of a share, or of the heading.
-func newMessage(subject, part string, n uint64, data []byte) *nats.Msg {
-	number := strconv.FormatUint(n, 10)
-	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{
-		jetstream.MsgIDHeader: {part + "." + number},
-		numberHeader:          {number},
-	}}
+func newMessage(subject string, n uint64, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{numberHeader: {strconv.FormatUint(n, 10)}}}
+}
+
+// signed is newMessage, signed by the worker of its share. It has no id by which the server would drop what it has already:
+// others could use up such ids before.
+func signed(key fleet.Key, subject string, n uint64, data []byte) *nats.Msg {
+	m := newMessage(subject, n, data)
+	m.Header.Set(signatureHeader, key.Sign(digestOf(subject, n, data)))
+	return m
+}
+
+// digestOf is what is signed of a message: whose it is, which one, and what it says.
+func digestOf(subject string, n uint64, data []byte) []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d ", subject, n)
+	h.Write(data)
+	return h.Sum(nil)
 }
 
 func numberOf(h nats.Header) (uint64, error) {

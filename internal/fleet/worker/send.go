@@ -65,7 +65,7 @@ func (t *task) part(s fleet.Start) run.Part {
 
 // send sends the share, and delivers its records.
 func (t *task) send(s fleet.Start, part run.Part) error {
-	sender := delivery.NewSender(t.w.o.Bus.Stream(), t.order.Run, s.Share)
+	sender := delivery.NewSender(t.w.o.Bus.Stream(), t.order.Run, s.Share, t.w.o.Key)
 	defer sender.Close()
 	t.mu.Lock()
 	t.state, t.places, t.sender = fleet.Sending, part.Places, sender

@@ -23,7 +23,8 @@ import (
 
 // Options are those of a worker.
 type Options struct {
-	Self fleet.Worker // who it is; State, Run and Wall are filled in
+	Self fleet.Worker // who it is; ID, State, Run and Wall are filled in
+	Key  fleet.Key    // that its ID tells, and nobody else has
 	Bus  *bus.Bus
 	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps
@@ -55,6 +56,7 @@ func Serve(ctx context.Context, o Options) error {
 	if o.Wall == nil {
 		o.Wall = time.Now
 	}
+	o.Self.ID = o.Key.ID()
 	w := &Worker{o: o, epoch: time.Now()}
 	end, err := w.listen()
 	if err != nil {

@@ -1,0 +1,57 @@
+package control
+
+import (
+	"iter"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// A timing is what a plan says of when its requests are sent, and how long nothing may be heard of them.
+type timing struct {
+	due  []trace.Instant // of each request that waits for no other; Never for others, notSent if the schedule ends before
+	last trace.Instant   // when the last of them is due
+	// longest is how long it can take, once all are due, until another one is done: the time limit of a request, and a
+	// pause before it; 0: there is no limit.
+	longest time.Duration
+}
+
+// notSent is when a request is due that comes after the end of the schedule.
+const notSent trace.Instant = math.MaxInt64
+
+func timingOf(j run.Job) (t timing) {
+	next, done := iter.Pull(j.Due)
+	defer done()
+	t.due = make([]trace.Instant, len(j.Requests))
+	until := trace.Instant(j.Spec.Duration.Std())
+	var think time.Duration
+	for i := range j.Requests {
+		if think = max(think, j.Requests[i].Think); j.Requests[i].After > 0 {
+			t.due[i] = trace.Never
+		} else if at, ok := next(); !ok {
+			t.due[i] = notSent
+		} else {
+			t.due[i] = trace.Instant(at)
+			t.last = max(t.last, t.due[i])
+		}
+	}
+	if until > 0 {
+		t.last = min(t.last, until)
+	}
+	if limit := j.Spec.Client.Timeout.Std(); limit > 0 {
+		t.longest = limit + think
+	}
+	return t
+}
+
+// overdue is how long ago something must have come of a worker that still goes on, if nothing has for some time; 0: it is
+// not. Once all requests are due, one is in flight, or a pause before one passes, until none is left.
+func (t *timing) overdue(at trace.Instant, quiet, patience time.Duration) time.Duration {
+	over := min(at.Sub(t.last), quiet) - t.longest
+	if t.longest == 0 || over <= patience {
+		return 0
+	}
+	return over
+}
