@@ -14,10 +14,8 @@ import (
 // through has one meaning only: nats.go must not find messages elsewhere.
 
 const (
-	// largestMessage is the most bytes of a message with its headers, whatever the server says that it takes.
-	largestMessage = largestQuestion
-	// addedHeaders is how much a server may add to a message that it stored, in bytes.
-	addedHeaders = 16 << 10
+	// addedBytes is how much a server may add to a message that it stored, beside a third if it gives it in base64.
+	addedBytes = 16 << 10
 	// longestLine is that of a line of a server, the list of a cluster's servers included, and of all headers of HTTP.
 	longestLine = 64 << 10
 	// largestFrame is that of WebSocket: a server puts all that waits into one.
@@ -128,11 +126,11 @@ func (f *framing) message(args []byte, headers bool) error {
 	if n := len(fields) - sizes; n < 2 || n > 3 {
 		return errNoLine
 	}
-	most := int64(largestMessage)
+	most := int64(largestQuestion)
 	if f.most > 0 {
-		most = min(most, f.most+addedHeaders)
+		most = min(most, f.most)
 	}
-	last := most
+	last := most + most/3 + addedBytes
 	for i := range sizes {
 		text := string(fields[len(fields)-1-i])
 		size, err := strconv.ParseUint(text, 10, 64)

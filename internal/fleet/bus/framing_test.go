@@ -30,11 +30,11 @@ func TestFraming(t *testing.T) {
 		fmt.Sprintf("MSG a 1 %d\r\n%s\r\n", 1<<20, strings.Repeat("\n", 1<<20))
 	for _, tt := range []struct{ what, sent, want string }{
 		{"all", whole, ""},
-		{"a size that nobody sends", info + "MSG x 1 99999999999\r\n", "announces a message of 99999999999 bytes, and may send 1064960"},
-		{"one above", info + "MSG x 1 r 1064961\r\n", "announces a message of 1064961 bytes"},
-		{"without INFO", "MSG x 1 8388609\r\n", "may send 8388608"},
-		{"a server that takes more", "INFO {\"max_payload\":99999999999}\r\nMSG x 1 99999999998\r\n", "may send 8388608"},
-		{"a negative limit", "INFO {\"max_payload\":-1}\r\nMSG x 1 99999999998\r\n", "may send 8388608"},
+		{"a size that nobody sends", info + "MSG x 1 99999999999\r\n", "announces a message of 99999999999 bytes, and may send 1414485"},
+		{"one above", info + "MSG x 1 r 1414486\r\n", "announces a message of 1414486 bytes"},
+		{"without INFO", "MSG x 1 11201195\r\n", "may send 11201194"},
+		{"a server that takes more", "INFO {\"max_payload\":99999999999}\r\nMSG x 1 99999999998\r\n", "may send 11201194"},
+		{"a negative limit", "INFO {\"max_payload\":-1}\r\nMSG x 1 99999999998\r\n", "may send 11201194"},
 		{"with headers", info + "HMSG x 1 r 12 99999999999\r\n", "announces a message of 99999999999 bytes"},
 		{"headers larger than all", info + "HMSG x 1 12 11\r\n", "a message of 12 bytes, and may send 11"},
 		{"more digits than a number has", info + "MSG x 1 " + strings.Repeat("9", 40) + "\r\n", "announces a message of 99999999999999999999 bytes"},
