@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// A Key is what a worker signs its deliveries with. Its public half is the ID of the worker: everybody in a fleet can send
-// what they like, and who knows the ID can tell what that worker has sent.
+// A Key is what a worker signs its deliveries with. Its public half is the ID of the worker: everybody in a fleet
+// can send what they like, and who knows the ID can tell what that worker has sent.
 type Key struct{ private ed25519.PrivateKey }
 
 // NewKey makes a Key that nobody else has.

@@ -97,8 +97,8 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// open connects. A server that refuses us says why and closes, which can be while nats.go still writes: what it said may
-// be lost then, and it is asked again.
+// open connects. A server that refuses us says why and closes, which can be while nats.go still writes: what it
+// said may be lost then, and it is asked again.
 func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
 	for attempt := 1; ; attempt++ {
 		n := options

@@ -17,8 +17,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not. It encrypts them too,
-// so that what arrives can be followed before nats.go reads it.
+// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not. It
+// encrypts them too, so that what arrives can be followed before nats.go reads it.
 type dialer struct {
 	ctx   context.Context // ends with Connect
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
@@ -228,8 +228,8 @@ func (c *followed) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before it reads, and
-// where the second write fails it would never see why the server refused what came with the first.
+// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before
+// it reads, and where the second write fails it would never see why the server refused what came with the first.
 type opened struct {
 	net.Conn
 	dialer *dialer

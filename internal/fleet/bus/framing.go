@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// nats.go allocates what a server announces: the bytes of a message, a line without an end, a frame that is compressed. So
-// each connection is followed here, and ended before nats.go sees an announcement that no server makes. What is let
-// through has one meaning only: nats.go must not find messages elsewhere.
+// nats.go allocates what a server announces: the bytes of a message, a line without an end, a frame that is
+// compressed. So each connection is followed here, and ended before nats.go sees an announcement that no server
+// makes. What is let through has one meaning only: nats.go must not find messages elsewhere.
 
 const (
 	// addedBytes is how much a server may add to a message that it stored, beside a third if it gives it in base64.

@@ -28,7 +28,7 @@ type gathering struct {
 
 	mu      sync.Mutex
 	seen    []bool        // requests that have a record
-	quiet   time.Duration // since the last of them came, or the run began, without the time in which this process was suspended
+	quiet   time.Duration // since the last of them came, but for the time in which this process was suspended
 	looked  time.Time
 	records []*trace.Record
 	shares  []share
@@ -58,7 +58,8 @@ func (s *share) active() bool { return s.end == nil && s.lost.IsZero() }
 
 func newGathering(f *Fleet, b *beginning, t run.Told) *gathering {
 	g := &gathering{
-		beginning: b, timing: timingOf(f.job), f: f, told: t, seen: make([]bool, len(b.owners)), looked: time.Now(), came: make(chan struct{}, 1),
+		beginning: b, timing: timingOf(f.job), f: f, told: t,
+		seen: make([]bool, len(b.owners)), looked: time.Now(), came: make(chan struct{}, 1),
 	}
 	for i, m := range f.crew {
 		g.shares = append(g.shares, share{member: m, places: b.heading.Start[i].Places, ahead: spare})
@@ -122,7 +123,8 @@ func (g *gathering) Record(from int, r *trace.Record) {
 // be, or its worker has sent such a one. g.mu is held.
 func (g *gathering) take(from int, r *trace.Record) bool {
 	s := &g.shares[from]
-	if g.settled || r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from || s.end != nil || s.lost.Code == lostDamaged {
+	if g.settled || s.end != nil || s.lost.Code == lostDamaged ||
+		r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from {
 		return false
 	}
 	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.due[r.Index], g.latest()+s.ahead); err != nil {
@@ -293,7 +295,7 @@ func (g *gathering) look() error {
 		case g.endless(s, p.State, quiet):
 			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
 		case over > 0:
-			g.lost(s, plan.Say(lostOverdue, "seconds", over, "state", string(p.State)))
+			g.lost(s, plan.Say(lostOverdue, "seconds", over.Round(time.Second), "state", string(p.State)))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
 			g.lost(s, plan.Say(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:

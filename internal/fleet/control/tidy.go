@@ -83,12 +83,13 @@ var (
 	errText    = errors.New("a text of a record is too long")
 	errInstant = errors.New("an instant is before the run or after now")
 	errDue     = errors.New("a record is due at another instant than its request")
-	errOrder   = errors.New("the instants of a record are not in order, such as one that was sent before it was due, or done before it was sent")
+	errOrder   = errors.New("the instants of a record are not in order: due, sent, answered, done")
 	errProbes  = errors.New("there are probes of a worker that was to send none")
 )
 
-// checkRecord says what is wrong with a record as that of a request, which is due at an instant unless it waits for an
-// answer, when no instant can be later than the latest. What the server said is not looked at: that is judged elsewhere.
+// checkRecord says what is wrong with a record as that of a request, which is due at an instant unless it
+// waits for an answer, when no instant can be later than the latest. What the server said is not looked at: that is
+// judged elsewhere.
 func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Instant) error {
 	switch {
 	case r.ID != req.ID || r.Tenant != req.Tenant || r.Session != req.Session || r.Turn != req.Number:
@@ -126,7 +127,8 @@ func checkForm(r *trace.Record, latest trace.Instant) error {
 // jitter is how far instants may be out of order: those of what arrives can be the kernel's.
 const jitter = trace.Instant(10 * time.Millisecond)
 
-// inOrder reports whether the instants of a record can follow one another. Those of an answer that came have all happened.
+// inOrder reports whether the instants of a record can follow one another. Those of an answer that came have all
+// happened.
 func inOrder(r *trace.Record) bool {
 	if r.OK() && (!r.Sent.Happened() || !r.FirstByte.Happened() || !r.Done.Happened()) {
 		return false
@@ -137,7 +139,8 @@ func inOrder(r *trace.Record) bool {
 		last = max(last, t)
 		return ok
 	}
-	ok := r.Due.Happened() && r.Released >= r.Due && r.Free <= r.Released+jitter && r.FirstSent <= max(r.Sent, 0)+jitter
+	ok := r.Due.Happened() && r.Released >= r.Due && r.Free <= r.Released+jitter &&
+		r.FirstSent <= max(r.Sent, 0)+jitter
 	for _, t := range []trace.Instant{r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte} {
 		ok = ok && follows(t)
 	}

@@ -46,8 +46,8 @@ func timingOf(j run.Job) (t timing) {
 	return t
 }
 
-// overdue is how long ago something must have come of a worker that still goes on, if nothing has for some time; 0: it is
-// not. Once all requests are due, one is in flight, or a pause before one passes, until none is left.
+// overdue is how long ago something must have come of a worker that still goes on, if nothing has for some
+// time; 0: it need not. Once all requests are due, one is in flight, or a pause before one passes, until none is left.
 func (t *timing) overdue(at trace.Instant, quiet, patience time.Duration) time.Duration {
 	over := min(at.Sub(t.last), quiet) - t.longest
 	if t.longest == 0 || over <= patience {

@@ -9,8 +9,8 @@
 //	    messages, sent until
 //	    they are confirmed
 //
-// Everybody in a fleet can publish on every subject, so each message is signed by the worker whose share it is of, with the
-// key that its ID tells. What another one has sent is not taken, and uses up neither a number nor an id.
+// Everybody in a fleet can publish on every subject, so each message is signed by the worker whose share it is of,
+// with the key that its ID tells. What another one has sent is not taken, and uses up no number.
 //
 // Each share of a run is one stream of bytes on a subject of its own. Where it is cut into messages
 // means nothing, so a record may be larger than a message. A message may arrive twice or out of

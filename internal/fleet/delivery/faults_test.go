@@ -222,8 +222,8 @@ func TestMessagesThatAreStoredAgainAndInAnyOrder(t *testing.T) {
 	c.check(t, [][]*trace.Record{records})
 }
 
-// What another one than the worker of a share has sent is not taken, whatever it is and whenever it comes: the records of
-// that worker are, and who has signed the other ones is known.
+// What another one than the worker of a share has sent is not taken, whatever it is and whenever it comes: the
+// records of that worker are, and who has signed the other ones is known.
 func TestOnlyTheWorkerOfAShareDelivers(t *testing.T) {
 	b := start(t)
 	js := b.connect(t)

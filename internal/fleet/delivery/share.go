@@ -14,8 +14,8 @@ type Handler interface {
 	End(share int, e fleet.End)
 	// Damaged is called once for a share that cannot be read any further. It does not end the others.
 	Damaged(share int, err error)
-	// Forged is called for messages of a share that its worker has not signed; by is the share of the worker that has, -1
-	// if it is none of the run. They are not taken. After the first of them it is not called any more.
+	// Forged is called for the first messages of a share that its worker has not signed, which are not taken; by is
+	// the share of the worker that has, -1 if it is none of the run.
 	Forged(share, by int)
 }
 
