@@ -124,7 +124,8 @@ func checkForm(r *trace.Record, latest trace.Instant) error {
 	return nil
 }
 
-// jitter is how far instants may be out of order: those of what arrives can be the kernel's.
+// jitter is how far instants may be out of order. Those that the kernel gives what arrives are off by as much as the
+// wall clock was set, for up to a second: of them spare is asked.
 const jitter = trace.Instant(10 * time.Millisecond)
 
 // inOrder reports whether the instants of a record can follow one another. Those of an answer that came have all
@@ -133,17 +134,21 @@ func inOrder(r *trace.Record) bool {
 	if r.OK() && (!r.Sent.Happened() || !r.FirstByte.Happened() || !r.Done.Happened()) {
 		return false
 	}
-	last := trace.Never
+	last, allowance := trace.Never, jitter
 	follows := func(t trace.Instant) bool {
-		ok := !t.Happened() || t >= last-jitter
+		ok := !t.Happened() || t >= last-allowance
 		last = max(last, t)
 		return ok
 	}
 	ok := r.Due.Happened() && r.Released >= r.Due && r.Free <= r.Released+jitter &&
 		r.FirstSent <= max(r.Sent, 0)+jitter
-	for _, t := range []trace.Instant{r.Released, r.Dialed, r.Connected, r.Sent, r.FirstByte} {
+	for _, t := range []trace.Instant{r.Released, r.Dialed, r.Connected, r.Sent} {
 		ok = ok && follows(t)
 	}
+	if r.Stamps == trace.KernelStamps {
+		allowance = spare
+	}
+	ok = ok && follows(r.FirstByte)
 	for _, c := range r.Chunks {
 		ok = ok && follows(c.At)
 	}
