@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -46,12 +47,8 @@ func process(t *testing.T, env map[string]string, args ...string) (p *Process, s
 // code that tells the user's mistakes from the world's.
 func TestMistakes(t *testing.T) {
 	race.Skip(t)
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.Mkdir(secret, 0o700); err != nil { // reads as a file with an error, for any user
+	file, secret := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "secret")
+	if err := errors.Join(os.WriteFile(file, []byte("{}\n"), 0o600), os.Mkdir(secret, 0o700)); err != nil { // a folder reads with an error, for any user
 		t.Fatal(err)
 	}
 	up := loopback(t)

@@ -47,13 +47,12 @@ func comparable(tr *trace.Trace) []*trace.Record {
 // measured over HTTP or simulated.
 func TestSimEqualsBench(t *testing.T) {
 	race.Skip(t)
-	rows := filepath.Join(t.TempDir(), "rows.jsonl")
+	rows, chats := filepath.Join(t.TempDir(), "rows.jsonl"), filepath.Join(t.TempDir(), "chats.jsonl")
 	lines := `{"prompt": "Which instrument tells how fast an aeroplane flies?", "output_tokens": 9}
 {"prompt": [5, 6, 70000], "output_tokens": 3}
 {"prompt": "a long answer", "output_tokens": 2000}
 {"prompt": "and what the model likes to say", "output_tokens": 1200}
 `
-	chats := filepath.Join(t.TempDir(), "chats.jsonl")
 	talks := `{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello, ⟨you⟩ & \"them\""}], "output_tokens": 20}
 {"messages": [{"role": "user", "content": [{"type": "text", "text": "two"}, {"type": "text", "text": "parts"}]}], "output_tokens": 1300}
 `

@@ -411,7 +411,9 @@ func TestTooLittleSpace(t *testing.T) {
 			return nil
 		}
 		p, j := newPlan(design.Design{Blocks: 2})
-		if _, err := Run(t.Context(), nil, p, j, d); err == nil || j.Status != Failed || j.Why.Key() != plan.Say(legFailed, "why", err.(*SpaceError).Message()).Key() || l.starts != 3 || len(l.up) != 0 {
+		_, err := Run(t.Context(), nil, p, j, d)
+		space := (*SpaceError)(nil)
+		if !errors.As(err, &space) || j.Status != Failed || j.Why.Key() != plan.Say(legFailed, "why", space.Message()).Key() || l.starts != 3 || len(l.up) != 0 {
 			t.Fatalf("%v, %+v, %d starts", err, j.Why, l.starts)
 		}
 		if _, err := Run(t.Context(), nil, p, j, d); err != nil || len(j.Legs) != 8 || len(j.With(Done)) != 8 {

@@ -409,7 +409,7 @@ func goOn(t *testing.T, state fleet.State, cause error) *trace.Fleet {
 	defer p.Close()
 	var sinks []run.Sink
 	if cause != nil {
-		sinks = append(sinks, after(1, func() { cancel(cause) }))
+		sinks = append(sinks, after(t, 1, func() { cancel(cause) }))
 	}
 	result, err := p.Execute(ctx, nil, sinks...)
 	if result == nil {
