@@ -44,7 +44,7 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, err := vllm.ExpandConfig(words, os.ReadFile)
+	args, err := vllm.ExpandConfig(words, files.ReadSmall)
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -86,7 +86,7 @@ func command(words []string, dir string) (proc.Command, error) {
 // that the pattern matches the newest.
 func (r clientRun) report() ([]byte, error) {
 	if files.IsRegular(r.result) {
-		return readReport(r.result)
+		return files.Read(r.result, mostReport)
 	}
 	matching, err := filepath.Glob(r.result)
 	if err != nil {
@@ -101,17 +101,11 @@ func (r clientRun) report() ([]byte, error) {
 	if newest == "" {
 		return nil, fmt.Errorf("it wrote no %s", strings.TrimPrefix(r.result, r.dir+string(filepath.Separator)))
 	}
-	return readReport(newest)
+	return files.Read(newest, mostReport)
 }
 
 // mostReport is more than a report with the instants of all chunks has, in bytes.
 const mostReport = 256 << 20
-
-// readReport reads a report of a size that is one's.
-func readReport(name string) ([]byte, error) {
-	if size := files.Size(name); size > mostReport {
-		return nil, fmt.Errorf("%s has %d MiB, which is no report: at most %d are read", name, size>>20, mostReport>>20)
-	}
 	return os.ReadFile(name)
 }
 

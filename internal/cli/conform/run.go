@@ -100,7 +100,7 @@ func (c runCmd) cells() ([]conform.Cell, error) {
 			err = console.Usagef("--grid: %w", err)
 		}
 	case filepath.Ext(c.Grid) == ".yaml" || filepath.Ext(c.Grid) == ".yml":
-		data, readErr := os.ReadFile(c.Grid)
+		data, readErr := files.ReadSmall(c.Grid)
 		if readErr != nil {
 			return nil, console.Usagef("--grid: %w", readErr)
 		}

@@ -53,7 +53,7 @@ func TestAReportThatIsTooLarge(t *testing.T) {
 		if err := os.Truncate(r.result, mostReport+1); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := one.report(); err == nil || !strings.Contains(err.Error(), "has 256 MiB, which is no report") {
+		if _, err := one.report(); err == nil || !strings.Contains(err.Error(), "larger than 256 MiB") {
 			t.Error(err)
 		}
 	}

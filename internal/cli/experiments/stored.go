@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // Answers are the experiments of a store for the page, the newest first.
@@ -93,7 +94,7 @@ func Log(s *store.Store, name string, leg int) (text string, err error) {
 	if err != nil || !info.Mode().IsRegular() || !logName.MatchString(filepath.Base(file)) || filepath.Dir(file) != filepath.Join(j.Folder, "logs") {
 		return "", fmt.Errorf("leg %d: %w", leg, ErrNoLog)
 	}
-	f, err := os.Open(file)
+	f, err := files.OpenRegular(file)
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package flags
 
 import (
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // Fleet says which machines send the requests. They are no settings of a plan: the requests are the
@@ -127,15 +127,11 @@ func CheckFile(flag, name string) error {
 	if name == "" {
 		return nil
 	}
-	file, err := os.Open(name)
+	file, err := files.Open(name)
 	if err != nil {
 		return console.Usagef("%s: %w", flag, err)
 	}
-	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return console.Usagef("%s %s: is a folder, not a file", flag, name)
-	}
-	return nil
+	return file.Close()
 }
 
 // CheckFleetURL says what is wrong with the URL of a NATS server, or with one of several with commas

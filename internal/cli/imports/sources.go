@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -89,7 +90,7 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 // it is closed. Problems name its path; that it holds nothing is none of a file that
 // was only met in a folder.
 func (f File) Read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
-	data, err := os.Open(f.path)
+	data, err := files.OpenRegular(f.path)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -112,9 +112,12 @@ func (s *sweeper) discard(file string) error {
 	return nil
 }
 
+// maxResult is the limit of a result file, in bytes.
+const maxResult = 1 << 30
+
 // updated is a result file with what the sweep adds to it.
 func (s *sweeper) updated(serve, bench sweep.Params, n int, file string) (json.RawMessage, error) {
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, maxResult)
 	if err != nil {
 		return nil, err
 	}

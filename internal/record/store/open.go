@@ -39,8 +39,10 @@ func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 // regular rejects what is there but no file, and a file that SQLite would take for an empty one.
 func regular(file string) error {
 	const shortest = 512
-	if kind := files.Kind(file); kind != "" {
-		return fmt.Errorf("it is a %s; a store is a file", kind)
+	for _, name := range append(beside(file), file) {
+		if kind := files.Kind(name); kind != "" {
+			return fmt.Errorf("%s is a %s; a store is a file", name, kind)
+		}
 	}
 	if size := files.Size(file); size > 0 && size < shortest {
 		return errors.New("it is too short for a database")

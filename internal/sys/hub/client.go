@@ -9,10 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // maxListing is the maximum size of a file list, in bytes.
@@ -146,7 +147,7 @@ func refusal(res *http.Response) error {
 // hub. The caller closes it.
 func (h *Hub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if path, ok := strings.CutPrefix(address, "file://"); ok {
-		return os.Open(path)
+		return files.OpenRegular(path)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // FS returns the repository as a file system: a file that is not in the cache is
@@ -55,7 +56,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return os.Open(file)
+	return files.OpenRegular(file)
 }
 
 // tree groups the paths into folders.

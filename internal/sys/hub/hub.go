@@ -21,11 +21,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // DownloadVariable allows downloads if it is true.
@@ -89,7 +90,7 @@ func (c Config) token(home string) string {
 	if truthy(c.Getenv("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
 		return ""
 	}
-	kept, _ := os.ReadFile(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
+	kept, _ := files.ReadSmall(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
 	return strings.TrimSpace(string(kept))
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A Repository is a model or a dataset of the Hugging Face hub.
@@ -90,7 +92,7 @@ func (r Repository) snapshots() []string {
 		return nil
 	}
 	kept := r.folder()
-	if ref, err := os.ReadFile(filepath.Join(kept, "refs", "main")); err == nil {
+	if ref, err := files.ReadSmall(filepath.Join(kept, "refs", "main")); err == nil {
 		folder := filepath.Join(kept, "snapshots", strings.TrimSpace(string(ref)))
 		if _, err := os.Stat(folder); err == nil {
 			return []string{folder}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // logBounds are how much is kept of a log, in bytes. One of up to most is kept as it was written.
@@ -222,7 +224,7 @@ func (l *Log) Last(n int) []string {
 func LastLines(file string) []string { return lastLines(file, 0, 5) }
 
 func lastLines(name string, from int64, n int) []string {
-	f, err := os.Open(name)
+	f, err := files.OpenRegular(name)
 	if err != nil {
 		return nil
 	}
@@ -248,7 +250,7 @@ func lastLines(name string, from int64, n int) []string {
 // LineAfter finds the first line that begins with a text, and returns the rest of it. It looks
 // through no more than 1 MiB.
 func (l *Log) LineAfter(begin string) (rest string, ok bool) {
-	f, err := os.Open(l.name)
+	f, err := files.OpenRegular(l.name)
 	if err != nil {
 		return "", false
 	}

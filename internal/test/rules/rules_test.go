@@ -240,6 +240,31 @@ func TestOnlySysAndCLIUseTheOperatingSystem(t *testing.T) {
 	}
 }
 
+// openers are the functions that open a file whatever it is, a pipe without a writer too, and
+// their permitted users: those that open files of the system, or none that a user names.
+var (
+	openers     = []string{"Open", "OpenFile", "ReadFile", "DirFS", "OpenRoot", "OpenInRoot"}
+	openerUsers = []string{"sys/files", "sys/machine", "sys/probe", "sys/proc", "sys/stdio", "test"}
+)
+
+func TestFilesAreOpenedBySysFiles(t *testing.T) {
+	for pkg, files := range readHouse(t).files {
+		if slices.ContainsFunc(openerUsers, func(user string) bool { return within(pkg, user) }) {
+			continue
+		}
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(openers, s.Sel.Name) {
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "os" {
+						t.Errorf("%s calls os.%s: sys/files opens regular files only, and waits for no pipe", pkg, s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
 // inTests are modules whose packages only tests import, so that none is in the binary.
 var inTests = []string{"go.opentelemetry.io/", "pgregory.net/rapid", "github.com/google/go-cmp"}
 

@@ -2,10 +2,12 @@ package torture
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -125,6 +127,23 @@ var contentsOfFiles = sync.OnceValue(func() []content {
 		literal("objects-many", `[`+strings.Repeat(`{"conversations":[]},`, 300_000)+`{}]`),
 		{"zeros-without-end", linked("/dev/zero")},
 		{"nothing", linked("/dev/null")},
+		{"pipe", func(t *testing.T, file string) { // without a writer
+			if err := syscall.Mkfifo(file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"socket", func(t *testing.T, file string) {
+			at, err := os.MkdirTemp("", "s") // a name of a socket is short
+			if err != nil {
+				t.Fatal(err)
+			}
+			listener, err := net.Listen("unix", filepath.Join(at, "s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _, _ = listener.Close(), os.RemoveAll(at) })
+			linked(filepath.Join(at, "s"))(t, file)
+		}},
 		{"to-itself", func(t *testing.T, file string) { linked(filepath.Base(file))(t, file) }},
 		{"folder", func(t *testing.T, file string) {
 			if err := os.Mkdir(file, 0o700); err != nil {
@@ -141,12 +160,12 @@ var contentsOfFiles = sync.OnceValue(func() []content {
 })
 
 // Every input with every content; in the short form a part of them, each input and each
-// content several times.
+// content several times, and a pipe for each.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	for i, in := range inputs {
 		for j, c := range contentsOfFiles() {
-			if !*long && (3*i+j)%17 != 0 {
+			if !*long && (3*i+j)%17 != 0 && c.name != "pipe" {
 				continue
 			}
 			t.Run(in.name+"/"+c.name, func(t *testing.T) {
