@@ -215,7 +215,7 @@ func writeForecast(w io.Writer, f *run.Forecast) {
 		line("duration", "at least %v, until the last request is due", f.Duration.Round(time.Millisecond))
 	}
 	for _, name := range f.Files {
-		line("file", "%s", name)
+		line("file", "%s", plain.Line(name))
 	}
 	for _, n := range f.Notes {
 		line("note", "%s", say(n))

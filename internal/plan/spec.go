@@ -186,6 +186,7 @@ type Tokenizer struct {
 	Where    string `json:"where,omitempty"`
 	Required bool   `json:"required,omitempty"` // Where must be found; else the server's is used
 	Info     string `json:"info,omitempty"`     // route where the server may name it, before the root
+	NoPath   bool   `json:"no_path,omitempty"`  // the root is the server's word: a name in the caches, never opened as a path
 	Vocab    int    `json:"vocab,omitempty"`    // ids to draw from if the tokenizer does not say
 	Download bool   `json:"download,omitempty"` // missing files from the hub
 }

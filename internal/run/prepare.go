@@ -28,6 +28,7 @@ type Prepared struct {
 	load   *load
 	built  built
 	tokens tokens
+	named  [2]string // what the user calls the model: not what the server answers
 
 	target     *target
 	listed     []endpoint.Model // by the server
@@ -119,6 +120,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 		return err
 	}
 	p.learn(b)
+	p.named = [...]string{p.spec.Request.Root, p.spec.Request.Model}
 	p.run.Name, p.run.Env, p.run.Leg = p.spec.Name, p.Machine, p.Leg
 	l, problems := check(&p.spec, p.Kinds)
 	p.load = l

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -53,7 +55,7 @@ func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 		found, err := p.localTokens(ctx, name)
 		var problems plan.Problems
 		switch {
-		case err == nil, asked.Where != "" && asked.Required, errors.As(err, &problems):
+		case err == nil, asked.Where != "" && (asked.Required || errors.As(err, &problems)):
 			return found, err
 		case ctx.Err() != nil:
 			return tokens{}, context.Cause(ctx)
@@ -75,16 +77,30 @@ func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 }
 
 // tokensName is the name of a tokenizer on this machine or the hub: that of the Spec, of
-// the server, or the root of the model. The embedded engine has its own.
+// the server, or the root of the model. The embedded engine has its own. Only what the user
+// named can be a path, also in a run that is made again.
 func (p *Prepared) tokensName(ctx context.Context) string {
-	asked := p.spec.Tokens
-	switch {
-	case asked.Where != "":
+	asked := &p.spec.Tokens
+	if asked.Where != "" {
 		return asked.Where
-	case p.intake != nil || p.run.Env.Embedded:
+	}
+	if p.intake != nil || p.run.Env.Embedded {
 		return ""
-	case asked.Info == "" || p.target == nil:
-		return p.spec.Request.Root
+	}
+	name := cmp.Or(p.servedTokens(ctx), p.spec.Request.Root)
+	asked.NoPath = asked.NoPath || !slices.Contains(p.named[:], name)
+	if asked.NoPath && name != "" {
+		return hub.NameOnly + name
+	}
+	return name
+}
+
+// servedTokens is the name of the tokenizer or the model in what the server says of itself,
+// where the Spec says that it does; else empty.
+func (p *Prepared) servedTokens(ctx context.Context) string {
+	route := p.spec.Tokens.Info
+	if route == "" || p.target == nil {
+		return ""
 	}
 	call, cancel := context.WithTimeout(ctx, pollCall)
 	defer cancel()
@@ -92,10 +108,10 @@ func (p *Prepared) tokensName(ctx context.Context) string {
 		Tokenizer string `json:"tokenizer_path"`
 		Model     string `json:"model_path"`
 	}
-	if err := p.target.server().Ask(call, asked.Info, &info); err != nil {
-		return p.spec.Request.Root
+	if err := p.target.server().Ask(call, route, &info); err != nil { // not every server has the route
+		return ""
 	}
-	return cmp.Or(info.Tokenizer, info.Model, p.spec.Request.Root)
+	return cmp.Or(info.Tokenizer, info.Model)
 }
 
 // localTokens reads a tokenizer, and the chat template beside it.
@@ -110,8 +126,11 @@ func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error)
 	dir, base := filepath.Split(filepath.Clean(file))
 	folder := filepath.Join(dir, ".")
 	tok, err := tokenizer.Load(p.folder(folder), base)
-	if err != nil {
+	switch {
+	case err != nil && name == p.spec.Tokens.Where:
 		return tokens{}, plan.Problems{{Path: "tokenizer.where", Value: name, Why: err.Error()}}
+	case err != nil:
+		return tokens{}, fmt.Errorf("tokenizer of %q: %w", strings.TrimPrefix(name, hub.NameOnly), err)
 	}
 	if info, err := fs.Stat(p.folder(folder), base); err == nil && info.IsDir() {
 		folder = file

@@ -464,3 +464,35 @@ func TestMediaIsFetched(t *testing.T) {
 		t.Error("the token went to a host that is not the hub")
 	}
 }
+
+// A name that is no path is looked up in the caches alone, and is neither a pattern nor a way out
+// of them.
+func TestNamesThatAreNoPaths(t *testing.T) {
+	f := newFakeHub(t, nil)
+	c, cache := f.config(t, map[string]string{DownloadVariable: ""})
+	kept := filepath.Join(cache, "models--org--m", "snapshots", "1")
+	folder := t.TempDir()
+	t.Chdir(folder)
+	for _, name := range []string{kept, "org/m", "org/here", "models--x/snapshots/1"} {
+		if err := errors.Join(os.MkdirAll(name, 0o755), os.WriteFile(filepath.Join(name, "tokenizer.json"), []byte(tinyTokenizer), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := New(c)
+	if got, err := h.Tokenizer(t.Context(), NameOnly+"org/m"); err != nil || got != kept {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := h.Tokenizer(t.Context(), "org/m"); err != nil || got != "org/m" {
+		t.Errorf("a path: %q, %v", got, err)
+	}
+	for _, name := range []string{
+		"org/here", "/", ".", "..", "", "~", "*", "org/*", "[o]rg/m", "org/m/", "org/m/..", "../org/m", "org\\m", "org/m\x00", "org/m\n", folder, filepath.Join(folder, "org/here/tokenizer.json"),
+		NameOnly + "org/here", strings.Repeat("m", 200), strings.Repeat("org/", 1000),
+	} {
+		if got, err := h.Tokenizer(t.Context(), NameOnly+name); !errors.Is(err, fs.ErrNotExist) || len(f.asked) > 0 {
+			t.Errorf("%.50q: %q, %v, asked %q", name, got, err, f.asked)
+		} else if len(err.Error()) > 300 {
+			t.Errorf("%.50q: %.400s", name, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -70,12 +71,11 @@ func (r Repository) folder() string {
 	return filepath.Join(r.hub.cache, r.kind+"s--"+strings.ReplaceAll(r.name, "/", "--"))
 }
 
-// isRepository distinguishes names of repositories from paths.
-func isRepository(name string) bool {
-	owner, model, two := strings.Cut(name, "/")
-	plain := func(s string) bool { return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, `/\`) }
-	return plain(owner) && (!two || plain(model))
-}
+// isRepository distinguishes names of repositories from paths and patterns.
+func isRepository(name string) bool { return repositoryName.MatchString(name) }
+
+// repositoryName is a name, or an owner and a name, each of at most 96 characters.
+var repositoryName = regexp.MustCompile(`^\w[\w.-]{0,95}(/\w[\w.-]{0,95})?$`)
 
 // snapshot is the folder of the files of the repository: those of main if known,
 // else the latest.

@@ -11,13 +11,21 @@ import (
 	"strings"
 )
 
-// Tokenizer returns the file or folder of a tokenizer: as named, or of a model in
-// the cache of Hugging Face or ModelScope, or downloaded with its chat template.
-// The error is a *Missing if it may not be downloaded.
+// NameOnly begins the name of a tokenizer that is never a path.
+const NameOnly = "hf://"
+
+// Tokenizer returns the file or folder of a tokenizer: as named, unless the name begins with
+// NameOnly, or of a model in the cache of Hugging Face or ModelScope, or downloaded with its
+// chat template. The error is a *Missing if it may not be downloaded.
 func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
-	info, err := os.Stat(name)
-	if err == nil && (info.IsDir() || strings.HasSuffix(name, ".json") || isTokenizerFile(filepath.Base(name))) {
-		return name, nil // otherwise a file that happens to have the name of a model
+	name, only := strings.CutPrefix(name, NameOnly)
+	regular := false
+	if !only {
+		info, err := os.Stat(name)
+		if err == nil && (info.IsDir() || strings.HasSuffix(name, ".json") || isTokenizerFile(filepath.Base(name))) {
+			return name, nil // otherwise a file that happens to have the name of a model
+		}
+		regular = err == nil && info.Mode().IsRegular()
 	}
 	r := h.Model(name)
 	for _, folder := range append(r.snapshots(), h.modelScopeFolders(name)...) {
@@ -25,8 +33,11 @@ func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
 			return folder, nil
 		}
 	}
-	if h.closed != "" || !isRepository(name) {
-		m := Missing{What: "tokenizer", Name: name, Cache: h.cache, File: err == nil && info.Mode().IsRegular()}
+	switch {
+	case only && !isRepository(name):
+		return "", notFound("what the server calls its model is not a name of the hub, and is not opened as a path")
+	case h.closed != "" || !isRepository(name):
+		m := Missing{What: "tokenizer", Name: name, Cache: h.cache, File: regular}
 		if isRepository(name) {
 			m.Variable = h.closed
 		}
