@@ -75,8 +75,8 @@ type Sparkline struct {
 	Values []float64 `json:"values"`
 }
 
-// Labels are what people wrote about a run: the body of POST /api/runs/{id}/labels, which replaces
-// them, and its answer, as they are stored.
+// Labels are what people wrote about a run: the body of POST /api/runs/{id}/labels, of which each
+// member that is there replaces what was, and its answer, as they are stored.
 type Labels struct {
 	Tags   []string `json:"tags"`   // at most 50, of at most 64 characters
 	Remark string   `json:"remark"` // at most 10000 characters

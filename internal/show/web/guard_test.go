@@ -277,9 +277,41 @@ func TestLabelsAreWritten(t *testing.T) {
 	if err != nil || strings.Join(l.Tags, " ") != "a b" || l.Remark != "one\ntwo" {
 		t.Errorf("%v: %+v", err, l.Labels)
 	}
-	w = ask{method: "POST", target: "/api/runs/a/labels", header: map[string]string{"Content-Type": "application/json"}, body: `{}`}.send(h)
-	if want := `{"tags":[],"remark":""}` + "\n"; w.Code != 200 || w.Body.String() != want {
-		t.Errorf("%d %s", w.Code, w.Body)
+	for _, step := range []struct{ body, want string }{ // what is not there stays
+		{`{"tags":["c"]}`, `{"tags":["c"],"remark":"one\ntwo"}`},
+		{`{"remark":"three"}`, `{"tags":["c"],"remark":"three"}`},
+		{`{"tags":[]}`, `{"tags":[],"remark":"three"}`},
+		{`{"remark":""}`, `{"tags":[],"remark":""}`},
+	} {
+		w = ask{method: "POST", target: "/api/runs/a/labels", header: map[string]string{"Content-Type": "application/json"}, body: step.body}.send(h)
+		if w.Code != 200 || w.Body.String() != step.want+"\n" {
+			t.Errorf("%s: %d %s", step.body, w.Code, w.Body)
+		}
+	}
+}
+
+// A body that names nothing of the labels, or something else, is refused and changes nothing.
+func TestLabelsThatAreRefused(t *testing.T) {
+	h, s := guarded(t, Guard{Port: 7070}, true)
+	json := map[string]string{"Content-Type": "application/json"}
+	if w := (ask{method: "POST", target: "/api/runs/a/labels", header: json, body: `{"tags":["kept"],"remark":"kept"}`}).send(h); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for body, want := range map[string]string{
+		`{}`: "neither tags nor remark", `null`: "must be an object", `[]`: "must be an object", `"tags"`: "must be an object", `1`: "must be an object",
+		`{"remarks":"x"}`: `\"remarks\" is neither tags nor remark`, `{"Tags":["x"]}`: "neither tags nor remark", `{"tags":["x"],"run":1}`: "neither tags nor remark", `{"":1}`: "neither tags nor remark",
+		`{"tags":null}`: "tags must be a list of texts", `{"tags":[null]}`: "tags must be a list of texts", `{"tags":[1]}`: "tags must be a list of texts", `{"tags":"x"}`: "tags must be a list of texts",
+		`{"tags":{}}`: "tags must be a list of texts", `{"remark":null}`: "remark must be a text", `{"remark":1}`: "remark must be a text", `{"remark":["x"]}`: "remark must be a text",
+		`{"tags":["x"],"tags":["y"]}`: "tags is there twice", `{"tags":[],"tags":["y"]}`: "tags is there twice", `{"remark":"","remark":"y"}`: "remark is there twice",
+		`{"tags":["x"]} {}`: "after top-level value", `{"tags":["x"]`: "unexpected end", strings.Repeat("[", 30000): "",
+	} {
+		w := ask{method: "POST", target: "/api/runs/a/labels", header: json, body: body}.send(h)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) || strings.Count(w.Body.String(), "\n") > 1 {
+			t.Errorf("%.60s: %d %s, want %q", body, w.Code, w.Body, want)
+		}
+	}
+	if l, err := s.Find("a"); err != nil || strings.Join(l.Tags, " ") != "kept" || l.Remark != "kept" {
+		t.Errorf("%v: %+v", err, l.Labels)
 	}
 }
 

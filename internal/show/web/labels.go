@@ -1,11 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -48,10 +51,64 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, wanted any) err
 	return nil
 }
 
+// A labelChange is the body of POST /api/runs/{id}/labels: the tags, the remark, or both. What is
+// not there stays.
+type labelChange struct {
+	tags   []*string
+	remark *string
+}
+
+// UnmarshalJSON refuses what would be ignored: other members, a member twice, and null.
+func (c *labelChange) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return errors.New("must be an object")
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch {
+		case name == "tags" && c.tags == nil:
+			err = d.Decode(&c.tags)
+			if err != nil || c.tags == nil || slices.Contains(c.tags, nil) {
+				return errors.New("tags must be a list of texts")
+			}
+		case name == "remark" && c.remark == nil:
+			if err = d.Decode(&c.remark); err != nil || c.remark == nil {
+				return errors.New("remark must be a text")
+			}
+		case name == "tags" || name == "remark":
+			return fmt.Errorf("%s is there twice", name)
+		default:
+			return fmt.Errorf("%.40q is neither tags nor remark", name)
+		}
+	}
+	return nil
+}
+
+// apply changes labels.
+func (c labelChange) apply(to *trace.Labels) {
+	if c.tags != nil {
+		to.Tags = nil
+		for _, tag := range c.tags {
+			to.Tags = append(to.Tags, *tag)
+		}
+	}
+	if c.remark != nil {
+		to.Remark = *c.remark
+	}
+}
+
 // label answers POST /api/runs/{id}/labels.
-func (s *Server) label(q asked, wanted view.Labels) (any, error) {
-	labels, err := trace.Labels{Tags: wanted.Tags, Remark: wanted.Remark}.Clean()
-	if err != nil {
+func (s *Server) label(q asked, wanted labelChange) (any, error) {
+	if wanted.tags == nil && wanted.remark == nil {
+		return nil, mistakef("the body: has neither tags nor remark")
+	}
+	var labels trace.Labels
+	wanted.apply(&labels)
+	if _, err := labels.Clean(); err != nil {
 		return nil, mistakef("%w", err)
 	}
 	l, err := s.Runs.Find(q.PathValue("id"))
@@ -59,7 +116,7 @@ func (s *Server) label(q asked, wanted view.Labels) (any, error) {
 		return nil, err
 	}
 	stored, err := s.Runs.Label(l.ID, func(now *trace.Labels) error {
-		*now = labels
+		wanted.apply(now)
 		return nil
 	})
 	return view.Labels{Tags: stored.Tags, Remark: stored.Remark}, err
