@@ -29,10 +29,13 @@ func named(name string) http.HandlerFunc {
 		case "/v1/completions":
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.Copy(io.Discard, r.Body)
-			time.Sleep(time.Millisecond) // of the test's own clock
 			const chunk = `data: {"choices": [{"index": 0, "text": "a", "finish_reason": null}]}` + "\n\n"
 			const last = `data: {"choices": [{"index": 0, "text": "a", "finish_reason": "length"}], "usage": {"prompt_tokens": 4, "completion_tokens": 2}}` + "\n\n"
-			_, _ = io.WriteString(w, chunk+last+"data: [DONE]\n\n")
+			for _, event := range []string{chunk, last + "data: [DONE]\n\n"} {
+				time.Sleep(time.Millisecond) // of the test's own clock
+				_, _ = io.WriteString(w, event)
+				w.(http.Flusher).Flush()
+			}
 		default:
 			http.NotFound(w, r)
 		}

@@ -162,9 +162,23 @@ func (p *Prepared) learn(spec json.RawMessage) {
 func (p *Prepared) checkKept() (problems plan.Problems) {
 	const why = "has a secret, " + secret.Mark + ", whose value was not kept; give it again"
 	for path, text := range map[string]string{
-		"target.route": p.spec.Target.Route, "request.body": string(p.spec.Request.Body), "request.sampling": string(p.spec.Request.Sampling),
+		"target.url": p.spec.Target.URL, "target.route": p.spec.Target.Route, "request.body": string(p.spec.Request.Body), "request.sampling": string(p.spec.Request.Sampling),
 	} {
 		problems.If(strings.Contains(text, secret.Mark), path, nil, why)
+	}
+	headers := func(path string, list []plan.Header) {
+		for i, h := range list {
+			problems.If(strings.Contains(h.Value, secret.Mark), plan.Item(plan.Join(path, "headers"), i), nil, why)
+		}
+	}
+	headers("target", p.spec.Target.Headers)
+	headers("request", p.spec.Request.Headers)
+	for i, l := range p.spec.Load {
+		at := plan.Item("load", i)
+		headers(at, l.Headers)
+		for j, part := range l.Mix {
+			headers(plan.Item(plan.Join(at, "mix"), j), part.Headers)
+		}
 	}
 	return problems
 }

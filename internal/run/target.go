@@ -92,7 +92,7 @@ func (s *secrets) add(to http.Header, path string, headers []plan.Header) error 
 				continue
 			}
 		}
-		if secret.Header(h.Name) {
+		if secret.Header(h.Name) || secret.Known(value) {
 			s.Secrets.Add(secret.InHeader(value)...)
 		}
 		to.Add(h.Name, value)

@@ -89,7 +89,7 @@ func (c *Compiled) Headers(path string, pairs [][2]string) (all []plan.Header) {
 		all[i] = plan.Header{Name: h[0], Value: h[1]}
 	}
 	for i, h := range all {
-		if secret.Header(h.Name) && h.Value != "" {
+		if h.Value != "" && (secret.Header(h.Name) || secret.Known(h.Value)) {
 			c.Given[plan.Item(path, i)] = h.Value
 			all[i].Value, all[i].From = "", &plan.Source{Given: true}
 		}

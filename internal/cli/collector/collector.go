@@ -46,8 +46,8 @@ func New(con *console.Console, flag string) (*Collector, error) {
 		}
 	}
 	for name := range c.options.Header {
-		if secret.Header(name) {
-			con.Secrets.Add(secret.InHeader(c.options.Header.Get(name))...)
+		if value := c.options.Header.Get(name); secret.Header(name) || secret.Known(value) {
+			con.Secrets.Add(secret.InHeader(value)...)
 		}
 	}
 	return c, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -52,9 +53,9 @@ func (c Cmd) Run(con *console.Console) error {
 		l := list[i]
 		if changes {
 			l.Labels, err = runs.Label(l.ID, func(now *trace.Labels) error {
-				now.Tags = slices.DeleteFunc(append(now.Tags, add...), func(tag string) bool { return slices.Contains(remove, tag) })
+				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(con.Secrets, add)...), func(tag string) bool { return slices.Contains(remove, tag) })
 				if c.Remark != nil {
-					now.Remark = *c.Remark
+					now.Remark = con.Secrets.Hide(*c.Remark)
 				}
 				return nil
 			})

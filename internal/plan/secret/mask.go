@@ -13,6 +13,8 @@ type guess struct {
 	mark string
 	// sure means that what is found can be searched for elsewhere too.
 	sure bool
+	// form means that both groups together are a key, if the second one is random enough.
+	form bool
 }
 
 const (
@@ -29,17 +31,17 @@ func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "$
 // guesses are in the order in which they are tried.
 var guesses = []guess{
 	// A header of a command line: --header X-Key=VALUE, -H 'Cookie: a=VALUE; b'.
-	{regexp.MustCompile(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), Mark, false},
+	{Regexp: regexp.MustCompile(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), mark: Mark},
 	// A flag: --api-key VALUE, --extra-body.api_key=VALUE.
-	{regexp.MustCompile(`(?i)((?:^|\s)--?[\w.-]*(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), Mark, false},
+	{Regexp: regexp.MustCompile(`(?i)((?:^|\s)--?[\w.-]*(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), mark: Mark},
 	// A pair: api_key=VALUE, "authorization": "Bearer VALUE".
-	{regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), Mark, true},
-	{regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), Mark, true},
-	{regexp.MustCompile(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), Mark, true},
-	// What services begin their keys with.
-	{regexp.MustCompile(`\b((?:sk|hf|ghp|gho|glpat|xox[abp]|nvapi|gsk)[-_])([\w-]{8,})`), Mark, false},
+	{Regexp: regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), mark: Mark, sure: true},
+	{Regexp: regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), mark: Mark, sure: true},
+	{Regexp: regexp.MustCompile(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), mark: Mark, sure: true},
+	{Regexp: certain, mark: Mark, sure: true},
+	{Regexp: prefixed, mark: Mark, form: true},
 	// The user of a URL, who is left out.
-	{userInfo, "", true},
+	{Regexp: userInfo, sure: true},
 }
 
 // Mask hides what looks like a secret in a text of others.
@@ -48,7 +50,11 @@ func Mask(text string) string {
 		return text
 	}
 	for _, g := range guesses {
-		text = g.ReplaceAllString(text, "${1}"+g.mark)
+		if g.form {
+			text = g.ReplaceAllStringFunc(text, maskKey)
+		} else {
+			text = g.ReplaceAllString(text, "${1}"+g.mark)
+		}
 	}
 	return text
 }
@@ -112,10 +118,13 @@ func MaskLine(line string) string {
 func Find(text string) (found []string) {
 	for _, g := range guesses {
 		for _, match := range g.FindAllStringSubmatch(text, -1) {
-			if !g.sure {
+			if !g.sure && !(g.form && surely.random(match[2])) {
 				continue
 			}
 			secret := strings.Trim(match[2], `'"`)
+			if g.form {
+				secret = match[0]
+			}
 			found = append(found, secret)
 			if unquoted := ""; json.Unmarshal([]byte(`"`+secret+`"`), &unquoted) == nil {
 				found = append(found, unquoted)

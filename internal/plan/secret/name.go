@@ -50,11 +50,3 @@ func InHeader(value string) []string {
 	}
 	return slices.DeleteFunc(found, func(s string) bool { return !Worth(s) })
 }
-
-// Pair hides the value of a NAME=VALUE pair if its name is secret.
-func Pair(pair string) string {
-	if name, value, ok := strings.Cut(pair, "="); ok && value != "" && Header(name) {
-		return name + "=" + Mark
-	}
-	return pair
-}

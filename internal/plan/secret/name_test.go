@@ -30,7 +30,7 @@ func TestSecretsInAHeader(t *testing.T) {
 }
 
 func TestPair(t *testing.T) {
-	for pair, want := range map[string]string{"X-Api-Key=abc": "X-Api-Key=***", "X-Api-Key=": "X-Api-Key=", "X-Run=7": "X-Run=7", "X-Api-Key": "X-Api-Key"} {
+	for pair, want := range map[string]string{"X-Api-Key=abc": "X-Api-Key=***", "X-Api-Key=": "X-Api-Key=", "X-Run=7": "X-Run=7", "X-Api-Key": "X-Api-Key", "X-Subscription=sk-torture-5f0e9c41d7": "X-Subscription=***"} {
 		if got := Pair(pair); got != want {
 			t.Errorf("%q: %q, want %q", pair, got, want)
 		}

@@ -281,7 +281,7 @@ func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan
 	add := func(name, value string) {
 		at := plan.Item(path, len(list.Items))
 		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: quote(name)}}}
-		if secret.Header(name) && value != "" {
+		if value != "" && (secret.Header(name) || secret.Known(value)) {
 			c.given[at] = value
 			h.Members = append(h.Members, plan.Member{Key: "from", Value: &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "given", Value: scalar("true")}}}})
 		} else {
