@@ -299,7 +299,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	}
 	for body, want := range map[string]string{
 		`{}`: "neither tags nor remark", `null`: "must be an object", `[]`: "must be an object", `"tags"`: "must be an object", `1`: "must be an object",
-		`{"remarks":"x"}`: `\"remarks\" is neither tags nor remark`, `{"Tags":["x"]}`: "neither tags nor remark", `{"tags":["x"],"run":1}`: "neither tags nor remark", `{"":1}`: "neither tags nor remark",
+		`{"remarks":"x"}`: `"remarks" is neither tags nor remark`, `{"Tags":["x"]}`: "neither tags nor remark", `{"tags":["x"],"run":1}`: "neither tags nor remark", `{"":1}`: "neither tags nor remark",
 		`{"tags":null}`: "tags must be a list of texts", `{"tags":[null]}`: "tags must be a list of texts", `{"tags":[1]}`: "tags must be a list of texts", `{"tags":"x"}`: "tags must be a list of texts",
 		`{"tags":{}}`: "tags must be a list of texts", `{"remark":null}`: "remark must be a text", `{"remark":1}`: "remark must be a text", `{"remark":["x"]}`: "remark must be a text",
 		`{"tags":["x"],"tags":["y"]}`: "tags is there twice", `{"tags":[],"tags":["y"]}`: "tags is there twice", `{"remark":"","remark":"y"}`: "remark is there twice",
