@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -19,12 +20,15 @@ func TestAKeyUnderAnotherName(t *testing.T) {
 	const key = "sk-torture-5f0e9c41d7"
 	folder := t.TempDir()
 	t.Chdir(folder)
+	var mu sync.Mutex
 	var received []string
 	run := func(words ...string) (code int, out string) {
 		synctest.Test(t, func(t *testing.T) {
 			network := memnet.Listen()
 			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
 				received = append(received, r.Header.Get("X-Subscription"))
+				mu.Unlock()
 				named("m")(w, r)
 			})}
 			go func() { _ = server.Serve(network) }()

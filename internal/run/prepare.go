@@ -162,7 +162,8 @@ func (p *Prepared) learn(spec json.RawMessage) {
 func (p *Prepared) checkKept() (problems plan.Problems) {
 	const why = "has a secret, " + secret.Mark + ", whose value was not kept; give it again"
 	for path, text := range map[string]string{
-		"target.url": p.spec.Target.URL, "target.route": p.spec.Target.Route, "request.body": string(p.spec.Request.Body), "request.sampling": string(p.spec.Request.Sampling),
+		"target.url": p.spec.Target.URL, "target.route": p.spec.Target.Route,
+		"request.body": string(p.spec.Request.Body), "request.sampling": string(p.spec.Request.Sampling),
 	} {
 		problems.If(strings.Contains(text, secret.Mark), path, nil, why)
 	}

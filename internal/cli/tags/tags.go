@@ -53,7 +53,9 @@ func (c Cmd) Run(con *console.Console) error {
 		l := list[i]
 		if changes {
 			l.Labels, err = runs.Label(l.ID, func(now *trace.Labels) error {
-				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(con.Secrets, add)...), func(tag string) bool { return slices.Contains(remove, tag) })
+				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(con.Secrets, add)...), func(tag string) bool {
+					return slices.Contains(remove, tag)
+				})
 				if c.Remark != nil {
 					now.Remark = con.Secrets.Hide(*c.Remark)
 				}
