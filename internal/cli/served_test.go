@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // named is a server that calls its model and its tokenizer by a name.
@@ -46,6 +47,7 @@ func named(name string) http.HandlerFunc {
 // nowhere else, neither by the run nor when it is planned again. Who is at the command line can
 // name a path.
 func TestAServerNamesNoPath(t *testing.T) {
+	race.Skip(t)
 	gpt2, err := os.ReadFile("../load/tokenizer/testdata/gpt2/tokenizer.json")
 	folder := t.TempDir()
 	t.Chdir(folder)

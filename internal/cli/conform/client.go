@@ -106,8 +106,6 @@ func (r clientRun) report() ([]byte, error) {
 
 // mostReport is more than a report with the instants of all chunks has, in bytes.
 const mostReport = 256 << 20
-	return os.ReadFile(name)
-}
 
 // records are those of the newest run in the store that a Pitot among clients was
 // given; nil if there is none.

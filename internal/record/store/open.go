@@ -39,9 +39,9 @@ func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 // regular rejects what is there but no file, and a file that SQLite would take for an empty one.
 func regular(file string) error {
 	const shortest = 512
-	for _, name := range append(beside(file), file) {
+	for _, name := range append([]string{file}, beside(file)...) {
 		if kind := files.Kind(name); kind != "" {
-			return fmt.Errorf("%s is a %s; a store is a file", name, kind)
+			return fmt.Errorf("it is a %s; a store is a file", kind)
 		}
 	}
 	if size := files.Size(file); size > 0 && size < shortest {

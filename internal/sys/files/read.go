@@ -1,7 +1,6 @@
 package files
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -95,18 +94,6 @@ func endless(name string, info fs.FileInfo) error {
 		return nil
 	}
 	return irregular(name, "is a device, not a regular file")
-}
-
-// CheckRegular is the error for a name that something else has than a regular file.
-func CheckRegular(name string) error {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil || info.Mode().IsRegular():
-		return nil
-	case info.IsDir():
-		return irregular(name, "is a folder, not a file")
-	}
-	return cmp.Or(endless(name, info), irregular(name, "is a device, not a regular file"))
 }
 
 func irregular(name, why string) error {
