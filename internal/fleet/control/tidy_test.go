@@ -11,7 +11,10 @@ import (
 func TestAnAnswerBeforeItsRequest(t *testing.T) {
 	const s = trace.Instant(time.Second)
 	answered := func(stamps trace.Stamps, at trace.Instant) *trace.Record {
-		return &trace.Record{Due: 90 * s, Released: 90 * s, Sent: 90 * s, FirstByte: at, Stamps: stamps, Chunks: []trace.Chunk{{At: at}}, Done: at}
+		r := trace.NewRecord(0)
+		r.Due, r.Released, r.Sent, r.FirstByte, r.Done = 90*s, 90*s, 90*s, at, at
+		r.Stamps, r.Chunks = stamps, []trace.Chunk{{At: at}}
+		return r
 	}
 	for _, x := range []struct {
 		stamps trace.Stamps
