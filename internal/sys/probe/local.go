@@ -51,11 +51,11 @@ func run(ctx context.Context, a Ask) Answers {
 		ctx, done = context.WithTimeout(ctx, time.Until(end)/2)
 		defer done()
 	}
-	out, err := proc.Ask(ctx, proc.Question{Args: a.Args, Tied: true})
+	out, err := proc.Ask(ctx, proc.Question{Args: a.Args, Limit: a.limit(), Tied: true})
 	if err != nil && out == "" {
 		return nil
 	}
-	return Answers{{Name: a.Name, Text: out[:min(len(out), a.limit())]}}
+	return Answers{{Name: a.Name, Text: out}}
 }
 
 // A reader reads the files of one tree.

@@ -21,7 +21,7 @@ type Aside struct {
 }
 
 // StartAside starts a process, and waits for the first line that it prints. What it prints later is
-// discarded. A process that prints none within a time is ended.
+// discarded. A process that prints none within a time, or a longer one than 64 KiB, is ended.
 func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, err error) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		args = append([]string{nice, "-n", "19"}, args...)
@@ -42,8 +42,10 @@ func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, 
 	}
 	a := &Aside{held: held, ended: make(chan struct{})}
 	kill := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
-	line, err = bufio.NewReaderSize(out, lineBytes).ReadString('\n')
-	kill.Stop()
+	text, err := bufio.NewReaderSize(out, streamBytes).ReadSlice('\n')
+	if kill.Stop(); err != nil {
+		_ = cmd.Process.Kill()
+	}
 	go func() { // it may outlive what asked for it
 		_ = cmd.Wait()
 		close(a.ended)
@@ -53,7 +55,7 @@ func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, 
 		<-a.ended
 		return nil, "", fmt.Errorf("it ended before it was ready: %s", cmd.ProcessState)
 	}
-	return a, strings.TrimSpace(line), nil
+	return a, strings.TrimSpace(string(text)), nil
 }
 
 // Release lets the process know that this one does not need it any more.

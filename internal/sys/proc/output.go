@@ -1,7 +1,7 @@
 package proc
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,20 +19,28 @@ type Question struct {
 	Env   []string // NAME=VALUE, in addition to the environment of this process
 	Dir   string
 	Input string
+	Limit int // bytes of output at most; 0: 8 MiB
 	// Tied means that it is killed when this process dies, where the system can do that (Linux).
 	Tied bool
 }
 
-// answerBytes bounds what is kept of an answer, and of what is said about it.
-const answerBytes = 1 << 20
+// Limits of what a process writes. Of stderr only the end is of use, so that its limit is there
+// for the processor time of reading it.
+const (
+	answerBytes = 8 << 20
+	stderrBytes = 64 << 20
+)
 
 // Ask runs a process in its own group, so that an interrupt on the terminal does not reach
 // it, and returns its output. Its error has the last line of what it wrote to stderr. When
-// ctx ends, the group is killed.
+// ctx ends, or the process writes more than its limit, the group is killed; what it wrote until
+// then is returned with the error.
 func Ask(ctx context.Context, q Question) (string, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, q.Args[0], q.Args[1:]...)
 	cmd.Dir, cmd.Stdin, cmd.Env = q.Dir, strings.NewReader(q.Input), append(os.Environ(), q.Env...)
-	out, said := &bounded{}, &bounded{}
+	out, said := &head{most: cmp.Or(q.Limit, answerBytes), flood: cancel}, &tail{most: stderrBytes, flood: cancel}
 	cmd.Stdout, cmd.Stderr = out, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if q.Tied {
@@ -46,17 +54,67 @@ func Ask(ctx context.Context, q Question) (string, error) {
 	if ended := ctx.Err(); err != nil && ended != nil {
 		err = context.Cause(ctx)
 	}
-	return out.String(), withLastLine(err, said)
+	return string(out.text), withLastLine(err, said)
 }
 
 // withLastLine adds the last line that a process wrote to stderr to the error that it ended with.
-func withLastLine(err error, said *bounded) error {
-	lines := strings.FieldsFunc(strings.TrimSpace(said.String()), func(r rune) bool { return r == '\n' })
-	if err == nil || len(lines) == 0 {
+// One that was ended for how much it wrote is not quoted.
+func withLastLine(err error, said *tail) error {
+	if said.size > said.most {
+		return floodError(said.most)
+	}
+	lines := strings.FieldsFunc(strings.TrimSpace(string(said.text)), func(r rune) bool { return r == '\n' })
+	if err == nil || len(lines) == 0 || errors.As(err, new(floodError)) {
 		return err
 	}
 	last := lines[len(lines)-1]
 	return fmt.Errorf("%w: %s", err, strings.ToValidUTF8(last[:min(len(last), lineBytes)], ""))
+}
+
+// A floodError is the end of a process that wrote more than so many bytes.
+type floodError int
+
+func (e floodError) Error() string { return fmt.Sprintf("it printed more than %d bytes", int(e)) }
+
+// A head keeps the beginning of what is written to it. With more than that it calls flood and
+// takes no more, which closes the pipe of the process too.
+//
+// Neither head nor tail embeds a buffer: os/exec fills a writer that has a ReadFrom through that,
+// and not through Write.
+type head struct {
+	text  []byte
+	most  int
+	flood func(error)
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	room := min(len(p), h.most-len(h.text))
+	if h.text = append(h.text, p[:room]...); room < len(p) {
+		h.flood(floodError(h.most))
+		return room, floodError(h.most)
+	}
+	return room, nil
+}
+
+// A tail keeps the end of what is written to it, and calls flood like a head.
+type tail struct {
+	text  []byte
+	size  int // of all that was written
+	most  int
+	flood func(error)
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.size += len(p)
+	t.text = append(t.text, p...)
+	if beyond := len(t.text) - tailBytes; beyond > 0 {
+		t.text = t.text[:copy(t.text, t.text[beyond:])]
+	}
+	if t.size > t.most {
+		t.flood(floodError(t.most))
+		return 0, floodError(t.most)
+	}
+	return len(p), nil
 }
 
 // ExitCode is the exit code that an error of Ask tells of, -1 if it tells of none.
@@ -65,12 +123,4 @@ func ExitCode(err error) int {
 		return exit.ExitCode()
 	}
 	return -1
-}
-
-// bounded keeps the beginning of what is written to it.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), max(0, answerBytes-b.Len()))])
-	return len(p), nil
 }

@@ -23,7 +23,7 @@ type Stream struct {
 	out  *os.File
 	text *bufio.Reader
 	over atomic.Bool // the output has ended
-	said *bounded
+	said *tail
 }
 
 // StartStream starts a process in its own group. The caller reads its lines, and ends it.
@@ -31,7 +31,8 @@ func StartStream(args []string) (*Stream, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
-	s := &Stream{cmd: cmd, said: &bounded{}}
+	kill := func(error) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	s := &Stream{cmd: cmd, said: &tail{most: stderrBytes, flood: kill}}
 	cmd.Stderr = s.said
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -53,12 +54,16 @@ func StartStream(args []string) (*Stream, error) {
 	return s, nil
 }
 
-// streamBytes is what is kept of a line of a Stream.
-const streamBytes = 64 << 10
+// streamBytes is what is kept of a line of a Stream, longestLine how much is read for it.
+const (
+	streamBytes = 64 << 10
+	longestLine = 16 << 20
+)
 
 // Line waits for the next line and returns it without its end, valid until the next call. Of a
-// line beyond 64 KiB it returns the beginning; size is that of the whole line. The error is
-// io.EOF when the output has ended.
+// line beyond 64 KiB it returns the beginning; size is that of the whole line. One beyond 16 MiB
+// counts as several, so that the caller sees a line without end. The error is io.EOF when the output
+// has ended.
 func (s *Stream) Line() (line []byte, size int, err error) {
 	part, err := s.text.ReadSlice('\n')
 	if size = len(part); err != nil && size == 0 {
@@ -68,16 +73,17 @@ func (s *Stream) Line() (line []byte, size int, err error) {
 		return bytes.TrimRight(part, "\r\n"), size, lineError(err, size)
 	}
 	line = bytes.Clone(part)
-	for errors.Is(err, bufio.ErrBufferFull) {
+	for errors.Is(err, bufio.ErrBufferFull) && size < longestLine {
 		part, err = s.text.ReadSlice('\n')
 		size += len(part)
 	}
 	return line, size, lineError(err, size)
 }
 
-// lineError is the error of a line that was read: the last line needs no end.
+// lineError is the error of a line that was read: the last line needs no end, and the first part
+// of a long one has none.
 func lineError(err error, size int) error {
-	if size > 0 && errors.Is(err, io.EOF) {
+	if size > 0 && (errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull)) {
 		return nil
 	}
 	return err

@@ -22,7 +22,8 @@ const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNB
 // that of the session through ssh: the program may be a wrapper of the one that does the work.
 //
 //	clock N               Answer, clock, N, the seconds since 1970 by the clock of the host
-//	ask NAME COMMAND ...  Answer, NAME, the output of the command with ; in place of line ends, or Failed
+//	ask NAME COMMAND ...  Answer, NAME, the first 60 kB of the output of the command with ; in
+//	                      place of line ends; Failed at the end if the command failed
 //
 // A command is run beside the loop, so that one that hangs holds up neither clock nor end; the
 // next must not be asked for before the answer. A program that keeps its output until there is
@@ -32,7 +33,7 @@ const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not 
 	`"$@" </dev/null 3<&- & program=$!; ` +
 	`{ trap "" PIPE; echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
 	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
-	`ask) wait; { out=$($rest 2>/dev/null 3<&-) || out=` + Failed + `; printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
+	`ask) wait; { out=$({ trap - PIPE; $rest 2>/dev/null 3<&- || echo ` + Failed + `; } | head -c 60000); printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
 	`esac; done; kill -9 0; } 2>/dev/null & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; exit "$code"`
 
@@ -51,7 +52,7 @@ const Asked = plainly + `{ trap "" PIPE; while read -r n; do echo "$n"; done; ki
 const (
 	Ready  = "pitot-ready" // the connection is there
 	Answer = "pitot-answer"
-	Failed = "pitot-failed" // in place of an output
+	Failed = "pitot-failed" // at the end of an output
 	Begin  = "pitot-begin"
 	End    = "pitot-end"
 )
@@ -65,8 +66,9 @@ func Start(script, host string, args []string) (Process, error) {
 	return s, nil
 }
 
-// Ask runs a short command, on this machine or on another host, and returns its output, of at
-// most 1 MiB. Nothing of it is left when Ask returns, nor when this process is killed.
+// Ask runs a short command, on this machine or on another host, and returns its output. One that
+// prints more than 1 MiB is ended, and has no answer. Nothing of it is left when Ask returns, nor
+// when this process is killed.
 func Ask(ctx context.Context, host string, args ...string) (string, error) {
 	p, err := Start(once, host, args)
 	if err != nil {
@@ -94,25 +96,25 @@ func Ask(ctx context.Context, host string, args ...string) (string, error) {
 	}
 }
 
-// readAnswer reads what once prints; code is empty if it was ended before.
+// readAnswer reads what once prints; code is empty if it was ended before, or printed too much.
 func readAnswer(p Process) (text, code string) {
 	var all strings.Builder
-	for {
-		line, _, err := p.Line()
+	for read := 0; read <= mostAnswer; {
+		line, size, err := p.Line()
 		if err != nil {
-			return all.String(), ""
+			break
 		}
 		if code, ok := strings.CutPrefix(string(line), End+" "); ok {
 			return all.String(), code
 		}
-		if all.Len() < mostAnswer {
-			all.Write(line)
-			all.WriteByte('\n')
-		}
+		read += size
+		all.Write(line)
+		all.WriteByte('\n')
 	}
+	return all.String(), ""
 }
 
-// mostAnswer is what is kept of an answer, in bytes.
+// mostAnswer is what is read of an answer, in bytes.
 const mostAnswer = 1 << 20
 
 // On is the command line that runs a command on a host, empty for this machine.

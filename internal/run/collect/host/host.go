@@ -124,8 +124,12 @@ type exchanges struct {
 	size    int
 }
 
-// mostAnswer bounds an answer.
-const mostAnswer = 4 << 20
+// mostAnswer bounds an answer, with so much for each line that lines of one file each are bounded
+// too.
+const (
+	mostAnswer = 4 << 20
+	perLine    = 256
+)
 
 // ask asks the next question, unless the host still owes an answer.
 func (x *exchanges) ask(send func(string) error) {
@@ -163,7 +167,7 @@ func (x *exchanges) take(l child.Line) (r collect.Reading, whole bool) {
 			x.files[file] = text
 		}
 		text.WriteString(line + "\n")
-		x.size += len(l.Text)
+		x.size += len(l.Text) + perLine
 	}
 	return collect.Reading{}, false
 }

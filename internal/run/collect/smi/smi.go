@@ -241,7 +241,7 @@ func (l *listener) answered(text string, at, began time.Time) {
 	switch {
 	case what == "clock":
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
-	case rest == child.Failed:
+	case strings.HasSuffix(rest, child.Failed):
 		l.asking = false
 	case l.answer != nil && !l.whole(at):
 		l.asking, l.early = false, child.Line{Text: rest, At: at}
