@@ -2,11 +2,9 @@ package telemetry
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -51,12 +49,22 @@ const (
 type Labels map[string]string
 
 // String is the labels in order, as name="value" with commas between; empty without labels.
-func (l Labels) String() string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(l)) {
-		all = append(all, fmt.Sprintf("%s=%q", name, l[name]))
+func (l Labels) String() string { return string(l.appendTo(nil)) }
+
+// appendTo appends what String is. It allocates nothing for a few labels.
+func (l Labels) appendTo(b []byte) []byte {
+	names := make([]string, 0, 8)
+	for name := range l {
+		names = append(names, name)
 	}
-	return strings.Join(all, ",")
+	slices.Sort(names)
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendQuote(append(append(b, name...), '='), l[name])
+	}
+	return b
 }
 
 // A Key identifies a series.
@@ -67,11 +75,14 @@ type Key struct {
 }
 
 // String is source/name{labels}.
-func (k Key) String() string {
+func (k Key) String() string { return string(k.appendTo(nil)) }
+
+func (k Key) appendTo(b []byte) []byte {
+	b = append(append(append(b, k.Source...), '/'), k.Name...)
 	if len(k.Labels) == 0 {
-		return k.Source + "/" + k.Name
+		return b
 	}
-	return k.Source + "/" + k.Name + "{" + k.Labels.String() + "}"
+	return append(k.Labels.appendTo(append(b, '{')), '}')
 }
 
 // A Point is a value at an instant: the time since the start of the run, negative before it.
@@ -110,7 +121,7 @@ func (s *Set) Empty() bool { return s == nil || len(s.Sources) == 0 && len(s.Ser
 // one of its series is dropped: a source that stamps its samples itself repeats one until it has
 // the next.
 func (s *Set) Add(v Value) bool {
-	one := s.find(v.String())
+	one := s.find(v.Key)
 	if one == nil {
 		one = &Series{Key: v.Key, Unit: v.Unit, Kind: v.Kind}
 		s.Join(one)
@@ -123,11 +134,11 @@ func (s *Set) Add(v Value) bool {
 }
 
 // Has reports whether there is a series.
-func (s *Set) Has(k Key) bool { return s.find(k.String()) != nil }
+func (s *Set) Has(k Key) bool { return s.find(k) != nil }
 
 // Last is the last point of a series, if it has one.
 func (s *Set) Last(k Key) (Point, bool) {
-	one := s.find(k.String())
+	one := s.find(k)
 	if one == nil || len(one.Points) == 0 {
 		return Point{}, false
 	}
@@ -137,7 +148,7 @@ func (s *Set) Last(k Key) (Point, bool) {
 // Join adds a series that is not in the set.
 func (s *Set) Join(one *Series) {
 	name := one.String()
-	s.find(name)
+	s.index()
 	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
@@ -145,7 +156,7 @@ func (s *Set) Join(one *Series) {
 
 // Extend adds the points of a series that come after the last one of the series of that key.
 func (s *Set) Extend(by *Series) {
-	one := s.find(by.String())
+	one := s.find(by.Key)
 	if one == nil {
 		s.Join(by)
 		return
@@ -202,15 +213,22 @@ func (s *Set) Points() (n int) {
 	return n
 }
 
-// find makes the index if there is none.
-func (s *Set) find(name string) *Series {
-	if s.byKey == nil {
-		s.byKey = map[string]*Series{}
-		for _, one := range s.Series {
-			s.byKey[one.String()] = one
-		}
+// find is the series of a key, nil if there is none. It allocates nothing for a key of ordinary length.
+func (s *Set) find(k Key) *Series {
+	s.index()
+	name := make([]byte, 0, 256)
+	return s.byKey[string(k.appendTo(name))]
+}
+
+// index makes the index if there is none.
+func (s *Set) index() {
+	if s.byKey != nil {
+		return
 	}
-	return s.byKey[name]
+	s.byKey = map[string]*Series{}
+	for _, one := range s.Series {
+		s.byKey[one.String()] = one
+	}
 }
 
 // Source finds a source by name.
