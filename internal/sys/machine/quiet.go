@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,7 +14,8 @@ const (
 	// MostProcs is the maximum number of processors for the Go runtime: beyond it,
 	// idle ones that look for work cost more than they contribute.
 	MostProcs = 8
-	heapRoom  = 1 << 30 // garbage that may accumulate, in bytes
+	heapRoom  = 1 << 30  // garbage that may accumulate, in bytes
+	sideRoom  = 64 << 20 // of that, garbage of what runs alongside
 )
 
 // Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply
@@ -32,6 +34,26 @@ type QuietRuntime struct {
 	limit         int64
 	over          chan struct{}
 	watching      sync.WaitGroup
+	discarded     atomic.Int64
+	collect       chan struct{}
+}
+
+// quiet is the runtime during a measurement that holds the collector back, else nil.
+var quiet atomic.Pointer[QuietRuntime]
+
+// Discard counts n bytes that something alongside a measurement leaves as garbage: a page of
+// metrics, a line of a program. While the collector is held back, it runs once for each 64 MiB of
+// them; the rest of what may accumulate is for the measurement itself. Discard does not wait for it.
+func Discard(n int) {
+	r := quiet.Load()
+	if r == nil || r.discarded.Add(int64(n)) < sideRoom {
+		return
+	}
+	r.discarded.Store(0)
+	select {
+	case r.collect <- struct{}{}:
+	default: // it is about to run
+	}
 }
 
 // Start limits the processors, makes room for descriptors, and holds back the garbage collector until Stop: the
@@ -56,14 +78,16 @@ func (q Quiet) Start() *QuietRuntime {
 	room := min(heapRoom+q.Heap, free/2)
 	r.limit = debug.SetMemoryLimit(memoryInUse() + room)
 	r.percent = debug.SetGCPercent(-1)
-	r.over = make(chan struct{})
+	r.over, r.collect = make(chan struct{}), make(chan struct{}, 1)
+	quiet.Store(r)
 	r.watching.Go(func() { r.watch(free) })
 	return r
 }
 
-// watch releases the collector when so much memory is in use that the limit would
-// make it run all the time.
+// watch runs the collector when Discard asks for it, and releases it when so much memory is in use
+// that the limit would make it run all the time.
 func (r *QuietRuntime) watch(free int64) {
+	defer quiet.CompareAndSwap(r, nil)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -74,6 +98,8 @@ func (r *QuietRuntime) watch(free int64) {
 				debug.SetGCPercent(100)
 				return
 			}
+		case <-r.collect:
+			runtime.GC()
 		case <-r.over:
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+	"time"
 )
 
 // A measurement controls the runtime, and restores it. (Not parallel: the settings
@@ -25,6 +26,30 @@ func TestQuietRuntime(t *testing.T) {
 	after := debug.SetGCPercent(100)
 	if got := runtime.GOMAXPROCS(0); got != procs || after != 100 || debug.SetMemoryLimit(-1) != limit {
 		t.Errorf("left with %d processors, collection at %d %%, a limit of %d", got, after, debug.SetMemoryLimit(-1))
+	}
+}
+
+// Garbage of what runs alongside a measurement is collected once there is much of it, and not
+// before. Outside of a measurement the collector runs by itself.
+func TestGarbageAlongsideIsCollected(t *testing.T) {
+	percent := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(percent)
+	Discard(2 * sideRoom)
+	r := Quiet{}.Start()
+	defer r.Stop()
+	collections := func() int64 { return readMetric("/gc/cycles/forced:gc-cycles") }
+	before := collections()
+	for range 63 {
+		Discard(sideRoom / 64)
+	}
+	if r.discarded.Load() != sideRoom/64*63 || collections() != before {
+		t.Errorf("%d bytes counted, %d collections", r.discarded.Load(), collections()-before)
+	}
+	Discard(sideRoom / 64)
+	for deadline := time.Now().Add(time.Minute); collections() == before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("no collection")
+		}
 	}
 }
 
