@@ -139,8 +139,10 @@ func cacheConfig(samples []exposition.Sample) (block, tokens int) {
 	for _, s := range samples {
 		switch {
 		case s.Name == "vllm:cache_config_info" && block == 0:
-			block = count(s.Labels["block_size"])
-			tokens = block * count(s.Labels["num_gpu_blocks"])
+			size, _ := s.Labels.Get("block_size")
+			blocks, _ := s.Labels.Get("num_gpu_blocks")
+			block = count(size)
+			tokens = block * count(blocks)
 		case s.Name == "sglang:max_total_num_tokens" && s.Value >= 1 && s.Value <= mostCount:
 			tokens = int(s.Value)
 		}

@@ -3,12 +3,14 @@ package collect
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // A Collector samples one source.
@@ -43,9 +45,11 @@ type Value struct {
 	Value  float64
 }
 
+// MostSeries is how many series of one source are kept.
+const MostSeries = 4096
+
 // Bounds of what one source can make a run keep.
 const (
-	mostSeries = 4096    // of a source
 	mostPoints = 1 << 22 // of a source
 	mostNotes  = 8       // of a source, each kind once
 	mostValue  = 1e30    // the magnitude of a value: sums and rates of such values stay finite
@@ -107,12 +111,16 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 	m.over = true
 	if err != nil && ctx.Err() == nil {
 		m.known = true
-		m.note(plan.Say(Ended, "why", err))
+		m.note(Ended, "why", err)
 	}
 }
 
+// perValue is what a value leaves as garbage on its way from a source to all that listen, in bytes.
+const perValue = 1 << 10
+
 // take adds a reading.
 func (g *Group) take(m *member, r Reading) {
+	machine.Discard(perValue * len(r.Values))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ended {
@@ -126,7 +134,7 @@ func (g *Group) take(m *member, r Reading) {
 	}
 	if !r.Trouble.IsZero() {
 		m.source.Lost++
-		m.note(r.Trouble)
+		m.keep(r.Trouble)
 	}
 	if len(r.Values) > 0 {
 		m.source.Reads++
@@ -139,7 +147,7 @@ func (g *Group) take(m *member, r Reading) {
 // add adds one value, within the bounds.
 func (g *Group) add(m *member, v Value) {
 	if !(math.Abs(v.Value) <= mostValue) { // NaN too
-		m.note(plan.Say(NotANumber, "series", v.Name))
+		m.note(NotANumber, "series", v.Name)
 		return
 	}
 	key := telemetry.Key{Source: m.source.Name, Name: v.Name, Labels: v.Labels}
@@ -152,14 +160,14 @@ func (g *Group) add(m *member, v Value) {
 		return
 	case m.points >= mostPoints:
 		m.full = true
-		m.note(plan.Say(TooLong, "points", mostPoints))
+		m.note(TooLong, "points", mostPoints)
 		return
-	case !m.set.Has(key) && len(m.set.Series) >= mostSeries:
-		m.note(plan.Say(TooMany, "most", mostSeries))
+	case len(m.set.Series) >= MostSeries && !m.set.Has(key):
+		m.note(TooMany, "most", MostSeries)
 		return
 	}
 	if last, ok := m.set.Last(key); ok && v.Kind == telemetry.Counter && v.Value < last.Value && value.At > last.At {
-		m.note(plan.Say(Restarts, "series", v.Name))
+		m.note(Restarts, "series", v.Name)
 	}
 	if m.set.Add(value) {
 		m.points++
@@ -167,15 +175,22 @@ func (g *Group) add(m *member, v Value) {
 	}
 }
 
-// note keeps a note, each code once. What looks like a secret in it is hidden: it may be what a
-// server or a program said.
-func (m *member) note(n plan.Message) {
-	for _, had := range m.source.Notes {
-		if had.Code == n.Code {
-			return
-		}
+// note keeps a note, each code once. One that is kept already costs nothing: there may be thousands
+// at once.
+func (m *member) note(code plan.Code, args ...any) {
+	if !m.noted(code) {
+		m.keep(plan.Say(code, args...))
 	}
-	if len(m.source.Notes) < mostNotes {
+}
+
+func (m *member) noted(code plan.Code) bool {
+	return slices.ContainsFunc(m.source.Notes, func(had plan.Message) bool { return had.Code == code })
+}
+
+// keep is note for a message. What looks like a secret in it is hidden: it may be what a server or a
+// program said.
+func (m *member) keep(n plan.Message) {
+	if !m.noted(n.Code) && len(m.source.Notes) < mostNotes {
 		m.source.Notes = append(m.source.Notes, n.Map(secret.Mask))
 	}
 }
@@ -239,9 +254,9 @@ func (g *Group) End(zero time.Time) *telemetry.Set {
 		}
 		switch {
 		case !m.over:
-			m.note(plan.Say(Stuck))
+			m.note(Stuck)
 		case m.source.Reads == 0 && len(m.source.Notes) == 0: // it was named, or it would not be known
-			m.note(plan.Say(Nothing, "after", sampled))
+			m.note(Nothing, "after", sampled)
 		}
 		out.Sources = append(out.Sources, m.source)
 		for _, one := range m.set.Series {

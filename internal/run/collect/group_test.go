@@ -77,7 +77,7 @@ func TestTroubleIsANote(t *testing.T) {
 			fake{"talks", func(_ context.Context, _ time.Duration, give func(Reading)) error {
 				for range 3 {
 					r := Reading{Trouble: plan.Say("telemetry.bad-value")}
-					for i := range mostSeries + 9 {
+					for i := range MostSeries + 9 {
 						r.Values = append(r.Values, Value{Name: "x", Labels: telemetry.Labels{"i": time.Duration(i).String()}, At: time.Now()})
 					}
 					give(r)
@@ -97,7 +97,7 @@ func TestTroubleIsANote(t *testing.T) {
 		if len(codes["server"]) != 0 || len(codes["ends"]) != 1 || codes["ends"][0] != Ended || len(codes["hangs"]) != 1 || codes["hangs"][0] != Stuck {
 			t.Error(codes)
 		}
-		if c := codes["talks"]; len(c) != 2 || len(set.Named("x")) != mostSeries {
+		if c := codes["talks"]; len(c) != 2 || len(set.Named("x")) != MostSeries {
 			t.Error(c, len(set.Named("x")))
 		}
 		if s, _ := set.Source("talks"); s.Lost != 3 || s.Reads != 3 {

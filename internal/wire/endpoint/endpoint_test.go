@@ -408,10 +408,10 @@ func TestServer(t *testing.T) {
 		check("profile", nil, nil, s.Post(ctx, "/start_profile", nil))
 		samples, err := s.Metrics(ctx)
 		check("metrics", samples, []exposition.Sample{
-			{Name: "h_count", Labels: map[string]string{}, Value: 1, Counter: true},
-			{Name: "h_sum", Labels: map[string]string{}, Value: 1, Counter: true},
-			{Name: "vllm:spec_decode_num_drafts_total", Labels: map[string]string{"engine": "0"}, Value: 7, Counter: true},
-			{Name: "x", Labels: map[string]string{}, Value: 1.5},
+			{Name: "h_count", Value: 1, Counter: true},
+			{Name: "h_sum", Value: 1, Counter: true},
+			{Name: "vllm:spec_decode_num_drafts_total", Labels: exposition.Labels{{Name: "engine", Value: "0"}}, Value: 7, Counter: true},
+			{Name: "x", Value: 1.5},
 		}, err)
 		var status *StatusError
 		if err := s.Post(ctx, "/stop_profile", nil); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {

@@ -1,18 +1,17 @@
 // Package exposition reads what servers and exporters print at /metrics: the Prometheus text
 // format 0.0.4 and OpenMetrics 1.0.
 //
-//	page ── lines.go ──> text 0.0.4 ── prometheus/common/expfmt ──> Page of Samples
-//	        a line at a time:           the reference parser
-//	        OpenMetrics rewritten,
-//	        what is hostile left out
-//
-// The reference parser does not read OpenMetrics, so each of its lines is rewritten as one of
-// the text format: counters get their suffix, timestamps become milliseconds, exemplars and
-// creation times are dropped.
+//	page ── syntax.go ──> names, labels, numbers ── reader.go ──> Samples
 //
 // A page comes from a program that may be anything. What cannot be read is refused with one
 // message, before it costs much; what is wrong in a line costs that line and is a doubt about
 // the page. Histograms are their sum and count, without buckets; summaries are left out.
+//
+// It is read here and not by prometheus/common/expfmt, which makes up to forty times the memory of
+// a page, of all that it has, where a page every second is read beside a measurement during which
+// garbage is not collected. Tests hold one to the other. OpenMetrics is read as the text format
+// is, but for its end, its timestamps in seconds, its exemplars, and creation times, which are left
+// out.
 package exposition
 
 import (
@@ -20,16 +19,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"mime"
 	"slices"
 	"strings"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -39,8 +32,7 @@ import (
 // and print vllm_num_requests_running for vllm:num_requests_running.
 const Accept = "text/plain;version=0.0.4,*/*;q=0.1"
 
-// Bounds of a page. Engines print a tenth of a megabyte and a thousand lines. The reference
-// parser takes up to forty times the memory of its text.
+// Bounds of a page. Engines print a tenth of a megabyte and a thousand lines.
 const (
 	MaxBytes = 4 << 20
 	maxLines = 100_000
@@ -80,25 +72,40 @@ func Malformed(why error) error {
 // A Sample is one value of a counter, gauge or untyped metric.
 type Sample struct {
 	Name    string
-	Labels  map[string]string
+	Labels  Labels
 	Value   float64
 	Counter bool      // it only ever grows: by its type, or by its name
 	Stamp   time.Time // by the clock of who printed it, to 1 ms; zero: it has none
+}
+
+// Labels are those of a sample, in the order of their names.
+type Labels []Label
+
+// A Label is one of them.
+type Label struct{ Name, Value string }
+
+// Get is the value of a label, empty if it is not there.
+func (l Labels) Get(name string) (value string, has bool) {
+	for i := range l {
+		if l[i].Name == name {
+			return l[i].Value, true
+		}
+	}
+	return "", false
 }
 
 // Series is name{label="value",...} with the labels in order, leaving out those
 // that tell replicas of an engine apart.
 func (s Sample) Series() string {
 	var labels []string
-	for name, value := range s.Labels {
-		if name != "engine" && name != "model_name" {
-			labels = append(labels, fmt.Sprintf("%s=%q", name, value))
+	for _, l := range s.Labels {
+		if l.Name != "engine" && l.Name != "model_name" {
+			labels = append(labels, fmt.Sprintf("%s=%q", l.Name, l.Value))
 		}
 	}
 	if len(labels) == 0 {
 		return s.Name
 	}
-	slices.Sort(labels)
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
@@ -108,35 +115,20 @@ type Page struct {
 	Doubts  []plan.Message // what was left out, each code once
 }
 
-// doubt adds a doubt, if there is none of its code.
-func (p *Page) doubt(m plan.Message) {
-	if !slices.ContainsFunc(p.Doubts, func(had plan.Message) bool { return had.Code == m.Code }) {
-		p.Doubts = append(p.Doubts, m)
-	}
-}
-
-// Parse reads a page of the content type that came with it. Without one, a page that ends in
-// # EOF is OpenMetrics. Of a series that stands there twice the first value counts. The error
-// is an *Error, or the cause of the end of ctx.
+// Parse reads a page at once, as a Reader does.
 func Parse(ctx context.Context, contentType string, text []byte) (Page, error) {
 	var page Page
-	if err := refuse(text); err != nil {
-		return page, err
-	}
-	l := lines{page: &page, open: isOpenMetrics(contentType, text), typed: map[string]string{}}
-	plain, err := l.rewrite(text)
+	var r Reader
+	doubts, err := r.Read(ctx, contentType, text, func(s *Sample) {
+		one := *s
+		one.Labels = append(Labels(nil), s.Labels...)
+		page.Samples = append(page.Samples, one)
+	})
 	if err != nil {
-		return page, Malformed(err)
+		return Page{}, err
 	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(untilDone{ctx, bytes.NewReader(plain)})
-	if ctx.Err() != nil {
-		return page, context.Cause(ctx)
-	}
-	if err != nil {
-		return page, Malformed(err)
-	}
-	page.take(families)
+	page.Doubts = doubts
+	slices.SortStableFunc(page.Samples, func(a, b Sample) int { return strings.Compare(a.Name, b.Name) })
 	return page, nil
 }
 
@@ -162,107 +154,6 @@ func isOpenMetrics(contentType string, text []byte) bool {
 	default:
 		return kind == "application/openmetrics-text"
 	}
-}
-
-// untilDone is a reader that ends with a context, and what reads from it with it.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
-
-// Read reads as long as there is time.
-func (r untilDone) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
-}
-
-// take adds the samples of families.
-func (p *Page) take(families map[string]*dto.MetricFamily) {
-	for _, name := range slices.Sorted(maps.Keys(families)) {
-		metrics := families[name].GetMetric()
-		var seen map[string]bool
-		if len(metrics) > 1 {
-			seen = make(map[string]bool, len(metrics))
-		}
-		for _, m := range metrics {
-			if key := signature(m); seen != nil && seen[key] {
-				p.doubt(plan.Say(Duplicate, "series", name))
-				continue
-			} else if seen != nil {
-				seen[key] = true
-			}
-			p.Samples = appendSample(p.Samples, name, m)
-		}
-	}
-}
-
-// signature is equal for metrics of a family with equal labels.
-func signature(m *dto.Metric) string {
-	labels := m.GetLabel()
-	slices.SortFunc(labels, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
-	var b strings.Builder
-	for _, l := range labels {
-		b.WriteString(l.GetName())
-		b.WriteByte(0)
-		b.WriteString(l.GetValue())
-		b.WriteByte(0)
-	}
-	return b.String()
-}
-
-func appendSample(samples []Sample, name string, m *dto.Metric) []Sample {
-	one := Sample{Name: name, Labels: make(map[string]string, len(m.GetLabel())), Counter: grows(name, m)}
-	for _, l := range m.GetLabel() {
-		one.Labels[l.GetName()] = l.GetValue()
-	}
-	if m.TimestampMs != nil {
-		one.Stamp = time.UnixMilli(m.GetTimestampMs())
-	}
-	switch {
-	case m.Counter != nil:
-		one.Value = m.GetCounter().GetValue()
-	case m.Gauge != nil:
-		one.Value = m.GetGauge().GetValue()
-	case m.Untyped != nil:
-		one.Value = m.GetUntyped().GetValue()
-	case m.Histogram != nil:
-		return appendHistogram(samples, one, m.GetHistogram())
-	default:
-		return samples
-	}
-	return append(samples, one)
-}
-
-// appendHistogram adds the sum and the count, as far as the page has them.
-func appendHistogram(samples []Sample, one Sample, h *dto.Histogram) []Sample {
-	name := one.Name
-	one.Counter = true
-	if h.SampleSum != nil {
-		one.Name, one.Value = name+"_sum", h.GetSampleSum()
-		samples = append(samples, one)
-	}
-	switch {
-	case h.SampleCountFloat != nil:
-		one.Value = h.GetSampleCountFloat()
-	case h.SampleCount != nil:
-		one.Value = float64(h.GetSampleCount())
-	default:
-		return samples
-	}
-	one.Name = name + "_count"
-	return append(samples, one)
-}
-
-// grows reports whether a metric only ever grows, by its type or by its name. llama.cpp
-// calls a ratio and a maximum counters too.
-func grows(name string, m *dto.Metric) bool {
-	switch name {
-	case "llamacpp:n_busy_slots_per_decode", "llamacpp:n_tokens_max":
-		return false
-	}
-	return m.Counter != nil || strings.HasSuffix(name, "_total")
 }
 
 // Said is what an error says of a page: the message of an *Error, else its text.

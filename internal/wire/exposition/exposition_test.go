@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,13 +22,13 @@ const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 func TestBothFormatsSayTheSame(t *testing.T) {
 	at := time.UnixMilli(1700000000250)
 	want := []Sample{
-		{Name: "a_total", Labels: map[string]string{"path": `/x "y" \ #{}`, "text": "a\nb"}, Value: 12, Counter: true},
-		{Name: "b", Labels: map[string]string{}, Value: 0.5, Stamp: at},
-		{Name: "build_info", Labels: map[string]string{"version": "1"}, Value: 1},
-		{Name: "h_sum", Labels: map[string]string{"m": "x"}, Value: 1.5, Counter: true},
-		{Name: "h_count", Labels: map[string]string{"m": "x"}, Value: 3, Counter: true},
-		{Name: "on", Labels: map[string]string{"on": "a"}, Value: 1},
-		{Name: "u", Labels: map[string]string{}, Value: math.Inf(1)},
+		{Name: "a_total", Labels: Labels{{"path", `/x "y" \ #{}`}, {"text", "a\nb"}}, Value: 12, Counter: true},
+		{Name: "b", Value: 0.5, Stamp: at},
+		{Name: "build_info", Labels: Labels{{"version", "1"}}, Value: 1},
+		{Name: "h_count", Labels: Labels{{"m", "x"}}, Value: 3, Counter: true},
+		{Name: "h_sum", Labels: Labels{{"m", "x"}}, Value: 1.5, Counter: true},
+		{Name: "on", Labels: Labels{{"on", "a"}}, Value: 1},
+		{Name: "u", Value: math.Inf(1)},
 	}
 	for contentType, text := range map[string]string{
 		"text/plain; version=0.0.4": `# HELP a_total With \x an escape that there is not.
@@ -133,7 +131,7 @@ func TestHostilePages(t *testing.T) {
 // A histogram has the numbers that its page has, and no others.
 func TestHistogramsInPart(t *testing.T) {
 	page, err := Parse(t.Context(), "", []byte("# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\n# TYPE f histogram\nf_count 2.5\n"))
-	want := []Sample{{Name: "f_count", Labels: map[string]string{}, Value: 2.5, Counter: true}}
+	want := []Sample{{Name: "f_count", Value: 2.5, Counter: true}}
 	if d := cmp.Diff(want, page.Samples); d != "" || err != nil {
 		t.Error(err, d)
 	}
@@ -174,41 +172,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What the reference library writes in either format is read as the same samples.
-func FuzzFormats(f *testing.F) {
-	f.Add("a", "b", "c \"\\\n# {}", 1.5, int64(1700000000001), true)
-	f.Add("x_total", "le", "", math.Copysign(0, -1), int64(-1), false)
-	f.Fuzz(func(t *testing.T, name, label, value string, v float64, ms int64, counter bool) {
-		family := &dto.MetricFamily{Name: &name}
-		m := &dto.Metric{Label: []*dto.LabelPair{{Name: &label, Value: &value}}}
-		if ms = ms % (1 << 42); ms != 0 {
-			m.TimestampMs = &ms
-		}
-		if counter {
-			if name = strings.TrimSuffix(name, "_total") + "_total"; name == "_total" {
-				return // of a family without a name
-			}
-			family.Type, m.Counter = dto.MetricType_COUNTER.Enum(), &dto.Counter{Value: &v}
-		} else {
-			family.Type, m.Gauge = dto.MetricType_GAUGE.Enum(), &dto.Gauge{Value: &v}
-		}
-		family.Metric = []*dto.Metric{m}
-		var plain, open bytes.Buffer
-		if _, err := expfmt.MetricFamilyToText(&plain, family); err != nil {
-			return
-		}
-		if _, err := expfmt.MetricFamilyToOpenMetrics(&open, family); err != nil {
-			return
-		}
-		_, _ = expfmt.FinalizeOpenMetrics(&open)
-		one, err := Parse(t.Context(), "", plain.Bytes())
-		two, oerr := Parse(t.Context(), openMetrics, open.Bytes())
-		if fmt.Sprint(one) != fmt.Sprint(two) || (err == nil) != (oerr == nil) {
-			t.Errorf("%q gives %v %v\n%q gives %v %v", &plain, one, err, &open, two, oerr)
-		}
-	})
-}
-
 // A page as large as a busy engine's, 100 kB.
 func BenchmarkParse(b *testing.B) {
 	var text bytes.Buffer
@@ -223,6 +186,53 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse(b.Context(), "", text.Bytes()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// paged is a page of many lines, of a series each.
+func paged(lines int, line func(n int) string) []byte {
+	var text bytes.Buffer
+	for n := range lines {
+		text.WriteString(line(n))
+		text.WriteByte('\n')
+	}
+	return text.Bytes()
+}
+
+// A page of very many lines costs no memory for what is not wanted in it, and little for what
+// is; one like the page before it costs none.
+func TestTheMemoryOfPages(t *testing.T) {
+	none := func([]byte) bool { return false }
+	for what, tt := range map[string]struct {
+		wanted func([]byte) bool
+		line   func(n int) string
+		again  bool // the same page, read again
+		most   int  // MB
+	}{
+		"unknown names": {none, func(n int) string { return fmt.Sprintf("x%d{a=\"b\"} %d", n, n) }, false, 2},
+		"types":         {none, func(n int) string { return fmt.Sprintf("# TYPE x%d gauge", n) }, false, 2},
+		"buckets":       {nil, func(n int) string { return fmt.Sprintf("x_bucket{le=\"%d\"} 1", n) }, false, 4},
+		"no text":       {nil, func(n int) string { return "x{a=\"\xff\"} 1" }, false, 1},
+		"twice":         {nil, func(n int) string { return "x{a=\"b\"} 1" }, false, 1},
+		"the same":      {nil, func(n int) string { return fmt.Sprintf("x{a=\"%d\",b=\"%d\"} 1", n%1000, n/1000) }, true, 0},
+	} {
+		text := paged(20_000, tt.line)
+		r := Reader{Wanted: tt.wanted}
+		pass := func() {
+			if _, err := r.Read(t.Context(), "", text, func(*Sample) {}); err != nil {
+				t.Error(what, err)
+			}
+		}
+		if tt.again {
+			pass()
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		pass()
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(tt.most)<<20+16<<10 {
+			t.Errorf("%s: %d bytes for a page of %d", what, took, len(text))
 		}
 	}
 }

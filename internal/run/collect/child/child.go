@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // A Process is a program that runs: a *proc.Stream, or a stand-in of a test.
@@ -252,6 +253,7 @@ func readLines(p Process, lines chan<- Line, stop <-chan struct{}) {
 		if err != nil {
 			return
 		}
+		machine.Discard(perLine + 2*len(text)) // itself, and what is made of it
 		select {
 		case lines <- Line{string(text), time.Now(), size}:
 		case <-stop:

@@ -1,8 +1,6 @@
 package scrape
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +22,6 @@ type answer struct {
 	date           time.Time // zero: unknown
 	age            time.Duration
 	contentType    string
-	body           []byte
 	packed         bool
 }
 
@@ -123,14 +120,15 @@ func (x *Exporter) exchange(ctx context.Context) (a answer, err error) {
 	if err := a.head(res); err != nil {
 		return a, err
 	}
-	if a.body, err = io.ReadAll(io.LimitReader(res.Body, exposition.MaxBytes+1)); err != nil {
+	x.body.Reset()
+	if _, err = x.body.ReadFrom(io.LimitReader(res.Body, exposition.MaxBytes+1)); err != nil {
 		return a, err
 	}
 	a.received = time.Now()
 	if at := sent.Load(); at != nil {
 		a.sent = *at
 	}
-	if len(a.body) > exposition.MaxBytes {
+	if x.body.Len() > exposition.MaxBytes {
 		return a, exposition.TooLarge()
 	}
 	return a, nil
@@ -160,17 +158,27 @@ func (a *answer) head(res *http.Response) error {
 	return nil
 }
 
-// parse unpacks and reads the page.
-func (a *answer) parse(ctx context.Context) (exposition.Page, error) {
-	text := a.body
-	if a.packed {
-		z, err := gzip.NewReader(bytes.NewReader(a.body))
-		if err != nil {
-			return exposition.Page{}, exposition.Malformed(fmt.Errorf("gzip: %w", err))
-		}
-		if text, err = io.ReadAll(io.LimitReader(z, exposition.MaxBytes+1)); err != nil {
-			return exposition.Page{}, exposition.Malformed(fmt.Errorf("gzip: %w", err))
-		}
+// text is the page of an answer, unpacked, until the next one.
+func (x *Exporter) text(a answer) (text []byte, err error) {
+	if !a.packed {
+		return x.body.Bytes(), nil
 	}
-	return exposition.Parse(ctx, a.contentType, text)
+	if err = x.unpacker.Reset(&x.body); err == nil {
+		x.unpacked.Reset()
+		_, err = x.unpacked.ReadFrom(io.LimitReader(&x.unpacker, exposition.MaxBytes+1))
+	}
+	if err != nil {
+		return nil, exposition.Malformed(fmt.Errorf("gzip: %w", err))
+	}
+	return x.unpacked.Bytes(), nil
+}
+
+// parse reads a page into the mapping of the session.
+func (s *session) parse(ctx context.Context, a answer) (doubts []plan.Message, err error) {
+	s.mapping.begin()
+	text, err := s.x.text(a)
+	if err != nil {
+		return nil, err
+	}
+	return s.reader.Read(ctx, a.contentType, text, s.mapping.take)
 }

@@ -1,8 +1,9 @@
 package scrape
 
 import (
+	"bytes"
 	"cmp"
-	"maps"
+	"encoding/binary"
 	"math"
 	"path"
 	"slices"
@@ -80,85 +81,132 @@ var rows = slices.Concat(servers, machines)
 var index = func() map[string][]int {
 	m := map[string][]int{}
 	for i, r := range rows {
-		m[canonical(r.Foreign)] = append(m[canonical(r.Foreign)], i)
+		name := string(canonical(nil, r.Foreign))
+		m[name] = append(m[name], i)
 	}
 	return m
 }()
 
-// canonical is a name with an underscore behind its prefix: routers, and programs that know no
+// canonical appends a name with an underscore behind its prefix: routers, and programs that know no
 // colons in names, write vllm_num_requests_running.
-func canonical(name string) string { return strings.Replace(name, ":", "_", 1) }
+func canonical[T string | []byte](to []byte, name T) []byte {
+	begin := len(to)
+	to = append(to, name...)
+	if at := bytes.IndexByte(to[begin:], ':'); at >= 0 {
+		to[begin+at] = '_'
+	}
+	return to
+}
 
-// A mapping makes our values of pages.
+// A mapping makes our values of the pages of a source. It keeps the values of the page before for
+// the next one, so that a page like that costs no memory.
 type mapping struct {
-	keep []string // patterns of series without a row
-	out  map[place]*value
-	bad  string // a series that was not a number
+	keep    []string // patterns of series without a row
+	all     map[string]*value
+	found   []*value // those of the page
+	page    int      // which one it is
+	samples int      // that it has
+	made    int      // places that no page before had
+	bad     string   // a series that was not a number
+	full    bool     // there are more series than are taken
+	rows    map[string]int
+	// What follows is used again and again.
+	name, place []byte
+	labels      exposition.Labels
 }
 
-// A place is a series of ours and the rows that it is by: one, or terms of a sum. Beyond all
-// rows stands what is kept by pattern.
-type place struct {
-	series string
-	by     int // the first of the rows
-}
+// mostPlaces bounds what is made of a page: series, each perhaps by several rows.
+const mostPlaces = 2 * collect.MostSeries
 
-// A value is made of one or more samples.
+// A value is made of one or more samples of a page. It is that of a series of ours, by one row or by
+// the terms of a sum: by is the first of these rows. Beyond all rows stands what is kept by pattern.
 type value struct {
 	collect.Value
-	lacks int // rows, as a set from the first
-	stamp time.Time
+	series string
+	by     int
+	page   int // the last one that had it
+	lacks  int // rows, as a set from the first
+	stamp  time.Time
 }
 
-// values maps the samples of a page, in order of names and labels. A doubt names a series whose
-// value is no number.
-func (m *mapping) values(samples []exposition.Sample) (out []*value, doubt plan.Message) {
-	m.out, m.bad = map[place]*value{}, ""
-	for _, s := range samples {
-		all, known := index[canonical(s.Name)]
-		for _, i := range all {
-			m.row(i, s)
-		}
-		if !known && m.keeps(s.Name) {
-			m.add(len(rows), s, collect.Value{Name: s.Name, Labels: s.Labels, Kind: kind(s), Value: s.Value}, Sum)
-		}
+// begin begins a page.
+func (m *mapping) begin() {
+	if m.all == nil || len(m.all) > 2*mostPlaces {
+		m.all = map[string]*value{}
 	}
-	last, names := "", m.names()
-	for _, p := range slices.SortedFunc(maps.Keys(m.out), func(a, b place) int {
+	m.found, m.samples, m.made, m.bad, m.full = m.found[:0], 0, 0, "", false
+	m.page++
+}
+
+// wants reports whether something is made of a sample, by its name.
+func (m *mapping) wants(name []byte) bool {
+	m.samples++
+	m.name = canonical(m.name[:0], name)
+	return len(index[string(m.name)]) > 0 || m.keeps(m.name)
+}
+
+// take adds what is made of a sample.
+func (m *mapping) take(s *exposition.Sample) {
+	m.name = canonical(m.name[:0], s.Name)
+	all := index[string(m.name)]
+	for _, i := range all {
+		m.row(i, s)
+	}
+	if len(all) == 0 && m.keeps(m.name) {
+		m.labels = append(m.labels[:0], s.Labels...)
+		m.add(len(rows), s, s.Name, s.Value, Sum)
+	}
+}
+
+// values are those of the page, in order of names and labels, valid until the next one. The doubts
+// name a series whose value is no number, and say that there are too many.
+func (m *mapping) values() (out []*value, doubts []plan.Message) {
+	slices.SortFunc(m.found, func(a, b *value) int {
 		return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.by, b.by))
-	}) {
-		v := m.out[p]
-		other := p.by < len(rows) && rows[p.by].Else && names[v.Name] < p.by
-		if v.lacks == 0 && p.series != last && !other {
-			out, last = append(out, v), p.series
+	})
+	last := ""
+	m.firstRows()
+	for _, v := range m.found {
+		other := v.by < len(rows) && rows[v.by].Else && m.rows[v.Name] < v.by
+		if v.lacks != 0 || v.series == last || other {
+			continue
+		}
+		if m.full = m.full || len(out) == collect.MostSeries; len(out) < collect.MostSeries {
+			out, last = append(out, v), v.series
 		}
 	}
 	if m.bad != "" {
-		doubt = plan.Say(collect.NotANumber, "series", m.bad)
+		doubts = append(doubts, plan.Say(collect.NotANumber, "series", m.bad))
 	}
-	return out, doubt
+	if m.full {
+		doubts = append(doubts, plan.Say(collect.TooMany, "most", collect.MostSeries))
+	}
+	return out, doubts
 }
 
-// names has the first row by which there are values of each name.
-func (m *mapping) names() map[string]int {
-	first := map[string]int{}
-	for p, v := range m.out {
-		if had, ok := first[v.Name]; v.lacks == 0 && (!ok || p.by < had) {
-			first[v.Name] = p.by
+// firstRows finds the first row by which there are values of each name.
+func (m *mapping) firstRows() {
+	if m.rows == nil {
+		m.rows = map[string]int{}
+	}
+	clear(m.rows)
+	for _, v := range m.found {
+		if had, ok := m.rows[v.Name]; v.lacks == 0 && (!ok || v.by < had) {
+			m.rows[v.Name] = v.by
 		}
 	}
-	return first
 }
 
-// keeps reports whether a series without a row is wanted. When a series was created is not.
-func (m *mapping) keeps(name string) bool {
-	return !strings.HasSuffix(name, "_created") && slices.ContainsFunc(m.keep, func(pattern string) bool {
-		ok, err := path.Match(canonical(pattern), canonical(name))
+// keeps reports whether a series without a row is wanted, by its canonical name. When a series was
+// created is not.
+func (m *mapping) keeps(name []byte) bool {
+	return len(m.keep) > 0 && !bytes.HasSuffix(name, []byte("_created")) && slices.ContainsFunc(m.keep, func(pattern string) bool {
+		ok, err := path.Match(string(canonical(nil, pattern)), string(name))
 		return ok && err == nil
 	})
 }
 
-func kind(s exposition.Sample) telemetry.Kind {
+func kind(s *exposition.Sample) telemetry.Kind {
 	if s.Counter {
 		return telemetry.Counter
 	}
@@ -166,31 +214,31 @@ func kind(s exposition.Sample) telemetry.Kind {
 }
 
 // row adds what a row makes of a sample.
-func (m *mapping) row(i int, s exposition.Sample) {
-	r := rows[i]
-	if !r.meets(s.Labels) {
+func (m *mapping) row(i int, s *exposition.Sample) {
+	r := &rows[i]
+	if r.blank(s.Value) || !r.meets(s.Labels) {
 		return
 	}
-	v := collect.Value{Name: r.Name, Labels: r.labels(s.Labels), Value: s.Value * cmp.Or(r.Factor, 1)}
-	switch {
-	case r.blank(s.Value):
+	m.labels = r.labels(m.labels[:0], s.Labels)
+	v := s.Value * cmp.Or(r.Factor, 1)
+	switch r.Form {
+	case Bits:
+		m.bits(i, s)
 		return
-	case r.Form == Bits:
-		m.bits(i, s, v)
-		return
-	case r.Form == Above:
-		v.Value = truth(s.Value > 0)
-	case r.Form == Cache:
-		blocks, size := count(s.Labels["num_gpu_blocks"]), count(s.Labels["block_size"])
-		if v.Value = blocks * size; v.Value == 0 {
+	case Above:
+		v = truth(s.Value > 0)
+	case Cache:
+		blocks, _ := s.Labels.Get("num_gpu_blocks")
+		size, _ := s.Labels.Get("block_size")
+		if v = count(blocks) * count(size); v == 0 {
 			return
 		}
 	}
-	m.add(i, s, v, r.Fold)
+	m.add(i, s, r.Name, v, r.Fold)
 }
 
 // blank reports whether a number of a row means that there is none.
-func (r Row) blank(v float64) bool {
+func (r *Row) blank(v float64) bool {
 	if r.Form == Positive && v <= 0 {
 		return true
 	}
@@ -206,16 +254,14 @@ func (r Row) blank(v float64) bool {
 }
 
 // bits adds a value for each reason.
-func (m *mapping) bits(i int, s exposition.Sample, v collect.Value) {
+func (m *mapping) bits(i int, s *exposition.Sample) {
 	if !(s.Value >= 0 && s.Value < 1<<53) {
 		return
 	}
-	device := v.Labels
+	device := len(m.labels)
 	for _, reason := range reasons {
-		v.Labels = maps.Clone(device)
-		v.Labels["reason"] = reason.name
-		v.Value = truth(uint64(s.Value)&reason.bit != 0)
-		m.add(i, s, v, Most)
+		m.labels = append(m.labels[:device], exposition.Label{Name: "reason", Value: reason.name})
+		m.add(i, s, rows[i].Name, truth(uint64(s.Value)&reason.bit != 0), Most)
 	}
 }
 
@@ -226,27 +272,54 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// add folds a value into those of its series.
-func (m *mapping) add(i int, s exposition.Sample, v collect.Value, fold Fold) {
-	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+// add folds a value into those of its series, which has the labels m.labels.
+func (m *mapping) add(i int, s *exposition.Sample, name string, v float64, fold Fold) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		m.bad = cmp.Or(m.bad, s.Name)
 		return
 	}
 	first, all := terms(i)
 	bit := 1 << (i - first)
-	at := place{telemetry.Key{Name: v.Name, Labels: v.Labels}.String(), first}
-	had := m.out[at]
+	had := m.at(first, name)
 	switch {
 	case had == nil:
-		m.out[at] = &value{v, all &^ bit, s.Stamp}
+	case had.page != m.page:
+		had.page, had.lacks, had.stamp, had.Kind, had.Value.Value = m.page, all&^bit, s.Stamp, "", v
+		if i == len(rows) {
+			had.Kind = kind(s)
+		}
+		m.found = append(m.found, had)
 	case had.lacks&bit != 0:
 		had.lacks &^= bit
-		had.Value.Value += v.Value
+		had.Value.Value += v
 	case fold == Sum:
-		had.Value.Value += v.Value
+		had.Value.Value += v
 	case all == 1: // one thing told twice, as a term of a sum, counts once
-		had.Value.Value = max(had.Value.Value, v.Value)
+		had.Value.Value = max(had.Value.Value, v)
 	}
+}
+
+// at is the value of the series with the labels m.labels, by a row; nil if there are too many.
+func (m *mapping) at(by int, name string) *value {
+	m.place = append(binary.AppendUvarint(m.place[:0], uint64(by)), name...)
+	for _, l := range m.labels {
+		m.place = append(append(append(append(m.place, 0), l.Name...), 0), l.Value...)
+	}
+	had := m.all[string(m.place)]
+	if (had == nil || had.page != m.page) && len(m.found) >= mostPlaces {
+		m.full = true
+		return nil
+	}
+	if had == nil {
+		labels := make(telemetry.Labels, len(m.labels))
+		for _, l := range m.labels {
+			labels[l.Name] = l.Value
+		}
+		had = &value{Value: collect.Value{Name: name, Labels: labels}, series: telemetry.Key{Name: name, Labels: labels}.String(), by: by}
+		m.all[string(m.place)] = had
+		m.made++
+	}
+	return had
 }
 
 // terms are the rows that make a value together with row i: the first, and all as a set from it.
@@ -264,37 +337,36 @@ func terms(i int) (first, all int) {
 }
 
 // meets reports whether a series meets the conditions of a row.
-func (r Row) meets(labels map[string]string) bool {
+func (r *Row) meets(labels exposition.Labels) bool {
 	for word := range strings.FieldsSeq(r.Only) {
 		name, want, _ := strings.Cut(word, "=")
 		name, not := strings.CutSuffix(name, "!")
-		if value, has := labels[name]; has && (value == want) == not {
+		if value, has := labels.Get(name); has && (value == want) == not {
 			return false
 		}
 	}
 	return true
 }
 
-// labels are those that a row keeps.
-func (r Row) labels(of map[string]string) telemetry.Labels {
-	out := telemetry.Labels{}
+// labels appends those that a row keeps.
+func (r *Row) labels(to, of exposition.Labels) exposition.Labels {
 	for word := range strings.FieldsSeq(r.Labels) {
-		from, to, renamed := strings.Cut(word, "=")
-		if name, fixed := strings.CutPrefix(from, "+"); fixed {
-			out[name] = to
+		from, name, renamed := strings.Cut(word, "=")
+		if fixed, ok := strings.CutPrefix(from, "+"); ok {
+			to = append(to, exposition.Label{Name: fixed, Value: name})
 			continue
 		}
 		if !renamed {
-			to = from
+			name = from
 		}
 		whole, part, _ := strings.Cut(from, ".")
-		value, has := of[whole]
-		if p := of[part]; part != "" && p != "" && p != "0" {
+		value, has := of.Get(whole)
+		if p, _ := of.Get(part); part != "" && p != "" && p != "0" {
 			value += "." + p
 		}
 		if has {
-			out[to] = value
+			to = append(to, exposition.Label{Name: name, Value: value})
 		}
 	}
-	return out
+	return to
 }

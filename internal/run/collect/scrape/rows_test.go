@@ -41,11 +41,22 @@ func parse(t testing.TB, text []byte) []exposition.Sample {
 	return page.Samples
 }
 
+// of is what a mapping makes of a page.
+func (m *mapping) of(t testing.TB, text []byte) ([]*value, []plan.Message) {
+	t.Helper()
+	m.begin()
+	r := exposition.Reader{Wanted: m.wants}
+	if doubts, err := r.Read(t.Context(), "", text, m.take); err != nil || len(doubts) > 0 {
+		t.Fatal(err, doubts)
+	}
+	return m.values()
+}
+
 // What is made of each page, in full.
 func TestPages(t *testing.T) {
 	for name, text := range pages(t) {
 		m := mapping{keep: []string{"vllm:[ce]*", "*_exec_*", "sglang:fwd*", "node_load?", "machine_*"}}
-		values, doubt := m.values(parse(t, text))
+		values, doubts := m.of(t, text)
 		var b strings.Builder
 		for _, v := range values {
 			at := ""
@@ -55,7 +66,7 @@ func TestPages(t *testing.T) {
 			known, _ := telemetry.Known(v.Name)
 			fmt.Fprintf(&b, "%s %v %s%s\n", strings.TrimPrefix(telemetry.Key{Name: v.Name, Labels: v.Labels}.String(), "/"), v.Value.Value, known.Unit, at)
 		}
-		if !doubt.IsZero() {
+		for _, doubt := range doubts {
 			fmt.Fprintln(&b, doubt.Key())
 		}
 		golden.Check(t, "testdata/"+name+".golden", b.String())
@@ -67,7 +78,7 @@ func TestEveryRowIsMet(t *testing.T) {
 	met := make([]bool, len(rows))
 	for _, text := range pages(t) {
 		for _, s := range parse(t, text) {
-			for _, i := range index[canonical(s.Name)] {
+			for _, i := range index[string(canonical(nil, s.Name))] {
 				met[i] = met[i] || rows[i].meets(s.Labels)
 			}
 		}
@@ -83,7 +94,7 @@ func TestEveryRowIsMet(t *testing.T) {
 func TestUnknownStaysUnknown(t *testing.T) {
 	text := "node_memory_MemTotal_bytes 100\nvllm:kv_cache_usage_perc NaN\nvllm:num_requests_running +Inf\nllamacpp:requests_processing 0\n"
 	m := mapping{}
-	values, doubt := m.values(parse(t, []byte(text)))
+	values, doubts := m.of(t, []byte(text))
 	var names []string
 	for _, v := range values {
 		names = append(names, v.Name)
@@ -94,8 +105,8 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	if got := strings.Join(names, " "); got != "host.memory_total server.running" {
 		t.Error(got)
 	}
-	if doubt.Code != collect.NotANumber || doubt.Key() != plan.Say(collect.NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
-		t.Error(doubt)
+	if len(doubts) != 1 || doubts[0].Key() != plan.Say(collect.NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
+		t.Error(doubts)
 	}
 }
 
@@ -109,13 +120,14 @@ func BenchmarkValues(b *testing.B) {
 		}
 		text = fmt.Appendf(text, "vllm:h%d_seconds_sum{engine=\"0\",model_name=\"m\"} 1.5\n# TYPE vllm:h%d_seconds histogram\n", i, i+1)
 	}
+	m := mapping{keep: []string{"vllm:*"}}
+	r := exposition.Reader{Wanted: m.wants}
 	for b.Loop() {
-		page, err := exposition.Parse(b.Context(), "", text)
-		if err != nil {
+		m.begin()
+		if _, err := r.Read(b.Context(), "", text, m.take); err != nil {
 			b.Fatal(err)
 		}
-		m := mapping{keep: []string{"vllm:*"}}
-		if values, _ := m.values(page.Samples); len(values) < 20 {
+		if values, _ := m.values(); len(values) < 20 {
 			b.Fatal(len(values))
 		}
 	}

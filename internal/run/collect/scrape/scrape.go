@@ -1,7 +1,9 @@
 package scrape
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -18,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
@@ -58,6 +61,9 @@ type Exporter struct {
 	cfg    Config
 	url    *url.URL
 	client *http.Client
+	// The page that was read last: what the next one is read into.
+	body, unpacked bytes.Buffer
+	unpacker       gzip.Reader
 }
 
 // New checks a configuration. It makes no connection.
@@ -82,7 +88,7 @@ func New(cfg Config) (*Exporter, error) {
 	if password, ok := u.User.Password(); ok && cfg.Secrets != nil {
 		cfg.Secrets.Add(password)
 	}
-	return &Exporter{cfg, u, newClient(cfg)}, nil
+	return &Exporter{cfg: cfg, url: u, client: newClient(cfg)}, nil
 }
 
 func portOK(port string) bool {
@@ -133,6 +139,7 @@ func cadence(every time.Duration, wide bool) time.Duration {
 func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
 	defer x.client.CloseIdleConnections()
 	s := session{x: x, begun: time.Now(), limit: max(every, leastLimit), told: map[plan.Code]bool{}, give: give, mapping: mapping{keep: x.cfg.Keep}}
+	s.reader.Wanted = s.mapping.wants
 	defer s.release()
 	due, failures := s.begun, 0
 	for {
@@ -211,6 +218,7 @@ type session struct {
 	begun   time.Time
 	limit   time.Duration
 	give    func(collect.Reading)
+	reader  exposition.Reader
 	mapping mapping
 	told    map[plan.Code]bool
 	own     bool // it stamps its samples itself
@@ -239,7 +247,7 @@ func (s *session) round(ctx context.Context) bool {
 		return false
 	}
 	parsing := time.Now()
-	page, err := a.parse(asked)
+	doubts, err := s.parse(asked, a)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -253,23 +261,31 @@ func (s *session) round(ctx context.Context) bool {
 		s.give(collect.Reading{Trouble: trouble, Busy: time.Since(parsing), Clock: telemetry.Clock{Own: s.own}})
 		return false
 	}
-	s.reading(a, page, parsing)
+	s.reading(a, doubts, parsing)
 	return true
 }
 
 // since is how long ago sampling began, as messages say it.
 func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
+// What a page leaves as garbage, with its exchange, and what a place in it that is new does.
+const (
+	perPage  = 32 << 10
+	perPlace = 1 << 10
+)
+
 // reading gives the values of a page.
-func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
-	found, doubt := s.mapping.values(page.Samples)
-	doubts := append(page.Doubts, doubt)
+func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
+	found, more := s.mapping.values()
+	machine.Discard(perPage + perPlace*s.mapping.made)
+	doubts = append(doubts, more...)
 	if len(found) == 0 {
-		doubts = append(doubts, plan.Say(Nothing, "series", len(page.Samples)))
+		doubts = append(doubts, plan.Say(Nothing, "series", s.mapping.samples))
 	}
 	r := held{Reading: collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}}
 	middle := a.sent.Add(a.received.Sub(a.sent) / 2)
 	learned := false
+	r.Values, r.stamped = make([]collect.Value, 0, len(found)), make([]bool, 0, len(found))
 	for _, v := range found {
 		if v.At = middle; !v.stamp.IsZero() {
 			if !learned {
