@@ -415,7 +415,7 @@ func (p *Process) confirm(list []store.Listing) error {
 		return usagef("%s would be removed; add --yes", counted(len(list), "run"))
 	}
 	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", counted(len(list), "run"))
-	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer is no
+	answer, _ := bufio.NewReader(io.LimitReader(p.Stdin, 64)).ReadString('\n') // no answer is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was removed")
 	}

@@ -63,19 +63,26 @@ func Read(name string, r io.Reader) (*Table, error) {
 
 // ReadAs reads an uncompressed stream in the given format.
 func ReadAs(format Format, r io.Reader) (*Table, error) {
-	text, err := SkipMark(r)
+	limit := newRowLimit(r, format)
+	text, err := SkipMark(limit)
 	if err != nil {
 		return nil, err
 	}
+	var t *Table
 	switch format {
 	case JSONLines:
-		return &Table{all: jsonLines(text)}, nil
+		t = &Table{all: jsonLines(text)}
 	case JSON:
-		return &Table{all: jsonValues(text)}, nil
+		t = &Table{all: jsonValues(text)}
 	case CSV:
-		return openCSV(text)
+		if t, err = openCSV(text); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("a %s file cannot be read from a stream", format)
 	}
-	return nil, fmt.Errorf("a %s file cannot be read from a stream", format)
+	t.all = limit.each(t.all)
+	return t, nil
 }
 
 // Unpack reads the file called name, decompressing it according to the extension.

@@ -40,6 +40,10 @@ var inputs = []input{
 	{"template-settings", "tokenizer/tokenizer_config.json", "plan -- vllm bench serve --dataset-name custom --dataset-path p.jsonl --model m --num-prompts 1 --tokenizer tokenizer"},
 	{"vllm-data", "data.json", "plan -- vllm bench serve --dataset-name sharegpt --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
 	{"vllm-parquet", "data.parquet", "plan -- vllm bench serve --dataset-name custom --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
+	{"vllm-settings", "settings.yaml", "vllm bench serve --config FILE"},
+	{"vllm-lines", "data.jsonl", "plan -- vllm bench serve --dataset-name custom --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
+	{"vllm-table", "data.csv", "plan -- vllm bench serve --dataset-name burstgpt --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
+	{"vllm-poem", "poem.txt", "plan -- vllm bench serve --dataset-name sonnet --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
 	{"sglang-data", "data.json", "plan -- sglang bench_serving --backend sglang --dataset-name sharegpt --dataset-path FILE --model m --num-prompts 1 --tokenizer tokenizer"},
 	{"result", "result.json", "import FILE"},
 	{"results", "result.jsonl", "import FILE"},
@@ -47,6 +51,7 @@ var inputs = []input{
 	{"folder", "folder/result.json", "import folder"},
 	{"compared", "result.json", "compare FILE FILE"},
 	{"conform", "conform.json", "conform report FILE"},
+	{"grid", "grid.yaml", "conform run --grid FILE -- true"},
 	{"store", "runs.db", "runs list --store FILE"},
 	{"store-written", "runs.db", "sim -q -n 2 --store FILE"},
 }

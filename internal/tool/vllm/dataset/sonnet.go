@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -39,9 +40,15 @@ func (d *sonnet) Describe() plan.Message {
 	return workload.Describe("sonnet", plan.Text(d.Data), plan.Say(workload.LoadTokens, "input", d.Input, "output", d.Output))
 }
 
+// longestPoem is a thousand sonnets, in bytes.
+const longestPoem = 4 << 20
+
 // poem is the lines of a file, each with its end.
 func poem(file io.Reader) ([]string, error) {
-	b, err := io.ReadAll(file)
+	b, err := io.ReadAll(io.LimitReader(file, longestPoem+1))
+	if err == nil && len(b) > longestPoem {
+		err = fmt.Errorf("more than %d MiB", longestPoem>>20)
+	}
 	if err != nil {
 		return nil, err
 	}

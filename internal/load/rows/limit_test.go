@@ -1,0 +1,77 @@
+package rows
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// An endless text repeats a part of it.
+type endless struct {
+	begin, part string
+	read        int
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		from := e.begin
+		if e.read >= len(e.begin) {
+			from = e.part[(e.read-len(e.begin))%len(e.part):]
+		} else {
+			from = from[e.read:]
+		}
+		more := copy(p[n:], from)
+		n, e.read = n+more, e.read+more
+	}
+	return n, nil
+}
+
+// A row without end is refused when it is longer than the longest line, and read no further.
+func TestARowWithoutEnd(t *testing.T) {
+	for what, tt := range map[string]struct {
+		format Format
+		text   endless
+	}{
+		"zeros":        {JSONLines, endless{part: "\x00"}},
+		"blank lines":  {JSONLines, endless{part: "\n"}},
+		"a string":     {JSONLines, endless{begin: `{"prompt":"a"}` + "\n" + `{"prompt":"`, part: "aaaaaaaaaaaaaaaa"}},
+		"a value":      {JSON, endless{begin: `[{"prompt":"a"},{"prompt":"`, part: "aaaaaaaaaaaaaaaa"}},
+		"blanks":       {JSON, endless{part: " "}},
+		"a cell":       {CSV, endless{begin: "prompt\na\n\"", part: "aaaaaaaaaaaaaaaa\n"}},
+		"cells":        {CSV, endless{begin: "prompt\na\n", part: ","}},
+		"column names": {CSV, endless{part: "a,"}},
+	} {
+		table, err := ReadAs(tt.format, &tt.text)
+		good := 0
+		if err == nil {
+			for _, err = range table.All() {
+				if err == nil {
+					good++
+				}
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "a row of more than") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if tt.text.read > maxLine+1<<20 || good > 1 {
+			t.Errorf("%s: %d bytes were read, %d rows", what, tt.text.read, good)
+		}
+	}
+}
+
+// The limit is that of a row, not of the file.
+func TestALimitIsOfEachRow(t *testing.T) {
+	row, n := `{"a":"`+strings.Repeat("a", 4<<20)+`"}`+"\n", 0
+	table, err := ReadAs(JSONLines, io.LimitReader(&endless{part: row}, int64(20*len(row))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range table.All() {
+		if n++; err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if n != 20 {
+		t.Error(n, "rows")
+	}
+}
