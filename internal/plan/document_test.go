@@ -190,6 +190,8 @@ func FuzzParse(f *testing.F) {
 func TestFilesOutOfBoundsAreNotParsed(t *testing.T) {
 	for name, tt := range map[string]struct{ data, want string }{
 		"size":    {"name: " + strings.Repeat("x", 5<<20), "f.yaml:1:1: the file is larger than 4 MiB"},
+		"lines":   {strings.Repeat("\n", 20_001), "f.yaml:1:1: the file has more than 20000 lines and commas"},
+		"commas":  {"a: [" + strings.Repeat("1,", 20_001) + "1]", "f.yaml:1:1: the file has more than 20000 lines and commas"},
 		"flow":    {"a: 1\nb: " + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5), "f.yaml:2:104: more than 100 brackets are open here"},
 		"open":    {"a: 1\nb: " + strings.Repeat("\n[", 200), "f.yaml:103:1: more than 100 brackets are open here"},
 		"block":   {strings.Repeat("- ", 1e5), "f.yaml:1:1: the line is indented too deeply"},

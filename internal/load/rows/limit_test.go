@@ -34,13 +34,14 @@ func TestARowWithoutEnd(t *testing.T) {
 	}{
 		"zeros":        {JSONLines, endless{part: "\x00"}},
 		"blank lines":  {JSONLines, endless{part: "\n"}},
-		"a string":     {JSONLines, endless{begin: `{"prompt":"a"}` + "\n" + `{"prompt":"`, part: "aaaaaaaaaaaaaaaa"}},
-		"a value":      {JSON, endless{begin: `[{"prompt":"a"},{"prompt":"`, part: "aaaaaaaaaaaaaaaa"}},
+		"a string":     {JSONLines, endless{begin: `{"prompt":"a"}` + "\n" + `{"prompt":"`, part: "aaaaaaaa"}},
+		"a value":      {JSON, endless{begin: `[{"prompt":"a"},{"prompt":"`, part: "aaaaaaaa"}},
 		"blanks":       {JSON, endless{part: " "}},
 		"a cell":       {CSV, endless{begin: "prompt\na\n\"", part: "aaaaaaaaaaaaaaaa\n"}},
 		"cells":        {CSV, endless{begin: "prompt\na\n", part: ","}},
 		"column names": {CSV, endless{part: "a,"}},
 	} {
+		tt.text.part = strings.Repeat(tt.text.part, 1<<12)
 		table, err := ReadAs(tt.format, &tt.text)
 		good := 0
 		if err == nil {
@@ -73,5 +74,19 @@ func TestALimitIsOfEachRow(t *testing.T) {
 	}
 	if n != 20 {
 		t.Error(n, "rows")
+	}
+}
+
+// A line has 64 MiB.
+func TestTheLongestLine(t *testing.T) {
+	for size, good := range map[int64]bool{63 << 20: true, 65 << 20: false} {
+		read := 0
+		err := Lines(io.LimitReader(&endless{part: strings.Repeat("x", 1<<16)}, size), func(_ int, line []byte) error {
+			read += len(line)
+			return nil
+		})
+		if (err == nil) != good || good && int64(read) != size {
+			t.Errorf("%d bytes: %d were read, %v", size, read, err)
+		}
 	}
 }

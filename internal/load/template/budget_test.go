@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -110,5 +111,22 @@ func TestTooLargeATemplateOrChat(t *testing.T) {
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	if _, err := tmpl.Render(json.RawMessage(deep), Options{}); err == nil || !strings.Contains(err.Error(), "nested more than 1000 levels deep") {
 		t.Error(err)
+	}
+}
+
+// A chat has 4 MiB, less what making it takes, and 4 bytes more for each of the input.
+func TestTheLargestChat(t *testing.T) {
+	for _, tt := range []struct {
+		input, output int // MiB
+		good          bool
+	}{{0, 3, true}, {0, 4, false}, {1, 6, true}, {1, 8, false}} {
+		m, err := parseAll(map[string]string{defaultName: fmt.Sprintf("{{ 'a' * %d }}", tt.output<<20)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat := fmt.Sprintf(`[{"role":"user","content":"%s"}]`, strings.Repeat("x", tt.input<<20))
+		if text, err := m.Render(json.RawMessage(chat), Options{}); (err == nil) != tt.good || tt.good && len(text) != tt.output<<20 {
+			t.Errorf("%+v: %d bytes, %v", tt, len(text), err)
+		}
 	}
 }

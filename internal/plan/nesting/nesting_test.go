@@ -61,3 +61,16 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}
 }
+
+// As many brackets as are let through, and one more.
+func TestTheLimit(t *testing.T) {
+	for n, want := range map[int]string{200: "", 201: "more than 200 brackets are open at once"} {
+		text := ""
+		if err := Check([]byte(strings.Repeat("[", n) + strings.Repeat("]", n))); err != nil {
+			text = err.Error()
+		}
+		if text != want {
+			t.Errorf("%d: %q", n, text)
+		}
+	}
+}

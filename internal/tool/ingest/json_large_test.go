@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,22 @@ func BenchmarkImport(b *testing.B) {
 			if _, err := fmt.Sscan(rest, &kB); err == nil {
 				b.ReportMetric(kB/1e3, "peak-MB")
 			}
+		}
+	}
+}
+
+// What is no result is not read without end: 100 000 objects, or 256 MiB.
+func TestWhatIsNoResultIsBounded(t *testing.T) {
+	large := `{"a": "` + strings.Repeat("x", 1<<20) + `"}`
+	for _, tt := range []struct {
+		of   repeated
+		ends bool
+	}{{repeated{"{} ", 100_000}, false}, {repeated{"{} ", 100_001}, true}, {repeated{large, 20}, false}, {repeated{large, 257}, true}} {
+		p := pattern{tt.of}
+		_, problems := result.Read(result.Source{Name: "a.json", Data: p, Size: p.size()}, known.formats...)
+		ends := slices.ContainsFunc(problems, func(p result.Problem) bool { return strings.Contains(p.Reason, result.ErrBarren.Error()) })
+		if ends != tt.ends {
+			t.Errorf("%d of %.10q: %v", tt.of.times, tt.of.text, problems)
 		}
 	}
 }

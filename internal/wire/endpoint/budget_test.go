@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -152,4 +154,39 @@ func TestMetricsAreBounded(t *testing.T) {
 			t.Errorf("%d pieces: %v, want %v", tt.pieces, err, tt.want)
 		}
 	}
+}
+
+// An answer in one piece has 64 MiB, one about the server itself 32 MiB, and all that nobody asked
+// for 96 MiB.
+func TestAnswersInOnePieceAreBounded(t *testing.T) {
+	piece, taken := strings.Repeat("x", 1<<20), 0
+	rec := ask(t, client(t, server{http.StatusOK, piece, 1000, &taken}, Options{Protocol: Completions}))
+	if rec.Class != trace.Malformed || !strings.Contains(rec.Error, "the limit is 64 MiB") || taken != 65 {
+		t.Errorf("%s, %s, after %d MiB", rec.Class, rec.Error, taken)
+	}
+	_, err := Server{Transport: server{http.StatusOK, piece, 1000, &taken}}.Version(t.Context())
+	if !errors.Is(err, errLarge) || taken != 33 {
+		t.Errorf("%v, after %d MiB", err, taken)
+	}
+	if b := newBudget(&Options{}); b.size != 96<<20 {
+		t.Errorf("%d bytes", b.size)
+	}
+}
+
+// silent is a transport over which no answer comes.
+type silent struct{}
+
+func (silent) Do(ctx context.Context, _ *transport.Request, _ transport.Receiver) (transport.Timing, error) {
+	<-ctx.Done()
+	return transport.Timing{}, context.Cause(ctx)
+}
+
+// A server that does not answer a question about itself is asked no longer than 30 s.
+func TestAQuestionToAServerEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		if _, err := (Server{Transport: silent{}}).Models(t.Context()); !errors.Is(err, transport.ErrTimeout) || time.Since(began) != 30*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
 }

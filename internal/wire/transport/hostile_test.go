@@ -129,3 +129,18 @@ func TestSwitchingProtocolsEndsTheExchange(t *testing.T) {
 		}
 	})
 }
+
+// A head has a MiB.
+func TestTheSizeOfAHead(t *testing.T) {
+	for size, taken := range map[int]bool{900: true, 1200: false} {
+		serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+			for range size {
+				w.Header().Add("X-A", strings.Repeat("b", 1017))
+			}
+		}, func(t *testing.T, c *Client) {
+			if _, err := c.Do(t.Context(), post(), new(nobody)); (err == nil) != taken {
+				t.Errorf("%d KiB: %v", size, err)
+			}
+		})
+	}
+}
