@@ -163,19 +163,18 @@ func TestKill9(t *testing.T) {
 // A signal ends a command that does not handle it, here one that waits for the rest
 // of its file.
 func TestASignalThatNobodyTakesEndsTheProcess(t *testing.T) {
-	fifo := filepath.Join(t.TempDir(), "fifo.jsonl")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
+	cmd := command(t, filepath.Join(t.TempDir(), "runs.db"), build(t), "bench", "--workload", "custom", "--data", "/dev/stdin")
+	file, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	cmd := command(t, filepath.Join(t.TempDir(), "runs.db"), build(t), "bench", "--workload", "custom", "--data", fifo)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	writer, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when the process reads
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = writer.Close() }()
+	const pipe = 64 << 10 // what it holds: all of this is written once the process reads
+	if _, err := file.Write(bytes.Repeat([]byte(" "), 2*pipe)); err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
