@@ -21,6 +21,7 @@ type lab struct {
 	*place
 	t    *testing.T
 	port string
+	list string // of what servers are to do
 }
 
 // serverScript is the command of its servers: each start takes a line off the list of what to do.
@@ -28,7 +29,7 @@ const serverScript = `
       m=$(head -n 1 modes); tail -n +2 modes >rest; mv rest modes
       serve="PITOT serve --addr 127.0.0.1:PORT --itl 1ms --ttft"
       case "$m" in
-      loads) echo loading; exec sleep 1000;;
+      loads*) echo "$m"; exec sleep 1000;;
       slow) exec $serve 1h;;
       runs) exec $serve 500ms;;
       dies) exec >&2; echo out of memory; exit 3;;
@@ -46,7 +47,7 @@ func newLab(t *testing.T, settings string, modes ...string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &lab{newPlace(t), t, port}
+	b := &lab{place: newPlace(t), t: t, port: port}
 	command := strings.NewReplacer("PITOT", pitot, "PORT", port).Replace(serverScript)
 	b.write(t, "x.yaml", fmt.Sprintf(`name: x
 server:
@@ -67,7 +68,19 @@ warm_up: own
 }
 
 // will says what the next servers do.
-func (l *lab) will(modes ...string) { l.write(l.t, "modes", strings.Join(append(modes, ""), "\n")) }
+func (l *lab) will(modes ...string) {
+	l.list = strings.Join(append(modes, ""), "\n")
+	l.write(l.t, "modes", l.list)
+}
+
+// settle waits until a server that was left by a kill knows what it is to do: it would take what the next is to do.
+func (l *lab) settle() {
+	for end := time.Now().Add(20 * time.Second * patience()); l.list != "" && len(l.servers()) > 0; time.Sleep(5 * time.Millisecond) {
+		if b, err := os.ReadFile(l.path("modes")); err == nil && string(b) != l.list || time.Now().After(end) {
+			return
+		}
+	}
+}
 
 // servers are the processes that have the mark of a server of this place.
 func (l *lab) servers() (pids []int) {
@@ -186,7 +199,7 @@ func moments() []moment {
 	}
 	return []moment{
 		{"a server is started", []string{"loads"}, false, said("leg 1 of 4")},
-		{"a server loads", []string{"loads"}, true, logged("loading")},
+		{"a server loads", []string{"loads for long"}, true, logged("loads for long")},
 		{"the warm-up", []string{"slow"}, true, said("server ready")},
 		{"a run", []string{"runs"}, true, stored("SELECT count(*) FROM run WHERE status = 'running'")},
 		{"a server is stopped", []string{"stays"}, true, logged("stopping")},
@@ -219,11 +232,12 @@ func TestExperimentKilled(t *testing.T) {
 				r := l.goOn(args)
 				l.await(r, at.name, func() bool { return at.come(l, r) })
 				_ = r.cmd.Process.Kill() // it may have ended
+				o := r.wait()
+				l.settle()
 				both := who == "both" || who == "either" && random.IntN(2) == 0
 				if both {
 					l.kill()
 				}
-				o := r.wait()
 				faults := intact(t, l.store)
 				j := l.journal()
 				for _, leg := range j.Legs {
