@@ -66,7 +66,7 @@ func TestAServerNamesNoPath(t *testing.T) {
 		if line != "plan last" {
 			stores++
 		}
-		synctest.Test(t, func(t *testing.T) {
+		synctest.Test(t, func(*testing.T) {
 			network := memnet.Listen()
 			server := &http.Server{Handler: named(said)}
 			go func() { _ = server.Serve(network) }()

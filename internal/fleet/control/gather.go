@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
 // A gathering is a run under way: what of it has come, and who still works on it.
@@ -412,5 +411,3 @@ func (g *gathering) catchUp() error {
 }
 
 const catchUpLimit = time.Minute
-
-func stoppedAt(when time.Time) driver.Outcome { return driver.Outcome{Started: when, Stopped: true} }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestAnAnswerBeforeItsRequest(t *testing.T) {
 		{trace.KernelStamps, 20 * s, errOrder},
 		{trace.KernelStamps, 200 * s, errInstant},
 	} {
-		if err := checkForm(answered(x.stamps, x.at), 100*s); err != x.want {
+		if err := checkForm(answered(x.stamps, x.at), 100*s); !errors.Is(err, x.want) {
 			t.Errorf("%s stamps, %v: %v, want %v", x.stamps, time.Duration(x.at), err, x.want)
 		}
 	}

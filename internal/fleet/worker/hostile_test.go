@@ -128,9 +128,9 @@ func (v *victim) order(o fleet.Order) fleet.Readiness {
 	return r
 }
 
-func specOf(t *testing.T, target, more string) plan.Spec {
+func specOf(t *testing.T, target string) plan.Spec {
 	t.Helper()
-	s, _, err := plan.Read("spec.yaml", []byte("version: 1\ntarget: "+target+"\n"+more))
+	s, _, err := plan.Read("spec.yaml", []byte("version: 1\ntarget: "+target+"\n"+small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestHostileOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := func(change func(*plan.Spec)) fleet.Order {
-		s := specOf(t, `{url: "`+url+`"}`, small)
+		s := specOf(t, `{url: "`+url+`"}`)
 		change(&s)
 		return fleet.Order{Spec: s}
 	}
@@ -201,7 +201,7 @@ func TestHostileOrders(t *testing.T) {
 func TestOrdersOfFiles(t *testing.T) {
 	t.Parallel()
 	_, url := fleettest.Truth(t, truth.Config{})
-	s := specOf(t, `{url: "`+url+`"}`, small)
+	s := specOf(t, `{url: "`+url+`"}`)
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(dir+"/pipe", 0o600); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestHostileStarts(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
 	_, url := fleettest.Truth(t, truth.Config{})
-	if r := v.order(fleet.Order{Spec: specOf(t, `{url: "`+url+`"}`, small)}); r.State != fleet.Ready {
+	if r := v.order(fleet.Order{Spec: specOf(t, `{url: "`+url+`"}`)}); r.State != fleet.Ready {
 		t.Fatalf("it is %s: %s", r.State, r.Why)
 	}
 	p, err := bus.Ask[fleet.Pulse](t.Context(), v.b, bus.Of(v.id, bus.Beat), fleet.Beat{Run: run1, Places: math.MaxInt, Stop: -3})
@@ -304,7 +304,7 @@ func TestAKeyIsNotRepeated(t *testing.T) {
 		}
 	}()
 	v := newVictim(t)
-	s := specOf(t, `{url: "http://`+l.Addr().String()+`", key: {given: true}}`, small)
+	s := specOf(t, `{url: "http://`+l.Addr().String()+`", key: {given: true}}`)
 	r := v.order(fleet.Order{Spec: s, Given: map[string]string{"target.key": key}})
 	if all := r.Why + v.list(&v.said); r.State != fleet.Failed || strings.Contains(all, key) {
 		t.Errorf("it is %s, and says %q", r.State, all)

@@ -22,8 +22,14 @@ func TestKeysOfKnownForms(t *testing.T) {
 		}
 		bare := key[strings.LastIndexByte(key, ' ')+1:]
 		for _, args := range [][]string{
-			{"bench", "--header", "X-Subscription=" + key}, {"--header=X-Subscription=" + key}, {"--body", `{"x": ["` + key + `"]}`}, {"--extra-body.x=" + key}, {"--url", "http://h/v1?x=" + key + "&y=1"},
-			{"--name", "with " + key}, {"--tenant", "name=a 'header=X-Team=" + key + "'"}, {"+" + key},
+			{"bench", "--header", "X-Subscription=" + key},
+			{"--header=X-Subscription=" + key},
+			{"--body", `{"x": ["` + key + `"]}`},
+			{"--extra-body.x=" + key},
+			{"--url", "http://h/v1?x=" + key + "&y=1"},
+			{"--name", "with " + key},
+			{"--tenant", "name=a 'header=X-Team=" + key + "'"},
+			{"+" + key},
 		} {
 			text := strings.Join(args, " ")
 			if got := setOf(InArgs(args)...).Hide(text); strings.Contains(got, bare) {

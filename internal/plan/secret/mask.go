@@ -118,7 +118,7 @@ func MaskLine(line string) string {
 func Find(text string) (found []string) {
 	for _, g := range guesses {
 		for _, match := range g.FindAllStringSubmatch(text, -1) {
-			if !g.sure && !(g.form && surely.random(match[2])) {
+			if !g.sure && (!g.form || !surely.random(match[2])) {
 				continue
 			}
 			secret := strings.Trim(match[2], `'"`)

@@ -23,7 +23,7 @@ func soon(t *testing.T) context.Context {
 func TestAnAnswerIsBounded(t *testing.T) {
 	for limit, want := range map[int]int{0: answerBytes, 100: 100, 30 << 20: 30 << 20} {
 		out, err := Ask(soon(t), Question{Args: []string{"sh", "-c", "(" + flood + ")& wait"}, Limit: limit})
-		if len(out) != want || !strings.HasPrefix(out, "begun\n") || err != floodError(want) {
+		if len(out) != want || !strings.HasPrefix(out, "begun\n") || !errors.Is(err, floodError(want)) {
 			t.Errorf("limit %d: %d bytes, %v", limit, len(out), err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestErrorsOfAProcessAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	twice := strings.Replace(flood, "32000000", "99000000", 1)
-	if _, err = Ask(soon(t), Question{Args: args(twice)}); err != floodError(stderrBytes) {
+	if _, err = Ask(soon(t), Question{Args: args(twice)}); !errors.Is(err, floodError(stderrBytes)) {
 		t.Error(err)
 	}
 	s, err := StartStream([]string{"sh", "-c", "exec 3>&1; exec >&2; " + twice}) // its stdout stays open until it is ended
@@ -50,7 +50,7 @@ func TestErrorsOfAProcessAreBounded(t *testing.T) {
 	if _, _, err := s.Line(); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
-	if err := s.End(); err != floodError(stderrBytes) {
+	if err := s.End(); !errors.Is(err, floodError(stderrBytes)) {
 		t.Error(err)
 	}
 	said := tail{most: 1 << 20}

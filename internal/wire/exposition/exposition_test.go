@@ -213,8 +213,8 @@ func TestTheMemoryOfPages(t *testing.T) {
 		"unknown names": {none, func(n int) string { return fmt.Sprintf("x%d{a=\"b\"} %d", n, n) }, false, 2},
 		"types":         {none, func(n int) string { return fmt.Sprintf("# TYPE x%d gauge", n) }, false, 2},
 		"buckets":       {nil, func(n int) string { return fmt.Sprintf("x_bucket{le=\"%d\"} 1", n) }, false, 4},
-		"no text":       {nil, func(n int) string { return "x{a=\"\xff\"} 1" }, false, 1},
-		"twice":         {nil, func(n int) string { return "x{a=\"b\"} 1" }, false, 1},
+		"no text":       {nil, func(int) string { return "x{a=\"\xff\"} 1" }, false, 1},
+		"twice":         {nil, func(int) string { return "x{a=\"b\"} 1" }, false, 1},
 		"the same":      {nil, func(n int) string { return fmt.Sprintf("x{a=\"%d\",b=\"%d\"} 1", n%1000, n/1000) }, true, 0},
 	} {
 		text := paged(20_000, tt.line)
