@@ -51,10 +51,11 @@ screenshots: page ## the pictures of the README
 	PITOT_BROWSER="$$(scripts/browser.sh)" go test -tags e2e ./internal/test/e2e -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/images
 
 # What starts goroutines, or guards what several of them use by more than doing it once, is tested under the race
-# detector too; the tests there that call race.Skip run without it, with the other packages.
+# detector. The tests there that call race.Skip are skipped by it, and run without it.
 RACED = $(if $(RACE),$(shell grep -rlE 'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map|Pool)|"sync/atomic"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
-SKIPPING = $(shell grep -rl 'race\.Skip(t)' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-PLAIN = $(SKIPPING) $(filter-out $(RACED) $(SKIPPING),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
+PLAIN = $(filter-out $(RACED),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
+SKIPPING = $(filter $(RACED),$(shell grep -rl 'race\.Skip(t)' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
+SKIPPED = $(shell grep -rhB 1 'race\.Skip(t)' internal --include='*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | paste -sd '|' -)
 
 # Many tests wait for processes and for deadlines, so there is one package more at once than there are processors, and the
 # longest begin first. A program with the race detector would rest for a second at its end.
@@ -63,7 +64,8 @@ LONG := ./internal/test/torture ./internal/test/fleet
 
 test: test-page ## all tests, without vet: see lint
 	$(if $(RACED),GORACE='atexit_sleep_ms=100' CGO_ENABLED=1 go test -vet=off $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m $(RACED),:); raced=$$?; \
-	go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m $(LONG) $(filter-out $(LONG),$(PLAIN)) && exit $$raced
+	$(if $(SKIPPING),go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m -run '^($(SKIPPED))$$' $(SKIPPING),:); skipped=$$?; \
+	go test -vet=off $(AT_ONCE) -timeout 30m $(LONG) $(filter-out $(LONG),$(PLAIN)) && exit $$((raced | skipped))
 
 servers: ## real servers, routers and proxies, installed into SERVERS
 	bench/servers/install.sh $(SERVERS)
