@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // conformed runs a command line of conform and reads its result.
@@ -33,9 +34,7 @@ func conformed(t *testing.T, grid string, client ...string) conform.Report {
 // than what the server knows: a request is stamped before it leaves, and a token
 // after it was written.
 func TestConformOfOurOwn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: runs without -short")
-	}
+	race.Skip(t)
 	const grid = "streams=8 requests=24 output=6 step=2ms first=5ms; streams=4 requests=8 arrivals=lockstep step=5ms output=4 busy=true; rate=300 requests=30 output=3 step=2ms"
 	for _, tt := range []struct {
 		client   string

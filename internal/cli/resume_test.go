@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A lab is a folder with a store and an experiment x in it, of simulations.
@@ -226,6 +227,7 @@ func TestTheFolderOfAnExperiment(t *testing.T) {
 // Attempts that came to nothing change no figure: a simulation has the seed of its turn, and its
 // drift goes on from the turns ahead of it.
 func TestFiguresOfAnExperimentThatWasKilled(t *testing.T) {
+	race.Skip(t)
 	l := newLab(t)
 	if err := errors.Join(l.s.RemoveExperiment("x", true), os.RemoveAll("x")); err != nil {
 		t.Fatal(err)

@@ -49,6 +49,7 @@ func (g *goldenDecoding) UnmarshalJSON(data []byte) error {
 }
 
 func TestEqualsHuggingFace(t *testing.T) {
+	race.Skip(t)
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			var g golden
@@ -88,6 +89,7 @@ func TestVariantsEqualHuggingFace(t *testing.T) {
 
 // TestLateCharacters: characters of all Unicode versions, and repetitions of repetitions.
 func TestLateCharacters(t *testing.T) {
+	race.Skip(t)
 	var rows []struct {
 		golden
 		Patch map[string]json.RawMessage

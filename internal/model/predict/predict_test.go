@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // equal is n requests of the same size, all at once behind a gate.
@@ -217,6 +218,7 @@ func TestGoals(t *testing.T) {
 
 // The same case gives the same prediction, and an interrupt none.
 func TestAgainAndNever(t *testing.T) {
+	race.Skip(t)
 	own := truths()[1]
 	p := own.calibrated(t, protocol)
 	l := load{60, 0, 5, 400, 110}
