@@ -61,6 +61,9 @@ type crew struct {
 // hire starts workers, which end with the test.
 func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.Options)) *crew {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a fleet takes its time: runs without -short")
+	}
 	c := &crew{over: make(chan struct{}, 100)}
 	for i := range n {
 		ctx, end := context.WithCancel(context.Background())
