@@ -88,7 +88,7 @@ func TestAKeyUnderAnotherName(t *testing.T) {
 	noFileHas(t, key)
 }
 
-// noFileHas looks for a key in all files below the working directory, of which there are some.
+// noFileHas looks for a key in all files below the working directory, at least four.
 func noFileHas(t *testing.T, key string) {
 	t.Helper()
 	files := 0
