@@ -13,13 +13,14 @@ FUZZTIME ?= 1m
 E2E ?= -long
 SERVERS ?= $(HOME)/.cache/pitot-servers
 
-# All that is built here is static, and so built once.
+# All that is built here is static, and so built once, wherever the clone lies.
 export CGO_ENABLED := 0
+export GOFLAGS := -trimpath $(GOFLAGS)
 
 .PHONY: build page test-page lint-page e2e screenshots test torture fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: page ## bin/pitot, static
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
+	go build -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
 
 # The page is built where there is a Node that can, and its packages can be had; elsewhere the binary
 # has a placeholder.
