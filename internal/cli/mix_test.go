@@ -19,6 +19,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A tenant's key, headers and model go with its requests alone, and its secrets nowhere
@@ -123,6 +124,7 @@ func TestSettingsOfAPart(t *testing.T) {
 
 // The warm-up has prompts of its own: no first turn is cached, and later ones are.
 func TestTheWarmUpOfConversationsIsNotMeasured(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		v.Args = []string{
@@ -143,6 +145,7 @@ func TestTheWarmUpOfConversationsIsNotMeasured(t *testing.T) {
 // The records of a conversation say so, also from the store, and each turn is due when
 // the answer before it and the pause are over.
 func TestTurnsInVirtualTime(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		v.Args = []string{

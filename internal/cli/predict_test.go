@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // Stored runs of the load stand beside its prediction, whatever their seeds; runs of another
@@ -62,6 +63,7 @@ func TestPredictBesideMeasured(t *testing.T) {
 // A point of a sweep of a calibrated profile is what predict says of its load, digit for digit,
 // whether a flag or a field of the profile makes it.
 func TestSweepPredicts(t *testing.T) {
+	race.Skip(t)
 	const found = "../../examples/profiles/calibrated.yaml"
 	v := newVirtual(t)
 	run := func(into any, args ...string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // benchServing runs a command line of sglang.bench_serving against a virtual engine,
@@ -62,6 +63,7 @@ func wantLines(t *testing.T, text string, lines ...string) {
 
 // Two at a time, 50 + 3·10 ms each: four rounds of 80 ms.
 func TestSGLangInVirtualTime(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		stop := serving(t, v)

@@ -23,6 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A virtual is a process inside a synctest bubble: its engine and its client
@@ -146,6 +147,7 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 
 // An hour of an open loop is over in no time.
 func TestTheQueueOfTheEngineIsSeen(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "900", "--rate", "1", "--arrival", "constant", "--output-len", "1",
 			"--engine-ttft", "1500ms", "--engine-slots", "1", "--warmup", "0", "--ready-timeout", "0", "--input-len", "4", "--tokenizer", "none", "--collect", "none")

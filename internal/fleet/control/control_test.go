@@ -144,7 +144,7 @@ func execute(t *testing.T, s plan.Spec, f run.Fleet, sinks ...run.Sink) (*run.Re
 }
 
 func options(t *testing.T, s fleettest.Server) control.Options {
-	return control.Options{Bus: connect(t, s), Pitot: version, Wait: 5 * time.Second, Lead: 500 * time.Millisecond, Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) }}
+	return control.Options{Bus: connect(t, s), Pitot: version, Wait: 5 * time.Second, Lead: 2 * time.Second, Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) }}
 }
 
 // asked is what a server was asked for, in order of the ids.
