@@ -137,14 +137,15 @@ func (g *gathering) take(from int, r *trace.Record) bool {
 }
 
 // latest is the present instant of the run, by the clock that is ahead: one stands still while this
-// machine is suspended. Where the controller is another one than at the start, neither says it.
+// machine is suspended. Where the controller is another one than at the start, neither says it. A share that
+// is stopped before the run begins ends when it would have begun.
 func (g *gathering) latest() trace.Instant {
 	const long = trace.Instant(1000 * time.Hour)
 	if g.resumed {
 		return long
 	}
 	wall := time.Now().Round(0).Sub(g.zeroWall.Round(0))
-	return trace.Instant(max(now()-g.zero, int64(wall)))
+	return trace.Instant(max(now()-g.zero, int64(wall), 0))
 }
 
 // End takes the last that comes from a worker.
