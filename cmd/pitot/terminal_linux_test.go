@@ -193,7 +193,7 @@ func TestATerminalIsClosed(t *testing.T) {
 	term := openTerminal(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	pitot := build(t)
-	cmd := command(t, store, pitot, strings.Fields("bench -n 100 --rate 10 --output-len 4 --warmup 0 --ready-timeout 0 --collect none --name closed")...)
+	cmd := command(t, store, pitot, strings.Fields("bench -n 600 --rate 10 --output-len 4 --warmup 0 --ready-timeout 0 --collect none --name closed")...)
 	term.start(t, cmd)
 	term.await(t, "in flight", 2)
 	_ = term.ours.Close()
