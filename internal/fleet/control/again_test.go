@@ -24,7 +24,7 @@ func TestOneRunAfterTheOther(t *testing.T) {
 	_, url := fleettest.Truth(t, truth.Config{})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
-	o := options(t, s)
+	o := options(t, s, 2)
 	f := control.New(o)
 	for range 2 {
 		result, err := execute(t, spec(t, url, open), f)
@@ -57,7 +57,7 @@ func TestLetGo(t *testing.T) {
 			}
 		}
 	})
-	o := options(t, s)
+	o := options(t, s, 2)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-asked
@@ -101,7 +101,7 @@ func TestStoppedBeforeTheInstant(t *testing.T) {
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	d := deps()
-	d.Fleet = control.New(options(t, s))
+	d.Fleet = control.New(options(t, s, 2))
 	p, err := run.Prepare(t.Context(), spec(t, url, open), d)
 	if err != nil {
 		t.Fatal(err)

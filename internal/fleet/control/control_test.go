@@ -143,8 +143,12 @@ func execute(t *testing.T, s plan.Spec, f run.Fleet, sinks ...run.Sink) (*run.Re
 	return p.Execute(t.Context(), nil, sinks...)
 }
 
-func options(t *testing.T, s fleettest.Server) control.Options {
-	return control.Options{Bus: connect(t, s), Pitot: version, Wait: 5 * time.Second, Lead: 2 * time.Second, Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) }}
+// options are those of a controller of so many workers, 0: of all that are idle.
+func options(t *testing.T, s fleettest.Server, workers int) control.Options {
+	return control.Options{
+		Bus: connect(t, s), Pitot: version, Workers: workers, Wait: 30 * time.Second, Lead: 2 * time.Second,
+		Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) },
+	}
 }
 
 // asked is what a server was asked for, in order of the ids.
@@ -179,7 +183,7 @@ func TestAFleetSendsTheSame(t *testing.T) {
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
 			together, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
-			many, err := execute(t, spec(t, url, text), control.New(options(t, s)))
+			many, err := execute(t, spec(t, url, text), control.New(options(t, s, 3)))
 			if err != nil {
 				t.Fatal(err)
 			}

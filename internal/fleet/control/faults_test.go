@@ -69,7 +69,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 			}
 		}, nil, []string{"worker-1", "v9.9.9", "v1.2.3"}},
 		{"nobody", 0, nil, func(o *control.Options) { o.Wait = 0 }, []string{"no worker is there", "pitot fleet worker --join"}},
-		{"too few", 2, nil, func(o *control.Options) { o.Workers, o.Wait = 3, 0 }, []string{"2 of 3 workers", "--fleet-wait", "--fleet-fewer"}},
+		{"too few", 2, nil, func(o *control.Options) { o.Workers, o.Wait = 3, 2*time.Second }, []string{"2 of 3 workers", "--fleet-wait", "--fleet-fewer"}},
 		{"no way to the server", 2, func(i int, o *worker.Options) {
 			if i == 0 {
 				d := deps()
@@ -81,7 +81,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, tt.workers, tt.change)
-			o := options(t, s)
+			o := options(t, s, tt.workers)
 			if tt.options != nil {
 				tt.options(&o)
 			}
@@ -104,7 +104,7 @@ func TestFewerWorkers(t *testing.T) {
 	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
-	o := options(t, s)
+	o := options(t, s, 2)
 	o.Workers, o.Wait, o.Fewer = 5, 0, true
 	result, err := execute(t, spec(t, url, open), control.New(o))
 	if err != nil {
@@ -129,7 +129,7 @@ func loseAWorker(t *testing.T, tolerate bool) {
 	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	c := hire(t, s, 3, nil)
-	o := options(t, s)
+	o := options(t, s, 3)
 	o.Grace, o.Tolerate = time.Second, tolerate
 	result, err := execute(t, spec(t, url, lasting), control.New(o), after(t, 30, func() { c.buses[1].Close() }))
 	if err != nil {
@@ -165,7 +165,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 		hire(t, s, 3, nil)
-		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s)), after(t, 30, s.Restart))
+		result, err := execute(t, spec(t, url, lasting), control.New(options(t, s, 3)), after(t, 30, s.Restart))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 			_, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 			s := fleettest.Embedded(t, fleettest.Options{})
 			c := hire(t, s, 3, nil)
-			o := options(t, s)
+			o := options(t, s, 3)
 			died := make(chan struct{})
 			go func() { // it is never heard of again: its connection is cut, and nothing is closed
 				d := deps()
@@ -209,7 +209,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 					<-c.over
 				}
 			}
-			second := options(t, s)
+			second := options(t, s, 3)
 			left, err := control.Left(t.Context(), second.Bus)
 			if err != nil || len(left) != 1 {
 				t.Fatalf("%d runs left, %v", len(left), err)
@@ -235,7 +235,7 @@ func TestStopped(t *testing.T) {
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
 	d := deps()
-	d.Fleet = control.New(options(t, s))
+	d.Fleet = control.New(options(t, s, 2))
 	const all = 10_000 // a minute
 	p, err := run.Prepare(t.Context(), spec(t, url, strings.Replace(lasting, "requests: 200", fmt.Sprint("requests: ", all), 1)), d)
 	if err != nil {
@@ -259,14 +259,14 @@ func TestTheServerStaysAway(t *testing.T) {
 	server, url := fleettest.Truth(t, truth.Config{TTFT: 10 * time.Millisecond, Step: 5 * time.Millisecond})
 	s := fleettest.Embedded(t, fleettest.Options{})
 	hire(t, s, 2, nil)
-	o := options(t, s)
+	o := options(t, s, 2)
 	o.Away, o.Grace = time.Second, time.Second
 	result, err := execute(t, spec(t, url, lasting), control.New(o), after(t, 30, s.Kill))
 	if err == nil || !strings.Contains(err.Error(), "pitot fleet resume") || result == nil || result.Trace.Run.Status != trace.Interrupted {
 		t.Errorf("%v, status %s", err, result.Trace.Run.Status)
 	}
 	s.Restart()
-	second := options(t, s)
+	second := options(t, s, 2)
 	left, err := control.Left(t.Context(), second.Bus)
 	if err != nil || len(left) != 1 {
 		t.Fatalf("%d runs left, %v", len(left), err)

@@ -50,7 +50,7 @@ func TestHostileHeadings(t *testing.T) {
 		if len(left) != 0 || err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %d are listed, %v", name, len(left), err)
 		}
-		if _, err := control.Resume(t.Context(), options(t, s), h, deps()); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if _, err := control.Resume(t.Context(), options(t, s, 0), h, deps()); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: resumed, %v", name, err)
 		}
 		if err := delivery.Remove(t.Context(), b.Stream(), h.Fleet); err != nil {
@@ -84,7 +84,7 @@ func TestResumeHasNoKey(t *testing.T) {
 		t.Errorf("read %s", name)
 		return nil, context.Canceled
 	}
-	if _, err := control.Resume(t.Context(), options(t, s), h, d); err == nil || !strings.Contains(err.Error(), "other requests") {
+	if _, err := control.Resume(t.Context(), options(t, s, 0), h, d); err == nil || !strings.Contains(err.Error(), "other requests") {
 		t.Errorf("it ended with %v", err)
 	}
 	if n := len(server.Log().Requests); n > 0 {
@@ -118,7 +118,7 @@ func TestKeysWithoutTLS(t *testing.T) {
 			sp.Target.Key, sp.Request.Headers = nil, []plan.Header{{Name: "Authorization", Value: "Bearer the-key-4711"}}
 		}
 		d := deps()
-		d.Fleet, d.Given = control.New(options(t, s)), nil
+		d.Fleet, d.Given = control.New(options(t, s, 0)), nil
 		if tt.key.Given {
 			d.Given = map[string]string{"target.key": "the-key-4711"}
 		}

@@ -222,7 +222,7 @@ func TestLiesInTheStream(t *testing.T) {
 	}
 	truthful := &liar{self: fleet.Worker{Name: "zz", Host: "there"}, deliver: end(func(*fleet.End) {})}
 	truthful.join(t, s)
-	result, err := execute(t, spec(t, url, open), control.New(options(t, s)))
+	result, err := execute(t, spec(t, url, open), control.New(options(t, s, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestLiesBeforeTheStart(t *testing.T) {
 		l.self = fleet.Worker{Name: "z " + name, Host: "there"}
 		l.join(t, s)
 	}
-	o := options(t, s)
+	o := options(t, s, 0)
 	o.Wait, o.Fewer = 0, true
 	result, err := execute(t, spec(t, url, open), control.New(o))
 	if err != nil {
@@ -343,7 +343,7 @@ func TestAWorkerInTheNameOfAnother(t *testing.T) {
 		s.End(fleet.End{Records: len(both), End: 5})
 	}}
 	l.join(t, s)
-	result, err := execute(t, spec(t, url, open), control.New(options(t, s)))
+	result, err := execute(t, spec(t, url, open), control.New(options(t, s, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func goOn(t *testing.T, state fleet.State, cause error) *trace.Fleet {
 		}
 	}
 	l.join(t, s)
-	o := options(t, s)
+	o := options(t, s, 0)
 	o.Grace = 600 * time.Millisecond
 	sp := spec(t, url, open)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -435,7 +435,7 @@ func TestAWorkerWithoutAnEnd(t *testing.T) {
 		}
 	}
 	l.join(t, s)
-	o := options(t, s)
+	o := options(t, s, 0)
 	o.Grace = 600 * time.Millisecond
 	result, err := execute(t, spec(t, url, open), control.New(o))
 	if err != nil {

@@ -26,7 +26,7 @@ func TestWallClocksAreSet(t *testing.T) {
 			o.Wall = func() time.Time { return time.Now().Add(time.Duration(set.Load())) }
 		}
 	})
-	result, err := execute(t, spec(t, url, open), control.New(options(t, s)), after(t, 20, func() { set.Store(int64(-time.Hour)) }))
+	result, err := execute(t, spec(t, url, open), control.New(options(t, s, 3)), after(t, 20, func() { set.Store(int64(-time.Hour)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
