@@ -10,7 +10,7 @@ import (
 
 // Protocol is the version of the messages of this package. A controller and its workers have the
 // same one, and the same version of Pitot: a run whose parts differ is not one run.
-const Protocol = 2
+const Protocol = 3
 
 // A Question asks every worker that is there who it is.
 type Question struct {

@@ -24,12 +24,13 @@ const (
 	resent byte = 1 << iota
 	cachedTold
 	tiered // with CacheTiers
+	usageAside
 )
 
-func numbers(r *trace.Record) [15]*int {
+func numbers(r *trace.Record) [18]*int {
 	return [...]*int{
 		&r.Index, &r.Turn, &r.PromptTokens, &r.VisionTokens, &r.WantTokens, &r.Inputs, &r.Status, &r.OutputTokens, &r.Retokenized, &r.Redials, &r.Asides,
-		&r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning,
+		&r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, &r.Quirks.Choices, &r.Quirks.Strays, &r.Quirks.Unseen,
 	}
 }
 
@@ -42,9 +43,9 @@ func fractions(r *trace.Record) [2]*float64 { return [...]*float64{&r.AudioSecon
 func tierNumbers(t *trace.CacheTiers) [3]*int { return [...]*int{&t.Device, &t.Host, &t.Storage} }
 
 // texts are those of a record and of its tiers, which is not nil.
-func texts(r *trace.Record, t *trace.CacheTiers) [10]*string {
+func texts(r *trace.Record, t *trace.CacheTiers) [12]*string {
 	return [...]*string{
-		&r.ID, &r.Tenant, &r.Session, (*string)(&r.Stamps), &r.Text, &r.FinishReason, (*string)(&r.CountedFrom), (*string)(&r.Class), &r.Error,
+		&r.ID, &r.Tenant, &r.Session, (*string)(&r.Stamps), &r.Text, &r.FinishReason, (*string)(&r.CountedFrom), (*string)(&r.Class), &r.Error, &r.Quirks.Unread, &r.Quirks.RetryAfter,
 		&t.Backend,
 	}
 }
@@ -58,6 +59,9 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 	}
 	if r.Usage.CachedTold {
 		flags |= cachedTold
+	}
+	if r.Quirks.UsageAside {
+		flags |= usageAside
 	}
 	if r.Usage.Tiers != nil {
 		flags, tiers = flags|tiered, r.Usage.Tiers
@@ -95,7 +99,7 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 	d := decoder{rest: b}
 	r, tiers := &trace.Record{}, &trace.CacheTiers{}
 	flags := d.byte()
-	r.Resent, r.Usage.CachedTold = flags&resent != 0, flags&cachedTold != 0
+	r.Resent, r.Usage.CachedTold, r.Quirks.UsageAside = flags&resent != 0, flags&cachedTold != 0, flags&usageAside != 0
 	for _, n := range numbers(r) {
 		*n = int(d.varint())
 	}
@@ -112,7 +116,7 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 		}
 	}
 	d.textsAndChunks(r, tiers)
-	if d.bad || flags >= tiered<<1 {
+	if d.bad || flags >= usageAside<<1 {
 		return nil, errRecord
 	}
 	return r, nil

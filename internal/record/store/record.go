@@ -20,8 +20,8 @@ const (
 	status, finish_reason, usage_prompt, usage_completion, usage_at_ns,
 	output_tokens, counted_from, stamps, chunks`
 	rare = `usage_cached, usage_reasoning, class, error, redials, text,
-	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns`
-	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0` // the values of rare in a record that has none
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns, quirks`
+	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0, ''` // the values of rare in a record that has none
 )
 
 var (
@@ -89,7 +89,7 @@ func (i *inserter) bind(runID string, seq int, r *trace.Record) (usual int) {
 	usual = len(i.args)
 	i.int(r.Usage.Cached, r.Usage.Reasoning).text(string(r.Class), r.Error).int(r.Redials).text(r.Text)
 	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(tiers(r.Usage.Tiers)).add(r.Accept).int(r.Asides, r.Inputs)
-	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent))
+	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent)).text(quirks(r.Quirks))
 	return usual
 }
 
@@ -138,6 +138,15 @@ func tiers(t *trace.CacheTiers) string {
 	return string(b)
 }
 
+// quirks returns JSON, empty for none.
+func quirks(q trace.Quirks) string {
+	if q == (trace.Quirks{}) {
+		return ""
+	}
+	b, _ := json.Marshal(q) // numbers and a string: cannot fail
+	return string(b)
+}
+
 // An instant scans a nullable column into a trace.Instant.
 type instant struct{ t *trace.Instant }
 
@@ -164,17 +173,20 @@ type reader struct {
 // scan reads a row. Of a damaged one there is the index.
 func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	r := trace.NewRecord(0)
-	var cached []byte
+	var cached, odd []byte
 	err := rows.Scan(
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Stamps, &d.packed,
-		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent,
+		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent, &odd,
 		&d.number,
 	)
 	if err == nil && len(cached) > 0 {
 		err = json.Unmarshal(cached, &r.Usage.Tiers)
+	}
+	if err == nil && len(odd) > 0 {
+		err = json.Unmarshal(odd, &r.Quirks)
 	}
 	if err == nil {
 		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)

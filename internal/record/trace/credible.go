@@ -8,8 +8,8 @@ const MostTokens = 10 << 20
 const MaxCount = 1_000_000_000_000
 
 // Refused reports whether the server counted the tokens of the answer as no server can: as
-// less than none, or more than it was asked for. Its count stays in Usage; OutputTokens has
-// another one.
+// less than none, or as more than its text can hold. Its count stays in Usage; OutputTokens
+// has another one.
 func (r *Record) Refused() bool { return r.Usage.Completion != 0 && r.CountedFrom != FromUsage }
 
 // Doubted reports whether a count of the server's, of the answer or of the prompt, is in no
@@ -29,6 +29,27 @@ func (r *Record) Credible() Usage {
 	u.Reasoning = within(u.Reasoning, u.Completion)
 	return u
 }
+
+// Hidden is how many of the output tokens were never streamed: those of reasoning, by the
+// server's count, where no reasoning came. A chunk of text has a token at least.
+func (r *Record) Hidden() int {
+	n, spoken := r.Credible().Reasoning, 0
+	if n == 0 {
+		return 0
+	}
+	for i := range r.Chunks {
+		switch kind := r.Chunks[i].Kind; {
+		case kind&Reasoning != 0:
+			return 0
+		case kind&(Text|ToolCall) != 0:
+			spoken++
+		}
+	}
+	return max(0, min(n, r.OutputTokens-spoken))
+}
+
+// Streamed is how many output tokens came in the chunks.
+func (r *Record) Streamed() int { return r.OutputTokens - r.Hidden() }
 
 // within is n, or 0 if it is beyond the limit.
 func within(n, limit int) int {

@@ -81,6 +81,11 @@ const (
 	// Packed: its read brought at least two outputs a segment of the network, in several, so the
 	// server or somebody before it had combined them, however late the client read.
 	Packed
+	// Elsewhere: its output stands where the clients of vLLM and SGLang do not look: a
+	// refusal, a list of parts, details of reasoning, audio.
+	Elsewhere
+	// Commented: its event begins with a comment, and vLLM's client passes over it.
+	Commented
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it holds
@@ -204,9 +209,30 @@ type Record struct {
 	// Asides counts the lines of the stream that some clients cannot read:
 	// comments, event names, and data without a space after the colon.
 	Asides int `json:"asides,omitempty"`
+	// Quirks are what was odd about the answer.
+	Quirks Quirks `json:"quirks,omitzero"`
 	// Accept is the mean number of tokens per step of speculative decoding for this
 	// request, as the server reports; 0 if it does not.
 	Accept float64 `json:"accept_length,omitempty"`
+}
+
+// Quirks are what was odd about an answer; of most nothing was.
+type Quirks struct {
+	// Choices is how many answers came for the one request, 0 for one.
+	Choices int `json:"choices,omitempty"`
+	// Strays counts the events of which vLLM's client can read nothing, and fails: those with
+	// a field beside data, without a space after its colon, or with content that is no text.
+	Strays int `json:"strays,omitempty"`
+	// Unread names a member of the events that Pitot does not know, and with which came
+	// output tokens by the server's count.
+	Unread string `json:"unread,omitempty"`
+	// Unseen is how many output tokens, at least, the server counts beyond those that its
+	// text can hold, where all of it was read.
+	Unseen int `json:"unseen,omitempty"`
+	// UsageAside: the server's count stood where the clients of vLLM and SGLang do not look.
+	UsageAside bool `json:"usage_aside,omitempty"`
+	// RetryAfter is the header of that name in an answer that refused the request for now.
+	RetryAfter string `json:"retry_after,omitempty"`
 }
 
 // NewRecord returns a record of a request to which nothing has happened.
@@ -265,7 +291,7 @@ func (r *Record) Output() (first, last Instant, n int) {
 // Map applies change to each text of others in the record: what a server said, and what a
 // plan named.
 func (r *Record) Map(change func(string) string) {
-	for _, text := range []*string{&r.ID, &r.Tenant, &r.Session, &r.Text, &r.FinishReason, &r.Error} {
+	for _, text := range []*string{&r.ID, &r.Tenant, &r.Session, &r.Text, &r.FinishReason, &r.Error, &r.Quirks.Unread, &r.Quirks.RetryAfter} {
 		*text = change(*text)
 	}
 	if tiers := r.Usage.Tiers; tiers != nil {

@@ -260,7 +260,7 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
-		if c.Kind&visible == 0 || told && tokens == 0 && len(out) > 0 {
+		if c.Kind&visible == 0 || c.Kind&trace.Elsewhere != 0 || told && tokens == 0 && len(out) > 0 {
 			continue
 		}
 		c.Tokens, tokens = trace.Carried(tokens), 0
@@ -334,6 +334,7 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 	case !o.Version.Since(Main):
 		read = read && within
 	}
+	read = read && !r.Quirks.UsageAside
 	if read {
 		return n, false
 	}

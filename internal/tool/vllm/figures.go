@@ -124,6 +124,9 @@ func newRequest(r *trace.Record, o Options) Request {
 	if o.silent && !o.CountsPrompts {
 		q.Input = r.Usage.Prompt
 	}
+	if r.OK() && r.Quirks.Strays > 0 {
+		q.ErrorText = "the answer has an event that vllm bench serve cannot read"
+	}
 	if tokens == 0 {
 		return q
 	}
@@ -143,9 +146,8 @@ func newRequest(r *trace.Record, o Options) Request {
 // tokens are the first and the last instant of the chunks that count as tokens, and how many
 // these are.
 func (o Options) tokens(r *trace.Record) (first, last trace.Instant, n int) {
-	spoken := o.spoken()
 	for i := range r.Chunks {
-		if c := &r.Chunks[i]; !spoken || speaks(c.Kind) {
+		if c := &r.Chunks[i]; o.isToken(c.Kind) {
 			if n++; n == 1 {
 				first = c.At
 			}
@@ -161,10 +163,10 @@ func (o Options) gaps(r *trace.Record, tokens int) []float64 {
 		return nil
 	}
 	out := make([]float64, 0, tokens-1)
-	spoken, n, prev := o.spoken(), 0, trace.Never
+	n, prev := 0, trace.Never
 	for i := range r.Chunks {
 		c := &r.Chunks[i]
-		if spoken && !speaks(c.Kind) {
+		if !o.isToken(c.Kind) {
 			continue
 		}
 		if n++; n > 1 {
@@ -175,17 +177,25 @@ func (o Options) gaps(r *trace.Record, tokens int) []float64 {
 	return out
 }
 
-// spoken: of a chat only chunks that speak count as tokens.
-func (o Options) spoken() bool { return o.chat && o.Version.Since(V2611) }
+// isToken reports whether that tool takes a chunk for a token: of a chat it has to speak.
+func (o Options) isToken(k trace.Kind) bool {
+	return k&trace.Commented == 0 && (!o.chat || !o.Version.Since(V2611) || speaks(k))
+}
 
 // speaks: the chunk has something of an answer, or nothing else explains it.
 func speaks(k trace.Kind) bool {
-	return k&(trace.Text|trace.Reasoning|trace.ToolCall) != 0 || k&(trace.Role|trace.Bare) == 0
+	return k&(trace.Text|trace.Reasoning|trace.ToolCall) != 0 && k&trace.Elsewhere == 0 || k&(trace.Role|trace.Bare) == 0
 }
 
-// success: HTTP 200, a body read to its end, and a token. A stream of the responses
-// protocol must have said that it is at its end, and nothing of an error.
+// success: HTTP 200, a body read to its end with no event that cannot be read, and a token. A
+// stream of the responses protocol must have said that it is at its end, and nothing of an error.
 func (o Options) success(r *trace.Record, tokens int) bool {
+	switch r.Class {
+	case "", trace.Truncated, trace.StreamError:
+		if r.Quirks.Strays > 0 {
+			return false
+		}
+	}
 	switch r.Class {
 	case "":
 		return tokens > 0

@@ -33,18 +33,35 @@ func mean(n gjson.Result) float64 {
 	return 0
 }
 
-// limits are fields by which a request decides how many tokens an answer has, beside the
-// one of its protocol.
-var limits = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "n", "best_of"}
+// spareTokens are those without text that an answer may have: the marks of its parts and of
+// its end.
+const spareTokens = 16
 
-// most is how many output tokens an answer to req can have.
-func (c *Client) most(req *workload.Request) int {
-	if req.OutputTokens <= 0 || c.grammar.limit == "" {
-		return trace.MostTokens
+// credible reports whether the server's count of an answer can be: not more than its request
+// asked for or its chunks show, or no more than its text can hold, if all of it was read.
+// The limit of a request proves nothing: there are servers that do not read it.
+func (r *reader) credible(explained int) bool {
+	n := r.rec.Usage.Completion
+	switch {
+	case n <= 0 || n > trace.MostTokens*max(1, r.rec.Quirks.Choices):
+		return false
+	case n <= explained || !r.allRead():
+		return true
 	}
+	return n-within(r.rec.Usage.Reasoning, n) <= r.bytes+4*spareTokens
+}
+
+func within(n, limit int) int { return max(0, min(n, limit)) }
+
+// several are fields by which a request gets several answers, of which some may not be shown.
+var several = []string{"n", "best_of", "num_return_sequences", "use_beam_search"}
+
+// asked is how many output tokens an answer to req is known to have at most; as many as there
+// can be, where that is not known.
+func (c *Client) asked(req *workload.Request) int {
 	for _, fields := range []map[string]json.RawMessage{c.opts.Extra, c.opts.Sampling, req.Extra} {
-		for _, name := range limits {
-			if fields[name] != nil { // the user has decided
+		for _, name := range several {
+			if fields[name] != nil {
 				return trace.MostTokens
 			}
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A count that cannot be is kept as the server gave it, and chunks are counted.
+// A count that cannot be is kept as the server gave it, and chunks are counted. One that is
+// larger than asked for can be, as long as the text can hold it.
 func TestCountsThatCannotBe(t *testing.T) {
 	own := func(body string) (o Options) {
 		if err := json.Unmarshal([]byte(body), &o.Extra); err != nil {
@@ -25,7 +26,10 @@ func TestCountsThatCannotBe(t *testing.T) {
 		kept, want int
 	}{
 		{"2", Options{}, 2, 2},
-		{"3", Options{}, 3, 2},
+		{"3", Options{}, 3, 3},
+		{"60", Options{}, 60, 60},
+		{"600", Options{}, 600, 2},
+		{"600", own(`{"max_tokens":5}`), 600, 2},
 		{"3", own(`{"max_tokens":5}`), 3, 3},
 		{"6", own(`{"n":3}`), 6, 6},
 		{"11000000", own(`{"max_tokens":5}`), 11_000_000, 2},

@@ -1,8 +1,11 @@
 package endpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -21,6 +24,12 @@ type delta struct {
 	usage  trace.Usage
 	err    string // the server's error message
 	last   bool   // nothing of the answer follows
+
+	bytes   int    // of output, as it stands in the event
+	choices int    // how many answers there are, 0 for one
+	unread  string // a member that holds text and is not known
+	strays  bool   // vLLM's client cannot read it
+	aside   bool   // usage stands where others do not look
 
 	// raw is the text of a protocol that repeats it, as it stands between its quotes:
 	// all of the answer so far, of servers that repeat it indeed.
@@ -77,14 +86,23 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d.use(openAICounts, root.Get("usage"))
 	d.tiers = tiers(root.Get("sglext.cached_tokens_details"))
 	choice := root.Get("choices.0")
+	if d.usage.Completion == 0 {
+		d.useAside(root, choice)
+	}
 	if !choice.Exists() {
+		if d.err == "" && !d.used {
+			d.err = strayError(root)
+		}
 		return d
 	}
 	d.token = true
+	d.several(choice.Get("index"), int(root.Get("choices.#").Int()))
 	d.finished(choice.Get("finish_reason"))
+	d.err = cmp.Or(d.err, serverError(choice))
 	said := false
 	if p == Completions {
 		said = d.say(choice.Get("text"), trace.Text)
+		d.unread = unknownIn(choice)
 	} else {
 		said = d.message(choice, whole)
 	}
@@ -102,31 +120,6 @@ func (d *delta) finished(reason gjson.Result) {
 	}
 }
 
-// message reads choices[0] of the chat protocol and tells whether it has a field
-// for output. Some servers leave the delta out where they have nothing to say.
-func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
-	m := choice.Get("delta")
-	if whole {
-		m = choice.Get("message")
-	}
-	said = d.say(m.Get("content"), trace.Text)
-	said = d.say(m.Get("refusal"), trace.Text) || said
-	said = d.say(m.Get("reasoning_content"), trace.Reasoning) || said
-	if d.kind&trace.Reasoning == 0 { // its other name; some servers send both
-		said = d.say(m.Get("reasoning"), trace.Reasoning) || said
-	}
-	for _, call := range m.Get("tool_calls").Array() {
-		said = d.call(call.Get("function"))
-	}
-	if f := m.Get("function_call"); f.IsObject() {
-		said = d.call(f)
-	}
-	if m.Get("role").Type == gjson.String && d.kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 {
-		d.kind |= trace.Role
-	}
-	return said
-}
-
 // say adds the text of a field and tells whether the field is there; it may be
 // empty.
 func (d *delta) say(field gjson.Result, kind trace.Kind) bool {
@@ -137,6 +130,7 @@ func (d *delta) say(field gjson.Result, kind trace.Kind) bool {
 		return true
 	}
 	d.kind |= kind
+	d.bytes += len(field.Raw) - 2
 	if kind == trace.Text {
 		d.text += field.Str
 	} else {
@@ -148,7 +142,9 @@ func (d *delta) say(field gjson.Result, kind trace.Kind) bool {
 // call adds a part of a function call.
 func (d *delta) call(function gjson.Result) bool {
 	d.kind |= trace.ToolCall
-	d.hidden += function.Get("name").Str + function.Get("arguments").Str
+	for _, name := range []string{"name", "arguments", "input"} {
+		d.hidden += function.Get(name).String() // arguments are text, or JSON
+	}
 	return true
 }
 
@@ -167,13 +163,33 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		return whole(u.Get(name))
 	}
 	told := c.cached != "" && u.Get(c.cached).Exists()
-	return trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
+	usage := trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
+	if total := u.Get("total_tokens"); usage.Reasoning > 0 && whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
+		usage.Reasoning = 0 // there are servers that count it beside the completion
+	}
+	return usage
 }
 
 // use takes the counts of an object of usage, if it is there.
 func (d *delta) use(c *counts, u gjson.Result) {
 	if u.IsObject() {
 		d.usage, d.used = c.of(u), true
+	}
+}
+
+// useAside takes the counts of usage where the clients of vLLM and SGLang do not look: in a
+// choice, in Groq's own object, under the names of OpenAI's newer protocol.
+func (d *delta) useAside(root, choice gjson.Result) {
+	was := *d
+	d.use(openAICounts, firstOf(choice, "usage"))
+	if d.usage.Completion == 0 {
+		d.use(openAICounts, root.Get("x_groq.usage"))
+	}
+	if d.usage.Completion == 0 {
+		d.use(&counts{"input_tokens", "output_tokens", "", ""}, root.Get("usage"))
+	}
+	if d.aside = d.usage.Completion != 0; !d.aside {
+		d.usage, d.used = was.usage, was.used
 	}
 }
 
@@ -187,10 +203,42 @@ func serverError(root gjson.Result) string {
 			return m.String()
 		}
 		return e.Raw
-	case e.Exists() && e.Type != gjson.Null:
+	case e.Exists() && e.Type != gjson.Null && e.Type != gjson.False:
 		return e.String()
 	case root.Get("object").Str == "error":
 		return root.Get("message").String()
 	}
 	return ""
+}
+
+// The names under which servers put the words of an error: those that say that it is one, and
+// those that anything may have.
+var (
+	errorNames = []string{"detail", "errors", "error_message", "error_msg"}
+	wordNames  = []string{"message", "msg"}
+)
+
+// strayError are the words of an error in an event that belongs to no answer: it says that it is one,
+// or has a code beside words.
+func strayError(root gjson.Result) string {
+	words := firstOf(root, errorNames...)
+	code := whole(firstOf(root, "code", "status_code", "status"))
+	kind := strings.ToLower(root.Get("type").Str + root.Get("status").Str)
+	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") || root.Get("success").Type == gjson.False
+	if !truthy(words) && failed {
+		words = firstOf(root, append(wordNames, "type", "status")...)
+	}
+	if !truthy(words) {
+		return ""
+	}
+	return words.String()
+}
+
+// errorEvent are the words of data in an event that is an error by its name.
+func errorEvent(data []byte) string {
+	root, err := object(data)
+	if err != nil {
+		return string(data)
+	}
+	return cmp.Or(serverError(root), strayError(root), firstOf(root, wordNames...).String(), root.Raw)
 }

@@ -144,7 +144,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	}
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
-	c.settle(r, c.most(req))
+	c.settle(r, req)
 	if !c.opts.KeepText && !req.Followed {
 		rec.Text = ""
 	}
@@ -211,14 +211,12 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	}
 }
 
-// settle counts the output tokens and cuts the texts to what is kept. A count of the
-// server's above most is not believed, unless as many chunks came: not every server keeps
-// to a limit.
-func (c *Client) settle(r *reader, most int) {
+// settle counts the output tokens and cuts the texts to what is kept.
+func (c *Client) settle(r *reader, req *workload.Request) {
 	rec := r.rec
 	_, _, chunks := rec.Output()
 	switch {
-	case rec.Usage.Completion > 0 && rec.Usage.Completion <= max(most, chunks):
+	case r.credible(max(chunks, c.asked(req))):
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
 		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
@@ -227,6 +225,7 @@ func (c *Client) settle(r *reader, most int) {
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
 	}
+	r.settleQuirks()
 	if rec.Refused() { // nor are those of its chunks what it says
 		for i := range rec.Chunks {
 			rec.Chunks[i].Tokens = 0

@@ -441,6 +441,19 @@ func TestAChoiceWithoutAnythingToSayIsNoToken(t *testing.T) {
 		`{"index":0,"delta":{"role":"a","content":""}}`:        trace.Role,
 		`{"index":0,"delta":{"function_call":{"name":"f"}}}`:   trace.ToolCall,
 		`{"index":0,"delta":{"reasoning":"x","content":null}}`: trace.Reasoning,
+		`{"index":0,"delta":{"refusal":"x"}}`:                  trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":{"content":"","role":"a","reasoning_details":[{"type":"reasoning.text","text":"x"}]}}`:      trace.Reasoning | trace.Elsewhere | trace.Role,
+		`{"index":0,"delta":{"content":"","role":"a","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]}}`: trace.Role,
+		`{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"x"}]}]}}`:                 trace.Reasoning | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":{"content":[]}}`:                                     trace.Bare,
+		`{"index":0,"delta":{"audio":{"id":"x","transcript":"x"}}}`:              trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":{"role":"a","audio":{"id":"x","expires_at":3}}}`:     trace.Role | trace.Bare,
+		`{"index":0,"delta":{"thinking":"x","signature":"y"}}`:                   trace.Reasoning | trace.Elsewhere | trace.Bare,
+		`{"index":0,"message":{"content":"x"}}`:                                  trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":"x"}`:                                                trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":{"text":"x"}}`:                                       trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"text":"x"}`:                                                 trace.Text | trace.Elsewhere | trace.Bare,
+		`{"index":0,"delta":{"content":"x","reasoning_details":[{"text":"y"}]}}`: trace.Text | trace.Reasoning,
 	} {
 		d, err := decode(Chat, false, []byte(`{"choices":[`+choice+`]}`))
 		if err != nil || d.kind != want {
@@ -486,6 +499,21 @@ func TestOddServers(t *testing.T) {
 		{"error object under any type", typed("text/plain", failure), trace.StreamError, 0, "layer 3"},
 		{"a page", typed("text/html", "<html>please log in</html>"), trace.Malformed, 0, "please log in"},
 		{"words", typed("text/plain", "upstream is gone"), trace.Malformed, 0, "upstream is gone"},
+		{"error event in JSON without error", stream(text("a"), "event: error\ndata: {\"message\":\"boom\",\"code\":500}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error event in JSON without words", stream(text("a"), "event: error\ndata: {\"code\":500}\n\n", end), trace.StreamError, 1, `{"code":500}`},
+		{"error event with a comment alone", stream(text("a"), "event: error\n: boom\n\n", end), trace.StreamError, 1, "boom"},
+		{"error event with a comment before it", stream(text("a"), ": boom\nevent: error\n\n", end), trace.StreamError, 1, "boom"},
+		{"error event with nothing", stream(text("a"), "event: error\n\n", end), trace.StreamError, 1, "without words"},
+		{"error event under another name", stream(text("a"), "event: server_error\ndata: boom\n\n", end), trace.StreamError, 1, "boom"},
+		{"error event of a chunk", stream(text("a"), "event: error\ndata: {\"choices\":[],\"error\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error field", stream(text("a"), "error: {\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error in JSON that is no field", stream(text("a"), failure+"\n\n", end), trace.StreamError, 1, "layer 3"},
+		{"error object, then the marker", stream(failure+"\n\n", end), trace.StreamError, 0, "layer 3"},
+		{"error by its type", stream(text("a"), "data: {\"type\":\"error\",\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error by its code", stream(text("a"), "data: {\"code\":503,\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error as a detail", stream(text("a"), "data: {\"detail\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
+		{"error of a choice", stream(text("a"), "data: {\"choices\":[{\"text\":\"\",\"error\":{\"message\":\"boom\"}}]}\n\n", end), trace.StreamError, 2, "boom"},
+		{"no error", stream("data: {\"error\":false,\"choices\":[{\"text\":\"a\",\"error\":null}]}\n\n", "data: {\"message\":\"still there\",\"code\":0}\n\n", end), "", 1, ""},
 		{"error event in words", stream(text("a"), "event: error\ndata: boom\n\n"), trace.StreamError, 1, "boom"},
 		{"error, then the connection ends", abort(text("a"), "data: "+failure+"\n\n"), trace.StreamError, 1, "layer 3"},
 		{"aborted by the engine", stream(text("a"), ended("abort"), end), trace.StreamError, 2, "finish reason abort"},
@@ -512,16 +540,6 @@ func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
 	}
 	if got.OutputTokens != 3 || got.Usage.Prompt != 5 || got.CountedFrom != trace.FromUsage {
 		t.Errorf("%d tokens of %d from %s", got.OutputTokens, got.Usage.Prompt, got.CountedFrom)
-	}
-}
-
-func TestACountBeyondTheLimitIsBelievedIfItsChunksCame(t *testing.T) {
-	for completion, want := range map[int]trace.Source{3: trace.FromUsage, 4: trace.FromChunks} {
-		final := fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", completion)
-		got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{OutputTokens: 1}, stream(text("a"), text("b"), text("c"), final, end))
-		if got.OutputTokens != 3 || got.CountedFrom != want {
-			t.Errorf("of 3 chunks and %d tokens: %d from %s", completion, got.OutputTokens, got.CountedFrom)
-		}
 	}
 }
 

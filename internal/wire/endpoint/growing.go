@@ -53,6 +53,7 @@ func (r *reader) grow(d *delta) {
 	}
 	before := len(r.growing.text)
 	fresh, again := r.growing.take(d.raw)
+	d.bytes = len(fresh)
 	if len(fresh) > 0 && (!again || len(fresh) > before) {
 		d.kind |= trace.Text
 	}

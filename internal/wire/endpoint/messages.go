@@ -45,6 +45,9 @@ func (d *delta) piece(part gjson.Result) {
 	case "input_json_delta":
 		d.token = true
 		d.say(part.Get("partial_json"), trace.ToolCall)
+	case "signature_delta", "citations_delta":
+	default:
+		d.unread = unknownIn(part)
 	}
 }
 

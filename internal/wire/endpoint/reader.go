@@ -26,6 +26,7 @@ type reader struct {
 	output   strings.Builder // visible or not, if its tokens are counted here
 	ends     []int           // of the chunks in text, if each is counted
 	tiers    *trace.CacheTiers
+	unread   unread
 	growing  growing // the text, of a protocol that repeats it
 	packed   bool    // the answer is no JSON, and a header tells its usage
 	failed   string  // the server's error inside the stream
@@ -60,6 +61,8 @@ type hot struct {
 	seen          int // events with data
 	tokens        int // by continuous usage, so far
 	usages        int // chunks that had usage
+	bytes         int // of output, as it stands in the events
+	empties       int // tokens of chunks of output that have none
 	unweighed     int // bytes since the last weigh
 	talliedAt     int64
 	tallied       int // tokens of this answer that the tally has
@@ -94,6 +97,9 @@ func (r *reader) Head(status int, header http.Header) {
 	r.servedBy.note(header)
 	if status != http.StatusOK || !r.opts.Stream {
 		r.form = document
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		r.rec.Quirks.RetryAfter = FirstKilobyte(header.Get("Retry-After"))
 	}
 	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
 		r.packed = true
@@ -169,7 +175,7 @@ func (r *reader) settle() {
 	chunks := r.chunks[min(r.from, len(r.chunks)):]
 	whole := r.read.Drained && !r.events.Trailing() // nothing came but these events
 	closing := whole                                // what follows carries no output
-	packed := !r.bundle && r.segments > 0 && r.outputs >= 2*r.segments
+	packed := !r.bundle && r.segments > 0 && r.outputs >= 2*r.dataSegments()
 	for i := len(chunks) - 1; i >= 0; i-- {
 		c := &chunks[i]
 		c.Slack = slack(r.read, r.bundle || whole && r.ofLast && i == len(chunks)-1)
@@ -182,6 +188,16 @@ func (r *reader) settle() {
 		closing = closing && !c.Kind.Output()
 	}
 	r.from = len(r.chunks)
+}
+
+// dataSegments are those that brought the outputs of the read under way. Where the whole answer came
+// in it, one may have brought nothing but its end.
+func (r *reader) dataSegments() int {
+	before := r.chunks[:min(r.from, len(r.chunks))]
+	if !r.ended || r.segments < 2 || slices.ContainsFunc(before, isOutput) {
+		return r.segments
+	}
+	return r.segments - 1
 }
 
 // slack is how much earlier than its stamp a chunk may have come, in µs: nothing if
@@ -202,6 +218,9 @@ func (r *reader) event(e transport.Event) error {
 	}
 	data := bytes.TrimSpace(e.Data)
 	switch {
+	case e.Failed():
+		r.fail(cmp.Or(errorEvent(data), "an error event without words"))
+		return nil
 	case len(data) == 0 || string(e.Name) == "ping":
 		return nil
 	case string(data) == "[DONE]":
@@ -215,19 +234,21 @@ func (r *reader) event(e transport.Event) error {
 		d, err = g.event(data)
 		r.budget.drop(len(data) - r.free) // it was copied
 	}
-	if err != nil && string(e.Name) == "error" {
-		d, err = delta{err: string(data)}, nil
-	}
 	if err != nil {
 		return fmt.Errorf("%w: event %d: %w", errMalformed, r.seen, err)
 	}
-	if d.err != "" && r.failed == "" {
-		r.failed = d.err
-	}
+	r.fail(d.err)
 	if r.grammar.repeat {
 		r.grow(&d)
 	}
-	r.note(&d, e.Stamp, e.Coalesced)
+	how := trace.Kind(0)
+	if e.Coalesced {
+		how |= trace.Coalesced
+	}
+	if e.Commented {
+		how |= trace.Commented
+	}
+	r.note(&d, e.Stamp, how)
 	if d.last {
 		r.ended = true
 		r.rec.Done = trace.Instant(e.Stamp.At)
@@ -236,16 +257,16 @@ func (r *reader) event(e transport.Event) error {
 	return nil
 }
 
+// fail notes the server's words for an error, if they are the first.
+func (r *reader) fail(words string) { r.failed = cmp.Or(r.failed, words) }
+
 // wanted tells whether anybody wants the text of the answer.
 func (r *reader) wanted() bool { return r.keep || r.opts.Count != nil }
 
-// note adds what a delta says to the record.
-func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
+// note adds what a delta says to the record, and how it came.
+func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	at := trace.Instant(s.At)
-	chunk := trace.Chunk{At: at, Kind: d.kind}
-	if coalesced {
-		chunk.Kind |= trace.Coalesced
-	}
+	chunk := trace.Chunk{At: at, Kind: d.kind | how}
 	if d.used {
 		chunk.Tokens = r.use(d, at)
 	}
@@ -258,11 +279,21 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if d.accept > 0 {
 		r.rec.Accept = d.accept
 	}
-	if !d.token {
-		return
+	r.rec.Quirks.Choices = max(r.rec.Quirks.Choices, d.choices)
+	if d.strays {
+		r.rec.Quirks.Strays++
 	}
 	if d.tokens > 0 {
 		chunk.Tokens = trace.Carried(d.tokens)
+	}
+	if d.unread != "" && (!d.token || !chunk.Kind.Output()) {
+		r.unread.note(d.unread, chunk.Tokens > 0)
+	}
+	if !d.token {
+		return
+	}
+	if r.bytes += d.bytes; d.bytes == 0 && chunk.Kind.Output() {
+		r.empties += max(1, int(chunk.Tokens))
 	}
 	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 && chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
 		chunk.Kind |= trace.Totals
@@ -304,7 +335,7 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 		u.Prompt, u.Cached, u.CachedTold = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached), u.CachedTold || r.rec.Usage.CachedTold
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
-		r.rec.Usage = u
+		r.rec.Usage, r.rec.Quirks.UsageAside = u, d.aside
 	}
 	return fresh
 }
@@ -321,6 +352,13 @@ func (r *reader) finish(done int64, err error) {
 	r.settle()
 	if r.rec.Asides = r.events.Asides(); r.opts.Protocol != TRT { // its clients expect no blank
 		r.rec.Asides += r.events.Tight()
+	}
+	if broken {
+		r.rec.Asides++
+	}
+	if r.grammar.ends == "[DONE]" {
+		r.rec.Asides += r.rec.Quirks.Strays
+		r.rec.Quirks.Strays += r.events.Fields() + r.events.Tight()
 	}
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
@@ -353,6 +391,11 @@ func (r *reader) whole() error {
 	if r.packed {
 		d, err = packedPooling(r.body), nil
 	}
+	if line, _, more := bytes.Cut(r.body, []byte("\n")); err != nil && more { // an error, and what closes a stream
+		if first, odd := r.grammar.answer(line); odd == nil && first.err != "" {
+			d, err = first, nil
+		}
+	}
 	switch {
 	case err == nil && d.err != "":
 		r.failed = d.err
@@ -369,12 +412,12 @@ func (r *reader) whole() error {
 	if r.grammar.repeat {
 		r.grow(&d)
 	}
-	r.note(&d, r.read, false)
+	r.note(&d, r.read, 0)
 	return nil
 }
 
 // givenUp are the finish reasons of a server that did not finish.
-var givenUp = []string{"abort", "error"}
+var givenUp = []string{"abort", "aborted", "error", "failed"}
 
 // verdict is the class of the record, and in whose words. What the server said
 // explains more than what became of the connection afterwards.

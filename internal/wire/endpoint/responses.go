@@ -16,6 +16,9 @@ var responsesKinds = map[string]trace.Kind{
 	"response.reasoning_text.delta":             trace.Reasoning,
 	"response.reasoning_summary_text.delta":     trace.Reasoning,
 	"response.reasoning.delta":                  trace.Reasoning,
+	"response.reasoning_summary.delta":          trace.Reasoning,
+	"response.audio.transcript.delta":           trace.Text,
+	"response.output_audio_transcript.delta":    trace.Text,
 	"response.function_call_arguments.delta":    trace.ToolCall,
 	"response.custom_tool_call_input.delta":     trace.ToolCall,
 	"response.mcp_call_arguments.delta":         trace.ToolCall,
@@ -48,7 +51,11 @@ func responsesEvent(root gjson.Result) delta {
 		}
 		return d
 	}
-	return delta{err: serverError(root)}
+	d := delta{err: serverError(root)}
+	if strings.HasSuffix(name, ".delta") && holdsText(root.Get("delta")) {
+		d.unread = name
+	}
+	return d
 }
 
 // itemAdded is the name of a function that is about to be called, which is output;

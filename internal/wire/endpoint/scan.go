@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -47,7 +48,7 @@ func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 			s.once(&seen, 1).choices(d, p, text)
 		case "usage":
 			s.once(&seen, 2).usage(d)
-		case "error", "sglext": // null, or not the usual form
+		case "error", "sglext", "x_groq": // null, or not the usual form
 			s.null()
 		case "object":
 			value, _ := s.once(&seen, 4).text()
@@ -57,20 +58,16 @@ func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 		}
 	}
 	s.blank()
-	return !s.bad && s.i == len(s.b)
+	return !s.bad && s.i == len(s.b) && (d.token || d.used) // else it may be an error
 }
 
-// choices reads the first of an array of choices.
+// choices reads the only one of an array of choices, or none.
 func (s *scanner) choices(d *delta, p Protocol, text bool) {
 	s.open('[')
 	for n := 0; s.next(']'); n++ {
-		if n > 0 {
-			s.skip(0)
-			continue
-		}
 		d.token = true
 		said := s.choice(d, p, text)
-		if !said {
+		if s.bad = s.bad || n > 0; !said {
 			d.kind |= trace.Bare
 		}
 	}
@@ -92,8 +89,12 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 			s.say(d, value, trace.Text, text)
 		case p == Chat && string(key) == "delta":
 			said = s.once(&seen, 2).message(d, text)
+		case string(key) == "index":
+			s.once(&seen, 4).zero()
+		case string(key) == "usage", string(key) == "error":
+			s.null()
 		default:
-			s.skip(0)
+			s.about(key)
 		}
 	}
 	return said
@@ -106,25 +107,23 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 	}
 	s.open('{')
 	var seen uint
-	var answer, no, thought, thinking []byte
+	var answer, thought, thinking []byte
 	speaks := false
 	for s.next('}') {
-		ok := false
-		switch string(s.key()) {
+		ok, key := false, s.key()
+		switch string(key) {
 		case "content":
-			answer, ok = s.once(&seen, 1).text()
-		case "refusal":
-			no, ok = s.once(&seen, 2).text()
+			answer, ok = s.once(&seen, 1).textOrNull()
 		case "reasoning_content":
-			thought, ok = s.once(&seen, 4).text()
+			thought, ok = s.once(&seen, 4).textOrNull()
 		case "reasoning":
-			thinking, ok = s.once(&seen, 8).text()
+			thinking, ok = s.once(&seen, 8).textOrNull()
 		case "role":
 			_, speaks = s.once(&seen, 16).text()
 		case "function_call", "tool_calls":
 			s.emptyOrNull()
 		default:
-			s.skip(0)
+			s.about(key)
 		}
 		said = said || ok
 	}
@@ -132,7 +131,6 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 		thought = thinking
 	}
 	s.say(d, answer, trace.Text, text)
-	s.say(d, no, trace.Text, text)
 	s.say(d, thought, trace.Reasoning, text)
 	if speaks && d.kind&(trace.Text|trace.Reasoning) == 0 {
 		d.kind |= trace.Role
@@ -146,6 +144,7 @@ func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
 		return
 	}
 	d.kind |= kind
+	d.bytes += len(value)
 	switch {
 	case !text:
 	case kind == trace.Text:
@@ -158,7 +157,7 @@ func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
 func (s *scanner) usage(d *delta) {
 	if value := s.value(); value != nil {
 		d.use(openAICounts, gjson.ParseBytes(value))
-		s.bad = s.bad || !d.used
+		s.bad = s.bad || d.usage.Completion == 0 // or no object, or under other names
 	}
 }
 
@@ -260,6 +259,25 @@ func (s *scanner) text() (value []byte, ok bool) {
 	return nil, false
 }
 
+// textOrNull takes a text; ok is false for null, and anything else is bad.
+func (s *scanner) textOrNull() (value []byte, ok bool) {
+	if s.isNull() {
+		return nil, false
+	}
+	value, ok = s.text()
+	s.bad = s.bad || !ok
+	return value, ok
+}
+
+// about takes the value of a member that is no output: it is known not to be, or has no text.
+func (s *scanner) about(key []byte) {
+	if s.isNull() {
+		return
+	}
+	value := s.value()
+	s.bad = s.bad || bytes.IndexByte(value, '"') >= 0 && string(value) != `""` && !about[string(key)]
+}
+
 // unquote resolves the escapes of a string.
 func unquote(value []byte) string {
 	for _, c := range value {
@@ -355,6 +373,13 @@ func (s *scanner) isNull() bool {
 
 // null takes a null; anything else is bad.
 func (s *scanner) null() { s.bad = !s.isNull() || s.bad }
+
+// zero takes a 0; anything else is bad.
+func (s *scanner) zero() {
+	if s.bad = !s.at('0') || s.bad; !s.bad {
+		s.i++
+	}
+}
 
 // emptyOrNull takes null or an empty array; anything else is bad.
 func (s *scanner) emptyOrNull() {

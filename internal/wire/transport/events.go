@@ -8,15 +8,17 @@ import (
 	"slices"
 )
 
-// An Event is one server-sent event with data.
+// An Event is one server-sent event with data, or one that tells an error.
 type Event struct {
 	Name []byte // its event field, mostly empty; valid until the callback returns
-	Data []byte // its data lines, joined with newlines; valid until the callback returns
+	Data []byte // its data lines, joined with newlines; of an error without any, its comments; valid until the callback returns
 	// Stamp is the stamp of the read that contained the end of its last data line.
 	Stamp Stamp
 	// Coalesced means that the same read completed an earlier event, so the two
 	// share a timestamp although the server may have sent them separately.
 	Coalesced bool
+	// Commented means that it begins with a comment: some clients pass over all of it.
+	Commented bool
 }
 
 // MaxEvent is the largest event accepted, in bytes, unless Events has another limit. The
@@ -28,7 +30,9 @@ var ErrEventTooLarge = errors.New("event too large")
 
 // Events splits a byte stream into server-sent events as defined by the WHATWG HTML
 // standard: lines end with LF, CRLF or CR; `data` with or without a space after the
-// colon; comments and unknown fields are skipped; an event ends at an empty line.
+// colon; comments and unknown fields are skipped; an event ends at an empty line. Errors
+// stand elsewhere too: in a field "error", in a line of JSON that is no field, or in an
+// event of the name "error" that has nothing but a comment. These are events named "error".
 // An event within one read is not copied. The zero value is ready for the start of
 // a stream.
 type Events struct {
@@ -47,7 +51,25 @@ type Events struct {
 	skipLF  bool   // the last read ended in CR
 	comment bool   // the line so far is a comment, and not in line
 	asides  int    // lines that are neither data nor empty
+	fields  int    // of these, those that are no comments
 	tight   int    // data lines without a space after the colon
+	lead    byte   // what the event so far begins with, 0 for nothing
+	said    []byte // the beginning of the comments of the event so far
+}
+
+// maxSaid is how much of an event's comments is kept, in bytes.
+const maxSaid = 1 << 10
+
+// failure names the events that tell an error.
+var failure = []byte("error")
+
+// Failed reports whether the name of an event says that it tells an error, in whatever it has.
+func (e Event) Failed() bool {
+	return endsIn(e.Name, failure) || endsIn(e.Name, []byte("exception"))
+}
+
+func endsIn(name, suffix []byte) bool {
+	return len(name) >= len(suffix) && bytes.EqualFold(name[len(name)-len(suffix):], suffix)
 }
 
 // Feed takes the bytes of a read, or of a part of it, and calls yield for each
@@ -72,7 +94,7 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 		e.skipLF = p[i] == '\r'
 		p = p[i+1:]
 		if e.comment {
-			e.begun, e.comment = true, false
+			e.begun, e.comment, e.lead = true, false, cmp.Or(e.lead, ':')
 			e.asides++
 			continue
 		}
@@ -135,6 +157,9 @@ func (e *Events) Trailing() bool { return e.trails }
 // event names.
 func (e *Events) Asides() int { return e.asides }
 
+// Fields returns the number of those that are no comments.
+func (e *Events) Fields() int { return e.fields }
+
 // Tight returns the number of data lines without a space after the colon.
 func (e *Events) Tight() int { return e.tight }
 
@@ -173,16 +198,13 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	if len(line) == 0 {
 		return e.dispatch(yield)
 	}
-	e.trails = true
+	e.trails, e.lead = true, cmp.Or(e.lead, line[0])
 	value, ok := field(line, "data")
 	if !ok {
-		e.asides++
-		if name, ok := field(line, "event"); ok {
-			e.name = append(e.name[:0], name...)
+		if value = e.aside(line, s); value == nil {
+			return nil
 		}
-		return nil
-	}
-	if len(value)+len("data: ") != len(line) {
+	} else if len(value)+len("data: ") != len(line) {
 		e.tight++
 	}
 	e.stamp = s
@@ -200,6 +222,32 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 		return e.tooLarge()
 	}
 	return nil
+}
+
+// aside takes a line that is no data, and returns the words of one that is an error by itself.
+func (e *Events) aside(line []byte, s Stamp) (words []byte) {
+	if !e.pending {
+		e.stamp = s
+	}
+	if bytes.HasPrefix(line, []byte(`{"error"`)) {
+		e.name = append(e.name[:0], failure...)
+		return line
+	}
+	e.asides++
+	if line[0] == ':' {
+		e.said = append(e.said, line[1:min(len(line), 1+maxSaid-len(e.said))]...)
+		return nil
+	}
+	e.fields++
+	if name, ok := field(line, "event"); ok {
+		e.name = append(e.name[:0], name...)
+		return nil
+	}
+	words, ok := field(line, string(failure))
+	if ok {
+		e.name = append(e.name[:0], failure...)
+	}
+	return words
 }
 
 // field returns the value of a line if its field has this name.
@@ -225,12 +273,15 @@ func (e *Events) keep() {
 }
 
 func (e *Events) dispatch(yield func(Event) error) error {
-	name := e.name
-	e.name = e.name[:0]
+	name, said, commented := e.name, e.said, e.lead == ':'
+	e.name, e.said, e.lead = e.name[:0], e.said[:0], 0
 	if !e.pending {
-		return nil
+		if !(Event{Name: name}).Failed() {
+			return nil
+		}
+		e.data = said
 	}
-	ev := Event{Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0}
+	ev := Event{Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0, Commented: commented}
 	if e.owned {
 		e.own = e.data[:0]
 	}

@@ -1,0 +1,53 @@
+package endpoint
+
+import (
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// An unread is what came in an answer under names that nobody knows, in chunks that have no
+// other output. Some of it is about the answer; whether it is output, the server's count
+// of tokens shows.
+type unread struct {
+	name   string // of the first such member
+	chunks int
+	grew   bool // the count grew with one of them
+}
+
+func (u *unread) note(name string, grew bool) {
+	if u.name == "" || grew && !u.grew {
+		u.name = name
+	}
+	u.chunks++
+	u.grew = u.grew || grew
+}
+
+// settleQuirks says what of an answer was not read, and what of its tokens not seen. An answer
+// in one piece has no times that it could be missing from.
+func (r *reader) settleQuirks() {
+	rec, n := r.rec, r.rec.OutputTokens
+	if i := slices.IndexFunc(r.chunks, isOutput); r.grammar.repeat && rec.Usage.Reasoning > 0 && i >= 0 {
+		r.chunks[i].Kind |= trace.Reasoning // the text has the thoughts in it
+	}
+	first, last, chunks := rec.Output()
+	if rec.CountedFrom != trace.FromUsage || !r.opts.Stream {
+		return
+	}
+	if u := r.unread; u.name != "" && (u.grew || n > chunks && (u.chunks > 1 || 2*n > r.bytes)) {
+		rec.Quirks.Unread = u.name
+		return
+	}
+	if unseen := n - rec.Hidden() - r.bytes - r.empties; unseen > spareTokens && r.allRead() && last > first {
+		rec.Quirks.Unseen = unseen
+	}
+}
+
+func isOutput(c trace.Chunk) bool { return c.Kind.Output() }
+
+// allRead reports whether nothing explains a token but text: a tool call has marks that the
+// server takes away, and other answers are not kept.
+func (r *reader) allRead() bool {
+	calls := func(c trace.Chunk) bool { return c.Kind&trace.ToolCall != 0 }
+	return r.rec.Quirks.Choices < 2 && r.unread.name == "" && !slices.ContainsFunc(r.chunks, calls)
+}
