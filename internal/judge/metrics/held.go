@@ -15,6 +15,10 @@ import (
 // The first chunk then has the instant of the last, or that of a full buffer, so
 // TTFT, TPOT and ITL are the proxy's. A client that reads late sees the same; but what a
 // server writes one by one comes in a segment each, which the kernel counts.
+//
+// A server that does not stream in truth, and a parser that waits for the end of a tool call,
+// send few chunks, or one of many tokens. Some engines may do the same with a short answer, so
+// that this is a doubt only.
 
 // Limits of what counts as held back.
 const (
@@ -24,6 +28,12 @@ const (
 	heldLeast  = 20 * time.Millisecond // what an answer must take
 	heldShare  = 0.5                   // of the answers
 	heldPacked = 0.5                   // of the chunks came in fewer segments than there were, where the kernel tells
+
+	wholeChunks = 3                      // that come at once, in the mean, where an answer comes whole or in a few reads
+	wholeTokens = 4                      // of an answer in fewer chunks; an engine's first step gives one
+	wholeGap    = 100 * time.Microsecond // between chunks of an answer that comes whole; no engine is as fast
+	fewReads    = 6                      // in which an answer comes that is held back until a buffer is full
+	burstGap    = 80 * time.Millisecond  // between them; the steps of an engine are shorter
 )
 
 // Held counts the answers that somebody held back, of those that are long enough to tell.
@@ -31,32 +41,77 @@ type Held struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
+	// Whole are the answers that came whole or in a few reads, of WholeOf for which that can be
+	// said; those of Answers are among them.
+	Whole   int `json:"whole,omitempty"`
+	WholeOf int `json:"whole_of,omitempty"`
 }
 
-func (h Held) share() float64 { return over(h.Answers, float64(h.Of)) }
+func (h Held) share() float64      { return over(h.Answers, float64(h.Of)) }
+func (h Held) wholeShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
 
 func countHeld(records []*trace.Record) Held {
 	var h Held
 	chunks, bursts := 0, 0
 	for _, r := range records {
-		first, last, n := r.Output()
-		took := r.Done.Sub(r.Sent)
-		if !r.OK() || n < heldChunks || !r.Sent.Happened() || took < heldLeast {
+		a := arrivalOf(r)
+		if !r.OK() || a.n < wholeChunks && r.Streamed() < wholeTokens || a.n == 0 || !r.Sent.Happened() || r.Done.Sub(r.Sent) < heldLeast {
 			continue
 		}
-		h.Of++
-		at, packed := instants(r.Chunks)
-		if r.Stamps == trace.KernelStamps && float64(packed) < heldPacked*float64(n) {
+		held := a.n >= heldChunks && a.held()
+		if h.WholeOf++; held || a.whole() {
+			h.Whole++
+		}
+		if a.n < heldChunks {
 			continue
 		}
-		size := over(n, float64(at))
-		whole := size >= heldChunks && Between(r.Sent, first) >= heldWhole*Between(r.Sent, last)
-		if whole || size >= heldBurst {
-			h.Answers, chunks, bursts = h.Answers+1, chunks+n, bursts+at
+		if h.Of++; held {
+			h.Answers, chunks, bursts = h.Answers+1, chunks+a.n, bursts+a.at
 		}
 	}
 	h.Burst = over(chunks, float64(bursts))
 	return h
+}
+
+// An arrival is how an answer came: its chunks of output, the instants that they have, and the
+// times to the first and the last of them.
+type arrival struct {
+	n, at       int
+	late        bool // the client read it late, so that its instants say nothing
+	first, last float64
+}
+
+func arrivalOf(r *trace.Record) arrival {
+	first, last, n := r.Output()
+	at, packed := instants(r.Chunks)
+	return arrival{
+		n: n, at: at, first: Between(r.Sent, first), last: Between(r.Sent, last),
+		late: at < n && r.Stamps == trace.KernelStamps && float64(packed) < heldPacked*float64(n),
+	}
+}
+
+func (a arrival) size() float64 { return over(a.n, float64(a.at)) }
+
+// atEnd: all of it came when nearly all of the time had passed.
+func (a arrival) atEnd() bool { return a.first >= heldWhole*a.last }
+
+// held: it came whole, or in bursts that no engine writes.
+func (a arrival) held() bool {
+	return !a.late && (a.size() >= heldChunks && a.atEnd() || a.size() >= heldBurst)
+}
+
+// whole: it came whole at the end of its time, or in a few reads that were far apart.
+func (a arrival) whole() bool {
+	if a.late {
+		return false
+	}
+	gap := over(a.last-a.first, float64(a.at-1)) // 0 of one instant
+	switch {
+	case a.atEnd():
+		return a.at == 1 || gap < wholeGap.Seconds()
+	default:
+		return a.at <= fewReads && a.size() >= wholeChunks && gap >= burstGap.Seconds()
+	}
 }
 
 // instants is how many different ones the output chunks have, and how many of the

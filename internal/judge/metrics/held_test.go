@@ -1,11 +1,13 @@
 package metrics
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -64,6 +66,33 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 			if tt.held && (f.Name == "ttft.mean" || f.Name == "tpot.median") {
 				t.Errorf("%s: figure %s", tt.name, f.Name)
 			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		t      *trace.Trace
+		tokens int // of an answer, as many as chunks if 0
+		whole  bool
+	}{
+		{"whole, in three chunks", buffered(1, 3, 100*ms, trace.Bundled, trace.KernelStamps), 0, true},
+		{"whole, in one chunk", buffered(1, 1, 100*ms, trace.Bundled, trace.KernelStamps), 16, true},
+		{"whole, by an idle client without the kernel's stamps", buffered(1, 3, 100*ms, 0, trace.UserStamps), 0, true},
+		{"in three reads", buffered(3, 4, 100*ms, trace.Bundled, trace.KernelStamps), 0, true},
+		{"in three chunks of many tokens", buffered(3, 1, 400*ms, 0, trace.KernelStamps), 41, false},
+		{"four at once, from step to step", buffered(3, 4, 30*ms, trace.Bundled, trace.KernelStamps), 0, false},
+		{"a client that reads late", buffered(1, 3, 100*ms, 0, trace.KernelStamps), 0, false},
+		{"one token", buffered(1, 1, 100*ms, 0, trace.KernelStamps), 0, false},
+		{"one step of three tokens", buffered(1, 1, 100*ms, 0, trace.KernelStamps), 3, false},
+		{"too quick to tell", buffered(1, 3, ms, trace.Bundled, trace.KernelStamps), 0, false},
+		{"nothing in it", buffered(0, 0, ms, 0, trace.KernelStamps), 0, false},
+	} {
+		for _, r := range tt.t.Records {
+			r.OutputTokens = cmp.Or(tt.tokens, r.OutputTokens)
+		}
+		v := HealthOf(tt.t).Verdict
+		told := slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.arrive-whole" })
+		if told != tt.whole || tt.whole && v.Validity != trace.Doubtful {
+			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}
 	few := buffered(16, 1, 10*ms, 0, trace.KernelStamps)

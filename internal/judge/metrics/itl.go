@@ -179,10 +179,11 @@ func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
 // addTPOT adds the time per output token after the first.
 func (v *intervals) addTPOT(r *trace.Record) {
 	first, last, chunks := r.Ends()
-	if r.OutputTokens < 2 || chunks < 2 {
+	streamed := r.Streamed()
+	if streamed < 2 || chunks < 2 {
 		return
 	}
-	tokens := float64(r.OutputTokens - 1)
+	tokens := float64(streamed - 1)
 	v.add(Between(first.At, last.At)/tokens, Between(first.At, earliest(r, last))/tokens, Between(earliest(r, first), last.At)/tokens)
 }
 

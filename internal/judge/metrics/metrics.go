@@ -17,8 +17,8 @@
 //	  - ITL is a gap between two consecutive output chunks of a request; all gaps
 //	    of all requests form one sample. A chunk may carry several tokens. A gap
 //	    beside a chunk that the client read late has bounds.
-//	  - TPOT is (last output chunk - first output chunk) / (output tokens - 1),
-//	    one value a request.
+//	  - TPOT is (last output chunk - first output chunk) / (streamed tokens - 1),
+//	    one value a request. Tokens of reasoning that never come are not streamed.
 //	  - E2EL ends with the whole answer, end marker included.
 //	  - Service times run from the first byte sent. Response times run from the
 //	    instant at which the schedule wanted the request, so they contain every
@@ -109,10 +109,11 @@ func Between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
 // that has no second token to wait for.
 func tpot(r *trace.Record) (v float64, ok bool) {
 	first, last, chunks := r.Output()
-	if r.OutputTokens < 2 || chunks < 2 {
+	streamed := r.Streamed()
+	if streamed < 2 || chunks < 2 {
 		return 0, false
 	}
-	return Between(first, last) / float64(r.OutputTokens-1), true
+	return Between(first, last) / float64(streamed-1), true
 }
 
 // sent and due are the instants from which service and response times run.

@@ -25,7 +25,7 @@ type Definitions struct {
 
 // Version is that of Pitot's own definitions: figures that were computed by another are to
 // be computed again.
-const Version = "2"
+const Version = "3"
 
 // Pitot is the name of the definition under which the store keeps figures by Pitot's own, and those of runs
 // without records as their tool told them.

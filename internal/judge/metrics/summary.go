@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"cmp"
+	"net/http"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
@@ -56,6 +58,10 @@ type Requests struct {
 	OK      int     `json:"ok"`
 	Failed  int     `json:"failed"`
 	Classes []Class `json:"classes,omitempty"` // of the failures
+	// Shed are the failures by which the server refused load: status 429, or 503 with when to
+	// come again. RetryAfter is what it said of that last.
+	Shed       int    `json:"shed,omitempty"`
+	RetryAfter string `json:"retry_after,omitempty"`
 	// FirstFailed and LastFailed are when the first and the last failure ended, in
 	// seconds since the start of the run; 0 without one.
 	FirstFailed float64 `json:"first_failed,omitempty"`
@@ -103,14 +109,28 @@ type Tokens struct {
 	InputUnknown  int `json:"input_unknown,omitempty"`
 	OutputUnknown int `json:"output_unknown,omitempty"`
 	// Refused are the requests of which the server's counts cannot be and are in no
-	// figure.
+	// figure, Lost those of them whose answers nobody else counted either.
 	Refused int `json:"refused,omitempty"`
+	Lost    int `json:"lost,omitempty"`
+	// Hidden are the tokens of Output that were never streamed, HiddenIn the answers that have
+	// such.
+	Hidden   int `json:"hidden,omitempty"`
+	HiddenIn int `json:"hidden_in,omitempty"`
+	// Unread are the answers with a member that Pitot does not know, such as UnreadName, in
+	// which tokens came; Unseen those with more tokens than their text can hold.
+	Unread     int    `json:"unread,omitempty"`
+	UnreadName string `json:"unread_name,omitempty"`
+	Unseen     int    `json:"unseen,omitempty"`
+	// Choices is the most answers that one request got, 0 for one.
+	Choices int `json:"choices,omitempty"`
 	// Short and Long are the requests that ended with fewer output tokens than
 	// asked for, and by the server's own count with more.
 	Short int `json:"short,omitempty"`
 	Long  int `json:"long,omitempty"`
+	// Beyond are the answers of Long that no mark of an end explains: a limit that was not read.
+	Beyond int `json:"beyond,omitempty"`
 	// Fixed is the number of output tokens that every answer has, though each was asked to
-	// have another: a limit that was not read. 0 of others.
+	// have another and did not end by itself: a limit that was not read. 0 of others.
 	Fixed int `json:"fixed,omitempty"`
 	// Prompts are those that the server counts otherwise than the workload; nil where it
 	// counts the same, or nearly.
@@ -148,7 +168,7 @@ type Goodput struct {
 // Chunks tells streamed chunks from tokens.
 type Chunks struct {
 	Output   int     `json:"output"`    // chunks that carry output
-	PerChunk float64 `json:"per_chunk"` // output tokens a chunk
+	PerChunk float64 `json:"per_chunk"` // streamed tokens a chunk
 	// Merged are the output chunks without an instant of their own since the client
 	// was late, one less than there were in each such read.
 	Merged      int     `json:"merged"`
@@ -253,6 +273,9 @@ func countRequests(planned int, records []*trace.Record) Requests {
 			continue
 		}
 		c.Failed++
+		if r.Class == trace.HTTP && (r.Status == http.StatusTooManyRequests || r.Quirks.RetryAfter != "") {
+			c.Shed, c.RetryAfter = c.Shed+1, cmp.Or(r.Quirks.RetryAfter, c.RetryAfter)
+		}
 		k := key{class: r.Class}
 		if r.Class == trace.HTTP {
 			k.status = r.Status
@@ -283,7 +306,7 @@ func countChunks(records []*trace.Record) Chunks {
 	tokens := 0
 	for _, r := range records {
 		if r.OK() {
-			tokens += r.OutputTokens
+			tokens += r.Streamed()
 			c.count(r)
 		}
 	}

@@ -105,7 +105,7 @@ func TestCounts(t *testing.T) {
 		assumed, tokenized, reported, failed(6, 40, trace.HTTP, 429, "slow down")), Options{})
 	want := Requests{Planned: 7, Sent: 7, OK: 3, Failed: 4, Classes: []Class{
 		{trace.HTTP, 503, 2, "busy"}, {trace.Reset, 0, 1, "reset"}, {trace.HTTP, 429, 1, "slow down"},
-	}, FirstFailed: .015, LastFailed: .045}
+	}, Shed: 1, FirstFailed: .015, LastFailed: .045}
 	if diff := cmp.Diff(want, s.Requests); diff != "" {
 		t.Error(diff)
 	}

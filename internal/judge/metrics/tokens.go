@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -57,6 +58,10 @@ func (t *Tokens) count(r *trace.Record) {
 	if r.Doubted() {
 		t.Refused++
 	}
+	if r.Refused() && r.CountedFrom != trace.FromTokenizer {
+		t.Lost++
+	}
+	t.quirks(r)
 	t.Input += input
 	t.Output += r.OutputTokens
 	t.Inputs += r.Inputs
@@ -75,39 +80,61 @@ func (t *Tokens) count(r *trace.Record) {
 	if input == 0 {
 		t.InputUnknown++
 	}
+	wanted := r.WantTokens * max(1, r.Quirks.Choices)
 	switch {
 	case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
-	case r.OutputTokens < r.WantTokens:
+	case r.OutputTokens < wanted:
 		t.Short++
-	case r.WantTokens > 0 && tooLong(r):
-		t.Long++
+	case wanted > 0 && r.OutputTokens > wanted && (r.CountedFrom != trace.FromTokenizer || r.OutputTokens > 2*wanted):
+		t.Long++ // a text may have a few more tokens than the ids it was made of
+		if r.OutputTokens > wanted+endMarks && r.Quirks.Choices < 2 {
+			t.Beyond++
+		}
 	}
 }
 
-// tooLong reports whether an answer has more tokens than were asked for. A text may have a
-// few more than the ids it was made of.
-func tooLong(r *trace.Record) bool {
-	if r.CountedFrom == trace.FromTokenizer {
-		return r.OutputTokens > 2*r.WantTokens
+// endMarks are the tokens that a server may count beyond those that it was asked for: the end of
+// a text, the end of a turn.
+const endMarks = 2
+
+// quirks adds what was odd about an answer.
+func (t *Tokens) quirks(r *trace.Record) {
+	if n := r.Hidden(); n > 0 {
+		t.Hidden, t.HiddenIn = t.Hidden+n, t.HiddenIn+1
 	}
-	return r.OutputTokens > r.WantTokens
+	q := r.Quirks
+	if q.Unread != "" {
+		t.Unread, t.UnreadName = t.Unread+1, cmp.Or(t.UnreadName, q.Unread)
+	}
+	if q.Unseen > 0 {
+		t.Unseen++
+	}
+	t.Choices = max(t.Choices, q.Choices)
 }
 
-// fixed is Tokens.Fixed: at least two answers, counted by the server.
+// limited are the finish reasons of an answer that ended at its limit.
+var limited = []string{"length", "max_tokens", "max_output_tokens", "max_length", "MAX_TOKENS"}
+
+// fixed is Tokens.Fixed: at least two answers, counted by the server. An answer that is shorter
+// than asked for and ended by itself proves no limit, and one whose end is not told does only
+// where different lengths were asked for.
 func fixed(records []*trace.Record) int {
-	n, length := 0, 0
+	n, length, wanted, differ, untold := 0, 0, 0, false, false
 	for _, r := range records {
 		if !r.OK() || r.WantTokens == 0 {
 			continue
 		}
 		if n++; n == 1 {
-			length = r.OutputTokens
+			length, wanted = r.OutputTokens, r.WantTokens
 		}
-		if r.CountedFrom != trace.FromUsage || r.OutputTokens != length || r.OutputTokens == r.WantTokens {
+		byItself := r.OutputTokens < r.WantTokens && r.FinishReason != "" && !slices.Contains(limited, r.FinishReason)
+		if r.CountedFrom != trace.FromUsage || r.OutputTokens != length || byItself || r.Quirks.Choices > 1 ||
+			length >= r.WantTokens && length <= r.WantTokens+endMarks {
 			return 0
 		}
+		differ, untold = differ || r.WantTokens != wanted, untold || r.OutputTokens < r.WantTokens && r.FinishReason == ""
 	}
-	if n < 2 {
+	if n < 2 || untold && !differ {
 		return 0
 	}
 	return length

@@ -12,19 +12,28 @@ func TestALimitThatIsNotReadGivesAnswersOfOneLength(t *testing.T) {
 		wants   []int
 		outputs []int
 		from    trace.Source
+		finish  string
+		choices int
 		want    int
 	}{
-		{"all alike", []int{5, 9}, []int{16, 16}, trace.FromUsage, 16},
-		{"two lengths", []int{5, 9}, []int{16, 12}, trace.FromUsage, 0},
-		{"as one asked", []int{5, 16}, []int{16, 16}, trace.FromUsage, 0},
-		{"a single answer", []int{5}, []int{16}, trace.FromUsage, 0},
-		{"nobody counted", []int{5, 9}, []int{16, 16}, trace.FromChunks, 0},
-		{"none asked for a length", []int{0, 0}, []int{16, 16}, trace.FromUsage, 0},
+		{"all alike", []int{5, 9}, []int{16, 16}, trace.FromUsage, "", 0, 16},
+		{"two lengths", []int{5, 9}, []int{16, 12}, trace.FromUsage, "", 0, 0},
+		{"as one asked", []int{5, 16}, []int{16, 16}, trace.FromUsage, "", 0, 0},
+		{"a single answer", []int{5}, []int{16}, trace.FromUsage, "", 0, 0},
+		{"nobody counted", []int{5, 9}, []int{16, 16}, trace.FromChunks, "", 0, 0},
+		{"none asked for a length", []int{0, 0}, []int{16, 16}, trace.FromUsage, "", 0, 0},
+		{"shorter, and ended by themselves", []int{50, 90}, []int{16, 16}, trace.FromUsage, "tool_calls", 0, 0},
+		{"shorter, at a limit of the server's", []int{50, 50}, []int{16, 16}, trace.FromUsage, "length", 0, 16},
+		{"shorter, of several lengths, nobody knows why", []int{50, 90}, []int{16, 16}, trace.FromUsage, "", 0, 16},
+		{"shorter, of one length, nobody knows why", []int{50, 50}, []int{16, 16}, trace.FromUsage, "", 0, 0},
+		{"longer, and ended by themselves", []int{5, 5}, []int{16, 16}, trace.FromUsage, "stop", 0, 16},
+		{"with the end of the text", []int{15, 15}, []int{16, 16}, trace.FromUsage, "length", 0, 0},
+		{"several answers to each", []int{5, 5}, []int{16, 16}, trace.FromUsage, "stop", 3, 0},
 	} {
 		tr := run(1000)
 		for i := range c.wants {
 			r := answered(i, 0, 0, 1, 10)
-			r.WantTokens, r.OutputTokens, r.CountedFrom = c.wants[i], c.outputs[i], c.from
+			r.WantTokens, r.OutputTokens, r.CountedFrom, r.FinishReason, r.Quirks.Choices = c.wants[i], c.outputs[i], c.from, c.finish, c.choices
 			tr.Records = append(tr.Records, r)
 		}
 		if got := Summarize(tr, Options{}).Tokens.Fixed; got != c.want {

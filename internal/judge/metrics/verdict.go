@@ -61,6 +61,7 @@ type judgement struct {
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
+	j.tokens()
 	j.conditions()
 	j.resources()
 	j.fleet()
@@ -110,6 +111,20 @@ func (j *judgement) answers() {
 	}
 }
 
+// maxUnseen is the share of the answers with tokens that nobody saw above which TPOT is in doubt.
+const maxUnseen = 0.05
+
+// tokens judges the counts of the output, and whether all of it was read.
+func (j *judgement) tokens() {
+	if j.worker {
+		return
+	}
+	t := j.s.Tokens
+	j.doubtIf(t.Lost > 0, "verdict.tokens-lost", "requests", t.Lost)
+	j.doubtIf(t.Unread > 0, "verdict.output-unread", "answers", t.Unread, "member", t.UnreadName)
+	j.doubtIf(float64(t.Unseen) > maxUnseen*float64(j.s.Requests.OK), "verdict.tokens-unseen", "answers", t.Unseen)
+}
+
 // late is whether requests left late, and the limit.
 func (j *judgement) late() (late bool, limit float64) {
 	limit = max(maxLateness.Seconds(), maxLatenessShare*j.s.Service.E2EL.Median)
@@ -132,6 +147,8 @@ func (j *judgement) merging() {
 		j.invalidIf(!j.worker, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
 		return
 	}
+	j.doubtIf(j.s.Run.Plan.Stream && j.s.Held.wholeShare() > heldShare && !j.worker && (!j.inUserSpace() || !j.busyUser()),
+		"verdict.arrive-whole", "share", j.s.Held.wholeShare(), "by", j.s.Run.Env.ServedBy)
 	share := j.s.Chunks.MergedShare
 	switch {
 	case !j.s.Run.Plan.Stream || share <= boundedFrom:

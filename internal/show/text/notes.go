@@ -52,6 +52,9 @@ func (r *report) notes(s metrics.Summary) {
 	r.noteIf(t.OutputUnknown > 0, "report.output-unknown", "requests", t.OutputUnknown)
 	r.noteIf(t.InputUnknown > 0, "report.input-unknown", "requests", t.InputUnknown)
 	r.lengths(s)
+	if q := s.Requests; q.Shed > 0 {
+		r.noteIf(true, "report.shed", "requests", q.Shed, "share", float64(q.Shed)/float64(q.Sent), "after", q.RetryAfter)
+	}
 	for _, stall := range s.StallNotes() {
 		r.note(stall)
 	}
@@ -77,9 +80,11 @@ func (r *report) lengths(s metrics.Summary) {
 	if p := t.Prompts; p != nil {
 		r.noteIf(true, "report.prompts-counted", "counted", p.Counted, "asked", p.Asked)
 	}
+	r.noteIf(t.Hidden > 0, "report.tokens-hidden", "tokens", t.Hidden, "answers", t.HiddenIn, "all", t.Output, "stream", s.Run.Plan.Stream)
+	r.noteIf(t.Choices > 1 && s.Run.Plan.Stream, "report.choices", "choices", t.Choices)
 	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
 	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
-	unread := t.Fixed > 0 || 2*t.Long > s.Requests.OK
+	unread := t.Fixed > 0 || 2*t.Beyond > s.Requests.OK
 	r.noteIf(unread && s.Run.Plan.Protocol == "chat", "report.limit-unread", "tokens", t.Fixed, "body", `'{"max_tokens": N}'`)
 }
 
