@@ -17,7 +17,7 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build page test-page lint-page e2e screenshots test torture fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: page ## bin/pitot, static
 	go build -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
@@ -74,6 +74,9 @@ servers: ## real servers, routers and proxies, installed into SERVERS
 
 torture: ## hostile servers, files, numbers and signals, each case alone
 	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))
+
+streams: ## the wordings of streams; with CLIENT, a file of vLLM's source, also by its client in PYTHON
+	go test ./internal/test/streams -count=1 -v $(if $(CLIENT),-client=$(CLIENT) $(if $(PYTHON),-python=$(PYTHON)))
 
 fleet: ## a fleet of processes: every fault, over both kinds of NATS server
 	go test ./internal/test/fleet -count=1 -timeout 1h -parallel 6 -long
