@@ -138,6 +138,12 @@ func (j *judgement) heldBack() bool {
 	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && (!j.inUserSpace() || !j.busyUser())
 }
 
+// arriveWhole reports whether most answers came whole or in a few reads. Between the embedded
+// engine and the client there is nobody: it writes tokens together when it is late.
+func (j *judgement) arriveWhole() bool {
+	return j.s.Run.Plan.Stream && j.s.Held.wholeShare() > heldShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
+}
+
 // void marks the latencies that depend on when chunks came.
 func (s *Summary) void() {
 	all := []*Latencies{&s.Service, &s.Steady.Service}
