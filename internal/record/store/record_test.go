@@ -81,6 +81,10 @@ func TestEachRareColumnIsStored(t *testing.T) {
 		func(r *trace.Record) { r.Retokenized = 1 },
 		func(r *trace.Record) { r.Resent = true },
 		func(r *trace.Record) { r.FirstSent = -1 },
+		func(r *trace.Record) { r.Quirks.Choices = 3 },
+		func(r *trace.Record) {
+			r.Quirks = trace.Quirks{Strays: 1, Unread: "audio", Unseen: 2, UsageAside: true, RetryAfter: "7"}
+		},
 	} {
 		r := plain()
 		change(r)

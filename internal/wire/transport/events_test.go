@@ -89,6 +89,42 @@ func TestEventsHaveTheirNames(t *testing.T) {
 	}
 }
 
+// Errors come as events of that name, also where they stand in no data.
+func TestErrorsAreEvents(t *testing.T) {
+	for _, tt := range []struct{ stream, want string }{
+		{"event: error\ndata: a\n\n", "error/a"},
+		{"event: error\n: a\n\n", "error/ a"},
+		{": a\nevent: Error\n\n", "Error/ a"},
+		{"event: error\n\n", "error/"},
+		{"event: upstream_exception\n\n", "upstream_exception/"},
+		{"error: a\n\n", "error/a"},
+		{`{"error":"a"}` + "\n\n", `error/{"error":"a"}`},
+		{": " + strings.Repeat("long ", 1000) + "\nevent: error\n\n", "error/ " + strings.Repeat("long ", 1000)[:maxSaid-1]},
+		{": a\n\nevent: ping\n\ndata: b\n\n", "/b"},
+		{"errors: a\n\n{\"choices\":[]}\n\ndata: b\n\n", "/b"},
+	} {
+		var e Events
+		var got []string
+		err := e.Feed([]byte(tt.stream), readAt(1), func(ev Event) error { got = append(got, string(ev.Name)+"/"+string(ev.Data)); return nil })
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("%.40q: %.60q, want %.60q (%v)", tt.stream, got, tt.want, err)
+		}
+	}
+}
+
+// An event that begins with a comment is marked, and fields are counted apart from comments.
+func TestCommentsAndFields(t *testing.T) {
+	var e Events
+	var got []bool
+	stream := ":\ndata: a\n\ndata: b\n: c\n\n: c\n\nid: 1\ndata: c\n\nevent: x\n\n"
+	if err := e.Feed([]byte(stream), readAt(1), func(ev Event) error { got = append(got, ev.Commented); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{true, false, false}; !slices.Equal(got, want) || e.Asides() != 5 || e.Fields() != 2 {
+		t.Errorf("%v, want %v, %d asides, %d fields", got, want, e.Asides(), e.Fields())
+	}
+}
+
 func TestEventsStopAtTheFirstError(t *testing.T) {
 	var e Events
 	calls := 0
