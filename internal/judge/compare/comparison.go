@@ -68,8 +68,8 @@ type Comparison struct {
 	// UsualNoise is what runs of a server that is left alone seldom exceed, as a relative
 	// standard deviation from run to run.
 	UsualNoise float64 `json:"usual_noise"`
-	// Enough is how many runs of each variant make it possible to tell anything at the
-	// level without supposing how they scatter.
+	// Enough is how many runs of each variant make it possible to tell anything of a figure
+	// that moves alone.
 	Enough    int            `json:"enough_runs"`
 	Workloads []Workload     `json:"workloads"`
 	Gates     []GateResult   `json:"gates,omitempty"`
@@ -233,6 +233,8 @@ type Change struct {
 	P        *float64     `json:"p,omitempty"`        // of no difference, of this metric alone
 	Adjusted *float64     `json:"adjusted,omitempty"` // corrected over the metrics
 	Verdict  Verdict      `json:"verdict"`
+	// Open is what keeps a difference that the numbers alone would give from being a verdict.
+	Open plan.Message `json:"open,omitzero"`
 	// Bound is the X of `no difference larger than X`: what the difference is smaller
 	// than at the level; 0 where there is no interval.
 	Bound float64 `json:"bound,omitempty"`

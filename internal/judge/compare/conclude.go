@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
 
 // A Tally is what the changes of a variant come to. Its lists are rows of the workload,
@@ -36,7 +34,7 @@ type Tally struct {
 // Conclude fills in what follows from the changes: which are small or beyond usual noise,
 // and what they come to. Compare has done so.
 func (c *Comparison) Conclude() {
-	c.UsualNoise, c.Enough = usualNoise, enough(Options{Level: c.Level}.withDefaults())
+	c.UsualNoise, c.Enough = usualNoise, enoughRuns
 	for _, w := range c.Workloads {
 		for i := range w.Rows {
 			w.Rows[i].Rank = rank(w.Rows[i].Quantity.Name)
@@ -50,16 +48,6 @@ func (c *Comparison) Conclude() {
 			}
 		}
 	}
-}
-
-// enough is Comparison.Enough: so many that the two most extreme of all arrangements of
-// runs are few.
-func enough(o Options) int {
-	n := 2
-	for n < 20 && stats.MinArrangementP(n, n) >= o.alpha() {
-		n++
-	}
-	return n
 }
 
 // rank is Row.Rank.

@@ -8,15 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
-func TestEnough(t *testing.T) {
-	for level, want := range map[float64]int{0.9: 4, 0.95: 4, 0.99: 5, 0.51: 2, 0: 4, 1: 20} {
-		c := Comparison{Level: level}
-		if c.Conclude(); c.Enough != want {
-			t.Errorf("at %v %d runs of each are enough, want %d", level, c.Enough, want)
-		}
-	}
-}
-
 // concluded is what a workload of a baseline and a variant comes to, whose rows are
 // named and changed so.
 func concluded(changes map[string]Change, order ...string) Workload {

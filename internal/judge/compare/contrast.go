@@ -23,6 +23,7 @@ func (t *table) contrast(a, b *variant) []*finding {
 			f.lean(meanOf(f, findings))
 		}
 	}
+	byFamily(findings)
 	t.test(findings)
 	return findings
 }
@@ -71,14 +72,18 @@ type finding struct {
 	rounding   float64 // by how much the effect may be off since figures were rounded
 	noise      noise
 
-	estimate stats.Estimate // of the effect; none of basis Nothing
-	interval plan.Message   // how
-	test     plan.Message   // how, if not as the interval
-	decides  bool           // a verdict may rest on it
+	estimate stats.Estimate  // of the effect; none of basis Nothing
+	pooled   *stats.Estimate // the same with one variance for both; of unlike numbers of runs
+	interval plan.Message    // how
+	test     plan.Message    // how, if not as the interval
+	decides  bool            // a verdict may rest on it
 	p        float64
-	leastP   float64 // where another metric has to differ, too
+	mean     *finding // that has to differ, too
 	adjusted float64
-	family   int // of how many metrics it is one
+	family   int  // of how many metrics it is one
+	lacks    int  // runs, pairs or blocks for a verdict without a witness
+	unborne  bool // it would differ if it had one
+	least    bool // the noise is the least there can be
 
 	a, b      []float64   // on the scale, by run
 	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
@@ -100,12 +105,18 @@ func (f *finding) lean(mean *finding) {
 		return
 	}
 	f.noise.sd = max(f.noise.sd, mean.noise.sd)
+	f.noise.two.VA, f.noise.two.VB = max(f.noise.two.VA, mean.noise.two.VA), max(f.noise.two.VB, mean.noise.two.VB)
 	f.estimate.Error = f.noise.sd * f.spread()
-	f.leastP = mean.estimate.P()
+	f.mean = mean
 }
 
 // ownP is that of no difference by the estimate.
-func (f *finding) ownP() float64 { return max(f.estimate.P(), f.leastP) }
+func (f *finding) ownP() float64 {
+	if f.mean == nil {
+		return f.estimate.P()
+	}
+	return max(f.estimate.P(), f.mean.estimate.P())
+}
 
 // meanOf is the finding on the mean of the latency that f is of, by its definition; nil if
 // there is none.
@@ -177,19 +188,6 @@ func (f *finding) differences() []float64 {
 	return d
 }
 
-// replicates rests the change on several runs of both. With as many of each the
-// deviations may differ (Student's pooled interval); otherwise Welch's allows for it.
-func (f *finding) replicates() {
-	f.groups = [][]float64{f.a, f.b}
-	na, nb := len(f.a), len(f.b)
-	n := noise{runs: min(na, nb)}
-	n.sd, n.df = stats.PooledSD(f.a, f.b)
-	f.rest(Replicates, n, "method.student", "a", na, "b", nb)
-	if na != nb && f.noise == n {
-		f.estimate, f.interval = stats.WelchDifference(f.a, f.b), plan.Say("method.welch", "a", na, "b", nb)
-	}
-}
-
 // rest lets a verdict rest on a basis and its noise, which is at least what a few runs
 // cannot show: failures scatter as independent events do or more, and a rounded figure
 // does not show less than its rounding.
@@ -201,7 +199,11 @@ func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 	if n.pair {
 		least *= math.Sqrt2
 	}
-	if n.sd < least && b != Borrowed {
+	if n.two.NA > 0 {
+		n.sd = math.Sqrt((n.two.VA + n.two.VB) / 2)
+		n.two.VA, n.two.VB = max(n.two.VA, least*least), max(n.two.VB, least*least)
+	}
+	if f.least = n.sd < least; f.least && b != Borrowed {
 		args = append(args, "least", true)
 	}
 	n.sd = max(n.sd, least)
@@ -224,8 +226,9 @@ func (f *finding) spread() float64 {
 type noise struct {
 	sd   float64
 	df   float64
-	runs int  // of each variant, that are there
-	pair bool // of the differences of pairs
+	runs int             // of each variant, that are there
+	pair bool            // of the differences of pairs
+	two  stats.TwoGroups // of basis Replicates: the variances of both
 }
 
 // center fills in the median of each cell of a row and what is known of its error.

@@ -27,6 +27,7 @@ func (t *table) notes() {
 	t.noteLegs()
 	t.noteDefinitions()
 	t.noteBases()
+	t.noteOpen()
 	t.notePairs()
 	t.noteWorkers()
 	for _, v := range t.variants {
@@ -124,6 +125,25 @@ func (t *table) noteBases() {
 	}
 	if n := len(t.variants) - 1; n > 1 && t.out.Differs() {
 		t.note("compare.many-variants", "variants", n, "share", min(1, float64(n)*t.o.alpha()))
+	}
+}
+
+// noteOpen names the figures that differ by their numbers alone, and what keeps that from being a
+// verdict.
+func (t *table) noteOpen() {
+	figures := map[string][]plan.Message{}
+	var whys []plan.Message
+	for row, c := range t.out.Changes() {
+		key, title := c.Open.Key(), row.Quantity.Title()
+		if c.Open.IsZero() || slices.ContainsFunc(figures[key], func(m plan.Message) bool { return equal(m, title) }) {
+			continue
+		}
+		if figures[key] = append(figures[key], title); len(figures[key]) == 1 {
+			whys = append(whys, c.Open)
+		}
+	}
+	for _, why := range whys {
+		t.note("compare.open", "figures", figures[why.Key()], "why", why)
 	}
 }
 

@@ -42,7 +42,9 @@ func (o Options) settle(f *finding) *Change {
 		}
 		c.P, c.Adjusted = &f.p, &f.adjusted
 	}
-	c.Verdict = o.verdict(f, c, wide)
+	if c.Verdict = o.verdict(f, c, wide); c.Verdict == CannotTell && f.unborne {
+		c.Open = f.unborneBy()
+	}
 	return c
 }
 
@@ -73,6 +75,10 @@ const leastNoise = 0.0005
 // at is the interval of the effect, wider by what rounding may hide.
 func (f *finding) at(level float64) stats.Interval {
 	i := f.estimate.Interval(level)
+	if f.pooled != nil {
+		wide := f.pooled.Interval(level)
+		i.Low, i.High = min(i.Low, wide.Low), max(i.High, wide.High)
+	}
 	return stats.Interval{Low: i.Low - f.rounding, High: i.High + f.rounding, Level: level}
 }
 
@@ -101,6 +107,9 @@ func direction(better metrics.Direction, effect float64) Verdict {
 // of metrics leaves, or show that it is within the margin.
 func (o Options) more(f *finding) int {
 	n := f.noise
+	if f.unborne {
+		return f.lacks * max(1, f.legs)
+	}
 	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
 		return 0
 	}
@@ -135,33 +144,35 @@ func least(a, b int) int {
 
 // test finds p-values and corrects them over all metrics that are judged.
 func (t *table) test(findings []*finding) {
-	var exchanged, rotated, turned, other []*finding
+	var flipped, rotated, turned, other []*finding
 	for _, f := range findings {
 		switch {
-		case f == nil || f.exact || !f.decides:
+		case !f.judged():
 		case f.basis == Blocks:
 			turned = append(turned, f)
-		case t.arranges(f):
-			exchanged = append(exchanged, f)
-		case f.balanced():
+		case f.basis == Pairs && stats.MinSignP(len(f.a))*spare <= t.o.alpha():
+			flipped = append(flipped, f)
+		case f.groups != nil:
 			rotated = append(rotated, f)
 		default:
 			other = append(other, f)
 		}
 	}
-	exchanged, other = sameRuns(exchanged, other)
+	flipped, other = sameRuns(flipped, other)
 	rotated, other = sameRuns(rotated, other)
 	turned, other = sameUnits(turned, other)
-	maxT(exchanged)
+	flip(flipped)
 	rotate(rotated)
+	t.exchange(rotated)
 	turn(turned)
 	holm(other)
-	blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, turned, other}, func(b []*finding) bool { return len(b) == 0 })
+	blocks := slices.DeleteFunc([][]*finding{flipped, rotated, turned, other}, func(b []*finding) bool { return len(b) == 0 })
 	all := slices.Concat(blocks...)
 	for _, f := range all {
 		f.family = len(all) * t.shares()
 		f.adjusted = min(1, f.adjusted*float64(len(blocks)*t.shares()))
 	}
+	t.testify(all)
 }
 
 // shares is how many families share the level: of an experiment those of all variants and
@@ -173,28 +184,10 @@ func (t *table) shares() int {
 	return t.share * max(1, len(t.variants)-1)
 }
 
-// arranges reports whether exchanging the runs of both variants has enough
-// arrangements for the level. Of unlike numbers of runs it is asked whenever it can
-// answer, since what Student's t makes of these depends on how noise is distributed.
-func (t *table) arranges(f *finding) bool {
-	switch {
-	case f.basis == Pairs:
-		return stats.MinSignP(len(f.a))*spare <= t.o.alpha()
-	case f.basis != Replicates:
-		return false
-	case f.balanced():
-		return stats.MinArrangementP(len(f.a), len(f.b))*spare <= t.o.alpha()
-	}
-	return stats.MinArrangementP(len(f.a), len(f.b)) <= t.o.alpha()
-}
-
-// spare is of how many times rarer arrangements than the level asks for there must be
-// some, if there is another way. Where the rarest of all is needed, as of 4 and 4 runs,
-// one metric out of thirty that chance favours keeps any other from being found.
+// spare is of how many times rarer arrangements of signs than the level asks for there must be
+// some, since there is another way. Where the rarest of all is needed, one metric out of thirty
+// that chance favours keeps any other from being found.
 const spare = 5
-
-// balanced reports whether there are as many runs of both.
-func (f *finding) balanced() bool { return f.groups != nil && len(f.a) == len(f.b) }
 
 // sameRuns leaves in whole only what all runs have, since runs are exchanged, and
 // rotated, as wholes.
@@ -230,55 +223,54 @@ func (f *finding) sizes() (n []int) {
 	return n
 }
 
-// maxT tests by exchanging runs, or by turning pairs around.
-func maxT(findings []*finding) {
+// flip tests by turning pairs around.
+func flip(findings []*finding) {
 	if len(findings) == 0 {
 		return
 	}
-	var a, b, d [][]float64
+	var d [][]float64
 	for _, f := range findings {
-		a, b = append(a, f.a), append(b, f.b)
-		if f.basis == Pairs {
-			d = append(d, f.differences())
-		}
+		d = append(d, f.differences())
 	}
-	var p, adjusted []float64
-	test := plan.Say("method.permutation", "a", len(a[0]), "b", len(b[0]))
-	if d != nil {
-		p, adjusted = stats.MaxTPaired(d)
-		test = plan.Say("method.signs", "pairs", len(d[0]))
-	} else {
-		p, adjusted = stats.MaxT(a, b)
-	}
+	p, adjusted := stats.MaxTPaired(d)
 	for i, f := range findings {
-		f.p, f.adjusted, f.test = p[i], adjusted[i], test
+		f.p, f.adjusted, f.test = p[i], adjusted[i], plan.Say("method.signs", "pairs", len(d[0]))
 	}
 }
 
 // rotate tests each by its own estimate, and corrects for what the metrics have in
 // common.
 func rotate(findings []*finding) {
-	if len(findings) == 0 {
-		return
+	var p []float64
+	for _, f := range findings {
+		p = append(p, f.ownP())
 	}
-	var effects, p []float64
+	for i, adjusted := range rotated(findings, p) {
+		findings[i].p, findings[i].adjusted = p[i], adjusted
+	}
+}
+
+// rotated are p-values corrected by turning the runs in all directions.
+func rotated(findings []*finding, p []float64) (adjusted []float64) {
+	if len(findings) == 0 {
+		return nil
+	}
+	var effects []float64
 	groups := make([][][]float64, len(findings[0].groups))
 	for _, f := range findings {
-		effects, p = append(effects, f.effect/f.spread()), append(p, f.ownP())
+		effects = append(effects, f.effect/f.spread())
 		for i, g := range f.groups {
 			groups[i] = append(groups[i], g)
 		}
 	}
-	for i, adjusted := range stats.Rotation(effects, groups, p) {
-		findings[i].p, findings[i].adjusted = p[i], adjusted
-	}
+	return stats.Rotation(effects, groups, p)
 }
 
 // holm tests each by its own estimate.
 func holm(findings []*finding) {
 	p := make([]float64, len(findings))
 	for i, f := range findings {
-		p[i] = f.ownP()
+		p[i] = max(f.ownP(), f.pooledP())
 	}
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted

@@ -71,16 +71,23 @@ func quantity(name string) (q Quantity, known bool) {
 func (q Quantity) Title() plan.Message {
 	metric, statistic, _ := strings.Cut(q.Name, ".")
 	p, percentile := strings.CutPrefix(statistic, "p")
-	latency := plan.Say(plan.Code("latency." + metric))
 	switch {
 	case !Known(q.Name):
 		return plan.Text(q.Name)
 	case !slices.Contains(latencyMetrics, metric):
 		return plan.Say(plan.Code("figure." + q.Name))
 	case percentile:
-		return plan.Say("statistic.percentile", "p", p, "metric", latency)
+		return plan.Say("statistic.percentile", "p", p, "metric", MetricTitle(metric))
 	}
-	return plan.Say(plan.Code("statistic."+statistic), "metric", latency)
+	return plan.Say(plan.Code("statistic."+statistic), "metric", MetricTitle(metric))
+}
+
+// MetricTitle is what a metric is called whose statistics are figures: ttft, or energy.
+func MetricTitle(metric string) plan.Message {
+	if slices.Contains(latencyMetrics, metric) {
+		return plan.Say(plan.Code("latency." + metric))
+	}
+	return QuantityOf(metric).Title()
 }
 
 // Titles are those of several quantities.

@@ -63,7 +63,7 @@ func TestTwoSamplesAsScipyHasThem(t *testing.T) {
 		near(t, "Student's t", e.Value/e.Error, c.StudentT, 1e-10)
 		near(t, "Student's P", e.P(), c.StudentP, 1e-10)
 		nearInterval(t, "Student's interval", e.Interval(0.95), c.Student, 1e-9)
-		e = WelchDifference(c.A, c.B)
+		e = welch(c.A, c.B)
 		near(t, "Welch's t", e.Value/e.Error, c.WelchT, 1e-10)
 		near(t, "Welch's P", e.P(), c.WelchP, 1e-10)
 		near(t, "Welch's degrees of freedom", e.DF, c.WelchDF, 1e-10)

@@ -16,7 +16,7 @@ func everything(a, b []float64) map[string]float64 {
 	e := StudentDifference(a, b)
 	out["Student P"] = e.P()
 	interval("Student", e.Interval(0.95))
-	e = WelchDifference(a, b)
+	e = welch(a, b)
 	out["Welch P"] = e.P()
 	interval("Welch", e.Interval(0.95))
 	interval("mean", StudentMean(a).Interval(0.95))
@@ -102,7 +102,7 @@ func TestPDoesNotDependOnTheUnit(t *testing.T) {
 			return y
 		}
 		ps := func(a, b []float64) [4]float64 {
-			student, welch := StudentDifference(a, b).P(), WelchDifference(a, b).P()
+			student, welch := StudentDifference(a, b).P(), welch(a, b).P()
 			p, adjusted := MaxT([][]float64{a}, [][]float64{b})
 			return [4]float64{student, welch, p[0], adjusted[0]}
 		}

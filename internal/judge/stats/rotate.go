@@ -14,9 +14,9 @@ const (
 	plainly      = 100 // of the few
 )
 
-// Rotation corrects p-values of t-tests over many metrics of the same few runs,
-// when there are too few arrangements for MaxT: the step-down of Westfall and Young
-// (1993) over rotations in place of arrangements (Langsrud 2005). If nothing
+// Rotation corrects p-values of t-tests over many metrics of the same runs: the
+// step-down of Westfall and Young (1993) over rotations in place of the arrangements
+// of MaxT, of which few runs have too few (Langsrud 2005). If nothing
 // differs and noise is normal, under any dependence between the metrics, then the
 // observation, the effect together with the noise within the groups,
 //

@@ -19,11 +19,12 @@
 // values, or one of them is NaN, the answer is NaN. The choice depends on the
 // values:
 //
-//	a few runs of each           StudentDifference, WelchDifference    normal noise
+//	a few runs of each           StudentDifference                     normal noise, the same in both
+//	                             TwoGroups.Difference, FamilyRatio     normal noise
 //	runs made in pairs           StudentMean of the differences
-//	many metrics of those runs   MaxT                                  any noise, 4 and 4 runs or more
+//	many metrics of those runs   Rotation                              normal noise
+//	                             MaxT                                  any noise, 4 and 4 runs or more
 //	                             MaxTPaired                            any noise, 6 pairs or more
-//	                             Rotation                              fewer, normal noise
 //	                             Holm                                  other families
 //	how many runs?               RunsNeeded
 //	the requests of one run      BatchMeans

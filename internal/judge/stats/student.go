@@ -46,7 +46,7 @@ func StudentMean(x []float64) Estimate {
 // StudentDifference is mean(b)-mean(a), with a common standard deviation of both
 // groups; one of them may be a single value. For 4 and 4 values, with three times
 // the noise in one group, a 95 % interval covers 93 %; if the group with less noise
-// is the larger one it covers much less.
+// is the larger one it covers much less (TwoGroups does not).
 func StudentDifference(a, b []float64) Estimate {
 	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
 		return noEstimate
@@ -58,24 +58,55 @@ func StudentDifference(a, b []float64) Estimate {
 	return Estimate{Mean(b) - Mean(a), sd * math.Sqrt(1/float64(len(a))+1/float64(len(b))), df}
 }
 
-// WelchDifference is mean(b)-mean(a), for groups with different standard
-// deviations, with the degrees of freedom of Satterthwaite (1946). If the
-// deviations are equal, it is slightly too wide for few values: for 3 and 3, a 95 %
-// interval covers 96.3 %.
-func WelchDifference(a, b []float64) Estimate {
-	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
-		return noEstimate
-	}
-	na, nb := float64(len(a)), float64(len(b))
-	meanA, varA := moments(a)
-	meanB, varB := moments(b)
-	qa, qb := varA/na, varB/nb
+// TwoGroups are two groups of values, each with a variance of its own.
+type TwoGroups struct {
+	NA, NB int     // values, at least 2
+	VA, VB float64 // their variances
+}
+
+// TwoGroupsOf is that of two groups of at least two values.
+func TwoGroupsOf(a, b []float64) TwoGroups {
+	_, va := moments(a)
+	_, vb := moments(b)
+	return TwoGroups{len(a), len(b), va, vb}
+}
+
+// Difference is a difference of the means of both groups, with the degrees of freedom of
+// Satterthwaite (1946) at a ratio of the variances, VB over VA. With the own ratio it is
+// Welch's: where chance makes the larger variance small, the error shrinks and the degrees of
+// freedom grow at once, so that among many metrics it raises false alarms. FamilyRatio does not
+// follow the chance of one metric. If the variances are equal, it is Student's for groups of
+// one size.
+func (s TwoGroups) Difference(value, ratio float64) Estimate {
+	na, nb := float64(s.NA), float64(s.NB)
+	share := 1 / (1 + nb/(na*ratio)) // of the error's square that is due to the second group
+	df := 1 / ((1-share)*(1-share)/(na-1) + share*share/(nb-1))
+	return Estimate{value, math.Sqrt(s.VA/na + s.VB/nb), df}
+}
+
+// Pooled is the difference with one variance for both groups, which is Student's.
+func (s TwoGroups) Pooled(value float64) Estimate {
+	na, nb := float64(s.NA), float64(s.NB)
 	df := na + nb - 2
-	if q := qa + qb; q > 0 {
-		ra, rb := qa/q, qb/q
-		df = 1 / (ra*ra/(na-1) + rb*rb/(nb-1))
+	pooled := (s.VA*(na-1) + s.VB*(nb-1)) / df
+	return Estimate{value, math.Sqrt(pooled * (1/na + 1/nb)), df}
+}
+
+// FamilyRatio is the geometric mean, over metrics of the same runs, of the second group's
+// variance over the first one's: a noisy server is noisy in many metrics. Metrics without
+// noise in a group do not count; without any other it is 1.
+func FamilyRatio(of []TwoGroups) float64 {
+	sum, n := 0.0, 0.0
+	for _, s := range of {
+		if s.VA > 0 && s.VB > 0 {
+			sum += math.Log(s.VB) - math.Log(s.VA)
+			n++
+		}
 	}
-	return Estimate{meanB - meanA, math.Sqrt(qa + qb), df}
+	if n == 0 {
+		return 1
+	}
+	return math.Exp(sum / n)
 }
 
 // PooledSD is the standard deviation within groups, whatever their means, and its

@@ -25,7 +25,7 @@ func TestSleep(t *testing.T) {
 	nearInterval(t, "paired", e.Interval(0.95), [2]float64{-2.4598858, -0.7001142}, 1e-7)
 	near(t, "paired t", e.Value/e.Error, -4.0621, 1e-4)
 	near(t, "paired P", e.P(), 0.002833, 1e-6)
-	e = WelchDifference(drug2, drug1)
+	e = welch(drug2, drug1)
 	nearInterval(t, "Welch", e.Interval(0.95), [2]float64{-3.3654832, 0.2054832}, 1e-7)
 	near(t, "Welch t", e.Value/e.Error, -1.8608, 1e-4)
 	near(t, "Welch P", e.P(), 0.07939, 1e-5)
@@ -34,6 +34,54 @@ func TestSleep(t *testing.T) {
 	nearInterval(t, "Student", e.Interval(0.95), [2]float64{-3.363874, 0.203874}, 1e-6)
 	near(t, "Student P", e.P(), 0.07919, 1e-5)
 	near(t, "df", e.DF, 18, 0)
+}
+
+// welch is Welch's difference: at the own ratio of the variances.
+func welch(a, b []float64) Estimate {
+	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
+		return noEstimate
+	}
+	two := TwoGroupsOf(a, b)
+	return two.Difference(Mean(b)-Mean(a), FamilyRatio([]TwoGroups{two}))
+}
+
+// Ratios of 9 and 4 make one of 6: 49/18.5 degrees of freedom, where Welch has 2.439 and 2.941 and
+// Student 4.
+func TestDifferenceAtTheRatioOfTheFamily(t *testing.T) {
+	one, other := TwoGroupsOf([]float64{0, 2, 4}, []float64{6, 12, 18}), TwoGroupsOf([]float64{1, 2, 3}, []float64{5, 7, 9})
+	ratio := FamilyRatio([]TwoGroups{one, other, TwoGroupsOf([]float64{1, 1}, []float64{2, 3})})
+	near(t, "ratio", ratio, 6, 1e-12)
+	e := one.Difference(10, ratio)
+	near(t, "degrees of freedom", e.DF, 49/18.5, 1e-12)
+	near(t, "t", e.Value/e.Error, 2.738613, 1e-6)
+	near(t, "P", e.P(), 0.08199, 1e-5)
+	near(t, "half width", e.Interval(0.95).High-10, 12.5433, 1e-5)
+	near(t, "Welch's P", welch([]float64{0, 2, 4}, []float64{6, 12, 18}).P(), 0.08980, 1e-5)
+	near(t, "Student's P", one.Pooled(10).P(), 0.05198, 1e-5)
+	e = other.Difference(5, ratio)
+	near(t, "t", e.Value/e.Error, 3.872983, 1e-6)
+	near(t, "P", e.P(), 0.03795, 1e-5)
+	near(t, "half width", e.Interval(0.95).High-5, 4.4347, 1e-5)
+	near(t, "Welch's P", welch([]float64{1, 2, 3}, []float64{5, 7, 9}).P(), 0.03156, 1e-5)
+}
+
+// Ratios of 2.5 and 10, with 3 and 5 values: one of 5 and 16/(1/2+9/4) degrees of freedom.
+func TestDifferenceOfUnlikeGroups(t *testing.T) {
+	one, other := TwoGroupsOf([]float64{0, 2, 4}, []float64{3, 5, 7, 9, 11}), TwoGroupsOf([]float64{1, 2, 3}, []float64{2, 4, 6, 8, 10})
+	ratio := FamilyRatio([]TwoGroups{one, other})
+	near(t, "degrees of freedom", one.Difference(5, ratio).DF, 5.818182, 1e-6)
+	near(t, "P", one.Difference(5, ratio).P(), 0.03488, 1e-5)
+	near(t, "P of the other", other.Difference(4, ratio).P(), 0.04082, 1e-5)
+}
+
+func TestDegreesOfFreedomOfOddRatios(t *testing.T) {
+	two := TwoGroups{NA: 3, NB: 5, VA: 1, VB: 1}
+	for ratio, want := range map[float64]float64{0: 2, math.Inf(1): 4} {
+		near(t, fmt.Sprint("ratio ", ratio), two.Difference(1, ratio).DF, want, 0)
+	}
+	two.NB = 3
+	near(t, "equal variances, as many of each", two.Difference(1, 1).DF, 4, 1e-12)
+	near(t, "no noise at all", FamilyRatio([]TwoGroups{{NA: 2, NB: 2}}), 1, 0)
 }
 
 // Deviations of {1,2,3} and {10,14}: squares 2 and 8 with 3 degrees of freedom.
@@ -74,7 +122,7 @@ func TestStudentTable(t *testing.T) {
 
 func TestADifferenceWithoutNoise(t *testing.T) {
 	same, more := []float64{0.1, 0.1, 0.1}, []float64{0.3, 0.3, 0.3}
-	for _, f := range []func(a, b []float64) Estimate{StudentDifference, WelchDifference} {
+	for _, f := range []func(a, b []float64) Estimate{StudentDifference, welch} {
 		e := f(same, more)
 		if e.P() != 0 || !math.IsInf(e.Value/e.Error, 1) || e.Interval(0.95).Low != e.Value || e.Error != 0 {
 			t.Errorf("0.1 and 0.3: %+v", e)

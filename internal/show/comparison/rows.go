@@ -101,6 +101,9 @@ func (w Words) why(c compare.Change) string {
 	if !c.Test.IsZero() {
 		parts = append(parts, text.Clean(w.Say(c.Test)))
 	}
+	if !c.Open.IsZero() {
+		parts = append(parts, text.Clean(w.Say(c.Open)))
+	}
 	if c.P != nil {
 		parts = append(parts, w.Word("change.p", "p", *c.P))
 	}

@@ -166,8 +166,8 @@ func TestVerdictsSayNoMoreThanTheirBasis(t *testing.T) {
 		want    []string
 		not     []string
 	}{
-		{compare.Within, compare.CannotTell, []string{"there is no verdict", "beyond the chance within the runs", "4 times or more"}, []string{"**Better**"}},
-		{compare.Nothing, compare.CannotTell, []string{"cannot be told", "4 times or more"}, []string{"**Better**"}},
+		{compare.Within, compare.CannotTell, []string{"there is no verdict", "beyond the chance within the runs", "5 times or more"}, []string{"**Better**"}},
+		{compare.Nothing, compare.CannotTell, []string{"cannot be told", "5 times or more"}, []string{"**Better**"}},
 		{compare.Borrowed, compare.Better, []string{"**Better**: output throughput", "taken from the others"}, []string{"times or more"}},
 	} {
 		for i := range load.Rows {
