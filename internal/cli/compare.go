@@ -123,6 +123,9 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 		return c, err
 	}
 	o.Baseline = comparing.LabelOf(picks, o.Baseline)
+	if k.finder != nil {
+		o.Past = comparing.Past(k.finder.Runs)
+	}
 	if len(k.journals()) == 1 && len(v.Runs) == 1 {
 		if o, err = comparing.AsExperiment(o, k.journals()[0]); err != nil {
 			return c, err

@@ -359,7 +359,7 @@ func TestAnExperimentEndsWithItsVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j.Ended.Code != endedVerdict || j.Blocks() >= design.DefaultMaxBlocks || j.Looks.Done != j.Blocks() || !out.Comparison.Settled() {
+		if j.Ended.Code != endedVerdict || j.Blocks() != j.Looks.First() || j.Looks.Done != j.Blocks() || !out.Comparison.Settled() {
 			t.Errorf("%v after %d blocks", j.Ended, j.Blocks())
 		}
 	})

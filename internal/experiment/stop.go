@@ -9,12 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// firstLook is after how many blocks an experiment may end early. After two a figure that is on
-// one of two levels in each leg may be by chance on one of them in all legs of a variant and on
-// the other one in all of the other, in one of thirty figures in one experiment of eight: no
-// bound is beyond that.
-const firstLook = 3
-
 // Looks are those of a design: one after each block if what was measured may end it.
 func Looks(d design.Design) compare.Looks {
 	if d.Until == "" && d.Precision == 0 {
@@ -26,7 +20,7 @@ func Looks(d design.Design) compare.Looks {
 // enough says why no further block is to begin; nothing if one is.
 func (x *execution) enough(block int) (why plan.Message, err error) {
 	made := block - 1
-	if made >= min(firstLook, x.j.Looks.Most) && x.j.Looks.Most > 1 && !x.begun(block) {
+	if x.j.Looks.Most > 1 && made >= x.j.Looks.First() && !x.begun(block) {
 		if why, err = x.look(made); err != nil || !why.IsZero() {
 			return why, err
 		}

@@ -153,7 +153,7 @@ func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
 		}
 		return r, o, err
 	}
-	o.Baseline = LabelOf(picks, o.Baseline)
+	o.Baseline, o.Past = LabelOf(picks, o.Baseline), Past(p.Runs)
 	if len(f.Journals) == 1 && len(asked.Runs) == 1 {
 		r.journal = f.Journals[0]
 		if o, err = AsExperiment(o, r.journal); err != nil {

@@ -17,6 +17,8 @@
 // so that n blocks give 3n-2 degrees of freedom, where the effects of the blocks alone would
 // give n-1.
 //
+// Variants may differ in their noise: Noise tells it, and Unlike what of it is in an error.
+//
 // What is estimated is unbiased under any drift that is linear in a block. One slope is fitted
 // for all blocks: in blocks of four a drift that bends adds to the effects of blocks, and more
 // to the differences of their slopes, so that intervals become too wide rather than too narrow.
@@ -49,6 +51,7 @@ type Design struct {
 	Orders   []*Estimator
 	units    []Unit
 	variants int
+	residual [][]float64 // orthonormal: what the effects leave
 }
 
 // New is the design of units. Where a slope would leave no degree of freedom, or cannot be
@@ -83,9 +86,9 @@ func (d *Design) works() bool {
 func (d *Design) fit() {
 	nuisance := d.nuisance(d.Drift)
 	d.Effects = make([]*Estimator, d.variants)
-	residual := newSpace(nuisance, d.columns(0)).complement(len(d.units))
+	d.residual = newSpace(nuisance, d.columns(0)).complement(len(d.units))
 	for v := 1; v < d.variants; v++ {
-		d.Effects[v] = estimator(newSpace(nuisance, d.columns(v)), d.column(v), residual)
+		d.Effects[v] = estimator(newSpace(nuisance, d.columns(v)), d.column(v), d.residual)
 	}
 }
 

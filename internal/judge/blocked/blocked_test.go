@@ -127,3 +127,48 @@ func TestCoordinatesKeepLengths(t *testing.T) {
 	}
 	near(t, "length", dot(x, x), left)
 }
+
+// Noise of variances 1 and 36 in A B B A and B A A B. Of the orthonormal directions of noise
+// (-1, 3, -3, 1)/√20 has (2·1 + 18·36)/20 = 32.5 in the first block and 4.5 in the second, the
+// difference of both effects and that of both slopes have 18.5 each, and the first two share
+// ∓10.5/√2 with the last: trace 74, squares 1981.5, 2.7636 degrees of freedom instead of 4. The
+// mean, 18.5, is that of the effect.
+func TestVariantsThatDifferInNoiseByHand(t *testing.T) {
+	d := New(inOrder("ABBA", "BAAB"), 2)
+	factor, df := d.Unlike(d.Effects[1], Noise{1, 36})
+	near(t, "factor", factor, d.Effects[1].Factor)
+	near(t, "degrees of freedom", df, 74*74/1981.5)
+	factor, df = d.Unlike(d.Effects[1], Noise{1, 1})
+	near(t, "factor, alike", factor, d.Effects[1].Factor)
+	near(t, "degrees of freedom, alike", df, 4)
+	// Of five variants the noisy one shows a fifth of its noise in the common deviation.
+	d = New(inOrder("ABECD", "BCADE", "CDBEA"), 5)
+	quiet, _ := d.Unlike(d.Effects[2], Noise{1, 1, 1, 1, 25})
+	loud, _ := d.Unlike(d.Effects[4], Noise{1, 1, 1, 1, 25})
+	if !(quiet < 0.6*d.Effects[2].Factor) || !(loud > 1.3*d.Effects[4].Factor) {
+		t.Errorf("%v and %v of %v", quiet, loud, d.Effects[2].Factor)
+	}
+}
+
+func TestNoiseOfVariantsIsFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, want := range []Noise{{1, 36}, {1, 1}, {4, 1}} {
+		units := inOrder("ABBA", "BAAB", "BAAB", "ABBA")
+		d := New(units, 2)
+		figures := [][]float64{make([]float64, len(units))} // one that never varies
+		for range 400 {
+			y := values(units, 0.01)
+			for i, u := range units {
+				y[i] += math.Sqrt(want[u.Variant]) * rng.NormFloat64()
+			}
+			figures = append(figures, y)
+		}
+		got := d.Noise(figures)
+		if ratio := got[1] / got[0] / (want[1] / want[0]); ratio < 0.7 || ratio > 1.4 {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	if got := New(inOrder("ABBA"), 2).Noise([][]float64{{1, 1, 1, 1}}); got[0] != 1 || got[1] != 1 {
+		t.Errorf("without noise: %v", got)
+	}
+}

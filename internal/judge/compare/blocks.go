@@ -104,13 +104,35 @@ func (f *finding) blocks(t *table, l *entry, a, b *variant) {
 	if e.DF() == 0 {
 		return
 	}
-	f.estimator, f.y, f.mask = e, o.y, o.mask
+	f.design, f.estimator, f.factor, f.y, f.mask = d, e, e.Factor, o.y, o.mask
 	f.a, f.b = o.of(a.column), o.of(b.column)
 	f.groups = [][]float64{f.a, f.b}
 	blocks := t.out.Layout.Blocks
 	f.perBlock, f.legs = float64(len(o.units))/float64(blocks)-1, (len(b.legs())+blocks-1)/blocks
-	f.rest(Blocks, noise{sd: e.SD(o.y), df: float64(e.DF()), runs: blocks},
-		"method.blocks", "starts", t.out.Layout.Restarted, "blocks", blocks, "df", e.DF())
+	f.rest(Blocks, noise{sd: e.SD(o.y), df: float64(e.DF()), runs: blocks}, "")
+}
+
+// byVariants gives findings of basis Blocks the error and the degrees of freedom of variants that
+// differ in their noise, by all figures that are judged together.
+func (t *table) byVariants(findings []*finding) {
+	figures := map[*blocked.Design][][]float64{}
+	for _, f := range findings {
+		if f.judged() && f.basis == Blocks {
+			figures[f.design] = append(figures[f.design], f.y)
+		}
+	}
+	noises := map[*blocked.Design]blocked.Noise{}
+	for _, f := range findings {
+		if f == nil || f.basis != Blocks {
+			continue
+		}
+		if noises[f.design] == nil {
+			noises[f.design] = f.design.Noise(figures[f.design])
+		}
+		f.factor, f.noise.df = f.design.Unlike(f.estimator, noises[f.design])
+		f.estimate = stats.Estimate{Value: f.effect, Error: f.noise.sd * f.factor, DF: f.noise.df}
+		f.interval = plan.Say("method.blocks", "starts", t.out.Layout.Restarted, "blocks", f.noise.runs, "df", f.noise.df, "least", f.least)
+	}
 }
 
 // turn tests each by its own estimate, and corrects over the figures of a variant by turning
@@ -160,7 +182,7 @@ func (o Options) moreLegs(f *finding) int {
 	enough := func(effect, alpha, power float64) int {
 		n := sort.Search(mostBlocks, func(more int) bool {
 			have := float64(f.noise.runs)
-			se := sd * f.estimator.Factor * math.Sqrt(have/(have+float64(more)))
+			se := sd * f.factor * math.Sqrt(have/(have+float64(more)))
 			return stats.PowerOf(se, effect, f.noise.df+float64(more)*f.perBlock, alpha) >= power
 		})
 		if n == mostBlocks {

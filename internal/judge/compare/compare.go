@@ -9,6 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // Compare decides what the differences between variants are. Runs are in the order in
@@ -146,6 +147,10 @@ func (t *table) fill() error {
 		t.center(l)
 	}
 	for _, v := range t.variants[1:] {
+		if t.out.Layout == nil {
+			v.order = orderOf(t.variants[0], v)
+			v.sessions = t.sessions(t.variants[0], v)
+		}
 		t.changes(v)
 	}
 	for i, l := range t.lines {
@@ -269,6 +274,10 @@ type Options struct {
 	Looks      Looks    // at an experiment that is not at its end; legs that confirm a choice are judged once
 
 	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
+
+	// Past are the stored runs of the server, the model and the load that all of some runs have;
+	// none if these differ. Some may be of those runs. nil: nobody knows.
+	Past func(of []trace.Run) []Past
 
 	levels map[float64]float64 // of this look, by what all looks together keep
 }

@@ -158,6 +158,8 @@ type Variant struct {
 	// Simulated: its runs are of an engine model, and no server was measured. Runs of both kinds
 	// are never in one variant.
 	Simulated bool `json:"simulated,omitempty"`
+	// Order is how its runs lie in time among those of the baseline; nil where that is not known.
+	Order *Order `json:"order,omitempty"`
 	// Tally is what its changes come to; nil of the baseline.
 	Tally *Tally `json:"tally,omitempty"`
 }
@@ -235,6 +237,8 @@ type Change struct {
 	Verdict  Verdict      `json:"verdict"`
 	// Open is what keeps a difference that the numbers alone would give from being a verdict.
 	Open plan.Message `json:"open,omitzero"`
+	// Tentative: both are of different sessions, and how much these differ is in no interval.
+	Tentative bool `json:"tentative,omitempty"`
 	// Bound is the X of `no difference larger than X`: what the difference is smaller
 	// than at the level; 0 where there is no interval.
 	Bound float64 `json:"bound,omitempty"`

@@ -24,6 +24,10 @@ func (t *table) contrast(a, b *variant) []*finding {
 		}
 	}
 	byFamily(findings)
+	t.byVariants(findings)
+	if a == t.variants[0] {
+		b.allow(findings)
+	}
 	t.test(findings)
 	return findings
 }
@@ -84,16 +88,19 @@ type finding struct {
 	lacks    int  // runs, pairs or blocks for a verdict without a witness
 	unborne  bool // it would differ if it had one
 	least    bool // the noise is the least there can be
+	between  bool // the noise is that between sessions, which more runs do not tell
 
 	a, b      []float64   // on the scale, by run
 	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
 	effective float64     // of basis Within
 
-	estimator *blocked.Estimator // of basis Blocks, and what follows
-	y         []float64          // by unit
-	mask      string             // which units these are
-	perBlock  float64            // degrees of freedom that a further block brings
-	legs      int                // of the variant in a block
+	design    *blocked.Design // of basis Blocks, and what follows
+	estimator *blocked.Estimator
+	factor    float64   // the standard error of the effect, in deviations of one unit
+	y         []float64 // by unit
+	mask      string    // which units these are
+	perBlock  float64   // degrees of freedom that a further block brings
+	legs      int       // of the variant in a block
 }
 
 // lean makes a percentile that repeats from run to run lean on the mean of the same latency.
@@ -214,7 +221,7 @@ func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 // spread is the standard error of the effect, in deviations of one value.
 func (f *finding) spread() float64 {
 	if f.basis == Blocks {
-		return f.estimator.Factor
+		return f.factor
 	}
 	if f.basis == Pairs {
 		return 1 / math.Sqrt(float64(len(f.a)))

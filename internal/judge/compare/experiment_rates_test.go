@@ -44,7 +44,7 @@ func (w world) rate(t *testing.T, experiments int, effects []float64, looks bool
 	for worker := range workers {
 		all.Go(func() {
 			for i := worker; i < experiments; i += workers {
-				one := w.count(t, uint64(i), effects, looks)
+				one := w.count(uint64(i), effects, looks)
 				lock.Lock()
 				sum.add(one)
 				lock.Unlock()
@@ -56,7 +56,7 @@ func (w world) rate(t *testing.T, experiments int, effects []float64, looks bool
 }
 
 // count makes one experiment without a difference and one with one.
-func (w world) count(t *testing.T, seed uint64, effects []float64, looks bool) (r rates) {
+func (w world) count(seed uint64, effects []float64, looks bool) (r rates) {
 	r.experiments = 1
 	null := w.experiment(rand.New(rand.NewPCG(seed, 1)))
 	held := make([]bool, len(judgedFigures)*(w.variants-1))
@@ -65,7 +65,7 @@ func (w world) count(t *testing.T, seed uint64, effects []float64, looks bool) (
 	}
 	settled, alarm := false, false
 	for _, done := range w.looks(looks) {
-		c := w.look(t, null, done, looks)
+		c := w.look(null, done, looks)
 		i := 0
 		for _, change := range c.Workloads[0].Changes() {
 			held[i] = held[i] && change.Interval.Low <= 0 && change.Interval.High >= 0
@@ -85,7 +85,7 @@ func (w world) count(t *testing.T, seed uint64, effects []float64, looks bool) (
 		r.alarms = 1
 	}
 	if effects != nil {
-		w.find(t, seed, effects, looks, &r)
+		w.find(seed, effects, looks, &r)
 	}
 	return r
 }
@@ -95,7 +95,7 @@ func index(c Comparison, column int) int { return int(c.Workloads[0].Variants[co
 
 func (w world) looks(looks bool) (done []int) {
 	for b := 1; b <= w.blocks; b++ {
-		if b == w.blocks || looks && b > 1 {
+		if b == w.blocks || looks && b >= (Looks{Most: w.blocks}).First() {
 			done = append(done, b)
 		}
 	}
@@ -109,20 +109,22 @@ func (w world) legs(blocks int) int {
 	return w.variants * blocks
 }
 
-func (w world) look(t *testing.T, runs []Run, done int, looks bool) Comparison {
-	o := Options{Baseline: "A", levels: map[float64]float64{}}.withDefaults()
+func (w world) look(runs []Run, done int, looks bool) Comparison {
+	o := Options{Baseline: "A"}
 	if looks {
 		o.Looks = Looks{Done: done, Most: w.blocks}
 	}
-	return judged(t, blocksOf(runs, done), o)
+	return judged(blocksOf(runs, done), o)
 }
 
 // judged is Compare without what it tells beside verdicts, which takes most of its time.
-func judged(t *testing.T, runs []Run, o Options) Comparison {
-	byLegs, _, _ := byLeg(pointers(runs))
-	tables, err := split(byLegs, nil, o)
+func judged(runs []Run, o Options) Comparison {
+	o = o.withDefaults()
+	o.levels = map[float64]float64{}
+	byLegs, _, rest := byLeg(pointers(runs))
+	tables, err := split(byLegs, rest, o)
 	if err != nil {
-		t.Error(err)
+		panic(err)
 	}
 	of := tables[0]
 	of.rows()
@@ -140,10 +142,10 @@ func judged(t *testing.T, runs []Run, o Options) Comparison {
 }
 
 // find counts what is found of effects, by the look at which all is settled or the last one.
-func (w world) find(t *testing.T, seed uint64, effects []float64, looks bool, r *rates) {
+func (w world) find(seed uint64, effects []float64, looks bool, r *rates) {
 	runs := w.experiment(rand.New(rand.NewPCG(seed, 2)), effects...)
 	for _, done := range w.looks(looks) {
-		c := w.look(t, runs, done, looks)
+		c := w.look(runs, done, looks)
 		if done < w.blocks && !c.Settled() {
 			continue
 		}
@@ -304,16 +306,16 @@ func fiveRates(t *testing.T, n int) {
 	}
 	for _, blocks := range []int{5, 10} {
 		w := worlds(5, blocks)[0]
-		fmt.Printf("| %s, one variant +10 %%: alarms in the other three | %d | %.2f %% | | | |\n", w.name, blocks, 100*w.others(t, n))
+		fmt.Printf("| %s, one variant +10 %%: alarms in the other three | %d | %.2f %% | | | |\n", w.name, blocks, 100*w.others(n))
 	}
 }
 
 // others is how often one of three variants without an effect is called different beside a
 // fourth one with a large effect.
-func (w world) others(t *testing.T, n int) float64 {
+func (w world) others(n int) float64 {
 	alarms := 0
 	for seed := range n {
-		c := w.look(t, w.experiment(rand.New(rand.NewPCG(uint64(seed), 3)), 0, 0.1), w.blocks, false)
+		c := w.look(w.experiment(rand.New(rand.NewPCG(uint64(seed), 3)), 0, 0.1), w.blocks, false)
 		some := func(r Row) bool {
 			for v, cell := range r.Cells {
 				if v > 0 && index(c, v) > 1 && cell.Change.Verdict.Differs() {

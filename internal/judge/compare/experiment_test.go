@@ -326,7 +326,7 @@ func TestSimulatedJudgementIsThatOfCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := judged(t, runs, o.withDefaults())
+	short := judged(runs, o)
 	differs := 0
 	for i, r := range full.Workloads[0].Rows {
 		if r.Input {

@@ -16,6 +16,12 @@ type Looks struct {
 	Most int
 }
 
+// First is after how many blocks the first look is. After two a figure that is on one of two
+// levels in each leg may by chance be on one of them in all legs of a variant and on the other
+// one in all of the other, of thirty figures some in one experiment of eight: no bound is beyond
+// that. What looks one and two might have spent is left.
+func (l Looks) First() int { return min(3, l.Most) }
+
 // nominal is the level that an interval has at this look, so that those of all looks together
 // hold the truth at the level asked for.
 func (o Options) nominal(level float64) float64 {

@@ -27,6 +27,7 @@ func (t *table) notes() {
 	t.noteLegs()
 	t.noteDefinitions()
 	t.noteBases()
+	t.noteOrders()
 	t.noteOpen()
 	t.notePairs()
 	t.noteWorkers()

@@ -354,7 +354,7 @@ func TestChangesDoNotDependOnOrderOrScale(t *testing.T) {
 	rng := newRand(8)
 	for range 50 {
 		n := 2 + rng.IntN(4)
-		a, b := correlated(t, rng, "A", n, 0), correlated(t, rng, "B", n, 0.02)
+		a, b := enginePools()[0].runs(rng, "A", n, 0), enginePools()[0].runs(rng, "B", n, 0.02)
 		want := fingerprintOf(compared(t, Options{}, a, b))
 		rng.Shuffle(n, func(i, j int) { a[i], a[j] = a[j], a[i] })
 		rng.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })

@@ -251,6 +251,9 @@ type variant struct {
 	runs   []*Run
 	again  int // simulations that were left out: each is one of runs again
 	column int
+
+	order    *Order   // among the runs of the baseline; nil where nothing is known of that
+	sessions [][]Past // that tell how sessions differ, where it is of another one than the baseline
 }
 
 // once leaves out simulations that are one of the others again, figure by figure: they say

@@ -110,7 +110,7 @@ func (o Options) more(f *finding) int {
 	if f.unborne {
 		return f.lacks * max(1, f.legs)
 	}
-	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
+	if !f.decides || f.between || !(n.df > 0) || !(n.sd > 0) {
 		return 0
 	}
 	if f.basis == Blocks {

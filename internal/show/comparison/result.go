@@ -94,7 +94,7 @@ func (b bottom) decided() string {
 	var parts []string
 	add := func(when bool, code plan.Code, rows []int) {
 		if when {
-			parts = append(parts, b.Word(code, "n", len(rows), "of", len(b.All), "figures", b.list(rows), "margin", b.margin()))
+			parts = append(parts, b.Word(code, "n", len(rows), "of", len(b.All), "figures", b.list(rows), "margin", b.margin(), "tentative", b.tentative(rows)))
 		}
 	}
 	better, worse := len(b.Better) > 0, len(b.Worse) > 0
@@ -106,7 +106,11 @@ func (b bottom) decided() string {
 	add(worse && !better, "result.better-none", nil)
 	add(len(b.Same) > 0, "result.same-in", b.Same)
 	add(len(b.Unknown) > 0, "result.unknown-in", b.Unknown)
-	return b.settling(b.Join("clause", parts...))
+	said := b.Join("clause", parts...)
+	if order := b.order(); order != "" {
+		said = b.Join("stop", said, order)
+	}
+	return b.settling(said)
 }
 
 // settling adds how many runs would settle what cannot be told.

@@ -76,7 +76,10 @@ func (w Words) verdict(c compare.Change) (string, tone) {
 	}
 	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
 	if c.Small && c.Verdict != compare.Same {
-		return w.Word("change.small", "verdict", said, "margin", w.margin()), neutral
+		said, t = w.Word("change.small", "verdict", said, "margin", w.margin()), neutral
+	}
+	if c.Tentative {
+		said = w.Word("change.borrowed", "verdict", said)
 	}
 	return said, t
 }
@@ -161,6 +164,7 @@ func (w Words) marks() []mark {
 		}},
 		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
 		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
+		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "", func(c marked) bool { return c.Tentative }},
 		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c marked) bool { return c.mixed && c.Basis == compare.Borrowed }},
 	}
 }

@@ -56,7 +56,26 @@ func (w Words) overall() string {
 		}
 		return w.Word(plan.Code("summary."+string(worst)), "n", n, "of", len(w.c.Gates))
 	}
-	return w.Word(overallCode(w.settledVerdicts()))
+	code := overallCode(w.settledVerdicts())
+	said := w.Word(code)
+	if w.tentative() && (code == "change.better" || code == "change.worse") {
+		said = w.Word("change.borrowed", "verdict", said)
+	}
+	return said
+}
+
+// tentative reports whether a main figure that differs is of two sessions.
+func (w Words) tentative() bool {
+	for _, load := range w.c.Workloads {
+		for i := range load.Variants {
+			for _, c := range mainChanges(load, i) {
+				if c.Tentative && settledVerdict(*c).Differs() {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // settledVerdicts are those of the main figures.
