@@ -449,7 +449,7 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			order := aThenB(size[0], size[1])
 			c := w.rate(all, n, order, 0, Options{})
-			power := w.rate(all, n/4, order, 0.03, Options{})
+			power := w.rate(all, n/10, order, 0.03, Options{})
 			fmt.Printf("| %s | %d and %d | %d | %v | %.1f | %.0f |\n", w.name, size[0], size[1], c.sets, c, 100*c.coverage(), 100*power.found())
 			c.check(t)
 		}
@@ -491,12 +491,12 @@ func TestFalseAlarmsOfExperiments(t *testing.T) {
 		for _, of := range []struct {
 			blocks int
 			looks  bool
-		}{{2, false}, {3, false}, {4, false}, {6, false}, {8, false}, {3, true}, {4, true}, {8, true}} {
-			if w.only != nil || !*long && (of.blocks != 3 || i != 0 && i != 5) {
+		}{{2, false}, {3, false}, {4, false}, {6, false}, {8, false}, {4, true}, {8, true}} {
+			if w.only != nil || !*long && (of.blocks > 4 || of.blocks == 2 || i != 0 && i != 5) {
 				continue
 			}
 			c := w.experimentRate(all, n, of.blocks, of.looks, 0)
-			power := w.experimentRate(all, n/8, of.blocks, of.looks, 0.03)
+			power := w.experimentRate(all, n/20, of.blocks, of.looks, 0.03)
 			as := map[bool]string{true: "after each from the third on", false: "once"}[of.looks]
 			fmt.Printf("| %s | %d | %s | %d | %v | %.1f | %.0f |\n", w.name, of.blocks, as, c.sets, c, 100*c.coverage(), 100*power.found())
 			c.check(t)

@@ -30,19 +30,20 @@
 // not judged where it describes the load, as tokens and concurrency do, or follows from it:
 // see Row.Input.
 //
-// From five runs of each or eight pairs on, the test exchanges whole runs, which supposes
-// nothing of how they scatter (Westfall and Young's step-down). With fewer the rarest of
-// all arrangements would have to be there, and one metric in which chance made a rare one
-// would hide all others; the test is then each metric's own Student's t, corrected by
-// turning the runs in all directions (stats.Rotation), which supposes normal noise on
-// that scale and, like the exchange, minds that mean TTFT and median TTFT, or throughput
-// and duration, are nearly one metric. Four and four runs find more with it than by
-// exchange, and all find more than by Holm's correction.
+// Of several runs the test is each metric's own Student's t, with a variance for each variant whose
+// ratio is that of all metrics together (stats.FamilyRatio), corrected by turning the runs in all
+// directions (stats.Rotation), which supposes normal noise on that scale, and minds that mean TTFT
+// and median TTFT, or throughput and duration, are nearly one metric. From eight pairs on signs are
+// exchanged instead, which supposes nothing of how they scatter.
 //
-// Unlike numbers of runs are exchanged from two against five on. Below that, and where one
-// run borrows the noise of others, Student's t with Holm's correction is all there is: a
-// metric that jumps between two values, as a P99 of gaps does, then fools it more often than
-// the level says.
+// Unlike numbers of runs are held to a second test that exchanges whole runs, where the rarest of
+// all arrangements is rare enough: a few runs of the smaller variant that are on one of two levels
+// by chance show next to no noise. Of few runs a second figure of the metric has to move, too
+// (WitnessMissing). Where one run borrows the noise of others, Student's t with Holm's correction
+// is all there is: a metric that jumps between two values, as a P99 of gaps does, then fools it
+// more often than the level says.
+//
+// All of that supposes that runs could have come in any order. An Order says where they did not.
 //
 // Of an experiment (trace.Run.Leg) the level is kept over all of it: its figures, variants,
 // workloads and looks. What replicates a variant there is the server start, whatever the

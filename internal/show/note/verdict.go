@@ -3,6 +3,7 @@ package note
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -66,6 +67,7 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 	}
 	w.bullets(lines...)
 	w.noise(load)
+	w.runOrder(load)
 	w.claims(load)
 }
 
@@ -201,6 +203,15 @@ func (w *writer) noise(load compare.Workload) {
 	}
 	if sentences != nil {
 		w.paragraph(w.Join("sentence", sentences...))
+	}
+}
+
+// runOrder is what is to be minded of the order of the runs.
+func (w *writer) runOrder(load compare.Workload) {
+	for _, n := range load.Notes {
+		if strings.HasPrefix(string(n.Code), "order.") {
+			w.paragraph("**" + w.Of(w.Word("note.order-of-runs")+"**", w.sentence(escape(w.Say(n)))))
+		}
 	}
 }
 
