@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -120,7 +121,7 @@ func (w world) look(runs []Run, done int, looks bool) Comparison {
 // judged is Compare without what it tells beside verdicts, which takes most of its time.
 func judged(runs []Run, o Options) Comparison {
 	o = o.withDefaults()
-	o.levels = map[float64]float64{}
+	o.levels = levelsOf(o.Looks, nil)
 	byLegs, _, rest := byLeg(pointers(runs))
 	tables, err := split(byLegs, rest, o)
 	if err != nil {
@@ -136,9 +137,27 @@ func judged(runs []Run, o Options) Comparison {
 			of.lines[i].Cells[v.column].Change = o.settle(f)
 		}
 	}
+	levelsOf(o.Looks, o.levels)
 	c := Comparison{Level: o.Level, Margin: o.Margin, Workloads: []Workload{of.out}}
 	c.Conclude()
 	return c
+}
+
+// knownLevels are those of looks, which take most of the time of a judgement.
+var knownLevels = struct {
+	sync.Mutex
+	of map[Looks]map[float64]float64
+}{of: map[Looks]map[float64]float64{}}
+
+// levelsOf are the levels of a look that are known, with those that are so.
+func levelsOf(l Looks, more map[float64]float64) map[float64]float64 {
+	knownLevels.Lock()
+	defer knownLevels.Unlock()
+	if knownLevels.of[l] == nil {
+		knownLevels.of[l] = map[float64]float64{}
+	}
+	maps.Copy(knownLevels.of[l], more)
+	return maps.Clone(knownLevels.of[l])
 }
 
 // find counts what is found of effects, by the look at which all is settled or the last one.
