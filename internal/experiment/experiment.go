@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -144,6 +145,9 @@ func compile(c Compiler, v design.Variant, w design.Workload) (l Load, err error
 		}
 	}
 	l.Workload = w.Name
+	if err == nil && lasting.Open(&l.Spec) {
+		l.Spec = lasting.Counted(l.Spec)
+	}
 	return l, inVariant(v, v.Flags != "" || v.Settings != nil, err)
 }
 

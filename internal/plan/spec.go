@@ -56,6 +56,22 @@ func (s *Spec) YAML() ([]byte, error) {
 	return yaml.JSONToYAML(b)
 }
 
+// Rate is the rate at which requests are due, per second, that of all streams together; 0 if that
+// of one of them is not constant.
+func (s *Spec) Rate() (sum float64) {
+	for _, stream := range s.Load {
+		var a struct {
+			Rate float64 `json:"rate"`
+			Ramp string  `json:"ramp"`
+		}
+		if stream.Arrival.Settings == nil || json.Unmarshal(stream.Arrival.Settings, &a) != nil || a.Ramp != "" || !(a.Rate > 0) {
+			return 0
+		}
+		sum += a.Rate
+	}
+	return sum
+}
+
 // A Target is the system under test: a server, or the embedded engine.
 type Target struct {
 	URL      string   `json:"url,omitempty"`   // of the server, without a route; empty: the engine

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -33,11 +35,12 @@ func Simulated(s plan.Spec) plan.Spec {
 
 // A Load is a Spec that is predicted: draw i of its requests has the seed of the Spec plus i.
 type Load struct {
-	maker measuring.Maker
-	words func(error) error
-	spec  plan.Spec
-	mu    sync.Mutex
-	known map[string]draw // by what they depend on of a profile
+	maker   measuring.Maker
+	words   func(error) error
+	spec    plan.Spec
+	settled bool // the time of the load was chosen, and its steady state counts
+	mu      sync.Mutex
+	known   map[string]draw // by what they depend on of a profile
 }
 
 // A draw is requests, and the run that simulates them.
@@ -47,22 +50,64 @@ type draw struct {
 }
 
 // New is the load of a Spec of a simulation, by itself or as Simulated makes one of another;
-// words says what is wrong with it as its front end does.
-func New(m measuring.Maker, s plan.Spec, words func(error) error) *Load {
+// words says what is wrong with it as its front end does. Settled is that its steady state counts.
+func New(m measuring.Maker, s plan.Spec, settled bool, words func(error) error) *Load {
 	if len(s.Percentiles) == 0 {
 		s.Percentiles = Percentiles
 	}
-	return &Load{maker: m, words: words, spec: s, known: map[string]draw{}}
+	return &Load{maker: m, words: words, spec: s, settled: settled, known: map[string]draw{}}
+}
+
+// lengthen gives a load whose requests and time are open the time that it takes to show what its
+// rate does to the engine of a profile. It is the same for all profiles that come after.
+func (l *Load) lengthen(ctx context.Context, p *profile.Profile) error {
+	if !lasting.Open(&l.spec) {
+		return nil
+	}
+	light, err := l.simulate(ctx, lasting.Light(l.spec), p)
+	if err != nil {
+		return err
+	}
+	l.spec, l.settled = lasting.Lengthened(l.spec, lasting.Long(light.Records)), true
+	for range mostTries {
+		t, err := l.simulate(ctx, l.spec, p)
+		needs := lasting.Needs(t, &l.spec)
+		if err != nil || needs <= l.spec.Duration.Std() {
+			return err
+		}
+		l.spec.Duration = plan.Duration(needs)
+	}
+	return nil
+}
+
+// mostTries is how often a load is lengthened whose answers turn out to take longer.
+const mostTries = 2
+
+// simulate is a run of a Spec.
+func (l *Load) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
+	load, made, err := l.maker.Requests(ctx, s, p)
+	if err != nil {
+		return nil, l.words(err)
+	}
+	model, err := engine.New(p.Engine)
+	if err != nil {
+		return nil, err
+	}
+	load.Stop = func() bool { return ctx.Err() != nil }
+	return &trace.Trace{Run: made, Records: sim.Run(model, load).Records}, nil
 }
 
 // Case is the load on a profile, without level and objectives, and how many requests its first
 // draw has.
 func (l *Load) Case(ctx context.Context, p *profile.Profile) (c predict.Case, requests int, err error) {
+	if err = l.lengthen(ctx, p); err != nil {
+		return c, 0, err
+	}
 	first, err := l.draw(ctx, p, 0)
 	if err != nil {
 		return c, 0, err
 	}
-	c = predict.Case{Profile: p, Run: first.run, Percentiles: first.run.Plan.Percentiles}
+	c = predict.Case{Profile: p, Run: first.run, Percentiles: first.run.Plan.Percentiles, Settled: l.settled}
 	c.Load = func(ctx context.Context, i int) (sim.Plan, error) {
 		d, err := l.draw(ctx, p, i)
 		return d.Plan, err

@@ -161,7 +161,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		if err != nil {
 			return nil, err
 		}
-		attach(made, c.Percentiles, traces)
+		attach(made, c, traces)
 		r.Add(p.value(i), made, p.Extrapolate)
 	}
 	r.Beside(traces)

@@ -45,7 +45,7 @@ func (c *Cmd) workload(con *console.Console, m measuring.Maker, k *kong.Context)
 	}
 	spec := cases.Simulated(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{cases.New(m, spec, func(err error) error { return console.InWords(made, err) }), m, c.Store}, nil
+	return drawn{cases.New(m, spec, false, func(err error) error { return console.InWords(made, err) }), m, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -159,12 +159,16 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
 
-// attach puts what was measured beside a prediction.
-func attach(p *predict.Prediction, percentiles []float64, traces []*trace.Trace) {
+// attach puts what was measured beside the prediction of a case.
+func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {
 	for _, t := range traces {
 		own := *t
-		own.Run.Plan.Percentiles = percentiles
-		for _, f := range (metrics.Rules{}).Figures(&own, "pitot", "") {
+		own.Run.Plan.Percentiles = c.Percentiles
+		figures := (metrics.Rules{}).Figures(&own, "pitot", "")
+		if c.Settled {
+			figures = metrics.SettledFigures(&own)
+		}
+		for _, f := range figures {
 			if i := slices.IndexFunc(p.Figures, func(g predict.Figure) bool { return g.Name == f.Name }); i >= 0 {
 				p.Figures[i].Measured = append(p.Figures[i].Measured, f.Value)
 			}

@@ -40,7 +40,7 @@ func (c *Cmd) predict(ctx context.Context, m measuring.Maker, p *sweep.Plan) (*p
 			d.unpredicted(base)
 			continue
 		}
-		row, err := c.point(ctx, l.of(load.Spec), changed, base)
+		row, err := c.point(ctx, l.of(load.Spec, p.Lasting[i] > 0), changed, base)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -98,7 +98,7 @@ func (c *Cmd) point(ctx context.Context, l *cases.Load, changed, base *profile.P
 		row.Refused = beyond
 		return row, nil
 	}
-	row.Predicted = map[string]curve.Reach{}
+	row.Predicted, row.Unsettled = map[string]curve.Reach{}, made.Unsettled
 	for _, f := range made.Figures {
 		row.Predicted[f.Name] = curve.Reach{Value: f.Point, Low: f.Low, High: f.High}
 	}
@@ -114,12 +114,12 @@ type loads struct {
 	load  *cases.Load
 }
 
-func (l *loads) of(s plan.Spec) *cases.Load {
+func (l *loads) of(s plan.Spec, settled bool) *cases.Load {
 	s = cases.Simulated(s)
 	s.Seed = l.seed
 	b, err := json.Marshal(s)
 	if err != nil || l.load == nil || string(b) != l.last {
-		l.last, l.load = string(b), cases.New(l.maker, s, func(err error) error { return err })
+		l.last, l.load = string(b), cases.New(l.maker, s, settled, func(err error) error { return err })
 	}
 	return l.load
 }

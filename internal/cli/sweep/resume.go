@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
@@ -13,23 +14,52 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// had are the turns of which the store has a run that is evidence. A new sweep has none, and
-// one that goes on has some.
-func (c *Cmd) had(con *console.Console, p *sweep.Plan) (map[sweep.Turn]curve.Observation, error) {
+// kept is what the store has of a sweep that goes on.
+type kept struct {
+	runs    []store.Listing
+	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
+}
+
+// kept is nothing of a new sweep, and something of one that goes on.
+func (c *Cmd) kept(con *console.Console, p *sweep.Plan) (k kept, err error) {
+	s, err := con.OpenStore(c.Store)
+	if err != nil {
+		return k, err
+	}
+	defer s.Close()
+	k.runs, err = s.List(store.Filter{Experiment: p.Name})
+	switch {
+	case err != nil:
+		return k, err
+	case c.Resume == "" && len(k.runs) > 0:
+		return k, console.Usagef("--name %s: has runs already; --resume %s goes on with them, or use another name", p.Name, p.Name)
+	case c.Resume == "":
+		return k, nil
+	case len(k.runs) == 0:
+		return k, console.Usagef("--resume %s: no sweep of this name has a run", p.Name)
+	}
+	var d curve.Design
+	if x, err := s.Search(p.Name); err == nil && json.Unmarshal(x.Body, &d) == nil { // else its runs will not fit
+		k.lasting = map[string]time.Duration{}
+		for i, at := range d.Points {
+			if d.Settled(i) {
+				k.lasting[at.String()] = d.Lasting[i]
+			}
+		}
+	}
+	return k, nil
+}
+
+// had are the turns of which there is a run that is evidence.
+func (c *Cmd) had(con *console.Console, p *sweep.Plan, list []store.Listing) (map[sweep.Turn]curve.Observation, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	list, err := s.List(store.Filter{Experiment: p.Name})
-	switch {
-	case err != nil:
-		return nil, err
-	case c.Resume == "" && len(list) > 0:
-		return nil, console.Usagef("--name %s: has runs already; --resume %s goes on with them, or use another name", p.Name, p.Name)
-	case c.Resume != "" && len(list) == 0:
-		return nil, console.Usagef("--resume %s: no sweep of this name has a run", p.Name)
-	}
 	had := map[sweep.Turn]curve.Observation{}
 	turns := map[string]sweep.Turn{}
 	for _, t := range p.Order() {
@@ -61,7 +91,7 @@ func observed(s *store.Store, p *sweep.Plan, t sweep.Turn, id string) (o curve.O
 		return o, console.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
 	}
 	summary := metrics.Summarize(made, metrics.Options{})
-	return sweep.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
+	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
 // within reports whether all that a Spec says is said by the Spec of a run, to which defaults

@@ -90,7 +90,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
-	had, err := c.had(con, p)
+	kept, err := c.kept(con, p)
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,16 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 		var release func()
 		ctx, release = con.UntilInterrupt(ctx)
 		defer release()
-		if predicted, err = c.predict(ctx, m, p); err != nil {
-			return err
-		}
+	}
+	if err := c.lengthen(ctx, m, p, kept.lasting); err != nil {
+		return err
+	}
+	had, err := c.had(con, p, kept.runs)
+	if err == nil && simulated(p) {
+		predicted, err = c.predict(ctx, m, p)
+	}
+	if err != nil {
+		return err
 	}
 	d := c.design(p, axes, predicted)
 	seen, err := c.run(ctx, con, m, k.Args, p, d, had)
@@ -123,7 +130,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 // design is what is known of the sweep before its runs.
 func (c *Cmd) design(p *sweep.Plan, axes []sweep.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
-		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p),
+		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
 		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
 	}
 	if d.Load, d.Moves = c.load(axes); d.Predicted != nil {

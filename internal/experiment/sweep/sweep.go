@@ -14,9 +14,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/dist"
@@ -33,6 +35,9 @@ type Plan struct {
 	Skipped map[int]bool      // points of which no run is made, by index
 	Repeats int
 	Seed    uint64 // of the order and of the loads
+	// Lasting is as in curve.Design: how long the requests of points are sent of which the flags
+	// do not say it.
+	Lasting []time.Duration
 }
 
 // A Turn is one run of a sweep: a repetition of a point. Both count as indices, the first
@@ -65,6 +70,16 @@ func (p *Plan) Load(t Turn) experiment.Load {
 	if l.Spec.Target.URL == "" {
 		l.Spec.Target.Engine = reseeded(l.Spec.Target.Engine, design.LoadSeed(p.Seed+1, 1, nth+1))
 	}
+	return l
+}
+
+// Light is the load of a point sent one request at a time, before all turns: it says what the
+// answers of the point take.
+func (p *Plan) Light(point int) experiment.Load {
+	l := p.Loads[point]
+	l.Workload, l.Spec = "light", lasting.Light(l.Spec)
+	l.Spec.Name = p.Name + " / light"
+	l.Spec.Seed = design.LoadSeed(p.Seed+2, 1, point+1)
 	return l
 }
 
@@ -195,11 +210,10 @@ func (p *Plan) make(t Turn, n int, d Deps, interrupted func(error) bool) result 
 	if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
 		return result{ends: wrong}
 	}
-	made := result{seen: observe(t.Point, r, wrong)}
 	if r == nil {
-		made.lost = wrong
+		return result{lost: wrong, seen: curve.Observation{Point: t.Point, Failed: plan.Say(failed, "why", wrong)}}
 	}
-	return made
+	return result{seen: p.Observe(t.Point, r)}
 }
 
 // Messages of what is no evidence, which experiments have too.
@@ -209,17 +223,14 @@ const (
 	unanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// observe is what came of a run.
-func observe(point int, r *run.Result, err error) curve.Observation {
-	if r == nil {
-		return curve.Observation{Point: point, Failed: plan.Say(failed, "why", err)}
+// Observe is what a run of a point says, which may have been made long ago.
+func (p *Plan) Observe(point int, r *run.Result) curve.Observation {
+	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Unsettled: metrics.Unsettled(r.Trace)}
+	if point < len(p.Lasting) && p.Lasting[point] > 0 {
+		o.Figures = metrics.SettledFigures(r.Trace)
+	} else {
+		o.Figures = metrics.Own().Figures(r.Trace, "")
 	}
-	return Observe(point, r)
-}
-
-// Observe is what a run says, which may have been made long ago.
-func Observe(point int, r *run.Result) curve.Observation {
-	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Figures: metrics.Own().Figures(r.Trace, "")}
 	verdict := r.Summary.Health.Verdict
 	switch {
 	case r.Unanswered() != nil:

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -53,6 +54,8 @@ type Observation struct {
 	Run     string // id; empty: there is no run
 	Figures []trace.Figure
 	Failed  plan.Message // why it is no evidence; zero: it is
+	// Unsettled is why it does not show what its rate does, of metrics.Unsettled.
+	Unsettled plan.Message
 }
 
 // A Spread is a figure over the runs of a point.
@@ -91,7 +94,16 @@ type Prediction struct {
 	// predicted then, and no run is made. Extrapolated says it where it is wanted nevertheless.
 	Refused      string `json:"refused,omitempty"`
 	Extrapolated string `json:"extrapolated,omitempty"`
+	// Unsettled says why the simulations, or of a row without them its runs, do not show what their
+	// rate does: the queue only grows, or the load was too short for one to build up.
+	Unsettled plan.Message `json:"unsettled,omitzero"`
 }
+
+// TooShort reports whether the load of a row was too short to be judged.
+func (p Prediction) TooShort() bool { return !p.Unsettled.IsZero() && !p.QueueGrows() }
+
+// QueueGrows reports whether its queue only grows.
+func (p Prediction) QueueGrows() bool { return metrics.QueueGrows(p.Unsettled) }
 
 // A Reach is the prediction of a figure with the interval that holds it in one new run.
 type Reach struct {
@@ -151,13 +163,14 @@ func (s Sweep) settled() Sweep {
 // rowOf gathers what was seen at the point with an index.
 func rowOf(p Point, index int, seen []Observation) Row {
 	row, values := Row{Point: p, Runs: []string{}, Figures: map[string]Spread{}}, map[string][]float64{}
+	var unsettled []plan.Message
 	for _, o := range seen {
 		switch {
 		case o.Point != index:
 		case !o.Failed.IsZero():
 			row.Failed = append(row.Failed, o.Failed)
 		default:
-			row.Runs = append(row.Runs, o.Run)
+			row.Runs, unsettled = append(row.Runs, o.Run), append(unsettled, o.Unsettled)
 			for _, f := range o.Figures {
 				values[f.Name] = append(values[f.Name], f.Value)
 			}
@@ -166,6 +179,7 @@ func rowOf(p Point, index int, seen []Observation) Row {
 	for name, all := range values {
 		row.Figures[name] = spread(all)
 	}
+	row.Unsettled = metrics.MostUnsettled(unsettled)
 	return row
 }
 
@@ -190,7 +204,8 @@ type Curve struct {
 
 // A Knee is where a curve of latency against throughput turns: the load of the largest power,
 // throughput divided by mean end-to-end latency. Up to there throughput grows by a larger
-// share than latency, and beyond it latency does. Row is -1 where Bound is None.
+// share than latency, and beyond it latency does. Loads that were too short for a queue to build
+// up are left out. Row is -1 where Bound is None.
 //
 // L. Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
 // communications", International Conference on Communications, 1979.
@@ -246,7 +261,7 @@ func knee(rows []Row, of []int) Knee {
 	k, judged := Knee{Row: -1, Bound: None}, []int{}
 	for _, i := range of {
 		power := rows[i].Mean("throughput.requests") / rows[i].Mean("e2el.mean")
-		if !(power > 0) {
+		if !(power > 0) || rows[i].TooShort() {
 			continue
 		}
 		if judged = append(judged, i); power > k.Power {

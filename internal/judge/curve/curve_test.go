@@ -42,6 +42,20 @@ func TestKneeOfAQueue(t *testing.T) {
 	}
 }
 
+// A load that was too short for a queue to build up has no say in where the knee is, and one whose
+// queue grows has.
+func TestKneeOfShortLoads(t *testing.T) {
+	points, seen := mm1(10, 1, 3, 5, 7, 9)
+	for i := range seen {
+		seen[i].Unsettled = plan.Say("steady.too-short")
+	}
+	seen[0].Unsettled, seen[1].Unsettled, seen[4].Unsettled = plan.Message{}, plan.Message{}, plan.Say("steady.growing")
+	s := New("q", points, seen, 1, "rate", nil)
+	if k := s.Curves[0].Knee; k.Row != 1 || k.Bound != Inside || !s.Rows[2].TooShort() || !s.Rows[4].QueueGrows() {
+		t.Errorf("%+v of %+v", k, s.Rows)
+	}
+}
+
 // What goes with the load divides no curve, and what does not divides them.
 func TestCurves(t *testing.T) {
 	var points []Point

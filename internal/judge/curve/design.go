@@ -1,6 +1,9 @@
 package curve
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // A Design is what a sweep is before any run: enough to say what its runs say together. Its JSON is
 // kept with the runs.
@@ -9,6 +12,9 @@ type Design struct {
 	Repeats   int     `json:"repeats"` // runs of each point
 	Devices   int     `json:"devices"`
 	Simulated bool    `json:"simulated"`
+	// Lasting is for how long the requests of a point are sent where neither that nor their number
+	// was given, by point; 0: it was. What counts of such runs is their steady state.
+	Lasting []time.Duration `json:"lasting,omitempty"`
 	// Load and Moves are as in Sweep, and so are the others.
 	Load         string       `json:"load,omitempty"`
 	Moves        []string     `json:"moves,omitempty"`
@@ -27,6 +33,9 @@ func (d Design) Sweep(name string, seen []Observation) Sweep {
 	}
 	return s
 }
+
+// Settled reports whether the steady state is what counts of the runs of a point.
+func (d Design) Settled(point int) bool { return point < len(d.Lasting) && d.Lasting[point] > 0 }
 
 // Runs is how many runs the sweep has when it is complete: none of points that are refused.
 func (d Design) Runs() (n int) {

@@ -41,8 +41,8 @@ const (
 	steadySigmas   = 3                     // and beyond what chance explains
 )
 
-func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
-	w := windowOf(t, records)
+// figures are those of the window, if it is a steady state.
+func (w window) figures(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
 	s := w.Steady
 	if s.Found() {
 		s.Level = meanBetween(w.steps, w.from, w.to)

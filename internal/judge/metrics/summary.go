@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -14,7 +15,8 @@ type Options struct {
 	Percentiles []float64 // in percent
 	Objectives  []trace.SLO
 
-	brief bool // without what no figure and no verdict is of: parts, stalls, figures of the steady state
+	brief   bool // without what no figure and no verdict is of: parts, stalls, figures of the steady state
+	settled bool // figures are those of the steady state
 }
 
 // DefaultPercentiles are reported unless others are asked for.
@@ -163,6 +165,8 @@ type Goodput struct {
 	Met        int         `json:"met"`
 	Share      float64     `json:"share"` // of all requests sent, failures included
 	Rate       float64     `json:"rate"`  // per second
+	// Unsettled says why the share is not that of the rate at which requests were sent.
+	Unsettled plan.Message `json:"unsettled,omitzero"`
 }
 
 // Chunks tells streamed chunks from tokens.
@@ -215,14 +219,18 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
-	if o.brief {
-		s.Steady = windowOf(t, records).Steady
-	} else {
+	w := windowOf(t, records)
+	s.Steady = w.Steady
+	if !o.brief {
 		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
-		s.Steady = steady(t, records, o.Percentiles)
+	}
+	if !o.brief || o.settled {
+		s.Steady = w.figures(t, records, o.Percentiles)
 	}
 	s.Rates = rates(s, records)
-	s.Goodput = goodput(records, o.Objectives, s.Duration)
+	if s.Goodput = goodput(records, o.Objectives, s.Duration); s.Goodput != nil && paced(t.Run.Plan) {
+		s.Goodput.Unsettled = unsettled(records, w.Why)
+	}
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Server = server(&t.Run, records)
 	s.Cache = cacheState(&t.Run, records, s.Server)
@@ -231,6 +239,9 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.void()
 		found, streams := stallsOf(records)
 		s.Stalls, s.Unstalled = found.Bursts(streams), nil
+	}
+	if o.settled {
+		s.settle(w)
 	}
 	return s
 }

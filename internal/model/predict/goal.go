@@ -2,9 +2,12 @@ package predict
 
 import (
 	"math"
+	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Goal is how far a load would meet an objective.
@@ -15,9 +18,55 @@ type Goal struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 	Figure Figure  `json:"figure"` // that is limited; without a name if not every run has it
-	// Likely is that the prediction meets the objective, Certain that all of its interval does.
+	// Likely is that the prediction meets the objective, Certain that all of its interval does. Open
+	// is that the load was too short to say either.
 	Likely  bool `json:"likely"`
 	Certain bool `json:"certain"`
+	Open    bool `json:"open,omitempty"`
+}
+
+// judged is a goal of a load that does not show what its rate does, unless why says nothing. A load
+// that misses an objective before a queue could build up misses it with one.
+func (g Goal) judged(why plan.Message) Goal {
+	if !why.IsZero() {
+		g.Open = !metrics.QueueGrows(why) && (g.Likely || g.Objective.P > 0 && g.High >= g.Objective.Goal())
+		g.Likely, g.Certain = false, false
+	}
+	return g
+}
+
+// A Verdict says in a word how far objectives are met.
+type Verdict string
+
+// The values of Verdict.
+const (
+	Met       Verdict = "met"
+	LikelyMet Verdict = "likely met"
+	NotMet    Verdict = "not met"
+	Open      Verdict = "open"
+)
+
+// Verdict is that on an objective.
+func (g Goal) Verdict() Verdict {
+	switch {
+	case g.Certain:
+		return Met
+	case g.Likely:
+		return LikelyMet
+	case g.Open:
+		return Open
+	}
+	return NotMet
+}
+
+// Verdict is that on all objectives: the worst one.
+func (p *Prediction) Verdict() Verdict {
+	worst := Met
+	order := []Verdict{Met, LikelyMet, Open, NotMet}
+	for _, g := range p.Goals {
+		worst = order[max(slices.Index(order, worst), slices.Index(order, g.Verdict()))]
+	}
+	return worst
 }
 
 // goal is the prediction of objective i, whose figure is f. The attainment of a percentile

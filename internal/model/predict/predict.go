@@ -27,10 +27,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -49,6 +51,7 @@ type Case struct {
 	Load        func(ctx context.Context, i int) (sim.Plan, error)
 	AtOnce      int
 	Known       bool      // the requests are those of a new run, all draws are the same
+	Settled     bool      // the steady state of each run counts
 	Run         trace.Run // plan and environment of a run that simulates one of them
 	Level       float64   // of the intervals, such as 0.9
 	Percentiles []float64 // of latencies, in percent
@@ -65,7 +68,11 @@ type Prediction struct {
 	Example    string   `json:"example,omitempty"`
 	Figures    []Figure `json:"figures"`
 	Goals      []Goal   `json:"goals,omitempty"`
-	Hull       Hull     `json:"hull"`
+	// Unsettled says why the load does not show what its rate does to the server, of half of the
+	// runs at least: its queue only grows, and nothing is met; or it was too short for a queue to
+	// build up, and what it seems to meet is open.
+	Unsettled plan.Message `json:"unsettled,omitzero"`
+	Hull      Hull         `json:"hull"`
 }
 
 // A Figure is one number of a run.
@@ -117,13 +124,18 @@ func Of(ctx context.Context, c Case) (*Prediction, error) {
 	}
 	p := &Prediction{Calibrated: c.Base.Calibration != nil, Known: c.Known, Level: c.Level, Requests: nominal[0].requests}
 	p.fail(nominal)
+	var whys []plan.Message
+	for _, o := range nominal {
+		whys = append(whys, o.unsettled)
+	}
+	p.Unsettled = metrics.MostUnsettled(whys)
 	for _, name := range c.names(nominal[0]) {
 		if f, ok := c.figure(name, nominal, drawn); ok {
 			p.Figures = append(p.Figures, f)
 		}
 	}
 	for i, o := range c.Objectives {
-		p.Goals = append(p.Goals, c.goal(i, o, p.figure(o.Name()), nominal, drawn))
+		p.Goals = append(p.Goals, c.goal(i, o, p.figure(o.Name()), nominal, drawn).judged(p.Unsettled))
 	}
 	p.Hull = c.hull(nominal)
 	return p, nil

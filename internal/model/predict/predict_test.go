@@ -209,9 +209,12 @@ func TestGoals(t *testing.T) {
 		if g := p.Goals[0]; g.Likely != at.likely || g.Certain != at.certain {
 			t.Errorf("%v in %+v: %+v", at.limit, f, g)
 		}
-		certain, likely := p.Met()
-		if certain != at.certain || likely != at.likely || !p.Goals[1].Certain {
-			t.Errorf("together %v %v, %+v", certain, likely, p.Goals[1])
+		want := map[bool]predict.Verdict{false: predict.NotMet, true: predict.LikelyMet}[at.likely]
+		if at.certain {
+			want = predict.Met
+		}
+		if p.Verdict() != want || !p.Goals[1].Certain {
+			t.Errorf("together %v, want %v; %+v", p.Verdict(), want, p.Goals[1])
 		}
 	}
 }

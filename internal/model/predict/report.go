@@ -60,11 +60,11 @@ func (r *Report) Add(value string, p *Prediction, extrapolate bool) {
 	if row.Prediction == nil || len(p.Goals) == 0 {
 		return
 	}
-	certain, likely := p.Met()
-	if likely && r.Likely == "" {
+	v := p.Verdict()
+	if (v == Met || v == LikelyMet) && r.Likely == "" {
 		r.Likely = value
 	}
-	if certain && r.Certain == "" {
+	if v == Met && r.Certain == "" {
 		r.Certain = value
 	}
 }
@@ -78,16 +78,6 @@ func (r *Report) Beside(traces []*trace.Trace) {
 		}
 		r.Invalid = r.Invalid || t.Run.Verdict != nil && t.Run.Verdict.Validity == trace.Invalid
 	}
-}
-
-// Met reports whether all objectives are met, with all of their intervals and with the
-// predictions.
-func (p *Prediction) Met() (certain, likely bool) {
-	certain, likely = true, true
-	for _, g := range p.Goals {
-		certain, likely = certain && g.Certain, likely && g.Likely
-	}
-	return certain, likely
 }
 
 // Refused reports whether no row has a prediction, and what the first one says.

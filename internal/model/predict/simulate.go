@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -22,7 +23,8 @@ type outcome struct {
 	extent   extent
 
 	requests, failed int
-	example          string // of a failure
+	example          string       // of a failure
+	unsettled        plan.Message // why the load does not show what its rate does
 }
 
 // run makes simulation i, with the costs of the profile or, if drawn, with draw i of them. Both
@@ -65,15 +67,21 @@ const slowest, fastest = -0.9, 10
 // read takes the figures of a simulated run.
 func (o *outcome) read(c *Case, i int, t *trace.Trace) {
 	t.Run.Plan.Percentiles = c.percentiles()
-	for _, f := range (metrics.Rules{}).Figures(t, "pitot", "") {
+	figures, counted := metrics.Own().Figures(t, ""), t
+	if settled, why := metrics.Settle(t); c.Settled {
+		figures, counted, o.unsettled = metrics.SettledFigures(t), settled, why
+	} else {
+		o.unsettled = why
+	}
+	for _, f := range figures {
 		o.order = append(o.order, f.Name)
 		o.figures[f.Name] = f.Value
 	}
 	for _, goal := range c.Objectives {
-		o.attained = append(o.attained, goal.Of(t))
+		o.attained = append(o.attained, goal.Of(counted))
 		misfit := c.misfit(goal.Name()) * scores(misfitScores)[i]
 		goal.Limit = time.Duration(float64(goal.Limit) * math.Exp(-misfit))
-		o.shaken = append(o.shaken, goal.Of(t))
+		o.shaken = append(o.shaken, goal.Of(counted))
 	}
 	o.requests = len(t.Records)
 	for _, r := range t.Records {

@@ -20,7 +20,7 @@ import (
 // prediction. Numbers are in SI units.
 func CSV(w io.Writer, s curve.Sweep) error {
 	c, figures := csv.NewWriter(w), figureNames(s)
-	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device")
+	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device", "unsettled")
 	predicted := predictedNames(s)
 	if s.Level > 0 {
 		head = append(head, "level", "refused", "extrapolated")
@@ -46,7 +46,7 @@ func CSV(w io.Writer, s curve.Sweep) error {
 			kind = "simulated"
 		}
 		row = append(row, kind, strconv.Itoa(len(r.Runs)), strconv.Itoa(len(r.Failed)),
-			strconv.FormatBool(isKnee(s, i)), strconv.FormatBool(slices.Contains(s.Front, i)), exact(s.PerUser(i)), exact(s.PerDevice(i)))
+			strconv.FormatBool(isKnee(s, i)), strconv.FormatBool(slices.Contains(s.Front, i)), exact(s.PerUser(i)), exact(s.PerDevice(i)), string(r.Unsettled.Code))
 		if s.Level > 0 {
 			row = append(row, exact(s.Level), r.Refused, r.Extrapolated)
 		}

@@ -184,6 +184,12 @@ func marks(s curve.Sweep, row int) string {
 	case r.Extrapolated != "":
 		all = append(all, "extrapolated")
 	}
+	switch r := s.Rows[row]; {
+	case r.QueueGrows():
+		all = append(all, "queue grows")
+	case r.TooShort():
+		all = append(all, "too short")
+	}
 	return strings.Join(all, ", ")
 }
 
@@ -200,7 +206,7 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 	}
 	if s.Load != "" && lines == nil {
-		lines = append(lines, l.Word("sweep.no-knee"))
+		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.TooShort() })))
 	}
 	if len(s.Front) > 0 {
 		lines = append(lines, l.Word("sweep.front"))
@@ -220,6 +226,11 @@ func apart(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 		if r.Extrapolated != "" {
 			extrapolated.Add(r.Extrapolated, name(r.Point, l))
+		}
+	}
+	for _, r := range s.Rows {
+		if !r.Unsettled.IsZero() {
+			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why", r.Unsettled))
 		}
 	}
 	for _, g := range failed {

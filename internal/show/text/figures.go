@@ -40,7 +40,7 @@ func (r *report) rates(s metrics.Summary) {
 		r.Line(strings.Repeat(" ", nameWidth), within)
 	}
 	if g := s.Goodput; g != nil {
-		r.rate(r.Word("report.goodput"), r.Word("report.met", "requests", g.Met, "share", g.Share), sig(g.Rate)+" req/s", "")
+		r.rate(r.Word("report.goodput"), r.Word("report.met", "requests", g.Met, "share", g.Share), sig(g.Rate)+" req/s", r.unsettled(g))
 		r.Line(strings.Repeat(" ", nameWidth), objectives(g))
 	}
 	r.Line()
@@ -48,6 +48,14 @@ func (r *report) rates(s metrics.Summary) {
 
 func (r *report) rate(name, what, whole, steady string) {
 	r.Line(PadRight(name, nameWidth), PadRight(what, 28), PadLeft(whole, 18), PadLeft(steady, 22))
+}
+
+// unsettled says beside the share within the objectives that it is not that of the rate.
+func (r *report) unsettled(g *metrics.Goodput) string {
+	if g.Unsettled.IsZero() {
+		return ""
+	}
+	return r.Word("report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 }
 
 func objectives(g *metrics.Goodput) string {

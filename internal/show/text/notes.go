@@ -45,6 +45,9 @@ func (r *report) notes(s metrics.Summary) {
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
+	if g := s.Goodput; g != nil {
+		r.noteIf(!g.Unsettled.IsZero() && g.Unsettled.Code != s.Steady.Why.Code, "report.slo-open", "why", g.Unsettled)
+	}
 	t := s.Tokens
 	r.noteIf(t.Refused > 0, "report.usage-refused", "requests", t.Refused)
 	r.noteIf(t.Assumed > 0, "report.output-assumed", "requests", t.Assumed)

@@ -6,8 +6,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Predicted shows predictions: of one case all figures, with what their intervals are made
@@ -66,9 +68,35 @@ func one(d *Document, r *predict.Report, row predict.Row) {
 	failures(d, p)
 	beside(d, r, p)
 	for _, g := range p.Goals {
-		d.Line(fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), met(g.Certain, g.Likely)))
+		d.Line(fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), g.Verdict()))
+	}
+	unsettled(d, r)
+}
+
+// unsettled says of which rows the load does not show what its rate does, and why.
+func unsettled(d *Document, r *predict.Report) {
+	var all Groups
+	for _, row := range r.Rows {
+		if row.Prediction != nil && !row.Unsettled.IsZero() && !missed(row.Prediction) {
+			all.Add(words.In(words.Default).Say(row.Unsettled), field(r, row.Value))
+		}
+	}
+	for _, g := range all {
+		of := strings.Join(g.Names, ", ") + ": "
+		if r.Field == "" {
+			of = ""
+		}
+		d.Line(of + g.Said)
 	}
 }
+
+// missed reports whether a load missed an objective though it was too short for a queue to build up:
+// a longer one misses it too.
+func missed(p *predict.Prediction) bool {
+	return !metrics.QueueGrows(p.Unsettled) && len(p.Goals) > 0 && p.Verdict() == predict.NotMet
+}
+
+func field(r *predict.Report, value string) string { return r.Field + "=" + value }
 
 // table has the figures of a case. What is not known of a profile has no column.
 func table(d *Document, r *predict.Report, p *predict.Prediction) {
@@ -165,6 +193,7 @@ func several(d *Document, r *predict.Report) {
 			break
 		}
 	}
+	unsettled(d, r)
 	d.Line(smallest(r))
 }
 
@@ -227,7 +256,7 @@ func cellsOf(p *predict.Prediction) (cells []string) {
 		for _, g := range p.Goals {
 			cells = append(cells, goal(g))
 		}
-		return append(cells, met(p.Met()))
+		return append(cells, string(p.Verdict())+mark(p))
 	}
 	for _, name := range inRows[1:] {
 		cells = append(cells, cell(name))
@@ -235,26 +264,47 @@ func cellsOf(p *predict.Prediction) (cells []string) {
 	return cells
 }
 
-// smallest names the first value that meets all objectives.
+// mark says in a cell that a load does not show what its rate does.
+func mark(p *predict.Prediction) string {
+	switch {
+	case p.Unsettled.IsZero(), missed(p):
+		return ""
+	case metrics.QueueGrows(p.Unsettled):
+		return ", queue grows"
+	}
+	return ", too short"
+}
+
+// smallest names the first value that meets all objectives, and those before it of which that is
+// open.
 func smallest(r *predict.Report) string {
-	goals := 0
+	goals, open := 0, ""
+	var values []string
 	for _, row := range r.Rows {
-		if row.Prediction != nil {
-			goals = len(row.Goals)
+		if row.Prediction == nil {
+			continue
+		}
+		if goals = len(row.Goals); row.Value == r.Likely {
+			break
+		}
+		if row.Verdict() == predict.Open {
+			values = append(values, field(r, row.Value))
+			open = " Open: " + strings.Join(values, ", ") + "."
 		}
 	}
-	name := func(value string) string { return r.Field + "=" + value }
 	switch {
 	case goals == 0:
 		return "Intervals hold one new run."
+	case r.Likely == "" && open != "":
+		return "No value is known to meet all objectives." + open
 	case r.Likely == "":
 		return "No value meets all objectives."
 	case r.Certain == "":
-		return name(r.Likely) + " is the first that meets all objectives, and none does with its whole interval."
+		return field(r, r.Likely) + " is the first that meets all objectives, and none does with its whole interval." + open
 	case r.Certain == r.Likely:
-		return name(r.Certain) + " is the first that meets all objectives, with its whole interval."
+		return field(r, r.Certain) + " is the first that meets all objectives, with its whole interval." + open
 	}
-	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.", name(r.Certain), name(r.Likely))
+	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.%s", field(r, r.Certain), field(r, r.Likely), open)
 }
 
 // goal is how far an objective is met: a share, or a mean in ms.
@@ -274,16 +324,6 @@ func goalOf(g predict.Goal) string {
 		return share(g.Objective.Goal())
 	}
 	return "the mean"
-}
-
-func met(certain, likely bool) string {
-	switch {
-	case certain:
-		return "met"
-	case likely:
-		return "likely met"
-	}
-	return "not met"
 }
 
 func between(low, high, scale float64) string {

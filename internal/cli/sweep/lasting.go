@@ -1,0 +1,70 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
+)
+
+// lengthen gives points whose requests and time are open the time that shows what their rate does
+// to the server: that which they had, by what they are called, if the sweep goes on, else by a light
+// run, one for all points that differ in the rate alone.
+func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *sweep.Plan, had map[string]time.Duration) error {
+	p.Lasting = make([]time.Duration, len(p.Points))
+	known := map[string]time.Duration{}
+	for i := range p.Loads {
+		s := &p.Loads[i].Spec
+		if !lasting.Open(s) {
+			continue
+		}
+		if d := had[p.Points[i].String()]; d > 0 {
+			s.Duration = plan.Duration(d)
+		} else {
+			long, err := c.answers(ctx, m, p, i, known)
+			if err != nil {
+				return err
+			}
+			*s = lasting.Lengthened(*s, long)
+		}
+		p.Lasting[i] = s.Duration.Std()
+	}
+	return nil
+}
+
+// answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
+// its runs will say.
+func (c *Cmd) answers(ctx context.Context, m measuring.Maker, p *sweep.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
+	l := p.Light(point)
+	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
+	if long, ok := known[string(key)]; ok {
+		return long, nil
+	}
+	var r *run.Result
+	var err error
+	if l.Spec.Target.Simulated {
+		r, err = m.Simulate(ctx, l.Spec)
+	} else {
+		r, err = m.Make(l, measuring.Options{Store: c.Store, Quiet: c.Quiet, Progress: progress.Mode(c.Progress)})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case errors.Is(err, console.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted:
+		return 0, console.ErrInterrupted
+	case r != nil:
+		known[string(key)] = lasting.Long(r.Trace.Records)
+	default:
+		known[string(key)] = 0
+	}
+	return known[string(key)], nil
+}

@@ -1,0 +1,121 @@
+// Package lasting says for how long a load is sent where neither its requests nor its time are
+// given.
+//
+// A load of a rate shows what the rate does to a server once the requests that are in flight have
+// come at that rate, and not before: a hundred requests at 200 per second are half a second of
+// load, over before the first answer ends. So it is sent for several times what an answer takes:
+//
+//	ramp    2 answers   the server becomes as busy as it will be
+//	count   3 answers   what counts
+//	rest    1 answer    the server stays as busy while the last that count are answered
+//
+// What an answer takes is known from a light run, one request at a time. Under load it takes
+// longer, which slower allows for.
+package lasting
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Parts are those of a load, as above.
+type Parts struct{ Ramp, Count, Rest time.Duration }
+
+// Of are the parts of a load whose answers take so long, most of them.
+func Of(long time.Duration) Parts { return Parts{2 * long, 3 * long, long} }
+
+const (
+	slower       = 2                // times an answer of a light run
+	least        = 30 * time.Second // of any load, but for
+	mostRequests = 10_000           // which are enough, and
+	fewRequests  = 100              // which are always sent
+	mostNeeded   = 100_000          // of a load that turned out to be too short
+	lightSent    = 6                // requests of a light run
+	tick         = 100 * time.Millisecond
+)
+
+// For is how long a load of a rate is sent, in requests per second, whose answers take long by a
+// light run; 0: that is not known.
+func For(long time.Duration, rate float64) time.Duration {
+	due := func(requests float64) time.Duration {
+		return time.Duration(min(requests/rate, plan.MaxSpan.Seconds()) * float64(time.Second))
+	}
+	p := Of(slower * long)
+	d := max(p.Ramp+p.Count+p.Rest, min(least, due(mostRequests)), due(fewRequests))
+	return min(max(d.Round(tick), tick), due(plan.MaxRequests/2))
+}
+
+// Open reports whether neither the requests nor the time of a load are given, and it has a rate.
+// A dataset of a file has as many requests as the file.
+func Open(s *plan.Spec) bool {
+	if s.Requests > 0 || s.Duration > 0 || s.Rate() == 0 {
+		return false
+	}
+	known := traffic.Datasets()
+	for _, stream := range s.Load {
+		parts := stream.Mix
+		if parts == nil {
+			parts = []plan.Part{{Dataset: stream.Dataset}}
+		}
+		if stream.Requests > 0 || slices.ContainsFunc(parts, func(p plan.Part) bool { return !known[p.Dataset.Kind].Drawn }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Light is a load sent one request at a time, a few in all: a run of it says what its answers take
+// where nothing waits.
+func Light(s plan.Spec) plan.Spec {
+	s.Requests, s.Duration, s.Gate = lightSent, 0, plan.Gate{Concurrency: 1}
+	s.Load = slices.Clone(s.Load)
+	for i := range s.Load {
+		s.Load[i].Arrival = plan.Thing{Kind: "at-once"}
+	}
+	s.Objectives = nil
+	return s
+}
+
+// Long is what most answers of a run took; 0 if there are none.
+func Long(records []*trace.Record) time.Duration {
+	var took []float64
+	for _, r := range records {
+		if r.OK() {
+			took = append(took, r.Done.Sub(r.Sent).Seconds())
+		}
+	}
+	if took == nil {
+		return 0
+	}
+	return time.Duration(stats.Sort(took).Percentile(90) * float64(time.Second))
+}
+
+// Lengthened is a load that is Open, with the time that it is sent.
+func Lengthened(s plan.Spec, long time.Duration) plan.Spec {
+	s.Duration = plan.Duration(For(long, s.Rate()))
+	return s
+}
+
+// Counted is a load that is Open, with as many requests as are due in the time that it should be sent,
+// of which no light run says more: where runs are compared, all have the same requests.
+func Counted(s plan.Spec) plan.Spec {
+	s.Requests = int(math.Ceil(For(0, s.Rate()).Seconds() * s.Rate()))
+	return s
+}
+
+// Needs is how long a load should be sent of which a run was too short, and not so long that it has
+// more requests than anybody waits for; 0: it was long enough.
+func Needs(t *trace.Trace, s *plan.Spec) time.Duration {
+	if t == nil {
+		return 0
+	}
+	d := metrics.NeedsTime(metrics.Unsettled(t))
+	return min(d, time.Duration(mostNeeded/s.Rate()*float64(time.Second)))
+}

@@ -1,0 +1,136 @@
+package metrics
+
+import (
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Codes of a load of a rate that says nothing of that rate.
+const (
+	steadyShort   plan.Code = "steady.short"
+	steadySlowing plan.Code = "steady.slowing"
+	steadyGrowing plan.Code = "steady.growing"
+	tooShort      plan.Code = "steady.too-short"
+)
+
+// QueueGrows reports whether a load was not steady since the queue in front of the server only
+// grew. A load that was too short may be of a rate that the server can serve.
+func QueueGrows(why plan.Message) bool { return why.Code == steadyGrowing || why.Code == steadySlowing }
+
+// Unsettled says why a run under a rate does not show what that rate does to a server: its queue
+// only grows, or requests were sent for less than a few answers take, so that no queue could
+// build up. Of a run that shows it, and of one without a constant rate, it says nothing.
+func Unsettled(t *trace.Trace) plan.Message {
+	if !paced(t.Run.Plan) {
+		return plan.Message{}
+	}
+	return unsettled(t.Records, windowOf(t, InOrder(t.Records)).Why)
+}
+
+// MostUnsettled is why at least half of some runs do not show what their rate does, by Unsettled of
+// each: what most of these say, in the words of the first.
+func MostUnsettled(runs []plan.Message) plan.Message {
+	var grow, short []plan.Message
+	for _, why := range runs {
+		switch {
+		case QueueGrows(why):
+			grow = append(grow, why)
+		case !why.IsZero():
+			short = append(short, why)
+		}
+	}
+	switch {
+	case len(grow)+len(short) == 0 || 2*(len(grow)+len(short)) < len(runs):
+		return plan.Message{}
+	case len(grow) >= len(short):
+		return grow[0]
+	}
+	return short[0]
+}
+
+// paced reports whether requests of a run were due at a constant rate.
+func paced(p trace.Plan) bool {
+	return !p.Ramp && (p.Rate > 0 || p.Spec != nil && p.Spec.Rate() > 0)
+}
+
+func unsettled(records []*trace.Record, why plan.Message) plan.Message {
+	if why.IsZero() || QueueGrows(why) {
+		return why
+	}
+	took, answers := 0.0, 0
+	for _, r := range records {
+		if r.OK() {
+			took, answers = took+Between(r.Released, r.Done), answers+1
+		}
+	}
+	took = over(1, float64(answers)) * took
+	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
+	if sent := Between(first, last); answers > 0 && (why.Code == steadyShort || sent < steadyLength*took) {
+		return plan.Say(tooShort, "length", roughly(sent), "took", roughly(took), "needs", lastingFor(took))
+	}
+	return plan.Message{}
+}
+
+// roughly is a time in seconds as it is read.
+func roughly(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	return d.Round(max(time.Millisecond, (d / 100).Round(10*time.Millisecond)))
+}
+
+// NeedsTime is how long a load should be sent that Unsettled says was too short; 0 of others.
+func NeedsTime(why plan.Message) time.Duration {
+	seconds, _ := why.Args["needs"].(float64)
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// lastingFor is how long a load should be sent whose answers take so many seconds.
+func lastingFor(took float64) time.Duration {
+	const least, answers = 30, 12
+	return time.Duration(math.Ceil(max(least, answers*took))) * time.Second
+}
+
+// Settle is what counts of a run: the requests of its steady state, failures among them, or all of
+// a run without one. Why is that of Unsettled.
+func Settle(t *trace.Trace) (counted *trace.Trace, why plan.Message) {
+	records := InOrder(t.Records)
+	w := windowOf(t, records)
+	if paced(t.Run.Plan) {
+		why = unsettled(records, w.Why)
+	}
+	if !w.Found() {
+		return t, why
+	}
+	out := &trace.Trace{Run: t.Run}
+	for _, r := range records {
+		if r.Released >= w.from {
+			out.Records = append(out.Records, r)
+		}
+	}
+	return out, why
+}
+
+// SettledFigures are the figures of the steady state of a run, under their usual names; of one
+// without a steady state those of the whole run. The counts of requests and tokens, and the
+// duration, are always the whole run's.
+func SettledFigures(t *trace.Trace) []trace.Figure {
+	return Summarize(t, Options{brief: true, settled: true}).Figures()
+}
+
+// settle puts the figures of the steady state in the place of those of the whole run.
+func (s *Summary) settle(w window) {
+	if !w.Found() {
+		return
+	}
+	share := over(s.Steady.Completed, s.Rates.Requests)
+	s.Rates.Requests, s.Rates.Output = s.Steady.Completed, s.Steady.Output
+	for _, rate := range []*float64{&s.Rates.Input, &s.Rates.Inputs, &s.Rates.Audio} {
+		*rate *= share
+	}
+	s.Service, s.Concurrency.Mean = s.Steady.Service, s.Steady.Level
+	if s.Goodput != nil {
+		s.Goodput = goodput(w.within, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
+	}
+}
