@@ -83,7 +83,7 @@ const (
 	exitFailed      = 1   // a run or a command could not be completed
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
 	exitNotMet      = 3   // all was done, and a gate of --fail-if failed, or a run is not as --require-valid wants it
-	exitCannotTell  = 4   // all was done, and the data cannot tell whether a gate of --fail-if holds
+	exitCannotTell  = 4   // all was done, and the data cannot tell whether a gate of --fail-if holds, or what the capacity is
 	exitInterrupted = 130 // ended by an interrupt; what there was is reported
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -79,6 +80,9 @@ func (c Cmd) measure(con *console.Console, m measuring.Maker) (traces []*trace.T
 			return nil, err
 		}
 		t, err := c.one(m, l)
+		if invalid := (invalidError{}); errors.As(err, &invalid) {
+			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
+		}
 		if err != nil {
 			return nil, errors.Join(err, kept(name, i))
 		}
@@ -90,7 +94,12 @@ func (c Cmd) measure(con *console.Console, m measuring.Maker) (traces []*trace.T
 	return traces, nil
 }
 
-// one makes the run of a load, to its end.
+// An invalidError is a run that shows its client: no engine is found from such runs.
+type invalidError struct{ why string }
+
+func (e invalidError) Error() string { return e.why }
+
+// one makes the run of a load, to its end. An invalid one shows its client and ends all.
 func (c Cmd) one(m measuring.Maker, l experiment.Load) (*trace.Trace, error) {
 	r, err := m.Make(l, measuring.Options{Store: c.Store})
 	switch {
@@ -98,6 +107,9 @@ func (c Cmd) one(m measuring.Maker, l experiment.Load) (*trace.Trace, error) {
 		return nil, err
 	case r.Trace.Run.Status != trace.Complete:
 		return nil, console.ErrInterrupted
+	}
+	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
+		return nil, invalidError{console.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
 	}
 	return r.Trace, r.Unanswered()
 }

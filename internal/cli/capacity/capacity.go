@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment/capacity"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 )
 
 // Cmd is `pitot capacity`.
@@ -32,7 +33,7 @@ type Cmd struct {
 	Precision share         `default:"5%" placeholder:"SHARE" help:"How well to know the load (${default})."`
 	Seed      uint32        `placeholder:"N" help:"Seed of the search. Default: 1."`
 	Name      string        `placeholder:"TEXT" help:"Name of the search: of its runs, and of the experiment that they are. Default: capacity and the time."`
-	Resume    string        `placeholder:"NAME" xor:"name" help:"Go on with the search of this name. The other flags must be the same."`
+	Resume    string        `placeholder:"NAME" help:"Go on with the search of this name. The other flags must be the same."`
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Page
@@ -75,8 +76,8 @@ func (c *Cmd) settings() (s capacity.Settings, err error) {
 	if c.Budget < shortest || c.Budget > 24*time.Hour {
 		return s, fmt.Errorf("--budget %v: must be from %v to 24h", c.Budget, shortest)
 	}
-	if c.Name != "" && c.Resume != "" {
-		return s, errors.New("--resume has the name of the search: leave out --name")
+	if c.Name != "" && c.Resume != "" && c.Name != c.Resume {
+		return s, fmt.Errorf("--name %s: does not go with --resume %s, which names the search", c.Name, c.Resume)
 	}
 	if name := cmp.Or(c.Name, c.Resume); strings.ContainsAny(name, "*?[") {
 		return s, fmt.Errorf("name %q: * ? and [ are for patterns", name)
@@ -114,10 +115,27 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 	if err != nil {
 		return errors.Join(err, legs.kept())
 	}
+	write := writeText
 	if c.Format == "json" {
-		return writeJSON(con.Stdout, a)
+		write = writeJSON
 	}
-	return writeText(con.Stdout, a)
+	if err := write(con.Stdout, a); err != nil || a.Known() {
+		return err
+	}
+	if a.End == capacity.Client {
+		fmt.Fprintf(con.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
+	}
+	return console.GateError{Inconclusive: 1, Why: "the capacity is not known"}
+}
+
+// flags are those that a search goes on with.
+func (c *Cmd) flags(con *console.Console, s capacity.Settings) []capacity.Flag {
+	load := shell.Join(con.Masked(c.Load))
+	return []capacity.Flag{
+		{Name: "--url", Value: con.Masked([]string{c.URL})[0]}, {Name: "--slo", Value: strings.Join(names(s.Objectives), ",")}, {Name: "--by", Value: c.By},
+		{Name: "--profile", Value: c.Profile}, {Name: "--no-model", Value: strconv.FormatBool(c.NoModel)}, {Name: "--budget", Value: c.Budget.String()},
+		{Name: "--precision", Value: percent(float64(c.Precision))}, {Name: "--seed", Value: strconv.FormatUint(s.Seed, 10)}, {Name: "the load behind --", Value: load},
+	}
 }
 
 func names(all []objective.Objective) (out []string) {

@@ -21,7 +21,12 @@ func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, e
 	}
 	defer runs.Close()
 	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
-	begin.Body = body(capacity.NewAnswer(g.name, new(capacity.Result), s, nil))
+	answer := func(r *capacity.Result, legs []capacity.AnswerLeg) *capacity.Answer {
+		a := capacity.NewAnswer(g.name, r, s, legs)
+		a.Flags = g.flags(g.con, s)
+		return a
+	}
+	begin.Body = body(answer(new(capacity.Result), nil))
 	kept, err := runs.BeginSearch(begin)
 	if err != nil {
 		return nil, err
@@ -29,7 +34,7 @@ func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, e
 	status := trace.Interrupted
 	defer func() { err = errors.Join(err, kept.End(status)) }()
 	s.Begins = func(l capacity.Leg, r *capacity.Result) {
-		_ = kept.Write(body(capacity.NewAnswer(g.name, r, s, append(slices.Clone(g.told), capacity.Begun(l))))) // the next one may succeed
+		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), capacity.Begun(l))))) // the next one may succeed
 	}
 	r, err := capacity.Run(context.Background(), s, g.measure, func(l capacity.Made) {
 		g.told = append(g.told, capacity.Told(l, g.limited, s.Objectives))
@@ -41,7 +46,7 @@ func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, e
 		return nil, err
 	}
 	status = trace.Complete
-	a = capacity.NewAnswer(g.name, r, s, g.told)
+	a = answer(r, g.told)
 	return a, kept.Write(body(a))
 }
 

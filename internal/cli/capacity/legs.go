@@ -3,6 +3,7 @@ package capacity
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -73,15 +74,45 @@ func (g *legs) restore() error {
 	if err != nil {
 		return console.Usagef("--resume: %w", err)
 	}
+	valid := func(t *trace.Trace) bool { return len(capacity.InTheWay(t.Run.Verdict)) == 0 }
+	last := 0
 	for _, t := range all {
 		if leg := t.Run.Leg; leg != nil && leg.Experiment == g.name {
-			g.stored[leg.Position] = t
+			if had := g.stored[leg.Position]; had == nil || !valid(had) { // one that was repeated later
+				g.stored[leg.Position] = t
+			}
+			last = max(last, leg.Position)
 		}
 	}
 	if len(g.stored) == 0 {
 		return console.Usagef("--resume %s: no run in the store is of a search of this name", g.name)
 	}
-	return nil
+	for ; g.stored[last] != nil && !valid(g.stored[last]); last-- { // those that it stopped for are made again
+		delete(g.stored, last)
+	}
+	return g.sameFlags()
+}
+
+// sameFlags refuses by name the flags that are not those that the search began with.
+func (g *legs) sameFlags() error {
+	runs, err := g.con.OpenStore(g.Store)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	var was capacity.Answer
+	x, err := runs.Search(g.name)
+	if err != nil || json.Unmarshal(x.Body, &was) != nil { // an older Pitot made it: its legs tell
+		return nil
+	}
+	var errs []error
+	for _, now := range g.flags(g.con, g.s) {
+		i := slices.IndexFunc(was.Flags, func(f capacity.Flag) bool { return f.Name == now.Name })
+		if i >= 0 && was.Flags[i].Value != now.Value {
+			errs = append(errs, fmt.Errorf("--resume %s: %s was %q, and is %q now; give it as it was, or begin anew with another --name", g.name, now.Name, was.Flags[i].Value, now.Value))
+		}
+	}
+	return console.Usage(errors.Join(errs...))
 }
 
 // load is the run of a leg.

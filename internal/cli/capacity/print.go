@@ -62,14 +62,20 @@ func table(w io.Writer, a *capacity.Answer) error {
 		name string
 		capacity.Side
 	}{{"passes", a.Below}, {"fails", a.Above}} {
-		if s.Legs == 0 {
+		switch {
+		case s.Legs == 0:
 			continue
+		case s.name == "passes" && !s.Met:
+			s.name = "below"
+		case s.name == "fails" && s.Met:
+			s.name = "above"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d", s.name, console.English.Say(capacity.LoadWords(a.By, s.Load)), s.Legs, s.Requests)
-		for _, v := range s.Attained {
-			fmt.Fprintf(t, "\t%s", percent(v))
+		for i, v := range s.Attained {
+			fmt.Fprintf(t, "\t%s (%s to %s)", percent(v), percent(s.Low[i]), percent(s.High[i]))
 		}
 		fmt.Fprintln(t)
 	}
+	fmt.Fprintln(t, console.English.Word("capacity.shares"))
 	return t.Flush()
 }

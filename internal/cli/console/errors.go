@@ -35,10 +35,16 @@ func (e NotValidError) Error() string {
 	return fmt.Sprintf("the run is %s, and --require-valid asks for a valid one", e.Validity)
 }
 
-// A GateError says that gates failed, or that the data cannot tell.
-type GateError struct{ Failed, Inconclusive int }
+// A GateError says that gates failed, or that the data cannot tell: of gates, or what Why says.
+type GateError struct {
+	Failed, Inconclusive int
+	Why                  string
+}
 
 func (e GateError) Error() string {
+	if e.Why != "" {
+		return e.Why
+	}
 	if e.Failed > 0 {
 		return Counted(e.Failed, "gate") + " failed"
 	}

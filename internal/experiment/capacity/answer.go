@@ -21,9 +21,23 @@ type Answer struct {
 	// Budget and Wanted are those of the Settings.
 	Budget time.Duration `json:"budget"`
 	Wanted float64       `json:"wanted"`
+	// Tightest are the objectives with the limits that the lightest load just kept, where it does not
+	// keep those asked for.
+	Tightest []string `json:"tightest,omitempty"`
+	// Flags are those that a search goes on with, as they were given.
+	Flags []Flag `json:"flags,omitempty"`
 	// Says is the answer in words.
 	Says []plan.Message `json:"says"`
 }
+
+// A Flag is one of the command line of a search.
+type Flag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Known reports whether a search found a capacity, or that the heaviest load is below it.
+func (a *Answer) Known() bool { return a.Load > 0 && a.End != Client || a.End == Everything }
 
 // An AnswerLeg is a leg in an Answer. One that is under way has a number, a load and a purpose.
 type AnswerLeg struct {
@@ -73,8 +87,36 @@ func NewAnswer(name string, r *Result, s Settings, legs []AnswerLeg) *Answer {
 	if r.End != "" || r.Load > 0 {
 		a.Binding = s.Objectives[r.Binds].String()
 	}
-	a.Says = sayer{r, s}.all()
+	say := sayer{r, s}
+	a.Says = say.all()
+	none := r.End == Nothing || r.End == OutOfTime && r.Load+r.Passes == 0
+	if lightest := say.lightest(); none && lightest.Number > 0 && lightest.Number <= len(legs) {
+		if a.Tightest = tightest(legs[lightest.Number-1], s.Objectives); a.Tightest != nil {
+			a.Says = append(a.Says, plan.Say("capacity.tightest", "load", LoadWords(lightest.By, lightest.Load), "requests", lightest.Requests, "slo", strings.Join(a.Tightest, ",")))
+		}
+	}
 	return a
+}
+
+// tightest are objectives that a leg just met; nil if too much of it was not answered.
+func tightest(l AnswerLeg, objectives []objective.Objective) (out []string) {
+	for i, o := range objectives {
+		if i >= len(l.Limited) || l.Limited[i] <= 0 {
+			return nil
+		}
+		o.Limit = upwards(seconds(l.Limited[i]))
+		out = append(out, o.String())
+	}
+	return out
+}
+
+// upwards is a limit of three digits that is not below d.
+func upwards(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return (d + unit - 1) / unit * unit
 }
 
 // A sayer says a result in words.
@@ -126,6 +168,8 @@ func (a sayer) answer() []plan.Message {
 		return []plan.Message{plan.Say("capacity.so-far", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails))}
 	case a.End == Nothing:
 		return a.nothing()
+	case a.End == Client:
+		return a.client()
 	case a.End == Everything:
 		return []plan.Message{plan.Say("capacity.everything", "load", passes)}
 	case a.Load == 0:
@@ -136,10 +180,50 @@ func (a sayer) answer() []plan.Message {
 			plan.Say("capacity.binds", "binding", binding, "precision", a.Result.Precision, "basis", basis),
 		}
 	}
-	return []plan.Message{
-		plan.Say("capacity.approximate", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails)),
-		plan.Say("capacity.out-of-time", "binding", binding, "precision", a.Result.Precision, "wanted", a.Settings.Precision, "basis", basis),
+	known := plan.Say("capacity.out-of-time", "binding", binding, "precision", a.Result.Precision, "wanted", a.Settings.Precision, "basis", basis)
+	if a.Result.Precision <= a.Settings.Precision {
+		known = plan.Say("capacity.unconfirmed", "binding", binding, "precision", a.Result.Precision, "basis", basis)
 	}
+	out := []plan.Message{plan.Say("capacity.approximate", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails)), known}
+	if i := a.missed(); i >= 0 {
+		s := a.Below
+		out = append(out, plan.Say("capacity.below-missed", "load", a.load(s.Load), "objective", a.Objectives[i].String(),
+			"share", s.Attained[i], "low", s.Low[i], "high", s.High[i], "goal", a.Objectives[i].Goal()))
+	}
+	return out
+}
+
+// missed is the objective that the runs of the lower side are furthest from having met, as they were
+// counted; -1: they met all.
+func (a sayer) missed() (worst int) {
+	worst = -1
+	most := 1 + 1e-9
+	for i, share := range a.Below.Attained {
+		if beyond := (1 - share) / allowed(a.Objectives[i]); a.Below.Legs > 0 && beyond > most {
+			most, worst = beyond, i
+		}
+	}
+	return worst
+}
+
+// client says how the client was in the way, and what is known nevertheless.
+func (a sayer) client() []plan.Message {
+	last := a.Legs[len(a.Legs)-1]
+	out := []plan.Message{plan.Say("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}
+	if a.Passes > 0 || a.Fails > 0 {
+		out = append(out, plan.Say("capacity.so-far", "known", a.bounds()))
+	}
+	return out
+}
+
+// lightest is the leg of the least load.
+func (a sayer) lightest() (out Made) {
+	for _, l := range a.Legs {
+		if len(l.Client) == 0 && (out.Number == 0 || out.By != a.By || l.By == a.By && l.Load < out.Load) {
+			out = l
+		}
+	}
+	return out
 }
 
 // aboveMet reports whether the requests at the upper side met all objectives.
@@ -154,12 +238,7 @@ func (a sayer) aboveMet() bool {
 
 // nothing says by how much the lightest load fails.
 func (a sayer) nothing() []plan.Message {
-	last := a.Legs[len(a.Legs)-1]
-	for _, l := range a.Legs { // the lightest
-		if l.By == a.By && l.Load < last.Load {
-			last = l
-		}
-	}
+	last := a.lightest()
 	o := a.Objectives[a.Binds]
 	out := []plan.Message{plan.Say("capacity.nothing", "load", LoadWords(last.By, last.Load), "share", last.Attained(a.Binds),
 		"metric", strings.ToUpper(o.Metric), "limit", o.Limit, "goal", o.Goal())}

@@ -36,6 +36,8 @@ func codes(a *Answer) (out []plan.Code) {
 func TestAnswersSayWhatIsKnown(t *testing.T) {
 	s := Settings{Objectives: limits(t, "ttft.p99=500ms"), By: Rate, Budget: time.Minute, Precision: 0.05}
 	side := Side{Load: 9, Legs: 1, Requests: 100, Attained: []float64{1}}
+	missed := Side{Load: 3, Legs: 1, Requests: 100, Attained: []float64{0.98}, Low: []float64{0.93}, High: []float64{0.99}}
+	spoilt := Made{Leg{Number: 2, Load: 8, By: Rate}, Outcome{Client: []plan.Message{plan.Say("verdict.ran-out")}}}
 	light := Made{Leg{Number: 1, Load: 1, By: Concurrency}, Outcome{Requests: 10, Tails: [][]Tail{{{N: 10}}}}}
 	for _, c := range []struct {
 		result Result
@@ -47,6 +49,10 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 		{Result{End: Everything, Passes: 40}, "capacity.everything"},
 		{Result{End: OutOfTime, Fails: 40}, "capacity.unknown"},
 		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.3}, "capacity.approximate capacity.out-of-time"},
+		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.015}, "capacity.approximate capacity.unconfirmed"},
+		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.3, Below: missed}, "capacity.approximate capacity.out-of-time capacity.below-missed"},
+		{Result{End: Client, Passes: 3, Legs: []Made{light, spoilt}}, "capacity.client capacity.so-far"},
+		{Result{End: Client, Legs: []Made{spoilt}}, "capacity.client"},
 		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Precision: 0.04, Above: side}, "capacity.found capacity.binds capacity.clusters"},
 		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Above: Side{Legs: 1, Attained: []float64{0.5}, Reason: queueGrew}}, "capacity.found capacity.binds capacity.other-reason"},
 		{Result{End: Nothing, Legs: []Made{light}}, "capacity.nothing"},
@@ -62,6 +68,130 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 		if known := c.result.End != "" || c.result.Load > 0; (a.Binding != "") != known {
 			t.Errorf("%+v: %q binds", c.result, a.Binding)
 		}
+		if known := c.result.Load > 0 || c.result.End == Everything; a.Known() != known {
+			t.Errorf("%+v is known: %v", c.result, !known)
+		}
+	}
+}
+
+// Where nothing meets the objectives the tightest are those that the lightest load kept; what it did
+// not answer makes none.
+func TestTheTightestObjectives(t *testing.T) {
+	goals := limits(t, "ttft.p99=500ms,tpot.p95=5ms")
+	legs := make([]AnswerLeg, 3)
+	r := &Result{End: Nothing}
+	for i, l := range []Leg{{Number: 1, Load: 1, By: Concurrency}, {Number: 2, Load: 4, By: Rate}, {Number: 3, Load: 2, By: Rate}} {
+		m := Made{l, Outcome{Requests: 40, Tails: [][]Tail{make([]Tail, 1), make([]Tail, 1)}}}
+		r.Legs, legs[i] = append(r.Legs, m), Told(m, []float64{0.8, 0.00712345}, goals)
+	}
+	legs[2].Limited[0] = 0.8123456
+	a := NewAnswer("x", r, Settings{Objectives: goals, By: Rate}, legs)
+	if want := []string{"ttft.p99=813ms", "tpot.p95=7.13ms"}; !slices.Equal(a.Tightest, want) || !slices.Contains(codes(a), "capacity.tightest") {
+		t.Errorf("%v, %v, want %v", a.Tightest, codes(a), want)
+	}
+	legs[2].Limited[0] = 0
+	if a := NewAnswer("x", r, Settings{Objectives: goals, By: Rate}, legs); a.Tightest != nil {
+		t.Errorf("unanswered requests had %v", a.Tightest)
+	}
+}
+
+// The interval of a share is Wilson's where what is beyond comes evenly, 5 of 100 in 0.887 to 0.978,
+// and wider where it comes in clusters.
+func TestSharesHaveIntervals(t *testing.T) {
+	parts := func(above ...int) (all []Tail) {
+		for _, n := range above {
+			p := Tail{N: 25}
+			p.Above[centre] = n
+			all = append(all, p)
+		}
+		return all
+	}
+	low, share, high := shareOf(parts(1, 1, 2, 1))
+	if math.Abs(low-0.8882) > 1e-3 || math.Abs(share-0.95) > 1e-12 || math.Abs(high-0.9785) > 1e-3 {
+		t.Errorf("%v in %v to %v", share, low, high)
+	}
+	if wide, same, wider := shareOf(parts(5, 0, 0, 0)); wide > low-0.05 || same != share || wider < high {
+		t.Errorf("in clusters %v in %v to %v", same, wide, wider)
+	}
+	if low, share, high := shareOf(nil); low != 0 || share != 0 || high != 1 {
+		t.Errorf("of nothing %v in %v to %v", share, low, high)
+	}
+}
+
+// A client is in the way of a run that is invalid or that others starved, and not of one that the
+// server answered with nothing.
+func TestWhoIsInTheWay(t *testing.T) {
+	for _, c := range []struct {
+		validity trace.Validity
+		reasons  []plan.Code
+		want     bool
+	}{
+		{trace.Valid, nil, false},
+		{trace.Doubtful, []plan.Code{"verdict.itl-bounded"}, false},
+		{trace.Doubtful, []plan.Code{"verdict.itl-bounded", "verdict.starved"}, true},
+		{trace.Invalid, []plan.Code{"verdict.sent-late"}, true},
+		{trace.Invalid, []plan.Code{"verdict.held-back"}, true},
+		{trace.Invalid, []plan.Code{"verdict.none-answered"}, false},
+		{trace.Invalid, []plan.Code{"verdict.none-answered", "verdict.ran-out"}, true},
+	} {
+		v := &trace.Verdict{Validity: c.validity}
+		for _, code := range c.reasons {
+			v.Reasons = append(v.Reasons, plan.Say(code))
+		}
+		if got := InTheWay(v); len(got) > 0 != c.want {
+			t.Errorf("%v: %v", v, got)
+		}
+	}
+	if InTheWay(nil) != nil {
+		t.Error("a run without a verdict has a client in the way")
+	}
+}
+
+// server is a server whose answers take 0.1 s and which keeps its limits up to 20 requests per second.
+func server(l Leg) Outcome {
+	m := counted(1000, map[bool]int{true: 400, false: 0}[l.By == Rate && l.Load > 20])
+	m.E2EL, m.Long, m.Spent = 0.1, 0.1, l.Length()
+	return m.Outcome
+}
+
+// A client that is in the way of a load is given one more chance; after that the search ends with
+// what it knows, at no lower load.
+func TestAClientInTheWayEndsASearch(t *testing.T) {
+	spoils := func(which func(Leg) bool) (*Result, error) {
+		s := Settings{Objectives: limits(t, "ttft.p95=500ms"), By: Rate, Budget: 10 * time.Minute, Precision: 0.1, Seed: 1}
+		return Run(t.Context(), s, func(_ context.Context, l Leg) (Outcome, error) {
+			o := server(l)
+			if which(l) {
+				o.Client = []plan.Message{plan.Say("verdict.starved")}
+			}
+			return o, nil
+		}, nil)
+	}
+	r, err := spoils(func(l Leg) bool { return l.Load > 15 })
+	if n := len(r.Legs); err != nil || r.End != Client || n < 3 || r.Legs[n-1].Load != r.Legs[n-2].Load || r.Legs[n-1].Seed == r.Legs[n-2].Seed {
+		t.Errorf("%v, %v after %d legs", err, r.End, len(r.Legs))
+	}
+	if r, err := spoils(func(l Leg) bool { return l.Number == 1 || l.Number == 4 }); err != nil || r.End == Client || r.Load < 10 {
+		t.Errorf("%v, %v, %v req/s: a load that was repeated ends the search", err, r.End, r.Load)
+	}
+	if r, err := spoils(func(Leg) bool { return true }); err != nil || r.End != Client || len(r.Legs) != 2 {
+		t.Errorf("%v, %v after %d legs", err, r.End, len(r.Legs))
+	}
+}
+
+// A leg of a low rate lasts until there is something to count.
+func TestLegsHaveRequests(t *testing.T) {
+	s := Settings{Objectives: limits(t, "ttft.p95=500ms"), By: Rate, Budget: time.Hour, Precision: 0.1, Seed: 1}
+	_, err := Run(t.Context(), s, func(_ context.Context, l Leg) (Outcome, error) {
+		if l.By == Rate && l.Load*l.Count.Seconds() < leastDue-1 {
+			t.Errorf("%v/s for %v", l.Load, l.Count)
+		}
+		o := counted(100, 12).Outcome // not met, at any load
+		o.E2EL, o.Long, o.Spent = 2, 2, l.Length()
+		return o, nil
+	}, nil)
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -147,10 +277,7 @@ func TestASearchTellsWhatItKnows(t *testing.T) {
 		begun, known = append(begun, l), append(known, *r)
 	}}
 	r, err := Run(t.Context(), s, func(_ context.Context, l Leg) (Outcome, error) {
-		m := counted(1000, map[bool]int{true: 400, false: 0}[l.By == Rate && l.Load > 20])
-		m.E2EL, m.Long = 0.1, 0.1
-		m.Spent = l.Length()
-		return m.Outcome, nil
+		return server(l), nil
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,9 +20,10 @@ type Outcome struct {
 	Spent    time.Duration // by the leg, with what was waited for after it
 	Requests int           // counted
 	Failed   int           // of these, with the answers that had nothing in them
-	Invalid  bool          // the client was in the way
-	Growing  bool          // the queue grew
-	Cut      bool          // the run ended before all that it was to count was sent
+	// Client says how the client was in the way, and not the server under test; empty: it was not.
+	Client  []plan.Message
+	Growing bool // the queue grew
+	Cut     bool // the run ended before all that it was to count was sent
 
 	Tails  [][]Tail // by objective, then by block: parts of the leg, as long as each other
 	E2EL   float64  // mean, in seconds; 0 if nothing was answered
@@ -98,7 +99,7 @@ const blocks = 4
 func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 	o := Outcome{
 		Spent: time.Duration(t.Run.End), Cut: t.Run.Status != trace.Complete, Tails: make([][]Tail, len(objectives)),
-		Invalid: t.Run.Verdict != nil && t.Run.Verdict.Validity == trace.Invalid,
+		Client: InTheWay(t.Run.Verdict),
 	}
 	for i := range o.Tails {
 		o.Tails[i] = make([]Tail, blocks)
@@ -128,6 +129,31 @@ func Observe(t *trace.Trace, l Leg, objectives []objective.Objective) Outcome {
 	}
 	o.Fly, o.Growing = growth(t.Records, l)
 	return o
+}
+
+// starved says that other programs kept the client from its processors, and noAnswer that the server
+// answered nothing, which alone is no fault of the client.
+const (
+	starved  plan.Code = "verdict.starved"
+	noAnswer plan.Code = "verdict.none-answered"
+)
+
+// aboutClient are reasons that blame the client even of a run without answers.
+var aboutClient = []plan.Code{"verdict.ran-out", "verdict.sent-late", "verdict.processors-busy", "verdict.workers-busy", starved}
+
+// InTheWay is why a run shows its client: it is invalid, for more than that nothing was answered,
+// or others starved the client.
+func InTheWay(v *trace.Verdict) []plan.Message {
+	has := func(codes ...plan.Code) bool {
+		return slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return slices.Contains(codes, m.Code) })
+	}
+	switch {
+	case v == nil,
+		v.Validity != trace.Invalid && !has(starved),
+		has(noAnswer) && !has(aboutClient...):
+		return nil
+	}
+	return v.Reasons
 }
 
 // counted are the requests of a run that a leg counts, and when they came.
@@ -274,7 +300,7 @@ const (
 // Reason is why a leg never passes, whatever its latencies; empty: no reason.
 func (o *Outcome) Reason() plan.Code {
 	switch {
-	case o.Invalid:
+	case len(o.Client) > 0:
 		return clientInvalid
 	case o.Requests == 0:
 		return nothingCame

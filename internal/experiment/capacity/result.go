@@ -36,11 +36,15 @@ type Side struct {
 	Legs     int       `json:"legs"`
 	Requests int       `json:"requests"`
 	Attained []float64 `json:"attained"` // by objective: the share of requests within the limit
-	Reason   plan.Code `json:"reason,omitempty"`
+	// Low and High are the interval of 95 % of each share.
+	Low    []float64 `json:"low"`
+	High   []float64 `json:"high"`
+	Met    bool      `json:"met"` // every objective, as it was counted
+	Reason plan.Code `json:"reason,omitempty"`
 }
 
 func (x *search) result(end End) *Result {
-	r := &Result{End: end, Spent: x.Spent(), Legs: x.legs, Odd: x.odd()}
+	r := &Result{End: end, Spent: x.Spent(), Legs: x.all, Odd: x.odd()}
 	e, objective := x.binding()
 	r.Binds = objective
 	up, down, _ := x.bracket()
@@ -76,23 +80,47 @@ func (x *search) worst() int {
 // sideOf pools the legs of a side.
 func (x *search) sideOf(why Why, load float64) Side {
 	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
-	tails := make([]Tail, len(x.Objectives))
+	parts := make([][]Tail, len(x.Objectives)) // blocks of all legs
 	for _, l := range x.legsOf(why, load) {
 		s.Legs++
 		s.Requests += l.Requests
 		if reason := l.Reason(); reason != "" {
 			s.Reason = reason
 		}
-		for k := range tails {
-			tails[k] = tails[k].plus(l.Tail(k))
+		for k := range parts {
+			parts[k] = append(parts[k], l.Tails[k]...)
 		}
 	}
-	for k, t := range tails {
-		if t.N > 0 {
-			s.Attained[k] = 1 - float64(t.Above[centre])/float64(t.N)
-		}
+	for k := range parts {
+		low, share, high := shareOf(parts[k])
+		s.Attained[k], s.Low, s.High = share, append(s.Low, low), append(s.High, high)
 	}
+	s.Met = s.Legs > 0 && x.met(s)
 	return s
+}
+
+// shareOf is the share within a limit, with its interval of 95 %, of parts of runs. What is beyond a
+// limit comes in clusters, so that n requests are worth as many as the scatter between the parts
+// says, and no more. The interval is that of E. B. Wilson, "Probable inference, the law of
+// succession, and statistical inference", Journal of the American Statistical Association 22, 1927.
+func shareOf(parts []Tail) (low, share, high float64) {
+	n, beyond, scatter := 0.0, 0.0, 0.0
+	for _, t := range parts {
+		n, beyond = n+float64(t.N), beyond+float64(t.Above[centre])
+	}
+	if n == 0 {
+		return 0, 0, 1
+	}
+	miss := beyond / n
+	for _, t := range parts {
+		scatter += square(float64(t.Above[centre]) - miss*float64(t.N))
+	}
+	if chance := miss * (1 - miss) * n * (1 - 1/float64(len(parts))); scatter > chance && chance > 0 {
+		n *= chance / scatter
+	}
+	const z = 1.96
+	middle, reach := (miss+z*z/2/n)/(1+z*z/n), z*math.Sqrt(miss*(1-miss)/n+z*z/4/n/n)/(1+z*z/n)
+	return 1 - min(1, middle+reach), 1 - miss, 1 - max(0, middle-reach)
 }
 
 // legsOf are the legs of a side.

@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/judge/objective"
 )
 
 // A search is one under way: all of it follows from the legs.
 type search struct {
 	Settings
-	legs    []Made
+	all     []Made // that were made
+	legs    []Made // those of them that say something of the server
 	match   *match
 	best    []estimate // by objective
 	learned int        // how often Learn was asked
@@ -41,9 +43,12 @@ func Run(ctx context.Context, s Settings, measure Measure, told func(Made)) (*Re
 		if err != nil {
 			return nil, err
 		}
-		x.legs = append(x.legs, Made{leg, o})
+		made := Made{leg, o}
+		if x.all = append(x.all, made); len(o.Client) == 0 {
+			x.legs = append(x.legs, made)
+		}
 		if told != nil {
-			told(x.legs[len(x.legs)-1])
+			told(made)
 		}
 	}
 }
@@ -57,17 +62,27 @@ const (
 	OutOfTime  End = "budget"     // what is known is less precise
 	Nothing    End = "nothing"    // the lightest load does not meet the objectives
 	Everything End = "everything" // the heaviest load of the search does
+	Client     End = "client"     // the client was in the way, of a load and of its repetition
 )
 
 // The bounds of a search, in multiples of the load that has one request in flight.
 const (
-	lightest = 1. / 64
+	lightest = 1. / 16
 	heaviest = 4096
 )
 
+// leastDue is how many requests are due, on average, in what a leg counts.
+const leastDue = 20
+
 // next is the next leg, or why there is none.
 func (x *search) next() (Leg, End) {
-	if len(x.legs) == 0 {
+	switch n := len(x.all); {
+	case n >= 2 && len(x.all[n-1].Client) > 0 && len(x.all[n-2].Client) > 0:
+		return Leg{}, Client
+	case n >= 1 && len(x.all[n-1].Client) > 0: // once more
+		last := x.all[n-1]
+		return x.affordable(x.leg(last.Load, last.Why, last.By))
+	case n == 0:
 		return x.leg(1, Light, Concurrency), ""
 	}
 	light := &x.legs[0]
@@ -87,8 +102,16 @@ func (x *search) next() (Leg, End) {
 			return Leg{}, end
 		}
 	}
-	l := x.leg(load, why, x.By)
-	if x.Spent()+l.Length()+seconds(light.E2EL) > x.Budget {
+	return x.affordable(x.leg(load, why, x.By))
+}
+
+// affordable is a leg, or that there is no time for it.
+func (x *search) affordable(l Leg) (Leg, End) {
+	answer := 0.0
+	if len(x.legs) > 0 {
+		answer = x.legs[0].E2EL
+	}
+	if x.Spent()+l.Length()+seconds(answer) > x.Budget {
 		return Leg{}, OutOfTime
 	}
 	return l, ""
@@ -102,7 +125,7 @@ func hopeless(light *Made, s Settings) bool {
 			return true
 		}
 	}
-	return light.Requests == 0 || light.Invalid || 2*light.Failed > light.Requests
+	return light.Requests == 0 || 2*light.Failed > light.Requests
 }
 
 // unit is the load that has one request in flight.
@@ -115,7 +138,7 @@ func (x *search) unit() float64 {
 
 // Spent is the time of all legs.
 func (x *search) Spent() (sum time.Duration) {
-	for _, l := range x.legs {
+	for _, l := range x.all {
 		sum += l.Spent
 	}
 	return sum
@@ -124,18 +147,21 @@ func (x *search) Spent() (sum time.Duration) {
 // leg makes the next leg at a load. A ramp fills the server: what is in flight when it ends
 // has come since then, nearly all of it.
 func (x *search) leg(load float64, why Why, by By) Leg {
-	l := Leg{Number: len(x.legs) + 1, Load: round(load, by), By: by, Why: why}
+	l := Leg{Number: len(x.all) + 1, Load: round(load, by), By: by, Why: why}
 	l.Seed = x.Seed + uint64(l.Number)*1009
 	if why == Light {
 		l.Count = x.Budget / 60
 		return l
 	}
-	long := x.long()
-	l.Ramp = min(max(seconds(2*long), 2*time.Second), x.Budget/15)
+	p := lasting.Of(seconds(x.long()))
+	l.Ramp = min(max(p.Ramp, 2*time.Second), x.Budget/15)
 	l.Rest = l.Ramp / 2
-	l.Count = min(max(seconds(3*long), x.Budget/60), x.Budget/20)
+	l.Count = min(max(p.Count, x.Budget/60), x.Budget/20)
 	if why != Seek {
 		l.Count = x.Budget * 3 / 40
+	}
+	if by == Rate {
+		l.Count = max(l.Count, seconds(leastDue/l.Load))
 	}
 	return l
 }
