@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,6 +51,50 @@ func TestCalibrateMeasures(t *testing.T) {
 		}
 		if last := v.last(t); !strings.HasSuffix(last.Run.Name, "/6") || len(last.Records) < 40 {
 			t.Errorf("%s has %d records", last.Run.Name, len(last.Records))
+		}
+	})
+}
+
+// A heldBack server is behind something that holds each answer back until it is whole.
+type heldBack struct{ http.Handler }
+
+type whole struct {
+	http.ResponseWriter
+	bytes.Buffer
+}
+
+func (w *whole) Write(b []byte) (int, error)      { return w.Buffer.Write(b) }
+func (w *whole) WriteString(s string) (int, error) { return w.Buffer.WriteString(s) }
+func (w *whole) Flush()                            {}
+
+func (h heldBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	all := &whole{ResponseWriter: w}
+	h.Handler.ServeHTTP(all, r)
+	_, _ = w.Write(all.Bytes())
+}
+
+// The first run that is invalid ends the calibration with the reason: no engine is found from it.
+func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		network, err := v.Listen("tcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := apiserver.New(apiserver.Config{Engine: &engine.Config{Cost: engine.Costs{Step: 0.01, PrefillToken: 20e-6}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: heldBack{s.Handler()}}
+		go func() { _ = server.Serve(network) }()
+		defer server.Close()
+		v.Args = []string{"calibrate", "--url", "http://engine:8000", "--store", v.store, "-o", filepath.Join(t.TempDir(), "x.yaml"), "--", "--tokenizer", "none"}
+		if code := Run(v.Process); code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+		said := v.stderr.String()
+		if !strings.Contains(said, "pitot: run 1 of 6: a run is invalid: ") || strings.Contains(said, "run 2 of 6") || strings.Contains(said, "what was measured is kept") {
+			t.Error(said)
 		}
 	})
 }
