@@ -63,7 +63,7 @@ type whole struct {
 	bytes.Buffer
 }
 
-func (w *whole) Write(b []byte) (int, error)      { return w.Buffer.Write(b) }
+func (w *whole) Write(b []byte) (int, error)       { return w.Buffer.Write(b) }
 func (w *whole) WriteString(s string) (int, error) { return w.Buffer.WriteString(s) }
 func (w *whole) Flush()                            {}
 

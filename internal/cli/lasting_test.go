@@ -30,7 +30,8 @@ func TestASweepOfRatesLasts(t *testing.T) {
 			Runs      []string
 			Unsettled plan.Message
 			Figures   map[string]curve.Spread
-		}) {
+		},
+		) {
 			t.Helper()
 			v.stdout.Reset()
 			v.Args = append([]string{

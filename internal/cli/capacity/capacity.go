@@ -132,9 +132,15 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 func (c *Cmd) flags(con *console.Console, s capacity.Settings) []capacity.Flag {
 	load := shell.Join(con.Masked(c.Load))
 	return []capacity.Flag{
-		{Name: "--url", Value: con.Masked([]string{c.URL})[0]}, {Name: "--slo", Value: strings.Join(names(s.Objectives), ",")}, {Name: "--by", Value: c.By},
-		{Name: "--profile", Value: c.Profile}, {Name: "--no-model", Value: strconv.FormatBool(c.NoModel)}, {Name: "--budget", Value: c.Budget.String()},
-		{Name: "--precision", Value: percent(float64(c.Precision))}, {Name: "--seed", Value: strconv.FormatUint(s.Seed, 10)}, {Name: "the load behind --", Value: load},
+		{Name: "--url", Value: con.Masked([]string{c.URL})[0]},
+		{Name: "--slo", Value: strings.Join(names(s.Objectives), ",")},
+		{Name: "--by", Value: c.By},
+		{Name: "--profile", Value: c.Profile},
+		{Name: "--no-model", Value: strconv.FormatBool(c.NoModel)},
+		{Name: "--budget", Value: c.Budget.String()},
+		{Name: "--precision", Value: percent(float64(c.Precision))},
+		{Name: "--seed", Value: strconv.FormatUint(s.Seed, 10)},
+		{Name: "the load behind --", Value: load},
 	}
 }
 

@@ -43,7 +43,7 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 		case trace.Running:
 			under[i] = append(under[i], r.ID)
 		case trace.Complete:
-			o, err := observed(s, i, r)
+			o, err := observed(s, i, r, d.Settled(i))
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ const (
 )
 
 // observed is what a stored run says.
-func observed(s *store.Store, point int, r store.Listing) (o curve.Observation, err error) {
+func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
 	o = curve.Observation{Point: point, Run: r.ID}
 	switch {
 	case r.Records > 0 && r.Failed == r.Records:
@@ -86,7 +86,7 @@ func observed(s *store.Store, point int, r store.Listing) (o curve.Observation, 
 		}
 		return o, err
 	}
-	o.Figures, err = view.OwnFigures(s, r.ID)
+	o.Figures, err = view.OwnFigures(s, r.ID, settled)
 	return o, err
 }
 

@@ -159,6 +159,12 @@ func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, 
 	if err != nil {
 		status = trace.Interrupted
 	}
+	for _, r := range d.Sweep(p.Name, seen).Rows {
+		d.Unsettled = append(d.Unsettled, r.Unsettled)
+	}
+	if body, wrong := json.Marshal(d); wrong == nil {
+		err = errors.Join(err, kept.Write(con.Secrets.HideJSON(body)))
+	}
 	return seen, errors.Join(err, kept.End(status))
 }
 

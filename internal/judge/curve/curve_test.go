@@ -45,7 +45,7 @@ func TestKneeOfAQueue(t *testing.T) {
 // A load that was too short for a queue to build up has no say in where the knee is, and one whose
 // queue grows has.
 func TestKneeOfShortLoads(t *testing.T) {
-	points, seen := mm1(10, 1, 3, 5, 7, 9)
+	points, seen := mm1(12, 1, 4, 6, 8, 11)
 	for i := range seen {
 		seen[i].Unsettled = plan.Say("steady.too-short")
 	}

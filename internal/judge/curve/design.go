@@ -3,6 +3,8 @@ package curve
 import (
 	"strconv"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Design is what a sweep is before any run: enough to say what its runs say together. Its JSON is
@@ -15,6 +17,8 @@ type Design struct {
 	// Lasting is for how long the requests of a point are sent where neither that nor their number
 	// was given, by point; 0: it was. What counts of such runs is their steady state.
 	Lasting []time.Duration `json:"lasting,omitempty"`
+	// Unsettled are those of the rows, by point, once there are runs.
+	Unsettled []plan.Message `json:"unsettled,omitempty"`
 	// Load and Moves are as in Sweep, and so are the others.
 	Load         string       `json:"load,omitempty"`
 	Moves        []string     `json:"moves,omitempty"`
@@ -27,6 +31,10 @@ type Design struct {
 // Sweep is the sweep with what was seen.
 func (d Design) Sweep(name string, seen []Observation) Sweep {
 	s := New(name, d.Points, seen, d.Devices, d.Load, d.Moves)
+	for i := range min(len(s.Rows), len(d.Unsettled)) {
+		s.Rows[i].Unsettled = d.Unsettled[i]
+	}
+	s = s.settled()
 	s.Simulated, s.Uncalibrated, s.WhatIf = d.Simulated, d.Uncalibrated, d.WhatIf
 	if d.Predicted != nil {
 		s = s.Predict(d.Level, d.Predicted)

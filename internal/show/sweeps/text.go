@@ -195,7 +195,17 @@ func marks(s curve.Sweep, row int) string {
 
 // foot are lines about the curves, the front and what failed.
 func foot(s curve.Sweep, l *words.Language) []string {
-	return slices.Concat(together(s, l), apart(s, l), uncalibrated(s, l))
+	return slices.Concat(together(s, l), unsettled(s, l), apart(s, l), uncalibrated(s, l))
+}
+
+// unsettled are lines about points that do not show what their rate does.
+func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
+	for _, r := range s.Rows {
+		if !r.Unsettled.IsZero() {
+			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why", r.Unsettled))
+		}
+	}
+	return lines
 }
 
 // together are lines about the curves and the front.
@@ -226,11 +236,6 @@ func apart(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 		if r.Extrapolated != "" {
 			extrapolated.Add(r.Extrapolated, name(r.Point, l))
-		}
-	}
-	for _, r := range s.Rows {
-		if !r.Unsettled.IsZero() {
-			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why", r.Unsettled))
 		}
 	}
 	for _, g := range failed {

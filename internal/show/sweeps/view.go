@@ -36,7 +36,7 @@ func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 		}
 		v.Curves = append(v.Curves, one)
 	}
-	return v, slices.Concat(together(s, l), uncalibrated(s, l))
+	return v, slices.Concat(together(s, l), unsettled(s, l), uncalibrated(s, l))
 }
 
 // quantities are those of the table that some point has, and the axes of the front.

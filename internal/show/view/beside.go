@@ -70,7 +70,7 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	values := map[string][]float64{}
 	for _, r := range list {
 		out.runs = append(out.runs, PredictedRun{ID: r.ID, Name: r.Name})
-		all, err := OwnFigures(s, r.ID)
+		all, err := OwnFigures(s, r.ID, false)
 		if err != nil {
 			return out, err
 		}
@@ -94,10 +94,13 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	return out, nil
 }
 
-// OwnFigures are those of a complete run by Pitot's definitions, as they are kept; if they are not,
-// they are computed, and kept where the store can be written.
-func OwnFigures(s *store.Store, id string) ([]trace.Figure, error) {
-	const own = "pitot"
+// OwnFigures are those of a complete run by Pitot's definitions, or settled ones, of its steady state,
+// as they are kept; if they are not, they are computed, and kept where the store can be written.
+func OwnFigures(s *store.Store, id string, settled bool) ([]trace.Figure, error) {
+	own := "pitot"
+	if settled {
+		own = "pitot, settled"
+	}
 	all, known, err := s.Figures(id, own, metrics.Version)
 	if err != nil || known {
 		return all, err
@@ -106,7 +109,9 @@ func OwnFigures(s *store.Store, id string) ([]trace.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = metrics.Own().Figures(t, "")
+	if all = metrics.Own().Figures(t, ""); settled {
+		all = metrics.SettledFigures(t)
+	}
 	return all, s.KeepFigures(t, own, metrics.Version, all)
 }
 
