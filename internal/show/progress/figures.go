@@ -106,17 +106,17 @@ type recent []count
 // rates adds a count and returns the tokens received and the requests finished per second over the
 // last seconds.
 func (r *recent) rates(now count) (tokens, done float64) {
-	*r = append(*r, now)
-	all := *r
+	all := append(*r, now)
 	for len(all) > 2 && now.at-all[1].at >= recently {
 		all = all[1:]
 	}
-	*r = append((*r)[:0], all...)
-	took := (now.at - all[0].at).Seconds()
+	first := all[0]
+	*r = append((*r)[:0], all...) // over all[0]
+	took := (now.at - first.at).Seconds()
 	if took <= 0 {
 		return 0, 0
 	}
-	return float64(now.tokens-all[0].tokens) / took, float64(now.done-all[0].done) / took
+	return float64(now.tokens-first.tokens) / took, float64(now.done-first.done) / took
 }
 
 // A second holds the values of one second, or of a longer gap between two drawings.

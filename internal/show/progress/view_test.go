@@ -181,6 +181,20 @@ func TestThePast(t *testing.T) {
 	}
 }
 
+// A line that is drawn every few seconds has the rates since the one before.
+func TestRatesOfALine(t *testing.T) {
+	for _, every := range []time.Duration{100 * time.Millisecond, time.Second, recently, 2 * recently} {
+		var r recent
+		for i := range 40 {
+			now := count{at: time.Duration(i) * every, tokens: i * int(every/time.Millisecond), done: i}
+			tokens, done := r.rates(now)
+			if want := 1 / every.Seconds(); i > 0 && (math.Abs(tokens-1000) > 1e-6 || math.Abs(done-want) > 1e-6) {
+				t.Fatalf("every %v, line %d: %g tokens, %g requests per second; want 1000, %g", every, i, tokens, done, want)
+			}
+		}
+	}
+}
+
 // A view is drawn four times a second by the process that measures.
 func BenchmarkView(b *testing.B) {
 	s, p := underWay(), screen.Paper{Columns: 99, Rows: 30, Colors: true, Lang: words.In("en")}
