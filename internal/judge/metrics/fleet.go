@@ -170,7 +170,8 @@ func (j *judgement) fleet() {
 		return
 	}
 	all := Workers(j.s.Run)
-	j.lost(f, chosen(all, func(w Worker) bool { return w.IsLost() }))
+	lost := chosen(all, func(w Worker) bool { return w.IsLost() })
+	j.lost(f, lost)
 	fit := func(v trace.Validity) []Worker {
 		return chosen(all, func(w Worker) bool {
 			return !w.IsLost() && w.Verdict != nil && w.Verdict.Validity == v && len(w.Verdict.Reasons) > 0
@@ -180,6 +181,7 @@ func (j *judgement) fleet() {
 	j.unfit("verdict.workers-doubtful", fit(trace.Doubtful), maxDoubtful)
 	stepped := chosen(all, func(w Worker) bool { return w.Clock.Steps > 0 })
 	j.doubtIf(len(stepped) > 0, "verdict.workers-stepped", "workers", names(stepped), "more", beyond(stepped))
+	j.doubtIf(f.Apart < 0 && len(stepped) == 0 && len(lost) == 0, "fleet.apart-unknown")
 	j.doubtIf(j.s.Duration > 0 && f.Apart.Seconds() > min(maxApart.Seconds(), maxApartShare*j.s.Duration), "verdict.workers-apart", "apart", f.Apart)
 }
 

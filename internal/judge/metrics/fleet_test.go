@@ -149,6 +149,7 @@ func TestVerdictOfAFleet(t *testing.T) {
 		{"a suspended machine", 4, workerIs(1, func(w *trace.FleetWorker) { w.Clock.Steps = 1 }), trace.Doubtful, "the clock of w1 changed suddenly during the run"},
 		{"a wall clock", 4, workerIs(1, func(w *trace.FleetWorker) { w.Clock.WallSteps = 1 }), trace.Valid, ""},
 		{"far apart", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = 6 * time.Millisecond }, trace.Doubtful, "instants of workers agree only within 6 ms"},
+		{"unknown", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = -1 }, trace.Doubtful, "how far the clocks of the workers agree is not known"},
 		{"not far", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = 5 * time.Millisecond }, trace.Valid, ""},
 		{"far for its length", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart, tr.Run.End = 5*time.Millisecond, 400*ms }, trace.Doubtful, "instants of workers agree only within 5 ms"},
 	} {

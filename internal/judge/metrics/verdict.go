@@ -33,6 +33,9 @@ const (
 	maxStarved = 0.20
 	minOthers  = 0.5 // of one processor
 	maxSteal   = 0.05
+	// The kernel counts in ticks of 10 ms what programs used: over less time than this their share says
+	// nothing.
+	minTicks = 100 * time.Millisecond
 )
 
 // Limits for instants taken in user space. A step of an engine brings a token to
@@ -169,6 +172,7 @@ func (j *judgement) stamps() {
 		return
 	}
 	switch limit := maxUserLag * j.s.Service.ITL.Median; {
+	case j.s.Service.ITL.N == 0: // no gap that could contain it
 	case j.Lag.Reads > 0:
 		j.doubtIf(j.Lag.P99 > limit, "verdict.user-late", "p99", j.Lag.P99, "limit", limit)
 	default:
@@ -240,12 +244,15 @@ func (j *judgement) blame() {
 	if j.s.Run.Fleet != nil || starved < 0 || !slices.ContainsFunc(append(j.invalid, j.doubts...), late) {
 		return
 	}
-	others := max(0, c.Others) * float64(max(1, j.s.Run.Env.CPUs))
-	if starved > maxStarved && others > minOthers || c.Steal > maxSteal {
-		j.doubtIf(true, "verdict.starved", "share", starved, "others", max(0, c.Others), "steal", max(0, c.Steal), "pressure", max(0, c.Pressure))
-		return
+	others := c.Others * float64(max(1, j.s.Run.Env.CPUs))
+	switch known := c.Others >= 0 && c.Steal >= 0 && j.s.Duration >= minTicks.Seconds(); {
+	case known && (starved > maxStarved && others > minOthers || c.Steal > maxSteal):
+		j.doubtIf(true, "verdict.starved", "share", starved, "others", c.Others, "steal", c.Steal, "pressure", max(0, c.Pressure))
+	case known:
+		j.doubtIf(true, "verdict.not-starved", "share", starved)
+	default:
+		j.doubtIf(starved > maxStarved, "verdict.starved-unknown", "share", starved, "pressure", max(0, c.Pressure))
 	}
-	j.doubtIf(true, "verdict.not-starved", "share", starved)
 }
 
 // starvation is the share of the time in which the client wanted a processor that it waited

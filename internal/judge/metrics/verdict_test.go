@@ -103,6 +103,9 @@ func percentile(p float64) spoiler {
 	return func(tr *trace.Trace) { tr.Run.Plan.Percentiles = []float64{p} }
 }
 
+// brief ends the run after less time than the load of a machine can be told from.
+func brief(tr *trace.Trace) { tr.Run.End = 90 * ms }
+
 func noLag(tr *trace.Trace) { tr.Run.Client.Lag = trace.Lag{} }
 
 func lag(p99 time.Duration) spoiler {
@@ -155,6 +158,7 @@ func TestVerdict(t *testing.T) {
 		{"user space, for a moment", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) { tr.Run.End = 900 * ms }), trace.Valid, ""},
 		{"user space in part, prompt", spoil(userStamps(3), lag(750*time.Microsecond)), trace.Valid, ""},
 		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "timestamps were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
+		{"user space in part, late, and there are no gaps", spoil(closing, userStamps(3), lag(50*time.Millisecond)), trace.Valid, ""},
 		{"user space, a hundredth", userStamps(2), trace.Valid, ""},
 
 		{"processors", used(2 * s), trace.Valid, ""},
@@ -194,6 +198,11 @@ func TestVerdictOnABusyMachine(t *testing.T) {
 		{"in its own way", spoil(late(10, 50), used(s/10), contended(300, 0.01, 0)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
 			"no other program kept the client from its processors (it waited 75 % of the time in which it wanted one): it was slow itself"},
 		{"late on a system that tells nothing", spoil(late(10, 50), used(s/10), contended(-1, -1, -1)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms"},
+		{"waiting while the load of others is unknown", spoil(late(10, 50), used(s/10), contended(300, -1, -1)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
+			"the client waited 75 % of the time in which it wanted a processor for one (CPU pressure 40 %); whether other programs had it is not known"},
+		{"waiting for a few ticks", spoil(brief, lag(2*time.Millisecond), userStamps(200), used(s/100), contended(30, 0, 0)), trace.Doubtful, "timestamps were taken in user space by a client that read late: P99 2 ms, the limit is 0.75 ms; gaps contain its delay; " +
+			"the client waited 75 % of the time in which it wanted a processor for one (CPU pressure 40 %); whether other programs had it is not known"},
+		{"late without waiting, and steal is unknown", spoil(late(10, 50), used(s/10), contended(1, -1, -1)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms"},
 		{"on time on a busy machine", spoil(used(s/10), contended(300, 0.9, 0)), trace.Valid, ""},
 	} {
 		tt.check(t)
