@@ -222,7 +222,7 @@ func (b *batch) make(c *compiled) error {
 	if b.invalid == nil {
 		b.invalid = required(o.RequireValid, result.Summary.Health)
 	}
-	return m.end(result, err, errors.Join(printed, result.Unanswered()), false)
+	return m.end(result, err, errors.Join(printed, inWords(m.front, result.Unanswered())), false)
 }
 
 // A making is a run on its way from a Spec to the store, whatever command line it was.

@@ -52,8 +52,8 @@ func (t *toolRun) make(p *Process) error {
 	reported := t.report(result)
 	p.warn(result.Summary.Health)
 	err = m.end(result, err, reported, t.requireValid)
-	if none := result.Unanswered(); none != nil && err == nil { // by that tool's rules no failure
-		m.live.Sayf("pitot: %v", none)
+	if none := inWords(t.front, result.Unanswered()); none != nil && err == nil { // by that tool's rules no failure
+		m.live.Sayf("pitot: %s", indent(none.Error()))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +140,7 @@ func (x *execution) awaitReady(ctx context.Context) error {
 	ready, told := x.spec.Before.Ready, false
 	err := driver.Ready(ctx, x.client, *request, ready.Timeout.Std(), func(err error) bool {
 		failed := (*driver.FailedError)(nil)
-		goOn := ready.Insist || errors.As(err, &failed) && failed.MayPass()
+		goOn := ready.Insist || errors.As(err, &failed) && failed.MayPass() && !x.routeMissing(failed)
 		if goOn && !told {
 			told = true
 			_ = x.handle(Waiting{URL: x.target.base, Limit: ready.Timeout.Std(), Err: err, Answer: true})
@@ -152,6 +153,11 @@ func (x *execution) awaitReady(ctx context.Context) error {
 		return x.refused(fmt.Errorf("ready check at %s: %w", x.target.base, err), failed)
 	}
 	return nil
+}
+
+// routeMissing reports that a server which has answered another question does not know the route.
+func (x *execution) routeMissing(failed *driver.FailedError) bool {
+	return failed.Record.Class == trace.HTTP && failed.Record.Status == http.StatusNotFound && x.listed != nil
 }
 
 // sendWarmUp sends the requests of the warm-up, behind the gate.
@@ -293,6 +299,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	x.collected()
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
+	x.noteRefused(records)
 	x.stopProfilers(after)
 	if before != nil {
 		x.run.ServerCounters = difference(before, x.counters(after))
@@ -484,6 +491,9 @@ func (x *execution) noteConnections(records []*trace.Record) {
 	}
 	if x.target.transport.ReuseStopped() {
 		x.note(reuseStopped)
+	}
+	if to := x.client.Elsewhere(); to != "" {
+		x.note(redirected, "to", to)
 	}
 }
 

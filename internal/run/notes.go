@@ -29,6 +29,8 @@ const (
 	reuseStopped     plan.Code = "run.reuse-stopped"
 	unanswered       plan.Code = "run.unanswered"
 	unansweredThere  plan.Code = "run.unanswered-there"
+	membersRefused   plan.Code = "run.members-refused"
+	redirected       plan.Code = "run.redirected"
 	engineEnded      plan.Code = "run.engine-ended"
 	loadMix          plan.Code = "load.mix"
 	loadTenants      plan.Code = "load.tenants"

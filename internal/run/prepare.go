@@ -349,8 +349,9 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 	o := endpoint.Options{
 		Protocol: protocol, Model: asked.Model, Stream: asked.Stream, IncludeUsage: asked.Usage != plan.NoUsage, ContinuousUsage: asked.Usage == plan.UsageEach,
 		IgnoreEOS: asked.IgnoreEOS, PartsAlways: asked.PartsAlways, MediaFirst: asked.MediaFirst, AsMessages: asked.AsMessages, KeepText: p.spec.KeepText, Secrets: p.Secrets, Count: p.tokens.count,
-		Recount:  endpoint.Recount{Answer: asked.Recount.Answer, Reasoning: asked.Recount.Reasoning, Last: asked.Recount.Last},
-		MaxEvent: p.spec.Client.MaxEvent << 20, MaxBody: p.spec.Client.MaxBody << 20,
+		NullOmits: !p.foreign(),
+		Recount:   endpoint.Recount{Answer: asked.Recount.Answer, Reasoning: asked.Recount.Reasoning, Last: asked.Recount.Last},
+		MaxEvent:  p.spec.Client.MaxEvent << 20, MaxBody: p.spec.Client.MaxBody << 20,
 	}
 	if o.Extra, err = fields("request.body", asked.Body); err != nil {
 		return err

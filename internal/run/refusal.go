@@ -9,6 +9,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // A RemedyError can be avoided by settings.
@@ -44,7 +46,7 @@ func remedied(err error, ways ...Way) error { return &RemedyError{err, ways} }
 func (x *execution) refused(err error, failed *driver.FailedError, others ...Way) error {
 	var ways []Way
 	if failed != nil {
-		ways = waysOut(failed.Record, len(x.small("", 1).Tokens) > 0)
+		ways = x.waysOut(failed.Record)
 	}
 	if ways = append(ways, others...); len(ways) == 0 {
 		return err
@@ -52,22 +54,46 @@ func (x *execution) refused(err error, failed *driver.FailedError, others ...Way
 	return remedied(err, ways...)
 }
 
-// waysOut are the settings that change what a server refused: a field that it names, or
-// else, where the prompts are token ids, these.
-func waysOut(r *trace.Record, ids bool) []Way {
+// waysOut are the settings that change what a server refused: members that it names, or
+// else, where the prompts are token ids, these; or how it answers.
+func (x *execution) waysOut(r *trace.Record) []Way {
 	elsewhere := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
+	if r.Class != trace.HTTP && r.Class != trace.StreamError || slices.Contains(elsewhere, r.Status) || r.Status/100 < 4 && r.Class == trace.HTTP {
+		return waysToRead(r)
+	}
+	body, members := x.without(r)
 	switch {
-	case r.Class != trace.HTTP || slices.Contains(elsewhere, r.Status):
-		return nil
+	case len(members) > 0 && !slices.Equal(members, []string{"ignore_eos"}):
+		return []Way{{"request.body", "'" + body + "' leaves out what was refused"}}
 	case strings.Contains(r.Error, "ignore_eos"):
 		return []Way{{"request.ignore_eos", "is why ignore_eos is asked for; --no-ignore-eos leaves it out"}}
-	case ids:
+	case r.Class == trace.HTTP && len(x.small("", 1).Tokens) > 0:
 		return []Way{
 			{"tokenizer.vocab", "keeps token ids below the size of the server's vocabulary"},
 			{"tokenizer.where", "names a tokenizer, and prompts are text then: some servers take no lists of token ids"},
 		}
+	}
+	return nil
+}
+
+// waysToRead are the settings by which an answer can be read that was not.
+func waysToRead(r *trace.Record) []Way {
+	got, noStream := strings.CutPrefix(r.Error, endpoint.NotAStream)
+	switch {
+	case r.Class != trace.Malformed:
+		return nil
+	case noStream && strings.HasPrefix(got, "text/html"):
+		return []Way{{"target.url", "must name the API itself: this is a page, such as that of a login"}}
+	case noStream && strings.Contains(got[:min(len(got), len(`application/json: "{`))], `"{`):
+		return []Way{{"request.stream", "asks for whole answers"}}
+	case strings.HasPrefix(r.Error, endpoint.Compressed):
+		return []Way{{"target.headers", "Accept-Encoding=identity asks for answers that are not compressed"}}
+	case strings.HasPrefix(r.Error, transport.ErrEventTooLarge.Error()):
+		return []Way{{"client.max_event", "takes larger events, in MiB"}}
+	case strings.HasPrefix(r.Error, endpoint.ErrLarge.Error()):
+		return []Way{{"client.max_body", "takes larger answers, in MiB"}}
 	}
 	return nil
 }
@@ -108,5 +134,10 @@ func (r *Result) Unanswered() error {
 	i := slices.IndexFunc(r.Trace.Records, func(rec *trace.Record) bool {
 		return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
 	})
-	return fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: r.Trace.Records[i]})
+	first := r.Trace.Records[i]
+	err := fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: first})
+	if ways := waysToRead(first); ways != nil {
+		return remedied(err, ways...)
+	}
+	return err
 }

@@ -1,12 +1,16 @@
 package run
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 func failed(class trace.Class, status int, text string) *trace.Record {
@@ -34,25 +38,84 @@ func TestAColdStart(t *testing.T) {
 	}
 }
 
-func TestWaysOut(t *testing.T) {
-	for _, c := range []struct {
-		r    *trace.Record
-		ids  bool
-		want []string
-	}{
-		{failed(trace.HTTP, 422, "did not match any variant of untagged enum StringOrArray"), true, []string{"tokenizer.vocab", "tokenizer.where"}},
-		{failed(trace.HTTP, 422, "did not match"), false, nil},
-		{failed(trace.HTTP, 422, "Unexpected fields in the request: {'ignore_eos'}"), true, []string{"request.ignore_eos"}},
-		{failed(trace.HTTP, 401, "no key"), true, nil},
-		{failed(trace.HTTP, 404, "no model"), true, nil},
-		{failed(trace.Reset, 0, "ignore_eos"), true, nil},
-	} {
-		var got []string
-		for _, w := range waysOut(c.r, c.ids) {
-			got = append(got, w.Path)
+// refusing is a run of a protocol, of answers of some lengths.
+func refusing(t *testing.T, protocol, dialect, body string, first workload.Request, lengths ...int) *execution {
+	x := &execution{Prepared: &Prepared{}}
+	x.spec.Request.Protocol, x.spec.Dialect.Name = protocol, dialect
+	x.built.work.Requests = []workload.Request{first}
+	for _, n := range lengths {
+		x.built.work.Requests = append(x.built.work.Requests, workload.Request{Text: "a", OutputTokens: n})
+	}
+	options := endpoint.Options{Protocol: endpoint.Protocol(protocol), Stream: true, IncludeUsage: true, IgnoreEOS: true}
+	if body != "" {
+		x.spec.Request.Body = json.RawMessage(body)
+		if err := json.Unmarshal(x.spec.Request.Body, &options.Extra); err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%d %s: %v, want %v", c.r.Status, c.r.Error, got, c.want)
+	}
+	var err error
+	if x.client, err = endpoint.New(nil, options); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestWaysOut(t *testing.T) {
+	ids, words := workload.Request{Tokens: []int32{1}, OutputTokens: 5}, workload.Request{Text: "a", OutputTokens: 5}
+	for _, c := range []struct {
+		r     *trace.Record
+		first workload.Request
+		want  []Way
+	}{
+		{failed(trace.HTTP, 422, "did not match any variant of untagged enum StringOrArray"), ids, []Way{
+			{"tokenizer.vocab", "keeps token ids below the size of the server's vocabulary"},
+			{"tokenizer.where", "names a tokenizer, and prompts are text then: some servers take no lists of token ids"},
+		}},
+		{failed(trace.HTTP, 422, "did not match"), words, nil},
+		{failed(trace.HTTP, 422, "Unexpected fields in the request: {'ignore_eos'}"), ids, []Way{{"request.ignore_eos", "is why ignore_eos is asked for; --no-ignore-eos leaves it out"}}},
+		{failed(trace.HTTP, 401, "no key"), ids, nil},
+		{failed(trace.HTTP, 404, "no model"), ids, nil},
+		{failed(trace.HTTP, 302, "redirected to http://a"), ids, nil},
+		{failed(trace.Reset, 0, "ignore_eos"), ids, nil},
+		{failed(trace.HTTP, 400, "unknown field `stream_options`, expected one of `model`, `max_tokens`"), words, []Way{{"request.body", `'{"stream_options": null}' leaves out what was refused`}}},
+		{failed(trace.Malformed, 200, `asked for an event stream, got application/json: "{\"choices\""`), words, []Way{{"request.stream", "asks for whole answers"}}},
+		{failed(trace.Malformed, 200, `asked for an event stream, got "{}"`), words, []Way{{"request.stream", "asks for whole answers"}}},
+		{failed(trace.Malformed, 200, `asked for an event stream, got text/html: "<html>{\"a\"`), words, []Way{{"target.url", "must name the API itself: this is a page, such as that of a login"}}},
+		{failed(trace.Malformed, 200, `asked for an event stream, got text/plain: "ok"`), words, nil},
+		{failed(trace.Malformed, 200, "the answer is compressed (Content-Encoding: gzip)"), words, []Way{{"target.headers", "Accept-Encoding=identity asks for answers that are not compressed"}}},
+		{failed(trace.Malformed, 200, "event too large: the limit is 8 MiB"), words, []Way{{"client.max_event", "takes larger events, in MiB"}}},
+		{failed(trace.Malformed, 200, "larger than the client accepts: the limit is 64 MiB"), words, []Way{{"client.max_body", "takes larger answers, in MiB"}}},
+		{failed(trace.Malformed, 200, "event 3: not a JSON object"), words, nil},
+	} {
+		if diff := cmp.Diff(c.want, refusing(t, "completions", "", "", c.first).waysOut(c.r)); diff != "" {
+			t.Errorf("%d %s: %s", c.r.Status, c.r.Error, diff)
+		}
+	}
+}
+
+// What a server refuses is left out by a null, and only where it is refused for being there.
+func TestMembersThatAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		protocol, dialect, body string
+		lengths                 []int
+		words                   string
+		want                    string
+	}{
+		{"chat", "", "", nil, "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]", `{"max_completion_tokens": null, "max_tokens": 5}`},
+		{"chat", "", "", []int{7}, "max_completion_tokens: Extra inputs are not permitted", `{"max_completion_tokens": null, "max_tokens": N}`},
+		{"chat", "", "", nil, "json: unknown field \"stream_options\"", `{"stream_options": null}`},
+		{"chat", "", "", nil, "property 'ignore_eos' is unsupported; property 'stream_options' is unsupported", `{"ignore_eos": null, "stream_options": null}`},
+		{"completions", "", "", nil, "Unrecognized request argument supplied: max_tokens", `{"max_tokens": null}`},
+		{"chat", "", "", nil, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", ""},
+		{"chat", "", "", nil, "max_completion_tokens must be at most 4", ""},
+		{"chat", "", "", nil, "model m is not supported", ""},
+		{"chat", "", "", nil, "messages: extra fields not permitted", ""},
+		{"chat", "", `{"top_k": 1}`, nil, "top_k: extra fields not permitted", ""},
+		{"chat", "vllm", "", nil, "stream_options: extra fields not permitted", ""},
+	} {
+		x := refusing(t, c.protocol, c.dialect, c.body, workload.Request{Text: "a", OutputTokens: 5}, c.lengths...)
+		if body, _ := x.without(failed(trace.HTTP, 400, c.words)); body != c.want {
+			t.Errorf("%s: %s, want %s", c.words, body, c.want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type Target struct {
 	ServerEnv      string        `path:"target.site" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none. Default: this machine, if the URL is one of it."`
 	ServerTree     string        `path:"target.tree" placeholder:"DIR" help:"Working tree of git there whose commit is kept. Default: those that the server's packages are installed from, and its working directory."`
 	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
-	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
+	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`
 }
 
 // Reach say how a server is reached, for requests and for all else that it is asked.

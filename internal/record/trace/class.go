@@ -40,12 +40,12 @@ func Classes() []Class {
 }
 
 // MayPass reports whether a retry could succeed, for example because the server is
-// starting; it could not if the server understood and refused. status and text are
-// those of class http. A 404 that is not JSON comes from a gateway that has no
+// starting; it could not if the server understood and refused, or speaks otherwise than
+// it was asked to. status and text are those of class http. A 404 that is not JSON comes from a gateway that has no
 // server yet.
 func (c Class) MayPass(status int, text string) bool {
 	switch c {
-	case TLS, WorkerLost, Other:
+	case TLS, Malformed, WorkerLost, Other:
 		return false
 	case HTTP:
 		switch status {

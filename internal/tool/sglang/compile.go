@@ -289,7 +289,7 @@ func (a *Args) ResultFile(now time.Time) string { return a.settings().ResultFile
 
 // ownFlags are those that the other tool does not have, or calls otherwise.
 var ownFlags = map[string]string{
-	"name": "--tag", "request.headers": "--header", "request.body": "--extra-request-body",
+	"name": "--tag", "request.stream": "--disable-stream", "request.headers": "--header", "request.body": "--extra-request-body",
 	"adapters": "--lora-name", "adapters.assign": "--lora-request-distribution", "adapters.alpha": "--lora-zipf-alpha",
 	"before.warm_up.requests": "--warmup-requests", "before.flush.route": "--flush-cache",
 }

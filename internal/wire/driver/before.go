@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -32,7 +34,7 @@ func (e *FailedError) Error() string {
 	case r.Class == trace.Timeout && r.FirstByte.Happened():
 		return "the answer had begun, and did not end in time"
 	case r.Class == trace.HTTP:
-		return fmt.Sprintf("HTTP status %d: %s", r.Status, r.Error)
+		return fmt.Sprintf("HTTP status %d: %s", r.Status, cmp.Or(r.Error, http.StatusText(r.Status), "without a word"))
 	case r.Error == "":
 		return r.Class.Brief()
 	}

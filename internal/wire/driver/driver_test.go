@@ -396,7 +396,9 @@ func TestReadyDoesNotWaitForWhatWillNotPass(t *testing.T) {
 		{trace.HTTP, 404, `{"detail":"Not Found"}`, false},
 		{trace.HTTP, 400, "", false},
 		{trace.HTTP, 401, "", false},
+		{trace.HTTP, 307, "", false},
 		{trace.TLS, 0, "", false},
+		{trace.Malformed, 200, "", false},
 		{trace.Reset, 0, "", true},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,10 +20,12 @@ type field struct {
 }
 
 // fields encodes values in the order of their names, those in over instead of
-// others of the same name.
-func fields(values map[string]any, over map[string]json.RawMessage) ([]field, error) {
+// others of the same name; without those that are null in over, if nulls omit.
+func fields(values map[string]any, over map[string]json.RawMessage, nullOmits bool) ([]field, error) {
 	for name, value := range over {
-		values[name] = value
+		if values[name] = value; nullOmits && string(bytes.TrimSpace(value)) == "null" {
+			delete(values, name)
+		}
 	}
 	var out []field
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -34,8 +34,8 @@ const (
 // errUnasked is an answer for which the budget was not enough.
 var errUnasked = fmt.Errorf("%w: it is larger than what was asked for, and the memory for such answers is used up", errMalformed)
 
-// errLarge is an answer in one piece beyond its limit.
-var errLarge = errors.New("larger than the client accepts")
+// ErrLarge is an answer in one piece beyond its limit.
+var ErrLarge = errors.New("larger than the client accepts")
 
 // A budget is memory that answers share.
 type budget struct {
@@ -146,9 +146,9 @@ func (r *reader) keepBody(p []byte) error {
 	case r.rec.Status != http.StatusOK:
 		return transport.ErrEnough
 	case r.opts.Stream:
-		return fmt.Errorf("%w: asked for an event stream, got %s", errMalformed, begin(r.body))
+		return fmt.Errorf("%w: %s", errMalformed, r.notAStream())
 	}
-	return fmt.Errorf("%w: the limit is %d MiB, see client.max_body", errLarge, limit>>20)
+	return fmt.Errorf("%w: the limit is %d MiB", ErrLarge, limit>>20)
 }
 
 const (

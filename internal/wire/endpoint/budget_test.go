@@ -118,7 +118,7 @@ func TestTheBudgetIsGivenBack(t *testing.T) {
 	taken := 0
 	c := client(t, server{http.StatusOK, `{"a":"` + strings.Repeat("x", 1<<18), 20, &taken}, Options{Protocol: Completions, MaxBody: 4 << 20})
 	for range 20 {
-		if rec := ask(t, c); !strings.Contains(rec.Error, "client.max_body") {
+		if rec := ask(t, c); !strings.Contains(rec.Error, ErrLarge.Error()) {
 			t.Fatalf("%s %s", rec.Class, rec.Error)
 		}
 	}
@@ -148,7 +148,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		ctx    context.Context
 		pieces int
 		want   error
-	}{{t.Context(), 5, errLarge}, {ended, 1, late}} {
+	}{{t.Context(), 5, ErrLarge}, {ended, 1, late}} {
 		_, err := Server{Transport: server{http.StatusOK, text, tt.pieces, new(int)}}.Metrics(tt.ctx)
 		if !errors.Is(err, tt.want) {
 			t.Errorf("%d pieces: %v, want %v", tt.pieces, err, tt.want)
@@ -165,7 +165,7 @@ func TestAnswersInOnePieceAreBounded(t *testing.T) {
 		t.Errorf("%s, %s, after %d MiB", rec.Class, rec.Error, taken)
 	}
 	_, err := Server{Transport: server{http.StatusOK, piece, 1000, &taken}}.Version(t.Context())
-	if !errors.Is(err, errLarge) || taken != 33 {
+	if !errors.Is(err, ErrLarge) || taken != 33 {
 		t.Errorf("%v, after %d MiB", err, taken)
 	}
 	if b := newBudget(&Options{}); b.size != 96<<20 {

@@ -23,7 +23,7 @@ var causes = []struct {
 	{transport.ErrTimeout, trace.Timeout},
 	{transport.ErrIdle, trace.Timeout},
 	{errMalformed, trace.Malformed},
-	{errLarge, trace.Malformed},
+	{ErrLarge, trace.Malformed},
 	{transport.ErrEventTooLarge, trace.Malformed},
 	{http.ErrSchemeMismatch, trace.TLS},
 	{syscall.EMFILE, trace.Files},

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -58,8 +59,10 @@ type Options struct {
 	// AsMessages writes what is to be embedded or pooled as a chat, even when it is
 	// text alone.
 	AsMessages bool
-	// Extra is merged over the body; a null stays in it.
+	// Extra is merged over the body.
 	Extra map[string]json.RawMessage
+	// NullOmits leaves a member out that is null in Extra or Sampling; otherwise a null is sent.
+	NullOmits bool
 	// Sampling is merged over the object of sampling parameters, of protocols that
 	// have one: generate and tgi.
 	Sampling map[string]json.RawMessage
@@ -90,6 +93,7 @@ type Client struct {
 	budget    *budget
 	servedBy  servedBy
 	bodies    freeBodies
+	elsewhere atomic.Pointer[string] // where a redirect led
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
@@ -102,11 +106,11 @@ func New(t Transport, opts Options) (*Client, error) {
 	c.budget = newBudget(&opts)
 	c.shared = transport.NewHeader(c.headerFields(nil))
 	var err error
-	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra); err != nil {
+	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra, opts.NullOmits); err != nil {
 		return nil, err
 	}
 	if c.grammar.nest != "" {
-		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling)
+		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling, opts.NullOmits)
 	}
 	c.fixedSize = sizeOf(c.fixed) + sizeOf(c.nested)
 	return c, err
@@ -119,22 +123,10 @@ const errorText = 1 << 10
 // when the answer has been read or the attempt is over; a failure is in rec.
 // The body belongs to the client from then on, which may write another one in its place.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{
-		hot:   hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
-		tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
+	r, timing, err := c.exchange(ctx, c.opts.URL, req, body, rec)
+	if moved(rec.Status) {
+		r, timing, err = c.follow(ctx, req, r, timing, err)
 	}
-	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
-	if c.opts.Stream {
-		r.chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
-	}
-	timing, err := c.transport.Do(ctx, &transport.Request{
-		Method: http.MethodPost,
-		URL:    c.opts.URL,
-		Header: c.header(req),
-		ID:     req.ID,
-		Body:   body,
-		Sent:   c.bodies.put,
-	}, r)
 	rec.ID = req.ID
 	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)
 	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
@@ -152,6 +144,22 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
 	}
 	r.keepCharge()
+}
+
+// exchange sends a body to a URL and reads the answer.
+func (c *Client) exchange(ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record) (*reader, transport.Timing, error) {
+	r := &reader{
+		hot: hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
+		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
+	}
+	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
+	if c.opts.Stream {
+		r.chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
+	}
+	timing, err := c.transport.Do(ctx, &transport.Request{
+		Method: http.MethodPost, URL: url, Header: c.header(req), ID: req.ID, Body: body, Sent: c.bodies.put,
+	}, r)
+	return r, timing, err
 }
 
 // room is how many chunks an answer of n tokens is expected to have, 0 for one whose

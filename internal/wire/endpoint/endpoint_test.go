@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 		err     string // part of the text
 	}{
 		{"status with a body", transport.Config{}, status(503, `{"error":"overloaded"}`), trace.HTTP, 503, 0, "overloaded"},
-		{"redirects are not followed", transport.Config{}, status(307, ""), trace.HTTP, 307, 0, ""},
+		{"a redirect to nowhere", transport.Config{}, status(307, ""), trace.HTTP, 307, 0, ""},
 		{"clean end without a marker", transport.Config{}, stream(text("a"), text("b")), trace.Truncated, 200, 2, "neither [DONE]"},
 		{"clean end within an event", transport.Config{}, stream(text("a"), "data: {\"choi"), trace.Truncated, 200, 1, "within an event"},
 		{"connection lost", transport.Config{}, abort(text("a")), trace.Closed, 200, 1, "unexpected EOF"},
@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 		{"JSON in place of a stream", transport.Config{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"text":"a"}]}`)
-		}, trace.Malformed, 200, 0, "asked for an event stream"},
+		}, trace.Malformed, 200, 0, `asked for an event stream, got application/json: "{\"choices\"`},
 		{"too slow", transport.Config{Timeout: 105 * time.Millisecond}, stream(text("a"), last, end), trace.Timeout, 200, 1, "request timeout"},
 		{"stalled", transport.Config{Idle: 99 * time.Millisecond}, stream(text("a")), trace.Timeout, 0, 0, "idle"},
 	} {

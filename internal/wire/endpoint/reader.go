@@ -21,6 +21,8 @@ import (
 type reader struct {
 	hot
 	tally    *tally          // of all the client's streams
+	url      string          // that was asked
+	header   http.Header     // of the answer, shared with others
 	body     []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
 	text     strings.Builder // visible, if it is kept
 	output   strings.Builder // visible or not, if its tokens are counted here
@@ -86,6 +88,7 @@ const (
 	unknown     form = iota // nothing but blanks came so far
 	eventStream             // server-sent events
 	document                // anything else
+	compressed              // not to be read
 )
 
 // errMalformed wraps what is wrong with an answer.
@@ -94,8 +97,12 @@ var errMalformed = errors.New("malformed answer")
 // Head notes the status.
 func (r *reader) Head(status int, header http.Header) {
 	r.rec.Status = status
+	r.header = header
 	r.servedBy.note(header)
-	if status != http.StatusOK || !r.opts.Stream {
+	switch {
+	case compression(header) != "":
+		r.form = compressed
+	case status != http.StatusOK || !r.opts.Stream:
 		r.form = document
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
@@ -118,8 +125,11 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 			return err
 		}
 	}
-	if r.form == unknown {
+	switch r.form {
+	case unknown:
 		r.form = sniff(p)
+	case compressed:
+		return r.refuseCompressed()
 	}
 	if r.form != document {
 		err := r.events.Feed(p, s, r.yield)
@@ -401,7 +411,7 @@ func (r *reader) whole() error {
 		r.failed = d.err
 		return nil
 	case r.opts.Stream:
-		return fmt.Errorf("%w: asked for an event stream, got %s", errMalformed, begin(r.body))
+		return fmt.Errorf("%w: %s", errMalformed, r.notAStream())
 	case !r.packed && comments(r.body) && bytes.Contains(r.body, []byte("data: {")):
 		return fmt.Errorf("%w: asked for a whole answer, got an event stream: %s", errMalformed, begin(r.body))
 	case err != nil:
@@ -424,13 +434,13 @@ var givenUp = []string{"abort", "aborted", "error", "failed"}
 func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	switch {
 	case r.rec.Status != 0 && r.rec.Status != http.StatusOK:
-		return trace.HTTP, string(r.body)
+		return trace.HTTP, r.refusal()
 	case r.failed != "":
 		return trace.StreamError, r.failed
 	case err != nil:
-		return classify(err), err.Error()
+		return classify(err), strings.TrimPrefix(err.Error(), errMalformed.Error()+": ") // the class says it
 	case r.form == eventStream && r.seen == 0 && !comments(r.body):
-		return trace.Malformed, "asked for an event stream, got " + begin(r.body)
+		return trace.Malformed, r.notAStream()
 	case broken:
 		return trace.Truncated, "the stream ended within an event"
 	case slices.Contains(givenUp, r.rec.FinishReason):

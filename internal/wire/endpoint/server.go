@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -79,14 +80,18 @@ const maxSide = 32 << 20
 type collector struct {
 	limit  int // in bytes
 	status int
+	header http.Header
 	body   bytes.Buffer
 }
 
-func (c *collector) Head(status int, _ http.Header) { c.status = status }
+func (c *collector) Head(status int, header http.Header) { c.status, c.header = status, header }
 
 func (c *collector) Data(p []byte, _ transport.Stamp) error {
 	limit := c.limit
-	if c.status != http.StatusOK {
+	switch {
+	case compression(c.header) != "":
+		return transport.ErrEnough
+	case c.status != http.StatusOK:
 		limit = errorKept
 	}
 	if c.body.Len()+len(p) <= limit {
@@ -97,7 +102,7 @@ func (c *collector) Data(p []byte, _ transport.Stamp) error {
 	if c.status != http.StatusOK {
 		return transport.ErrEnough
 	}
-	return fmt.Errorf("%w: the limit is %d MiB", errLarge, limit>>20)
+	return fmt.Errorf("%w: the limit is %d MiB", ErrLarge, limit>>20)
 }
 
 // call makes one request and returns the body of a 200. There is no secret in its error.
@@ -126,12 +131,14 @@ func (s Server) exchange(ctx context.Context, limit int, method, route string, i
 		header.Set("Content-Type", "application/json")
 	}
 	req.Header = transport.NewHeader(header)
-	c := collector{limit: limit}
-	if _, err := s.Transport.Do(ctx, req, &c); err != nil {
+	c, err := s.follow(ctx, req, limit)
+	switch {
+	case err != nil:
 		return nil, &CallError{s.URL + route, classify(err), err}
-	}
-	if c.status != http.StatusOK {
-		return nil, &StatusError{s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(c.body.String()))}
+	case c.status != http.StatusOK:
+		return nil, &StatusError{s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(refusal(req.URL, c.status, c.header, c.body.Bytes())))}
+	case compression(c.header) != "":
+		return nil, &CallError{s.URL + route, trace.Malformed, errors.New(refusal(req.URL, c.status, c.header, nil))}
 	}
 	return c.body.Bytes(), nil
 }

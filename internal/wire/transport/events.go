@@ -129,7 +129,7 @@ func (e *Events) hold(p []byte) error {
 func (e *Events) limit() int { return cmp.Or(e.Limit, MaxEvent) }
 
 func (e *Events) tooLarge() error {
-	return fmt.Errorf("%w: the limit is %d MiB, see client.max_event", ErrEventTooLarge, e.limit()>>20)
+	return fmt.Errorf("%w: the limit is %d MiB", ErrEventTooLarge, e.limit()>>20)
 }
 
 // Held is the memory that waits for the end of an event, in bytes.
