@@ -276,6 +276,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
 	}
+	if err == nil {
+		err = syntax.Once(k)
+	}
 	return k, usage(err)
 }
 
