@@ -158,12 +158,18 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
+	b := batch{p: p, o: o, view: p.view(live.Options{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
+	if c.spec.Target.URL == "" && !c.spec.Target.Simulated {
+		if problems := c.front.(*pitot.Compiled).OfServer(); problems != nil {
+			return usage(c.front.Explain(problems))
+		}
+		b.view.Sayf("no --url: measuring the embedded engine, which simulates a server in this process")
+	}
 	end, err := p.joinFleet(c.fleet, c.spec.Target.Simulated)
 	if err != nil {
 		return err
 	}
 	defer end()
-	b := batch{p: p, o: o, view: p.view(live.Options{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
 	for _, of := range told {
 		if sink := of(b.view); sink != nil {
 			b.sinks = append(b.sinks, sink)

@@ -71,3 +71,21 @@ func TestAnswersThatCannotPass(t *testing.T) {
 		})
 	}
 }
+
+// Who gives no URL reads at once that no server is measured.
+func TestNoServerIsMeasured(t *testing.T) {
+	for line, want := range map[string]string{
+		"bench -n 1 --warmup 0": "no --url: measuring the embedded engine, which simulates a server in this process",
+		"sweep -n 1 --rate 1,2": "no --url: simulating an engine in virtual time, without a server",
+		"bench -n 1 -q":         "",
+		"sim -n 1":              "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVirtual(t, strings.Fields(line)...)
+			code := Run(v.Process)
+			if first, _, _ := strings.Cut(v.stderr.String(), "\n"); code != exitOK || strings.HasPrefix(first, "no --url") != (want != "") || want != "" && first != want {
+				t.Errorf("%s: exit code %d, begins with %q, want %q", line, code, first, want)
+			}
+		})
+	}
+}

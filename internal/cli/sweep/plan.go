@@ -94,6 +94,9 @@ func (c *Cmd) line(m measuring.Maker, k *kong.Context) (*line, error) {
 // checkMeasured refuses what only simulations have where a server is measured.
 func (c *Cmd) checkMeasured(l *line) error {
 	if l.command == "sim" {
+		if c.Model != "" && c.Profile.Profile == "" {
+			return errors.New("--model: only applies to a server, and none is given; add --url URL to measure one")
+		}
 		return nil
 	}
 	for _, a := range l.axes {

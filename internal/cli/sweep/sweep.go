@@ -90,6 +90,9 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
+	if simulated(p) && !c.Quiet {
+		fmt.Fprintln(con.Stderr, "no --url: simulating an engine in virtual time, without a server")
+	}
 	kept, err := c.kept(con, p)
 	if err != nil {
 		return err
