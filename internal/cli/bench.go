@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -165,6 +166,10 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 		}
 		b.view.Sayf("no --url: measuring the embedded engine, which simulates a server in this process")
 	}
+	if own := c.front.(*pitot.Compiled); c.spec.Target.URL != "" && !own.Seeded() { // a server may have the prompts of an earlier run in its cache
+		c.spec.Seed = uint64(rand.Uint32())
+		b.view.Sayf("seed %d, as none is given", c.spec.Seed)
+	}
 	end, err := p.joinFleet(c.fleet, c.spec.Target.Simulated)
 	if err != nil {
 		return err
@@ -267,6 +272,7 @@ func (m *making) make() (*run.Result, error) {
 // a channel that ends sending, which is asked for once the run is prepared.
 func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan struct{}) (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
+	deps.Before = m.keep.before
 	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = m.notes, m.args, m.leg, m.serving
 	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
 	deps.Tell = func(e run.Event) {

@@ -305,6 +305,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 		x.run.ServerCounters = difference(before, x.counters(after))
 	}
 	x.boundCache(records)
+	x.countReuse(records)
 	account := x.account(after)
 	r, err := x.judge(records, err)
 	r.Account = account

@@ -29,6 +29,7 @@ const (
 	reuseStopped     plan.Code = "run.reuse-stopped"
 	unanswered       plan.Code = "run.unanswered"
 	unansweredThere  plan.Code = "run.unanswered-there"
+	promptsCached    plan.Code = "run.prompts-cached"
 	membersRefused   plan.Code = "run.members-refused"
 	redirected       plan.Code = "run.redirected"
 	engineEnded      plan.Code = "run.engine-ended"

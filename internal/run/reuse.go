@@ -3,9 +3,12 @@ package run
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"hash/maphash"
 	"slices"
+	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -84,6 +87,77 @@ func (x *execution) boundCache(records []*trace.Record) {
 		c.Least = x.findable(records)
 	}
 	x.run.Cache = &c
+}
+
+// countReuse adds to the run what the server's cache had of its prompts, and notes what was there before it.
+func (x *execution) countReuse(records []*trace.Record) {
+	if x.run.Env.Embedded {
+		return
+	}
+	r := metrics.ReuseOf(&x.run, records)
+	if r == nil {
+		return
+	}
+	if x.run.Reuse = r; r.Hit > 0 {
+		if own := x.left(records); own < 0 {
+			r.Own = -1
+		} else {
+			r.Own += own
+		}
+	}
+	share, known := r.Earlier()
+	if !known || share <= trace.NotableReuse || x.run.Cache != nil {
+		return
+	}
+	seeded := !inOrderOfFile(&x.spec)
+	if x.Before != nil {
+		r.Before = x.Before(&x.run, seeded)
+	}
+	x.note(promptsCached, "share", share, "run", r.Before, "seeded", seeded, "cold", !x.foreign())
+}
+
+// left is how many prompt tokens the run can have left in the cache, and what preceded it with its prompts; negative where
+// that cannot be told.
+func (x *execution) left(records []*trace.Record) int {
+	n := x.reusable(records)
+	before := x.spec.Before
+	ahead := 0 // requests whose prompts were sent before
+	switch {
+	case n < 0 || x.spec.Cache == plan.PrimedCache:
+		return -1
+	case before.WarmUp.From == plan.WarmMeasured, before.WarmUp.From == plan.WarmFirst:
+		ahead = len(x.warmUp)
+	case before.Ready.Ask == plan.AskFirst:
+		ahead = 1
+	}
+	for _, r := range records {
+		if r.Index < ahead {
+			n += promptOf(r)
+		}
+	}
+	return n
+}
+
+// inOrderOfFile reports prompts that are those of a file, whatever the seed.
+func inOrderOfFile(s *plan.Spec) bool {
+	return !slices.ContainsFunc(s.Load, func(l plan.Stream) bool {
+		return l.Dataset.Kind != "custom" || strings.Contains(string(l.Dataset.Settings), `"shuffle":true`)
+	})
+}
+
+// SamePrompts reports whether two Specs have the same prompts; seeded, if these depend on the seed.
+func SamePrompts(a, b *plan.Spec, seeded bool) bool {
+	return a != nil && b != nil && (a.Seed == b.Seed || !seeded) && string(promptsOf(*a)) == string(promptsOf(*b))
+}
+
+// promptsOf is what the prompts of a Spec depend on, beside the seed.
+func promptsOf(s plan.Spec) []byte {
+	load := slices.Clone(s.Load)
+	for i := range load {
+		load[i].Arrival = plan.Thing{}
+	}
+	b, _ := json.Marshal([]any{s.Request.Protocol, load, s.Requests, s.Duration, s.Tokens}) // a Spec has a form in JSON
+	return b
 }
 
 // findable is how many prompt tokens at least a server finds that has seen the prompts before:

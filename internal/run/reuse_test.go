@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -68,5 +69,85 @@ func TestSharesOfTurns(t *testing.T) {
 	// a block of 64 bytes is 32 of the 200 tokens; a turn has the prompt, the answer, and 16
 	if want := "33 true, 226 true, 200 true, 230 true, 0 false"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// Hits that the requests of a run cannot have made for each other were in the cache before it.
+func TestPromptsOfAnEarlierRun(t *testing.T) {
+	prompt := func(n int) string { return fmt.Sprint(n) + strings.Repeat(" word", 400) } // 2 kB, of 400 tokens
+	for _, tt := range []struct {
+		name   string
+		prompt func(int) string
+		cached int
+		spoil  func(*execution)
+		own    bool
+		want   string
+	}{
+		{"none", prompt, 0, nil, true, ""},
+		{"of an earlier run", prompt, 380, nil, true, "run.prompts-cached run=earlier seeded=true cold=true"},
+		{"of another tool's line", prompt, 380, func(x *execution) { x.spec.Dialect.Name = "vllm" }, true, "run.prompts-cached run=earlier seeded=true cold=false"},
+		{"of nobody knows who", prompt, 380, func(x *execution) { x.Before = nil }, true, "run.prompts-cached run= seeded=true cold=true"},
+		{"of a file", prompt, 380, func(x *execution) { x.spec.Load[0].Dataset.Kind = "custom" }, true, "run.prompts-cached run=earlier seeded=false cold=true"},
+		{"too few", prompt, 19, nil, true, ""},
+		{"of its own", func(int) string { return prompt(0) }, 380, func(x *execution) { // all but the first
+			x.spec.Load[0].Dataset.Kind = "custom"
+		}, true, ""},
+		{"of its warm-up", prompt, 380, func(x *execution) {
+			x.spec.Before.WarmUp.From, x.warmUp = plan.WarmMeasured, make([]workload.Request, 10)
+		}, true, ""},
+		{"primed", prompt, 380, func(x *execution) { x.spec.Cache = plan.PrimedCache }, false, ""},
+		{"declared", prompt, 380, func(x *execution) { x.run.Cache = &trace.Cache{Declared: plan.WarmCache} }, true, ""},
+		{"of the engine in this process", prompt, 380, func(x *execution) { x.run.Env.Embedded = true }, false, ""},
+	} {
+		x := &execution{Prepared: &Prepared{Deps: &Deps{Before: func(*trace.Run, bool) string { return "earlier" }}}}
+		x.spec = plan.Spec{Request: plan.Request{Protocol: "completions"}, Load: []plan.Stream{{Dataset: plan.Thing{Kind: "random"}}}}
+		var records []*trace.Record
+		for i := range 10 {
+			x.built.work.Requests = append(x.built.work.Requests, workload.Request{Text: tt.prompt(i), PromptTokens: 400})
+			r := trace.NewRecord(i)
+			r.PromptTokens, r.Usage = 400, trace.Usage{Prompt: 400, Cached: tt.cached, CachedTold: true}
+			if tt.name == "of its own" && i == 0 {
+				r.Usage.Cached = 0
+			}
+			records = append(records, r)
+		}
+		if tt.spoil != nil {
+			tt.spoil(x)
+		}
+		x.countReuse(records)
+		got := ""
+		for _, n := range x.run.Notes {
+			got = fmt.Sprintf("%s run=%v seeded=%v cold=%v", n.Code, n.Args["run"], n.Args["seeded"], n.Args["cold"])
+		}
+		if _, known := x.run.Reuse.Earlier(); got != tt.want || known != tt.own {
+			t.Errorf("%s: %q, known %v; want %q, %v", tt.name, got, known, tt.want, tt.own)
+		}
+	}
+}
+
+func TestSamePrompts(t *testing.T) {
+	spec := func(change func(*plan.Spec)) *plan.Spec {
+		s := &plan.Spec{Requests: 5, Request: plan.Request{Protocol: "chat"}, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "poisson"}, Dataset: plan.Thing{Kind: "random"}}}}
+		if change != nil {
+			change(s)
+		}
+		return s
+	}
+	for name, tt := range map[string]struct {
+		other        *plan.Spec
+		seeded, want bool
+	}{
+		"the same":         {spec(nil), true, true},
+		"at another time":  {spec(func(s *plan.Spec) { s.Load[0].Arrival.Kind = "at-once" }), true, true},
+		"another seed":     {spec(func(s *plan.Spec) { s.Seed = 1 }), true, false},
+		"of a file":        {spec(func(s *plan.Spec) { s.Seed = 1 }), false, true},
+		"another dataset":  {spec(func(s *plan.Spec) { s.Load[0].Dataset.Kind = "chat" }), true, false},
+		"more of them":     {spec(func(s *plan.Spec) { s.Requests = 6 }), true, false},
+		"another protocol": {spec(func(s *plan.Spec) { s.Request.Protocol = "completions" }), true, false},
+		"an old run":       {nil, true, false},
+	} {
+		if got := SamePrompts(spec(nil), tt.other, tt.seeded); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

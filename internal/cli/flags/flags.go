@@ -91,7 +91,7 @@ type Requests struct {
 	Tokenizer  string   `path:"tokenizer.where" placeholder:"WHERE" help:"tokenizer.json, a tiktoken file, a folder with one, a Hugging Face name in this machine's caches, server, or none for prompts of token ids. Default: the model's name in the caches, else the server's /tokenize, else none."`
 	HFDownload bool     `path:"tokenizer.download" name:"hf-download" help:"Download what the cache of this machine lacks from the Hugging Face hub, or from HF_ENDPOINT, with HF_TOKEN if needed."`
 	VocabSize  int      `path:"tokenizer.vocab" placeholder:"N" help:"Vocabulary size to draw from if the tokenizer does not define it. Default: the server's, where /v1/models says it as llama.cpp's does, else 16000."`
-	Seed       uint32   `path:"seed" placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
+	Seed       uint32   `path:"seed" placeholder:"N" help:"Seed of prompts and arrivals. Default: drawn for pitot bench --url, and 0 elsewhere."`
 }
 
 // Workload describe a dataset: of all that is sent, or of a part.

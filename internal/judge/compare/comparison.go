@@ -236,7 +236,8 @@ type Change struct {
 	P        *float64     `json:"p,omitempty"`        // of no difference, of this metric alone
 	Adjusted *float64     `json:"adjusted,omitempty"` // corrected over the metrics
 	Verdict  Verdict      `json:"verdict"`
-	// Open is what keeps a difference that the numbers alone would give from being a verdict.
+	// Open is what keeps a difference that the numbers alone would give from being a verdict, or
+	// of NeverAnswered why it is one.
 	Open plan.Message `json:"open,omitzero"`
 	// Tentative: both are of different sessions, and how much these differ is in no interval.
 	Tentative bool `json:"tentative,omitempty"`

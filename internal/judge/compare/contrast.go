@@ -59,7 +59,8 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	case na == 1 && nb == 1:
 		f.within(sa, sb, t.o.SingleRuns)
 	}
-	f.decides = f.decides && !f.input
+	f.cached = t.o.cachesApart(a, b) && !slices.Contains(insensitive, f.quantity.Name)
+	f.decides = f.decides && !f.input && !f.cached
 	return f
 }
 
@@ -72,6 +73,7 @@ type finding struct {
 	basis      Basis
 	plain      bool
 	exact      bool    // an equal count: nothing to find out
+	cached     bool    // the server had more of the prompts of one in its cache
 	effect     float64 // of the means, variant less baseline
 	rounding   float64 // by how much the effect may be off since figures were rounded
 	noise      noise

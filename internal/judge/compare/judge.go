@@ -142,6 +142,8 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 		r.exactly(plan.Say("gate.constant"))
 	case c.Interval == nil:
 		r.Why = plan.Say("gate.no-noise")
+	case c.Open.Code == CachesDiffer:
+		r.Why = plan.Say("gate.caches-differ")
 	case c.Basis == Within && !t.o.SingleRuns:
 		r.Why = plan.Say("gate.within")
 	default:

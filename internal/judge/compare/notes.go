@@ -31,6 +31,7 @@ func (t *table) notes() {
 	t.noteOpen()
 	t.notePairs()
 	t.noteWorkers()
+	t.noteCaches()
 	for _, v := range t.variants {
 		if v.again > 0 {
 			t.note("compare.simulated-again", "runs", v.again, "variant", v.name)

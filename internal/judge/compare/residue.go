@@ -43,7 +43,7 @@ func residue(variants []*variant, o Options) (out []Residue) {
 			out = append(out, Residue{Setting: name, Values: shortest(all)})
 		}
 	}
-	return out
+	return append(out, cachedResidue(variants, o)...)
 }
 
 // ofTheLeg reports whether an experiment gives each leg a value of its own: the address of a
@@ -126,7 +126,7 @@ func equal(a, b plan.Message) bool { return a.Key() == b.Key() }
 // checkIgnore refuses names that no run has.
 func checkIgnore(runs []*Run, ignore []string) error {
 	var p plan.Problems
-	known := slices.Clone(loadSettings)
+	known := append(slices.Clone(loadSettings), cachedSetting)
 	for _, r := range runs {
 		for _, f := range r.facets {
 			if !slices.Contains(known, f.Name) {

@@ -151,6 +151,9 @@ func Differences(a, b trace.Run) []Difference {
 	for _, name := range namesOf(left, right) {
 		add(name, "plan", name == "model" || name == "server", left.values[name], right.values[name])
 	}
+	if cachesDiffer([]trace.Run{a}, []trace.Run{b}) {
+		add(cachedSetting, "plan", true, cachedBefore(a), cachedBefore(b))
+	}
 	with, without := surroundings(a), surroundings(b)
 	find := func(in []surrounding, run trace.Run, name string) plan.Message {
 		if i := slices.IndexFunc(in, func(s surrounding) bool { return s.name == name }); i >= 0 {

@@ -19,6 +19,8 @@ func (o Options) settle(f *finding) *Change {
 		return c
 	case f.input:
 		c.Verdict = NotJudged
+	case f.cached:
+		c.Open = plan.Say(CachesDiffer)
 	case f.basis == Nothing || f.basis == Within:
 		c.Chance = f.chance(o.Level)
 	}
@@ -32,7 +34,7 @@ func (o Options) settle(f *finding) *Change {
 	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
 	narrow := f.at(o.nominal(1 - 2*o.alpha()))
 	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
-	c.Apart = f.basis == Within && !wide.Holds(0)
+	c.Apart = f.basis == Within && !wide.Holds(0) && !f.cached
 	if !f.decides {
 		return c
 	}

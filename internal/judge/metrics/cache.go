@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -67,7 +69,11 @@ func cacheState(run *trace.Run, records []*trace.Record, s *Server) *Cache {
 // count takes the counts of the answers where there are any, else those of the server, which
 // has those of others too, and of some requests twice.
 func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *Server) {
-	prompt, hit := 0, 0
+	c.Source, c.Prompt, c.Hit = cachedPrompts(declared.Told > 0, records, s)
+	c.Share = over(c.Hit, float64(c.Prompt))
+}
+
+func cachedPrompts(told bool, records []*trace.Record, s *Server) (source string, prompt, hit int) {
 	for _, r := range records {
 		if r.OK() {
 			u := r.Credible()
@@ -75,12 +81,28 @@ func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *Server)
 		}
 	}
 	switch {
-	case prompt > 0 && (hit > 0 || declared.Told > 0):
-		c.Source, c.Prompt, c.Hit = FromUsage, prompt, hit
+	case prompt > 0 && (hit > 0 || told):
+		return FromUsage, prompt, hit
 	case s != nil && s.Dropped.IsZero() && s.PrefixQueried > 0:
-		c.Source, c.Prompt, c.Hit = FromCounters, s.PrefixQueried, s.PrefixHit
+		return FromCounters, s.PrefixQueried, s.PrefixHit
 	}
-	c.Share = over(c.Hit, float64(c.Prompt))
+	return "", 0, 0
+}
+
+// ReuseOf is what the answers of a run, or else its server, count of prompts in the cache; nil where neither does. Own is how
+// many prompt tokens the server counts a second time, of requests that it preempted.
+func ReuseOf(run *trace.Run, records []*trace.Record) *trace.Reuse {
+	told := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Usage.CachedTold })
+	s := server(run, records)
+	source, prompt, hit := cachedPrompts(told, records, s)
+	r := &trace.Reuse{Prompt: prompt, Hit: hit}
+	switch source {
+	case "":
+		return nil
+	case FromCounters:
+		r.Own = s.Preemptions * longest(records)
+	}
+	return r
 }
 
 // cold requires no more hits than the requests of the run can have made for each other. The

@@ -48,6 +48,9 @@ type Run struct {
 	// Cache is the declared state of the server's cache, and what was done for it; nil if
 	// none was declared.
 	Cache *Cache `json:"cache,omitempty"`
+	// Reuse is what the server's cache had of the prompts; nil where nobody tells, and of an engine that starts with
+	// the run.
+	Reuse *Reuse `json:"reuse,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
@@ -81,6 +84,28 @@ const (
 	Complete    Status = "complete"
 	Interrupted Status = "interrupted"
 )
+
+// A Reuse is what a server's cache had of the prompts of a run.
+type Reuse struct {
+	Prompt int `json:"prompt"` // tokens
+	Hit    int `json:"hit"`    // of them, cached
+	// Own is how many of them the run can have left there itself, at most; negative: unknown.
+	Own int `json:"own"`
+	// Before is an earlier run that sent the same prompts to the same server; empty: none is known.
+	Before string `json:"before,omitempty"`
+}
+
+// Earlier is the share of the prompt tokens that were in the cache when the run began: more than it can have left there
+// itself. known is false where that cannot be told.
+func (r *Reuse) Earlier() (share float64, known bool) {
+	if r == nil || r.Own < 0 || r.Prompt <= 0 {
+		return 0, false
+	}
+	return float64(max(0, r.Hit-r.Own)) / float64(r.Prompt), true
+}
+
+// NotableReuse is a share of prompt tokens that changes what is measured of a server.
+const NotableReuse = 0.05
 
 // A Leg is the place of a run in an experiment. Numbers count from 1.
 //

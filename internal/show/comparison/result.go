@@ -1,6 +1,8 @@
 package comparison
 
 import (
+	"slices"
+
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -63,6 +65,8 @@ func (b bottom) sumUp() (string, tone) {
 	switch {
 	case len(b.All) == 0:
 		return b.Word("result.incomparable"), unclear
+	case b.cached() && len(b.Better)+len(b.Worse) == 0:
+		return b.Word("result.caches-differ"), unclear
 	case b.Basis.Decides():
 		return b.decided(), b.tone()
 	case b.Basis == compare.Within && len(b.Apart) == 0:
@@ -75,6 +79,14 @@ func (b bottom) sumUp() (string, tone) {
 		said = b.Join("stop", said, b.Beside(unusual, b.list(b.Tally.Unusual)))
 	}
 	return said, unclear
+}
+
+// cached reports whether the caches of the server left figures open.
+func (b bottom) cached() bool {
+	return slices.ContainsFunc(b.All, func(row int) bool {
+		cells := b.load.Rows[row].Cells
+		return b.variant < len(cells) && cells[b.variant].Change != nil && cells[b.variant].Change.Open.Code == compare.CachesDiffer
+	})
 }
 
 // evidence is what a variant and the baseline have: one table each.

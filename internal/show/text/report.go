@@ -196,6 +196,9 @@ func (r *report) counters(s *metrics.Server) (parts []string) {
 func (r *report) cache(s metrics.Summary) {
 	c := s.Cache
 	if c == nil {
+		if reuse := s.Run.Reuse; reuse != nil && reuse.Hit > 0 && (s.Server == nil || s.Server.PrefixHit == 0) { // else that line has it
+			r.Field(r.Word("report.cache"), r.Word("report.cache-found", "share", float64(reuse.Hit)/float64(reuse.Prompt), "usage", true))
+		}
 		return
 	}
 	done := ""

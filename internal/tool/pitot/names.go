@@ -101,6 +101,12 @@ func (c *compiler) flagFor(path string) string {
 	return ""
 }
 
+// Seeded reports whether the command line, a file or a plan has a seed.
+func (c *Compiled) Seeded() bool {
+	_, given := c.names["seed"]
+	return given || c.whole != nil
+}
+
 // OfServer are the settings that were given and only servers have. An engine that is described may have models, too.
 func (c *Compiled) OfServer() (problems plan.Problems) {
 	for _, path := range []string{"request.model", "target.key.env", "target.key.file", "target.headers", "target.ca", "target.insecure"} {
