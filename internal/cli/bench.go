@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -160,16 +159,11 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, to
 		return err
 	}
 	b := batch{p: p, o: o, view: p.view(live.Options{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
-	if c.spec.Target.URL == "" && !c.spec.Target.Simulated {
-		if problems := c.front.(*pitot.Compiled).OfServer(); problems != nil {
-			return usage(c.front.Explain(problems))
-		}
-		b.view.Sayf("no --url: measuring the embedded engine, which simulates a server in this process")
+	line, err := c.front.(*pitot.Compiled).Begin(&c.spec)
+	if err != nil {
+		return usage(err)
 	}
-	if own := c.front.(*pitot.Compiled); c.spec.Target.URL != "" && !own.Seeded() { // a server may have the prompts of an earlier run in its cache
-		c.spec.Seed = uint64(rand.Uint32())
-		b.view.Sayf("seed %d, as none is given", c.spec.Seed)
-	}
+	b.view.Say(line)
 	end, err := p.joinFleet(c.fleet, c.spec.Target.Simulated)
 	if err != nil {
 		return err
@@ -272,7 +266,7 @@ func (m *making) make() (*run.Result, error) {
 // a channel that ends sending, which is asked for once the run is prepared.
 func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan struct{}) (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
-	deps.Before = m.keep.before
+	deps.Before = func(r *trace.Run, same func(*plan.Spec) bool) string { return m.keep.store.Before(*r, same) }
 	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = m.notes, m.args, m.leg, m.serving
 	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
 	deps.Tell = func(e run.Event) {

@@ -268,16 +268,9 @@ func newParser(p *Process, grammar any) (parser *kong.Kong, exited *bool, err er
 
 // parse parses a command line. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
-	args, err := syntax.WithValues(parser.Model.Node, args)
-	if err != nil {
-		return nil, usage(err)
-	}
-	k, err := parser.Parse(args)
+	k, err := syntax.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
-	}
-	if err == nil {
-		err = syntax.Once(k)
 	}
 	return k, usage(err)
 }

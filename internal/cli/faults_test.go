@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,12 +52,15 @@ func loopback(t *testing.T, faults ...apiserver.Fault) (url string) {
 func bench(t *testing.T, url string, args ...string) metrics.Summary {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
+	line := append([]string{"bench", "-q", "--url", url, "--report", "json", "--warmup", "0", "--store", filepath.Join(t.TempDir(), "runs.db")}, args...)
+	for _, preset := range [][]string{{"--ready-timeout", "0"}, {"--tokenizer", "none"}} {
+		if !slices.Contains(args, preset[0]) {
+			line = append(line, preset...)
+		}
+	}
 	p := &Process{
-		Args: append([]string{
-			"bench", "-q", "--url", url, "--report", "json", "--warmup", "0", "--ready-timeout", "0", "--tokenizer", "none",
-			"--store", filepath.Join(t.TempDir(), "runs.db"),
-		}, args...),
-		Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
+		Args: line,
+		Env:  func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
 	}
 	if code := Run(p); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
@@ -121,9 +125,11 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 				t.Parallel()
 				url := loopback(t, tt.fault)
 				client, protocol, _ := strings.Cut(way, " ")
-				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6", "--client", client, "--no-resend"}
+				args := []string{"-n", fmt.Sprint(n), "--output-len", "6", "--client", client, "--no-resend"}
 				if tt.class == trace.Timeout { // all at once, so that they stall at once
 					args = append(args, "-c", fmt.Sprint(n), "--idle-timeout", "5s")
+				} else {
+					args = append(args, "-c", "8")
 				}
 				if protocol == "chat" {
 					args = append(args, "--protocol", "chat", "--tokenizer", "server")

@@ -94,23 +94,6 @@ func (k *keeper) reopen(ctx context.Context, id string) error {
 	return err
 }
 
-// before is run.Deps.Before.
-func (k *keeper) before(r *trace.Run, seeded bool) string {
-	list, err := k.store.List(store.Filter{Kind: trace.Measured, Limit: mostBefore})
-	for _, l := range list {
-		if err != nil || l.ID == r.ID || l.URL != r.Plan.URL || l.Requests != r.Plan.Requests {
-			continue
-		}
-		if other, err := k.store.Run(l.ID); err == nil && run.SamePrompts(other.Plan.Spec, r.Plan.Spec, seeded) {
-			return l.ID
-		}
-	}
-	return ""
-}
-
-// mostBefore is among how many runs one is looked for that left its prompts in a cache.
-const mostBefore = 1000
-
 func snapshots(p *driver.Progress) func() trace.Snapshot {
 	if p == nil {
 		return nil

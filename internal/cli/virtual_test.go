@@ -255,7 +255,7 @@ func TestProgress(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("width %d: no %q in %q", width, want, got)
 			}
-			if lines := strings.Count(got, "\n"); lines != map[bool]int{true: 1, false: 3}[width > 0] {
+			if lines := strings.Count(got, "\n"); lines != map[bool]int{true: 2, false: 4}[width > 0] {
 				t.Errorf("width %d: %d lines in %q", width, lines, got)
 			}
 		})

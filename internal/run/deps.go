@@ -56,9 +56,8 @@ type Deps struct {
 	Quiet func(procs, chunks int) (end func() (procs int))
 	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
 	Collectors func(t plan.Telemetry, target collect.Target) []collect.Collector
-	// Before finds an earlier run that sent the same prompts to the same server, by its id; nil: none is known. seeded
-	// says that the prompts depend on the seed.
-	Before func(r *trace.Run, seeded bool) string
+	// Before finds an earlier run against the server of a run whose Spec has the same prompts, by its id; nil: none is known.
+	Before func(r *trace.Run, same func(*plan.Spec) bool) string
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
 	// Tell receives the events while a run is prepared; may be nil.

@@ -111,7 +111,7 @@ func (x *execution) countReuse(records []*trace.Record) {
 	}
 	seeded := !inOrderOfFile(&x.spec)
 	if x.Before != nil {
-		r.Before = x.Before(&x.run, seeded)
+		r.Before = x.Before(&x.run, func(other *plan.Spec) bool { return samePrompts(other, &x.spec, seeded) })
 	}
 	x.note(promptsCached, "share", share, "run", r.Before, "seeded", seeded, "cold", !x.foreign())
 }
@@ -145,8 +145,8 @@ func inOrderOfFile(s *plan.Spec) bool {
 	})
 }
 
-// SamePrompts reports whether two Specs have the same prompts; seeded, if these depend on the seed.
-func SamePrompts(a, b *plan.Spec, seeded bool) bool {
+// samePrompts reports whether two Specs have the same prompts; seeded, if these depend on the seed.
+func samePrompts(a, b *plan.Spec, seeded bool) bool {
 	return a != nil && b != nil && (a.Seed == b.Seed || !seeded) && string(promptsOf(*a)) == string(promptsOf(*b))
 }
 

@@ -99,7 +99,7 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 		{"declared", prompt, 380, func(x *execution) { x.run.Cache = &trace.Cache{Declared: plan.WarmCache} }, true, ""},
 		{"of the engine in this process", prompt, 380, func(x *execution) { x.run.Env.Embedded = true }, false, ""},
 	} {
-		x := &execution{Prepared: &Prepared{Deps: &Deps{Before: func(*trace.Run, bool) string { return "earlier" }}}}
+		x := &execution{Prepared: &Prepared{Deps: &Deps{Before: func(*trace.Run, func(*plan.Spec) bool) string { return "earlier" }}}}
 		x.spec = plan.Spec{Request: plan.Request{Protocol: "completions"}, Load: []plan.Stream{{Dataset: plan.Thing{Kind: "random"}}}}
 		var records []*trace.Record
 		for i := range 10 {
@@ -146,7 +146,7 @@ func TestSamePrompts(t *testing.T) {
 		"another protocol": {spec(func(s *plan.Spec) { s.Request.Protocol = "completions" }), true, false},
 		"an old run":       {nil, true, false},
 	} {
-		if got := SamePrompts(spec(nil), tt.other, tt.seeded); got != tt.want {
+		if got := samePrompts(spec(nil), tt.other, tt.seeded); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -67,6 +67,13 @@ func (v *View) Sayf(format string, a ...any) {
 	}
 }
 
+// Say writes a line, unless it is unwanted or empty.
+func (v *View) Say(line string) {
+	if line != "" {
+		v.Sayf("%s", line)
+	}
+}
+
 // Unsaved says, even if nothing else is said, that the run cannot be stored at present, or
 // that it can again.
 func (v *View) Unsaved(err error) {

@@ -10,8 +10,21 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Once refuses a flag that is given two values and keeps the last one only.
-func Once(k *kong.Context) error {
+// Parse parses a command line, a flag and a value that begins with a dash among it, and refuses flags with two values.
+func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	args, err := WithValues(parser.Model.Node, args)
+	if err != nil {
+		return nil, err
+	}
+	k, err := parser.Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	return k, once(k)
+}
+
+// once refuses a flag that is given two values and keeps the last one only.
+func once(k *kong.Context) error {
 	given := map[*kong.Flag]string{}
 	for _, element := range k.Path {
 		f := element.Flag

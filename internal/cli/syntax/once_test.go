@@ -33,15 +33,8 @@ func TestOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args, err := WithValues(parser.Model.Node, strings.Fields(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, err := parser.Parse(args)
-		if err != nil {
-			t.Fatal(line, err)
-		}
-		if got := fmt.Sprint(Once(k)); got != want {
+		_, err = Parse(parser, strings.Fields(line))
+		if got := fmt.Sprint(err); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

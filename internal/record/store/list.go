@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -228,6 +229,22 @@ func (s *Store) Find(ref string) (Listing, error) {
 		return found[0], nil
 	}
 	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), some(found))
+}
+
+// Before returns the newest measured run against the server of a run, other than that, whose Spec is like wanted; empty if none
+// of the newest is.
+func (s *Store) Before(r trace.Run, like func(*plan.Spec) bool) string {
+	const most = 100
+	found, err := s.list("kind = ? AND url = ? AND requests = ? AND id != ?"+newestFirst+" LIMIT ?", trace.Measured, r.Plan.URL, r.Plan.Requests, r.ID, most)
+	for _, l := range found {
+		if err != nil {
+			break
+		}
+		if other, err := s.Run(l.ID); err == nil && other.Plan.Spec != nil && like(other.Plan.Spec) {
+			return l.ID
+		}
+	}
+	return ""
 }
 
 // some lists the ids of the first of runs.

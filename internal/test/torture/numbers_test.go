@@ -92,7 +92,7 @@ func TestNumbers(t *testing.T) {
 // take gives one value to one flag.
 func (c taker) take(t *testing.T, p *place, flag, value string, file bool) {
 	t.Helper()
-	args := append(strings.Fields(c.run), "--"+flag+"="+value)
+	args := append(without(strings.Fields(c.run), flag), "--"+flag+"="+value)
 	if file && c.config || *long && c.config {
 		file := p.write(t, fmt.Sprintf("settings-%x.yaml", random(flag+value).Uint64()), flag+": "+value+"\n")
 		o := p.start(t, child{args: append(strings.Fields(c.run), "--config", file), wall: 10 * time.Second}).wait()
@@ -103,6 +103,16 @@ func (c taker) take(t *testing.T, p *place, flag, value string, file bool) {
 	}
 	o := p.start(t, child{args: args, wall: 10 * time.Second}).wait()
 	report(t, t.Name(), o, o.faults(nil))
+}
+
+// without are the words of a command line without a flag and its value: none takes two.
+func without(words []string, flag string) []string {
+	short := map[string]string{"requests": "-n", "concurrency": "-c"}[flag]
+	i := slices.IndexFunc(words, func(word string) bool { return word == "--"+flag || word == short })
+	if i < 0 {
+		return words
+	}
+	return slices.Delete(words, i, i+2)
 }
 
 // plans are runs whose plans have among them a number of every kind.

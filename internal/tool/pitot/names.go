@@ -101,20 +101,5 @@ func (c *compiler) flagFor(path string) string {
 	return ""
 }
 
-// Seeded reports whether the command line, a file or a plan has a seed.
-func (c *Compiled) Seeded() bool {
-	_, given := c.names["seed"]
-	return given || c.whole != nil
-}
-
-// OfServer are the settings that were given and only servers have. An engine that is described may have models, too.
-func (c *Compiled) OfServer() (problems plan.Problems) {
-	for _, path := range []string{"request.model", "target.key.env", "target.key.file", "target.headers", "target.ca", "target.insecure"} {
-		_, given := c.names[path]
-		problems.If(given && (path != "request.model" || c.get("target.engine") == nil), path, nil, "only applies to a server, and none is given; add --url URL to measure one")
-	}
-	return problems
-}
-
 // NameOf is what the user calls a setting.
 func (c *Compiled) NameOf(path string) string { return c.origin(path).name }

@@ -1,0 +1,33 @@
+package pitot
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// Begin settles what a Spec leaves to the moment at which runs are made of it, and returns a line that says so first; empty of a
+// simulation. Without a server the embedded engine is measured. A server may have the prompts of an earlier run in its cache:
+// so its runs have a seed of their own, unless one is given.
+func (c *Compiled) Begin(spec *plan.Spec) (line string, err error) {
+	_, seeded := c.names["seed"]
+	switch {
+	case spec.Target.Simulated:
+	case spec.Target.URL == "":
+		return "no --url: measuring the embedded engine, which simulates a server in this process", c.Explain(c.ofServer())
+	case !seeded && c.whole == nil:
+		spec.Seed = uint64(rand.Uint32())
+		return fmt.Sprintf("seed %d, as none is given", spec.Seed), nil
+	}
+	return "", nil
+}
+
+// ofServer are the settings that were given and only servers have. An engine that is described may have models, too.
+func (c *Compiled) ofServer() (problems plan.Problems) {
+	for _, path := range []string{"request.model", "target.key.env", "target.key.file", "target.headers", "target.ca", "target.insecure"} {
+		_, given := c.names[path]
+		problems.If(given && (path != "request.model" || c.get("target.engine") == nil), path, nil, "only applies to a server, and none is given; add --url URL to measure one")
+	}
+	return problems
+}
