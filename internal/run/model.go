@@ -47,6 +47,10 @@ func (p *Prepared) poll(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if silent != nil && !silent.MayPass() {
+			p.tell(Polled{what, took, err})
+			return fmt.Errorf("the server at %s is not ready: %w", what.URL, err)
+		}
 		if took >= what.Limit {
 			p.tell(Polled{what, took, err})
 			return remedied(fmt.Errorf("the server at %s is not ready: %w", what.URL, err), Way{"before.ready.timeout", "waits longer, and 0 does not wait"})

@@ -131,8 +131,11 @@ func (x *execution) left(records []*trace.Record) int {
 		ahead = 1
 	}
 	for _, r := range records {
-		if r.Index < ahead {
+		switch {
+		case r.Index < ahead:
 			n += promptOf(r)
+		case r.PromptTokens > 0: // a long system prompt of the server's template, which all prompts have
+			n += max(0, r.Credible().Prompt-r.PromptTokens-templateTokens)
 		}
 	}
 	return n

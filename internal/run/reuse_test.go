@@ -95,6 +95,7 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 		{"of its warm-up", prompt, 380, func(x *execution) {
 			x.spec.Before.WarmUp.From, x.warmUp = plan.WarmMeasured, make([]workload.Request, 10)
 		}, true, ""},
+		{"of the template", prompt, 360, nil, true, ""},
 		{"primed", prompt, 380, func(x *execution) { x.spec.Cache = plan.PrimedCache }, false, ""},
 		{"declared", prompt, 380, func(x *execution) { x.run.Cache = &trace.Cache{Declared: plan.WarmCache} }, true, ""},
 		{"of the engine in this process", prompt, 380, func(x *execution) { x.run.Env.Embedded = true }, false, ""},
@@ -106,6 +107,9 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 			x.built.work.Requests = append(x.built.work.Requests, workload.Request{Text: tt.prompt(i), PromptTokens: 400})
 			r := trace.NewRecord(i)
 			r.PromptTokens, r.Usage = 400, trace.Usage{Prompt: 400, Cached: tt.cached, CachedTold: true}
+			if tt.name == "of the template" {
+				r.PromptTokens, r.Usage.Prompt = 50, 450
+			}
 			if tt.name == "of its own" && i == 0 {
 				r.Usage.Cached = 0
 			}
