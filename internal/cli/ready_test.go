@@ -99,6 +99,7 @@ func TestFlagsInVain(t *testing.T) {
 		{"bench --fleet nats://a:s3cretpass@h --fleet local", `--fleet: is given twice, as "nats://h" and as "local"`},
 		{"sim --ignore-eos --no-ignore-eos", `--ignore-eos: is given twice, as "true" and as "false"`},
 		{"ab --before profile:small-chat --same -- bench --seed 1 --seed 2", `--seed: is given twice, as "1" and as "2"`},
+		{"bench --url http://a --api-key-env K --api-key-file f", "--api-key-file: --api-key-env is given too, and both have the key; give one of them"},
 		{"bench --model m", "--model: only applies to a server, and none is given; add --url URL to measure one"},
 		{"bench --api-key-env K --header a=b", "--api-key-env: only applies to a server, and none is given"},
 		{"sweep --model m --rate 1,2", "--model: only applies to a server, and none is given; add --url URL to measure one"},

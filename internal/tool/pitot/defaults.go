@@ -77,6 +77,7 @@ func (c *compiler) unless(path, value string) {
 // instead are settings of a file that one on the command line puts out of force: those
 // that say in another way where or when to send, or how fast the embedded engine is.
 var instead = map[string][]string{
+	"target.key.env": {"target.key.file"}, "target.key.file": {"target.key.env"},
 	"target.url": {hostPath, portPath}, hostPath: {"target.url"}, portPath: {"target.url"},
 	"load[0].arrival.rate": {"load[0].arrival.ramp", "load[0].arrival.file", "load[0].arrival.speed"},
 	"load[0].arrival.ramp": {"load[0].arrival.rate", "load[0].arrival.file", "load[0].arrival.speed"},

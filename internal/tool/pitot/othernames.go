@@ -37,6 +37,9 @@ func (c *compiler) takeOut(path string) *plan.Node {
 
 // address makes a URL of --host and --port.
 func (c *compiler) address() {
+	_, variable := c.names["target.key.env"]
+	_, file := c.names["target.key.file"]
+	c.problems.If(variable && file, "target.key.file", nil, "%s is given too, and both have the key; give one of them", c.names["target.key.env"].name)
 	host, port := c.takeOut(hostPath), c.takeOut(portPath)
 	if host == nil && port == nil {
 		return
