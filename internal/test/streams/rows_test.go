@@ -204,8 +204,9 @@ func quiet() (out []row) {
 		out = append(out, w)
 	}
 	other := alike("quiet: a member of one event, four tokens a chunk", answer{"", 16, 20, 4}, with(append([]piece{{0, delta(`"role":"assistant","musings":"x"`)}}, every(20, times(4, says(" and so it went on"))...)...), counted("16"), done))
-	other.never = []string{"does not read"}
-	return append(out, other)
+	each := alike("quiet: a member of every event, four tokens a chunk", answer{"", 16, 20, 4}, with(append([]piece{{0, delta(`"role":"assistant","musings":"x"`)}, {0, delta(`"musings":"x"`)}}, every(20, times(4, delta(`"content":" and so it went on","musings":"x"`))...)...), counted("16"), done))
+	other.never, each.never = []string{"does not read"}, []string{"does not read"}
+	return append(out, other, each)
 }
 
 // errs are the ways in which an error is told within a stream, after two tokens. vLLM's client

@@ -296,8 +296,8 @@ func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	if d.tokens > 0 {
 		chunk.Tokens = trace.Carried(d.tokens)
 	}
-	if d.unread != "" && (!d.token || !chunk.Kind.Output()) {
-		r.unread.note(d.unread, chunk.Tokens > 0)
+	if d.unread != "" && chunk.Kind&trace.Finish == 0 {
+		r.unread.note(d.unread, d.token && chunk.Kind.Output(), chunk.Tokens > 0)
 	}
 	if !d.token {
 		return

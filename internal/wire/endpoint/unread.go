@@ -7,20 +7,31 @@ import (
 )
 
 // An unread is what came in an answer under names that nobody knows, in chunks that have no
-// other output. Some of it is about the answer; whether it is output, the server's count
-// of tokens shows.
+// other output. Some of it is about the answer: what comes beside output, and what the server's
+// count of tokens does not grow with.
 type unread struct {
 	name   string // of the first such member
+	about  string // a member that came beside output
 	chunks int
 	grew   bool // the count grew with one of them
 }
 
-func (u *unread) note(name string, grew bool) {
-	if u.name == "" || grew && !u.grew {
+func (u *unread) note(name string, beside, grew bool) {
+	switch {
+	case beside:
+		u.about = name
+		return
+	case u.name == "" || grew && !u.grew:
 		u.name = name
 	}
 	u.chunks++
 	u.grew = u.grew || grew
+}
+
+// isOutput reports whether it is output, of an answer with so many tokens in the chunks that were
+// read, and so many bytes.
+func (u *unread) isOutput(tokens, chunks, bytes int) bool {
+	return u.name != "" && (u.grew || u.name != u.about && tokens > chunks && (u.chunks > 1 || 2*tokens > bytes))
 }
 
 // settleQuirks says what of an answer was not read, and what of its tokens not seen. An answer
@@ -34,8 +45,8 @@ func (r *reader) settleQuirks() {
 	if rec.CountedFrom != trace.FromUsage || !r.opts.Stream {
 		return
 	}
-	if u := r.unread; u.name != "" && (u.grew || n > chunks && (u.chunks > 1 || 2*n > r.bytes)) {
-		rec.Quirks.Unread = u.name
+	if r.unread.isOutput(n, chunks, r.bytes) {
+		rec.Quirks.Unread = r.unread.name
 		return
 	}
 	if unseen := n - rec.Hidden() - r.bytes - r.empties; unseen > spareTokens && r.allRead() && last > first {
