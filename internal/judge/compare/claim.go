@@ -63,7 +63,7 @@ func (t *table) basesFor(v *variant) []*variant {
 
 func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preference int) []candidate {
 	var out []candidate
-	var findings []*finding
+	var changes []*Change
 	for i, l := range t.lines {
 		name := l.Quantity.Name
 		measure, ok := meansOf(claim, name)
@@ -72,15 +72,18 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preferen
 		if !ok || own == nil || center <= 0 || own.Value <= 0 {
 			continue
 		}
-		if findings == nil {
-			findings = t.contrast(base, v)
+		if changes == nil {
+			changes = t.settled(base, v)
 		}
-		change := t.o.settle(findings[i])
-		relative := own.Value/center - 1
+		change := changes[i]
+		relative, interval := own.Value/center-1, change.Interval
+		if change.Plain { // it is in the unit of the row
+			interval = nil
+		}
 		off := math.Abs(relative - claim.Change)
 		rounding := l.samples[base.column].reach(false) + own.Step/2/own.Value
 		out = append(out, candidate{
-			match: ClaimMatch{base.name, name, relative, change.Verdict, change.Basis, change.Interval},
+			match: ClaimMatch{base.name, name, relative, change.Verdict, change.Basis, interval},
 			off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
 			base: preference, measure: measure,
 		})

@@ -136,7 +136,7 @@ func (t *table) fill() error {
 	around, further := differing(t.variants, t.o)
 	t.out.Residue, t.out.Further = append(t.out.Residue, around...), further
 	for _, v := range t.variants {
-		out := Variant{Name: v.name, Simulated: v.runs[0].simulated()}
+		out := Variant{Name: v.name, Simulated: v.runs[0].simulated(), Failed: v.failing().share()}
 		for _, r := range v.runs {
 			out.Runs = append(out.Runs, r.ref())
 		}
@@ -243,14 +243,7 @@ func equalCounts(unit metrics.Unit, values []float64) bool {
 
 // changes fills in those of a variant against the baseline.
 func (t *table) changes(v *variant) {
-	for i, f := range t.contrast(t.variants[0], v) {
-		if f == nil {
-			continue
-		}
-		c := t.o.settle(f)
-		if c.Verdict == CannotTell {
-			c.More = t.o.more(f)
-		}
+	for i, c := range t.settled(t.variants[0], v) {
 		t.lines[i].Cells[v.column].Change = c
 	}
 }

@@ -24,6 +24,9 @@
 //
 // Relative changes are compared on the scale of logarithms, where noise of a few
 // percent is the same size whatever the load: a change is the ratio of geometric means.
+// Figures are of the requests that were answered. Where many of one side failed, a verdict has to
+// hold with the failures counted as well: see withFailures.
+//
 // What is better or worse is decided by p-values that are corrected over the metrics of
 // a variant that are judged; intervals are each metric's own. So with one variant a false
 // alarm in any metric is as rare as the level says; with several it is in each. A metric is
@@ -161,6 +164,8 @@ type Variant struct {
 	Simulated bool `json:"simulated,omitempty"`
 	// Order is how its runs lie in time among those of the baseline; nil where that is not known.
 	Order *Order `json:"order,omitempty"`
+	// Failed is the share of the requests sent that its servers failed.
+	Failed float64 `json:"failed,omitempty"`
 	// Tally is what its changes come to; nil of the baseline.
 	Tally *Tally `json:"tally,omitempty"`
 }
@@ -344,11 +349,14 @@ type Gate struct {
 
 // A GateResult is what became of a gate in one workload and variant.
 type GateResult struct {
-	Gate     Gate         `json:"gate"`
-	Workload string       `json:"workload"`
-	Variant  string       `json:"variant"`
-	Outcome  Outcome      `json:"outcome"`
-	Value    float64      `json:"value"` // the change, or the value
+	Gate     Gate    `json:"gate"`
+	Workload string  `json:"workload"`
+	Variant  string  `json:"variant"`
+	Outcome  Outcome `json:"outcome"`
+	Value    float64 `json:"value"` // the change, or the value
+	// Plain means that the change is a difference in the unit of the figure, of which there is no
+	// share.
+	Plain    bool         `json:"plain,omitempty"`
 	Interval *Interval    `json:"interval,omitempty"`
 	Why      plan.Message `json:"why"`
 	// Predicted: among measured runs it is of simulated ones, or of a change against those.

@@ -41,9 +41,8 @@ const (
 	windows        = 64 // of a run, for rates
 )
 
-// observeInfluences gives the influences of the figures by a tool's rules, by name.
-func observeInfluences(t *trace.Trace, b By, figures []trace.Figure, rules metrics.Rules) map[string]influence {
-	samples := rules.Samples(t, b.Tool, b.Form)
+// observeInfluences gives the influences of samples on figures by a tool's rules, by name.
+func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace.Figure) map[string]influence {
 	out := map[string]influence{}
 	if len(samples) < leastRequests {
 		return out

@@ -31,13 +31,17 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 // threshold asks what this run did, and not what another one would do. An invalid run tells
 // nothing.
 func JudgeRun(gates []Gate, t trace.Run, figures []trace.Figure) (out []GateResult) {
+	failed := tollIn(figures)
 	for _, g := range gates {
 		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Say("gate.no-figure", "figure", g.Name)}
 		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == g.Name })
 		if i >= 0 && !math.IsNaN(figures[i].Value) {
 			r.Value = figures[i].Value
-			if r.exactly(plan.Say("gate.of-run")); t.Verdict != nil && t.Verdict.Validity == trace.Invalid {
+			switch r.exactly(plan.Say("gate.of-run")); {
+			case t.Verdict != nil && t.Verdict.Validity == trace.Invalid:
 				r.Outcome, r.Why = Inconclusive, plan.Say("gate.invalid-run")
+			case r.Outcome == Pass && survives(g.Name, failed) && metrics.QuantityOf(g.Name).Better != metrics.Neither:
+				r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", "variant", r.Variant, "share", failed.share())
 			}
 		}
 		out = append(out, r)
@@ -89,6 +93,7 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 			none.Why = plan.Say("gate.definitions", "baseline", t.out.Variants[0].Name, "figure", g.Name, "definition", row.Definition.ID)
 			continue
 		}
+		t.openFailures(&result, row, i)
 		judged = append(judged, result)
 	}
 	if judged == nil {
@@ -127,7 +132,7 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
-			r.Why = plan.Say("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
+			r.Plain, r.Why = true, plan.Say("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
 			return
 		}
 		r.Value /= base

@@ -27,6 +27,7 @@ func (t *table) notes() {
 	t.noteLegs()
 	t.noteDefinitions()
 	t.noteBases()
+	t.noteFailures()
 	t.noteOrders()
 	t.noteOpen()
 	t.notePairs()
@@ -264,6 +265,7 @@ func (t *table) note(code plan.Code, args ...any) {
 
 // notes tells which variants that were asked for met no common load, and why.
 func (c *Comparison) notes(tables []*table, ignore []string) {
+	c.noteAsked(tables, ignore)
 	var runs []*Run
 	beside := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
@@ -306,7 +308,7 @@ func (c Comparison) Apart() (why plan.Message) {
 		}
 	}
 	for _, n := range c.Notes {
-		if why.IsZero() && (n.Code == LoadsApart || n.Code == SizesApart) {
+		if why.IsZero() && (n.Code == LoadsApart || n.Code == SizesApart || n.Code == AskedUnknown) {
 			why = n
 		}
 	}

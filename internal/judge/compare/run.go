@@ -25,6 +25,7 @@ type Run struct {
 	requests uint64 // which they were, of a run with records
 	keptUp   bool   // its server did with its arrivals
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
+	toll     toll
 
 	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
 	place  int       // among all runs
@@ -38,6 +39,7 @@ type figure struct {
 	trace.Figure
 	definition metrics.Definition
 	influence  influence // of the requests on it; without a pull where nothing is known of that
+	low, high  float64   // what it may be with failures counted, of a run that has some
 }
 
 // origin is where a run came from: our own have all requests as Pitot recorded them.
@@ -89,14 +91,22 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 	} else {
 		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
+	r.takeToll(t)
 	for _, b := range by {
-		figures := rules.Figures(t, b.Tool, b.Form)
+		figures := r.withFailed(rules.Figures(t, b.Tool, b.Form))
 		var influences map[string]influence
+		var samples []metrics.Sample
 		if records {
-			influences = observeInfluences(t, b, figures, rules)
+			samples = rules.Samples(t, b.Tool, b.Form)
+			influences = observeInfluences(t, samples, figures)
 		}
-		for _, f := range figures {
-			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name), influences[f.Name]})
+		all := make([]figure, len(figures))
+		for i, f := range figures {
+			all[i] = figure{Figure: f, definition: metrics.DefinitionOf(b.Tool, b.Form, f.Name), influence: influences[f.Name]}
+		}
+		r.countFailures(t, all, samples)
+		for _, f := range all {
+			r.add(f)
 		}
 	}
 	return r

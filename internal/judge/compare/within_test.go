@@ -78,9 +78,9 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 		p := newPool(samples, valuesOf[metric])
 		figures = append(figures, trace.Figure{Name: metric + ".mean", Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric + ".median", Value: p.sorted.Median()})
 	}
-	influences := observeInfluences(t, pitotsRules[0], figures, foreign)
+	influences := observeInfluences(t, samples, figures)
 	for _, f := range figures {
-		r.add(figure{f, metrics.DefinitionOf("pitot", "", f.Name), influences[f.Name]})
+		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", "", f.Name), influence: influences[f.Name]})
 	}
 	return r
 }

@@ -87,6 +87,13 @@ func (r Row) Mean(name string) float64 {
 	return math.NaN()
 }
 
+// Fails reports whether so many requests failed that the others are no picture of all: a server
+// that refuses most of them is quick with the rest.
+func (r Row) Fails() bool {
+	failed := r.Mean("requests.failed")
+	return failed > metrics.HarmlessFailures*(failed+r.Mean("requests.ok"))
+}
+
 // A Prediction is what simulations say of one new run at a point. Its zero value says nothing.
 type Prediction struct {
 	Predicted map[string]Reach `json:"predicted,omitempty"` // by figure
@@ -205,7 +212,8 @@ type Curve struct {
 // A Knee is where a curve of latency against throughput turns: the load of the largest power,
 // throughput divided by mean end-to-end latency. Up to there throughput grows by a larger
 // share than latency, and beyond it latency does. Loads that were too short for a queue to build
-// up are left out. Row is -1 where Bound is None.
+// up are left out, and no load of which too many requests fail is one. Row is -1 where Bound is
+// None.
 //
 // L. Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
 // communications", International Conference on Communications, 1979.
@@ -264,12 +272,12 @@ func knee(rows []Row, of []int) Knee {
 		if !(power > 0) || rows[i].TooShort() {
 			continue
 		}
-		if judged = append(judged, i); power > k.Power {
+		if judged = append(judged, i); power > k.Power && !rows[i].Fails() {
 			k.Row, k.Power = i, power
 		}
 	}
 	switch {
-	case len(judged) < leastPoints:
+	case len(judged) < leastPoints || k.Row < 0:
 		return Knee{Row: -1, Bound: None}
 	case k.Row == judged[0]:
 		k.Bound = AtMost
@@ -294,7 +302,7 @@ func (s Sweep) PerDevice(row int) float64 {
 func front(s Sweep) []int {
 	all := []int{}
 	for i := range s.Rows {
-		if s.PerUser(i) > 0 && s.PerDevice(i) > 0 {
+		if s.PerUser(i) > 0 && s.PerDevice(i) > 0 && !s.Rows[i].Fails() {
 			all = append(all, i)
 		}
 	}

@@ -56,6 +56,31 @@ func TestKneeOfShortLoads(t *testing.T) {
 	}
 }
 
+// A server that refuses most requests is quick with the rest: its load is neither a knee nor on the
+// front, and the knee is below it.
+func TestALoadThatIsRefusedIsNoKnee(t *testing.T) {
+	points, seen := mm1(10, 1, 3, 5, 7, 9)
+	for i := range seen {
+		failed := 0.0
+		if i >= 3 {
+			failed = 90
+			seen[i].Figures = []trace.Figure{{Name: "throughput.requests", Value: 5}, {Name: "e2el.mean", Value: 0.01}}
+		}
+		seen[i].Figures = append(seen[i].Figures, trace.Figure{Name: "requests.ok", Value: 100 - failed}, trace.Figure{Name: "requests.failed", Value: failed},
+			trace.Figure{Name: "tpot.mean", Value: 0.01 / (1 + failed)}, trace.Figure{Name: "throughput.output", Value: 100})
+	}
+	s := New("q", points, seen, 1, "rate", nil)
+	if k := s.Curves[0].Knee; k.Bound != Inside || k.Row != 2 || !slices.Equal(s.Front, []int{0}) {
+		t.Errorf("%+v, front %v", k, s.Front)
+	}
+	for i := range seen {
+		seen[i].Figures = append(seen[i].Figures[:2:2], trace.Figure{Name: "requests.failed", Value: 1}, trace.Figure{Name: "requests.ok", Value: 1})
+	}
+	if k := New("q", points, seen, 1, "rate", nil).Curves[0].Knee; k.Bound != None || k.Row != -1 {
+		t.Errorf("all are refused: %+v", k)
+	}
+}
+
 // What goes with the load divides no curve, and what does not divides them.
 func TestCurves(t *testing.T) {
 	var points []Point

@@ -76,6 +76,10 @@ func (q Requests) Unanswered() bool {
 	return q.OK == 0 && slices.ContainsFunc(q.Classes, func(c Class) bool { return c.Class != trace.Cancelled })
 }
 
+// HarmlessFailures is the share of failures up to which means and rates of the requests that were
+// answered are taken for those of all: it moves a mean by a percent or less.
+const HarmlessFailures = 0.002
+
 // Lost counts the failures of requests whose machine was lost.
 func (q Requests) Lost() (n int) {
 	for _, c := range q.Classes {

@@ -11,7 +11,8 @@
 //
 // Latencies are Pitot's own, of package metrics, from the first byte sent. A request that
 // failed is never within a limit. One that succeeded without the figure, as a single token
-// has no TPOT, does not count.
+// has no TPOT, does not count. A mean is of the others, and is met as long as few failed
+// (metrics.HarmlessFailures).
 package objective
 
 import (
@@ -182,13 +183,14 @@ func (o Objective) value(a *Attainment, v float64) {
 // Goal is the share that must be within the limit: 0.99 for p99; 0 for a mean, which has none.
 func (o Objective) Goal() float64 { return o.P / 100 }
 
-// Met reports whether an attainment meets the objective. Where nothing counts it does not.
+// Met reports whether an attainment meets the objective. Where nothing counts it does not, nor
+// does a mean where too many failed to have one.
 func (o Objective) Met(a Attainment) bool {
 	switch {
 	case a.Values == 0:
 		return false
 	case o.P == 0:
-		return a.Mean() <= o.Limit.Seconds()
+		return a.Mean() <= o.Limit.Seconds() && float64(a.Failed) <= metrics.HarmlessFailures*float64(a.Of)
 	}
 	return float64(a.Within) >= o.Goal()*float64(a.Of)-rounding
 }

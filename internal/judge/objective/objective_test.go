@@ -75,9 +75,8 @@ func TestAttainment(t *testing.T) {
 		{"ttft.p50=200ms", 2, 4, .7 / 3, true},
 		{"ttft.p51=200ms", 2, 4, .7 / 3, false},
 		{"ttft.p75=400ms", 3, 4, .7 / 3, true},
-		{"ttft.p99=1h", 3, 4, .7 / 3, false}, // as one failed
-		{"ttft.mean=234ms", 2, 4, .7 / 3, true},
-		{"ttft.mean=233ms", 2, 4, .7 / 3, false},
+		{"ttft.p99=1h", 3, 4, .7 / 3, false},     // as one failed
+		{"ttft.mean=234ms", 2, 4, .7 / 3, false}, // as a quarter failed
 		{"tpot.p33=20ms", 1, 3, .035, true},
 		{"e2el.p75=400ms", 3, 4, .79 / 3, true},
 		{"itl.p33=30ms", 2, 6, .03, true}, // the failed request has three gaps
@@ -105,6 +104,20 @@ func TestMetExactly(t *testing.T) {
 	}
 	if a := (objective.Attainment{Within: 998, Of: 1000, Values: 1000}); o.Met(a) {
 		t.Error("998 of 1000 are less than 99.9 %")
+	}
+}
+
+// A mean of 100 ms says nothing of a server that failed 3 of 1000.
+func TestMeansOfTheAnswered(t *testing.T) {
+	o := objective.Objective{Metric: "ttft", Limit: 100 * time.Millisecond}
+	for failed, met := range map[int]bool{0: true, 2: true, 3: false} {
+		if a := (objective.Attainment{Within: 1, Of: 1000, Failed: failed, Sum: 0.1, Values: 1}); o.Met(a) != met {
+			t.Errorf("%d failed: met %v", failed, !met)
+		}
+	}
+	o.Limit--
+	if o.Met(objective.Attainment{Of: 1, Sum: 0.1, Values: 1}) {
+		t.Error("the mean is beyond the limit")
 	}
 }
 

@@ -113,7 +113,7 @@ func (w Words) answerCell(c cell) view.ComparedCell {
 	if c.of.Unproven {
 		out.Kind = string(compare.CannotTell)
 	}
-	if c.of.Plain || !finite(c.of.Relative) {
+	if c.of.Plain || !finite(c.of.Relative) || c.of.Open.Code == compare.NeverAnswered {
 		return out
 	}
 	out.Relative = &c.of.Relative

@@ -41,8 +41,13 @@ func (w Words) whyGate(g compare.GateResult) string {
 
 func (w Words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
-		c := compare.Change{Relative: g.Value, Interval: g.Interval}
-		return text.Join(" ", w.change(c, scale{}, changePlaces(c)), w.interval(c, scale{}, changePlaces(c)))
+		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
+		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
+		if said := text.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
+			return text.Join(" ", said, s.unit)
+		} else {
+			return said
+		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})

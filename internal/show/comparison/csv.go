@@ -79,7 +79,8 @@ var csvColumns = []struct {
 	{name: "noise", change: func(c compare.Change) any { return unlessZero(c.Noise) }},
 	{name: "more_runs", change: func(c compare.Change) any { return c.More }},
 	{name: "effective", change: func(c compare.Change) any { return unlessZero(c.Effective) }},
-	{name: "open", change: func(c compare.Change) any { return c.Open }},
+	{name: "plain", change: func(c compare.Change) any { return c.Plain }},
+	{name: "open", change: func(c compare.Change) any { return string(c.Open.Code) }},
 	{name: "order", of: func(r csvRecord) any { return codeOf(r.variant.Order) }},
 }
 

@@ -144,6 +144,8 @@ func (w Words) change(c compare.Change, s scale, places int) string {
 	switch {
 	case !finite(c.Relative):
 		return missing
+	case c.Open.Code == compare.NeverAnswered:
+		return w.Word("change.never", "before", c.Verdict == compare.Better)
 	case c.Plain:
 		return s.size(c, c.Relative, places)
 	}

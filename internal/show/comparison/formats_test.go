@@ -127,7 +127,7 @@ func TestCSVHoldsTheModel(t *testing.T) {
 		"definition": "pitot", "variant": "new scheduler", "baseline": "main", "kind": "measured", "baseline_kind": "measured", "runs": "5", "center": "0.3954", "level": "0.95", "step": "",
 		"change": "-0.041", "change_low": "-0.0518", "change_high": "-0.0301", "change_level": "0.95", "change_method": "permutation",
 		"basis": "runs", "verdict": "better", "bound": "0.0518", "apart": "false", "test": "exact permutation, 5 and 5 runs", "p": "0.0079",
-		"p_adjusted": "0.04", "noise": "0.006", "more_runs": "0", "effective": "", "open": "", "order": "",
+		"p_adjusted": "0.04", "noise": "0.006", "more_runs": "0", "effective": "", "plain": "false", "open": "", "order": "",
 		"values": line["values"], "low": line["low"], "high": line["high"],
 	}
 	if diff := cmp.Diff(want, line); diff != "" {

@@ -41,15 +41,46 @@ func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
 	}
 	said, t := b.sumUp()
 	var fresh []string
+	if failed := w.failures(load, variant); failed != "" {
+		fresh = append(fresh, failed)
+	}
 	for _, i := range b.Fresh {
 		r := load.Rows[i]
+		if fresh != nil && r.Quantity.Name == "requests.failed" {
+			continue
+		}
 		if r.Quantity.Better == metrics.Lower {
 			t = bad
 		}
-		s := scaleOf(r)
-		fresh = append(fresh, w.Word("result.fresh", "figure", w.Title(r.Quantity), "value", s.value(r.Cells[variant]), "baseline", s.value(r.Cells[0])))
+		fresh = append(fresh, w.against(r, variant))
 	}
 	return w.Join("stop", append(fresh, said)...), t
+}
+
+// failures are the shares that failed, with what was answered all the same, where too many did
+// to judge by the rest; "" elsewhere.
+func (w Words) failures(load compare.Workload, variant int) string {
+	base, own := load.Variants[0], load.Variants[variant]
+	left := func(r compare.Row) bool {
+		return variant < len(r.Cells) && r.Cells[variant].Change != nil && r.Cells[variant].Change.OfFailures()
+	}
+	if !slices.ContainsFunc(load.Rows, left) {
+		return ""
+	}
+	said := []string{w.Word("result.failed", "share", own.Failed, "variant", text.Clean(own.Name), "base", base.Failed, "baseline", text.Clean(base.Name))}
+	for _, name := range []string{"goodput", "throughput.requests"} {
+		i := slices.IndexFunc(load.Rows, func(r compare.Row) bool { return r.Quantity.Name == name })
+		if i >= 0 && variant < len(load.Rows[i].Cells) && load.Rows[i].Cells[variant].Change != nil {
+			return w.Join("comma", append(said, w.against(load.Rows[i], variant))...)
+		}
+	}
+	return said[0]
+}
+
+// against is a figure of a variant beside that of the baseline.
+func (w Words) against(r compare.Row, variant int) string {
+	s := scaleOf(r)
+	return w.Word("result.fresh", "figure", w.Title(r.Quantity), "value", s.value(r.Cells[variant]), "baseline", s.value(r.Cells[0]))
 }
 
 // A bottom is the bottom line of a variant in the making.

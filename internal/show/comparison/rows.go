@@ -164,6 +164,8 @@ func (w Words) marks() []mark {
 		}},
 		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
 		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
+		{w.Word("change.survivors"), "mark.survivors", "", is("change.survivors")},
+		{w.Word("change.never", "before", false), "failures.never", "", func(c marked) bool { return c.Open.Code == compare.NeverAnswered }},
 		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "", func(c marked) bool { return c.Tentative }},
 		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c marked) bool { return c.mixed && c.Basis == compare.Borrowed }},
 	}
@@ -193,7 +195,9 @@ type marked struct {
 }
 
 // open: nothing can be told of it.
-func (c marked) open() bool { return c.Verdict == compare.CannotTell && !c.Apart }
+func (c marked) open() bool {
+	return c.Verdict == compare.CannotTell && !c.Apart && c.Open.Code != compare.FailuresDiffer
+}
 
 // marked are the changes in the tables.
 func (w Words) marked(c compare.Comparison, all bool) (changes []marked) {
@@ -242,6 +246,8 @@ func verdictCode(c compare.Change) (plan.Code, tone) {
 		return "change.not-judged", neutral
 	case c.Unproven:
 		return "change.unknown", unclear
+	case c.Open.Code == compare.FailuresDiffer:
+		return "change.survivors", unclear
 	case c.Verdict == compare.Same:
 		return "change.same", neutral
 	case c.Apart:

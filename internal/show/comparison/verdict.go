@@ -48,6 +48,9 @@ func (w Words) Verdict(load compare.Workload, variant int, named bool) []Part {
 	case load.Layout != nil && load.Layout.Same:
 		v.amongTheSame(*t)
 	default:
+		if failed := w.failures(load, variant); failed != "" {
+			v.add("verdict.failures", unclear, failed)
+		}
 		v.confirmed(*t)
 		v.tally(*t)
 	}
@@ -183,8 +186,7 @@ func (v *verdict) fresh(t compare.Tally) {
 		if r.Quantity.Better == metrics.Lower {
 			code, tone = "verdict.worse", bad
 		}
-		s := scaleOf(r)
-		v.add(code, tone, v.Word("result.fresh", "figure", v.Title(r.Quantity), "value", s.value(r.Cells[v.variant]), "baseline", s.value(r.Cells[0])))
+		v.add(code, tone, v.against(r, v.variant))
 	}
 }
 

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,8 @@ func TestDigitsOfChanges(t *testing.T) {
 		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 1.7e308)}, "+50.0 % [-99.0, +inf]"},
 		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 2e6)}, "+50.0 % [-99.0, +2e+08]"},
 		{compare.Change{Relative: 2, Plain: true}, "+2"},
+		{compare.Change{Relative: math.MaxFloat64, Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "never"},
+		{compare.Change{Relative: -1, Verdict: compare.Better, Open: plan.Say(compare.NeverAnswered)}, "was never"},
 		{compare.Change{Relative: 2.5, Plain: true, Interval: interval(-0.4, 5.4)}, "+2.5 [-0.4, +5.4]"},
 	} {
 		s := scale{factor: 1, whole: true}
@@ -96,6 +99,8 @@ func TestVerdictWords(t *testing.T) {
 		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", unclear},
 		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
 		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
+		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", unclear},
+		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", bad},
 	} {
 		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true, 1)
 		if got.Verdict != c.want || got.Tone != c.tone {
@@ -217,6 +222,29 @@ func TestSmallDifferences(t *testing.T) {
 	said, tone := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
 	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != neutral {
 		t.Errorf("%s (%s)", said, tone)
+	}
+}
+
+// Failures, and what was answered all the same, come before what the answered requests show.
+func TestFailuresAreSaidFirst(t *testing.T) {
+	open := plan.Say(compare.FailuresDiffer)
+	c := pair(trace.Table, map[string]compare.Change{
+		"ttft.mean": {Relative: -0.78, Basis: compare.Replicates, Verdict: compare.CannotTell, Open: open},
+		"goodput":   {Relative: -0.5, Basis: compare.Replicates, Verdict: compare.Worse},
+	})
+	load := c.Workloads[0]
+	load.Variants[1].Failed = 29. / 30
+	for _, r := range load.Rows {
+		if r.Quantity.Name == "goodput" {
+			r.Cells[0].Values, r.Cells[0].Center = []float64{4}, 4
+			r.Cells[1].Values, r.Cells[1].Center = []float64{2}, 2
+		} else if got := outcomeOf(*r.Cells[1].Change); got != compare.Inconclusive {
+			t.Errorf("continuous integration is told %s", got)
+		}
+	}
+	said, _ := NewWords(c, words.In("en")).bottomLine(load, 1)
+	if want := "96.7 % of the requests of B failed, 0 % of those of A, request goodput 2.000 against 4.000; worse in 1 of 2 (request goodput -50.0 %), better in none, cannot tell in 1"; said != want {
+		t.Errorf("%s\nwant %s", said, want)
 	}
 }
 

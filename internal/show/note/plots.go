@@ -113,7 +113,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, 
 	row.Name += map[metrics.Direction]string{metrics.Lower: " ↓", metrics.Higher: " ↑"}[r.Quantity.Better]
 	for i := range load.Variants[1:] {
 		dot := plot.Dot{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
-		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil && !r.Cells[i+1].Change.Plain {
+		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil && !r.Cells[i+1].Change.Plain && r.Cells[i+1].Change.Open.Code != compare.NeverAnswered {
 			c := r.Cells[i+1].Change
 			dot.Change, dot.Settled, ok = c.Relative, c.Verdict != compare.CannotTell, true
 			if c.Interval != nil {

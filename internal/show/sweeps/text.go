@@ -178,6 +178,9 @@ func marks(s curve.Sweep, row int) string {
 	if n := len(s.Rows[row].Failed); n > 0 {
 		all = append(all, fmt.Sprintf("%d failed", n))
 	}
+	if r := s.Rows[row]; r.Fails() {
+		all = append(all, fmt.Sprintf("%.3g %% of requests failed", 100*r.Mean("requests.failed")/(r.Mean("requests.failed")+r.Mean("requests.ok"))))
+	}
 	switch r := s.Rows[row]; {
 	case r.Refused != "":
 		all = append(all, "not predicted")

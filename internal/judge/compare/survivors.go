@@ -1,0 +1,423 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Figures of a run are those of the requests that were answered. If the slowest share f fails,
+// their quantile q is that of (1-f)q of all requests; if a server refuses, what it did answer
+// is quick. So where more than a harmless share fails, a verdict has to hold with the failures
+// counted as well, whichever variant they are of:
+//
+//	quantile q  that of the answered at q/(1-f): a failure is an answer that never came.
+//	            Beyond 1 the quantile is never, too
+//	mean        from (1-f) of it, as if failures had taken no time, to the mean with failures
+//	            at the time limit; without a limit to anything
+//	others      it may be as bad as anything, and no better than it is
+//
+// The mean's bounds are those of Horowitz and Manski (2000, Journal of the American Statistical
+// Association 95).
+
+// What can be open of a change for the failures of its runs.
+const (
+	// FailuresDiffer: it is what it is by the answered requests alone. So is the note on it.
+	FailuresDiffer plan.Code = "failures.differ"
+	// NeverAnswered: the quantile is that of answers that never came, of one of the two.
+	NeverAnswered plan.Code = "failures.never"
+)
+
+// A toll is how many requests a server failed, of those that it was sent.
+type toll struct{ failed, sent float64 }
+
+func (t toll) share() float64 {
+	if t.sent == 0 {
+		return 0
+	}
+	return t.failed / t.sent
+}
+
+// tollIn is the toll that figures of a run tell.
+func tollIn(figures []trace.Figure) (t toll) {
+	for _, f := range figures {
+		switch f.Name {
+		case "requests.failed":
+			t.failed += f.Value
+			t.sent += f.Value
+		case "requests.ok":
+			t.sent += f.Value
+		}
+	}
+	return t
+}
+
+// failing is the toll of a variant, over all of its runs.
+func (v *variant) failing() (all toll) {
+	for _, r := range v.runs {
+		all.failed += r.toll.failed
+		all.sent += r.toll.sent
+	}
+	return all
+}
+
+// harmless is the share of failures up to which a figure of the answered requests is taken for
+// one of all, and false of a figure that failures are counted in. A tenth of what is beyond a
+// percentile moves it by two or three percent.
+func harmless(name string) (share float64, judged bool) {
+	metric, _, _ := strings.Cut(name, ".")
+	if slices.Contains([]string{"requests", "goodput", "slo", "probe"}, metric) {
+		return 1, false
+	}
+	if q, ok := quantileOf(name); ok {
+		return min(0.1*(1-q), 0.03), true
+	}
+	return metrics.HarmlessFailures, true
+}
+
+// quantileOf is the quantile that a figure of a latency is.
+func quantileOf(name string) (q float64, ok bool) {
+	metric, statistic, _ := strings.Cut(name, ".")
+	switch {
+	case valuesOf[metric] == nil && metric != "icl":
+		return 0, false
+	case statistic == "min", statistic == "median", statistic == "max":
+		return map[string]float64{"median": 0.5, "max": 1}[statistic], true
+	}
+	p, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
+	return p / 100, err == nil && strings.HasPrefix(statistic, "p")
+}
+
+// survives reports whether a figure is of answered requests of which too many others failed.
+func survives(name string, of toll) bool {
+	most, judged := harmless(name)
+	return judged && of.share() > most
+}
+
+// ofClient are the classes of failures that no server has part in.
+var ofClient = []trace.Class{trace.Files, trace.Ports, trace.Cancelled, trace.WorkerLost}
+
+// takeToll counts the failures of a run: of one without records those that its tool counted, or
+// that were asked for and are not among the completed.
+func (r *Run) takeToll(t *trace.Trace) {
+	if HasRecords(r.run) {
+		for _, one := range t.Records {
+			if slices.Contains(ofClient, one.Class) {
+				continue
+			}
+			if r.toll.sent++; !one.OK() {
+				r.toll.failed++
+			}
+		}
+		return
+	}
+	o := r.origin()
+	ok, counted := o.Figure("requests.ok")
+	failed, told := o.Figure("requests.failed")
+	if counted && !told && o.Setup["num_prompts"] != "" {
+		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
+	}
+	if counted {
+		r.toll = toll{failed.Value, ok.Value + failed.Value}
+	}
+}
+
+// withFailed are figures of a run, with its failures where its tool told how many requests were
+// asked for, and not how many failed.
+func (r *Run) withFailed(figures []trace.Figure) []trace.Figure {
+	const name = "requests.failed"
+	at := func(name string) int {
+		return slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
+	}
+	ok := at("requests.ok")
+	if at(name) >= 0 || ok < 0 || r.origin().Setup["num_prompts"] == "" {
+		return figures
+	}
+	return slices.Insert(slices.Clone(figures), ok+1, trace.Figure{Name: name, Value: r.toll.failed})
+}
+
+// countFailures sets what figures of a run may be with its failures counted. samples are its
+// answered requests; nil of a run without records.
+func (r *Run) countFailures(t *trace.Trace, figures []figure, samples []metrics.Sample) {
+	if r.toll.failed == 0 {
+		return
+	}
+	sorted := map[string]stats.Sorted{}
+	for i := range figures {
+		f := &figures[i]
+		metric, statistic, _ := strings.Cut(f.Name, ".")
+		f.low, f.high = f.Value, math.Inf(1)
+		if metrics.QuantityOf(f.Name).Better == metrics.Higher {
+			f.low, f.high = 0, f.Value
+		}
+		if q, ok := quantileOf(f.Name); ok {
+			at := q / (1 - r.toll.share())
+			if sorted[metric] == nil && samples != nil && valuesOf[metric] != nil {
+				sorted[metric] = newPool(samples, valuesOf[metric]).sorted
+			}
+			f.low, f.high = never(f, figures, metric, at, sorted[metric])
+			continue
+		}
+		switch statistic {
+		case "std":
+			f.low = 0
+		case "mean":
+			f.low *= 1 - r.toll.share()
+			if limit := limitOf(t.Run); limit > 0 && (metric == "ttft" || metric == "e2el") {
+				f.high = f.low + r.toll.share()*lostTime(t, limit)
+			}
+		}
+	}
+}
+
+// never is a quantile of a metric with failures as answers that never came: by the values of
+// the answered if they are there, else between the nearest quantiles that the run tells.
+func never(f *figure, all []figure, metric string, at float64, values stats.Sorted) (low, high float64) {
+	const dust = 1e-12
+	if at > 1+dust {
+		return math.Inf(1), math.Inf(1)
+	}
+	if len(values) > 0 {
+		v := values.Percentile(100 * min(at, 1))
+		return v, v
+	}
+	low, high = f.Value, math.Inf(1)
+	for _, other := range all {
+		q, ok := quantileOf(other.Name)
+		if !ok || !strings.HasPrefix(other.Name, metric+".") {
+			continue
+		}
+		if q <= at+dust {
+			low = max(low, other.Value)
+		}
+		if q >= at-dust {
+			high = min(high, other.Value)
+		}
+	}
+	return low, high
+}
+
+// limitOf is the longest that a request of a run could take, in seconds; 0: any time.
+func limitOf(r trace.Run) float64 {
+	if r.Plan.Spec == nil {
+		return 0
+	}
+	return r.Plan.Spec.Client.Timeout.Std().Seconds()
+}
+
+// lostTime is the mean of what failures took, at least the limit each.
+func lostTime(t *trace.Trace, limit float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, r := range t.Records {
+		if !r.OK() && !slices.Contains(ofClient, r.Class) {
+			n++
+			sum += max(limit, metrics.Between(max(0, r.Sent), max(0, r.Done)))
+		}
+	}
+	return sum / n
+}
+
+// settled are what changes from variant a to variant b, by row; nil where one of them has no
+// value.
+func (t *table) settled(a, b *variant) []*Change {
+	out := make([]*Change, len(t.lines))
+	findings := t.contrast(a, b)
+	for i, f := range findings {
+		if f == nil {
+			continue
+		}
+		if out[i] = t.o.settle(f); out[i].Verdict == CannotTell {
+			out[i].More = t.o.more(f)
+		}
+	}
+	t.withFailures(a, b, out)
+	return out
+}
+
+// withFailures takes back what changes come to by the answered requests alone, where too many
+// others failed.
+func (t *table) withFailures(a, b *variant, changes []*Change) {
+	var touched []int
+	for i, c := range changes {
+		name := t.lines[i].Quantity.Name
+		if c != nil && c.Verdict != NotJudged && !t.lines[i].Constant && (survives(name, a.failing()) || survives(name, b.failing())) {
+			touched = append(touched, i)
+		}
+	}
+	if touched == nil {
+		return
+	}
+	worst, best := t.counted(a, b, touched, true), t.counted(a, b, touched, false)
+	more, differ := t.moreFailures(changes), plan.Say(FailuresDiffer, t.failures(a, b)...)
+	for _, i := range touched {
+		c := changes[i]
+		switch only := t.neverOnly(i, a, b); {
+		case only != "" && only == more && c.Basis.Decides():
+			c.never(only)
+		case !agree(t.lines[i].Quantity.Better, c, worst[i], best[i]):
+			*c = Change{Relative: c.Relative, Plain: c.Plain, Interval: c.Interval, Basis: c.Basis, Verdict: CannotTell, Noise: c.Noise, Open: differ}
+		}
+	}
+}
+
+// counted are the changes of some rows with failures counted: against b as far as may be, or for
+// it. Where a value has no bound there is none.
+func (t *table) counted(a, b *variant, rows []int, against bool) []*Change {
+	u := *t
+	u.lines = slices.Clone(t.lines)
+	for _, i := range rows {
+		l := *t.lines[i]
+		l.samples = slices.Clone(l.samples)
+		high := against == (l.Quantity.Better == metrics.Lower) // of b
+		l.samples[a.column], l.samples[b.column] = l.samples[a.column].counted(!high, l.plain), l.samples[b.column].counted(high, l.plain)
+		u.lines[i] = &l
+	}
+	out := make([]*Change, len(t.lines))
+	for i, f := range u.contrast(a, b) {
+		if f != nil && slices.Contains(rows, i) {
+			out[i] = t.o.settle(f)
+		}
+	}
+	return out
+}
+
+// counted is a sample with the failures of its runs counted: as high as may be, or as low. It
+// is empty if a value has no bound there.
+func (s sample) counted(high, plain bool) sample {
+	values := make([]float64, len(s.values))
+	for i := range values {
+		low, top := s.bounds(i)
+		if values[i] = low; high {
+			values[i] = top
+		}
+		if math.IsInf(values[i], 1) || values[i] <= 0 {
+			return sample{}
+		}
+	}
+	s.values, s.scaled = values, scaled(values, plain)
+	return s
+}
+
+// bounds are what the value of the i-th run may be with its failures counted.
+func (s sample) bounds(i int) (low, high float64) {
+	if s.runs[i].toll.failed == 0 {
+		return s.values[i], s.values[i]
+	}
+	return s.figures[i].low, s.figures[i].high
+}
+
+// neverOnly says of a quantile what the change is where it is never in all runs of one variant,
+// and in none of the other; empty elsewhere.
+func (t *table) neverOnly(row int, a, b *variant) Verdict {
+	never := func(v *variant) (n, of int) {
+		s := t.lines[row].samples[v.column]
+		for i := range s.values {
+			if low, _ := s.bounds(i); math.IsInf(low, 1) {
+				n++
+			}
+		}
+		return n, len(s.values)
+	}
+	na, ofA := never(a)
+	nb, ofB := never(b)
+	switch {
+	case nb == ofB && na == 0:
+		return Worse
+	case na == ofA && nb == 0:
+		return Better
+	}
+	return ""
+}
+
+// moreFailures is the verdict on the number of failures.
+func (t *table) moreFailures(changes []*Change) Verdict {
+	for i, l := range t.lines {
+		if l.Quantity.Name == "requests.failed" && changes[i] != nil {
+			return changes[i].Verdict
+		}
+	}
+	return CannotTell
+}
+
+// OfFailures reports whether a change is what it is, or open, for the failures of its runs.
+func (c *Change) OfFailures() bool {
+	return c.Open.Code == FailuresDiffer || c.Open.Code == NeverAnswered
+}
+
+// never makes a change to or from what never comes.
+func (c *Change) never(v Verdict) {
+	*c = Change{Relative: math.MaxFloat64, Basis: c.Basis, Verdict: v, Noise: c.Noise, Open: plan.Say(NeverAnswered)}
+	if v == Better {
+		c.Relative = -1
+	}
+}
+
+// agree reports whether a change is what it is with failures counted: one for the better also
+// where they count against the variant, one for the worse also where they count for it.
+func agree(better metrics.Direction, c, worst, best *Change) bool {
+	is := func(o *Change) bool { return o != nil && o.Verdict == c.Verdict }
+	if c.Verdict == Same {
+		return is(worst) && is(best)
+	}
+	other := best
+	if direction(better, c.Relative) == Better {
+		other = worst
+	}
+	return is(other) && other.Relative*c.Relative > 0
+}
+
+// noteFailures tells of the failures of variants of which something is not judged for them.
+func (t *table) noteFailures() {
+	for i, v := range t.variants[1:] {
+		if slices.ContainsFunc(t.out.Rows, func(r Row) bool { c := r.Cells[i+1].Change; return c != nil && c.Open.Code == FailuresDiffer }) {
+			t.note(FailuresDiffer, t.failures(t.variants[0], v)...)
+		}
+	}
+}
+
+// failures are the shares that failed of a variant and of another one, for a message.
+func (t *table) failures(base, v *variant) []any {
+	return []any{"variant", v.name, "share", v.failing().share(), "baseline", base.name, "base", base.failing().share()}
+}
+
+// openFailures leaves a gate open that answered requests pass, of which too many others failed,
+// or that fails or not by which are counted.
+func (t *table) openFailures(r *GateResult, row Row, column int) {
+	v, c := t.variants[column], row.Cells[column].Change
+	passes := r.Outcome == Pass && row.Quantity.Better != metrics.Neither && survives(row.Quantity.Name, v.failing())
+	if apart := r.Gate.Relative && c != nil && c.OfFailures(); apart || passes {
+		r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", t.failures(t.variants[0], v)...)
+		if apart && c.Open.Code == NeverAnswered {
+			r.Value = 0 // there is no number for it
+		}
+	}
+}
+
+// AskedUnknown is noted of runs that differ in nothing but how many requests succeeded, and do
+// not tell how many were asked for.
+const AskedUnknown plan.Code = "compare.asked-unknown"
+
+// tellsFailures reports whether it is known how many requests of a run failed.
+func (r *Run) tellsFailures() bool {
+	return HasRecords(r.run) || r.origin().Setup["num_prompts"] != "" || slices.ContainsFunc(r.figures, func(f figure) bool { return f.Name == "requests.failed" })
+}
+
+// noteAsked tells of two workloads that may be one, of which one had failures that nobody wrote
+// down.
+func (c *Comparison) noteAsked(tables []*table, ignore []string) {
+	for i, t := range tables {
+		for _, u := range tables[:i] {
+			a, b := u.runs[0], t.runs[0]
+			if !a.tellsFailures() && !b.tellsFailures() && slices.Equal(a.load.apart(b.load, ignore), []string{requestsSetting}) {
+				c.Notes = append(c.Notes, plan.Say(AskedUnknown, "one", u.order[0].name, "ok", a.run.Plan.Requests, "other", t.order[0].name, "others", b.run.Plan.Requests))
+				return
+			}
+		}
+	}
+}
