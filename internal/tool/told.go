@@ -58,6 +58,14 @@ func (t Told) Plan(tool string) trace.Plan {
 	return p
 }
 
+// Uncounted takes num_prompts for no number of requests where the dataset is told, and none of
+// those that are as large as is asked for.
+func (t Told) Uncounted(p *trace.Plan, counted ...string) {
+	if name := t.Text("dataset_name"); name != "" && !slices.Contains(counted, name) || t.Text("no_oversample") == "True" {
+		p.Requests = 0
+	}
+}
+
 // url is that of the server, without what a URL can hold of secrets.
 func (t Told) url() string {
 	url := t.Text("base_url")

@@ -120,12 +120,18 @@ func (r *Run) takeToll(t *trace.Trace) {
 	o := r.origin()
 	ok, counted := o.Figure("requests.ok")
 	failed, told := o.Figure("requests.failed")
-	if counted && !told && o.Setup["num_prompts"] != "" {
+	if counted && !told && r.tellsAsked() {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
 	if counted {
 		r.toll = toll{failed.Value, ok.Value + failed.Value}
 	}
+}
+
+// tellsAsked reports whether the tool of an imported run told how many requests were asked for.
+func (r *Run) tellsAsked() bool {
+	asked := r.origin().Setup["num_prompts"]
+	return asked != "" && asked == strconv.Itoa(r.run.Plan.Requests)
 }
 
 // withFailed are figures of a run, with its failures where its tool told how many requests were
@@ -136,7 +142,7 @@ func (r *Run) withFailed(figures []trace.Figure) []trace.Figure {
 		return slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
 	}
 	ok := at("requests.ok")
-	if at(name) >= 0 || ok < 0 || r.origin().Setup["num_prompts"] == "" {
+	if at(name) >= 0 || ok < 0 || !r.tellsAsked() {
 		return figures
 	}
 	return slices.Insert(slices.Clone(figures), ok+1, trace.Figure{Name: name, Value: r.toll.failed})
@@ -405,7 +411,7 @@ const AskedUnknown plan.Code = "compare.asked-unknown"
 
 // tellsFailures reports whether it is known how many requests of a run failed.
 func (r *Run) tellsFailures() bool {
-	return HasRecords(r.run) || r.origin().Setup["num_prompts"] != "" || slices.ContainsFunc(r.figures, func(f figure) bool { return f.Name == "requests.failed" })
+	return HasRecords(r.run) || r.tellsAsked() || slices.ContainsFunc(r.figures, func(f figure) bool { return f.Name == "requests.failed" })
 }
 
 // noteAsked tells of two workloads that may be one, of which one had failures that nobody wrote

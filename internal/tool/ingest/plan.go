@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"strconv"
@@ -19,7 +20,9 @@ func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Plan {
 	}
 	maps.Copy(s, a.traffic)
 	maps.Copy(s, a.settings)
-	return t.Plan(s)
+	p := t.Plan(s)
+	p.Requests = cmp.Or(p.Requests, result.Sent(o))
+	return p
 }
 
 // contradiction is where the settings of a Namespace are not those of the table
@@ -37,7 +40,7 @@ func (r *Reader) contradiction(o *trace.Origin, settings map[string]string) stri
 	if v, err := strconv.ParseFloat(rate, 64); err == nil && !math.IsInf(v, 0) && settings["request_rate"] != "" && math.Abs(v-p.Rate) > 0.0051 {
 		return "request_rate " + settings["request_rate"] + ", the table " + rate
 	}
-	if n := result.Sent(o); settings["num_prompts"] != "" && n > p.Requests {
+	if n := result.Sent(o); settings["num_prompts"] != "" && p.Requests > 0 && n > p.Requests {
 		return "num_prompts " + settings["num_prompts"] + ", the table " + strconv.Itoa(n)
 	}
 	return ""

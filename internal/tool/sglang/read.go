@@ -86,6 +86,7 @@ func told(f *result.Draft, requests int) tool.Told {
 
 func readPlan(f *result.Draft, o *result.Object, requests int) {
 	f.Run.Plan = planOf(told(f, requests))
+	f.Run.Plan.Requests = requests
 	f.Run.Plan.Percentiles = f.Percentiles()
 	info := o.Object("server_info")
 	for _, name := range []string{"served_model_name", "model_path"} {

@@ -51,6 +51,7 @@ func tableSettings(o *trace.Origin) tool.Told {
 // planOf is what arguments ask for that are told of a run, as far as they go.
 func planOf(told tool.Told) trace.Plan {
 	p := told.Plan("sglang")
+	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
 	a := &Args{DialectVersion: Main}
 	a.bind()
 	argparse.Fill(a.options, told)

@@ -98,7 +98,7 @@ func readPlan(f *result.Draft, o *result.Object) {
 	}
 	p := &f.Run.Plan
 	*p = planOf(f.Told(requests))
-	p.Percentiles, p.Model, p.Stream = f.Percentiles(), secret.Mask(o.Text("model_id")), o.Has("total_output_tokens")
+	p.Requests, p.Percentiles, p.Model, p.Stream = requests, f.Percentiles(), secret.Mask(o.Text("model_id")), o.Has("total_output_tokens")
 }
 
 // readRecords makes a trace of a detailed result. Whose instants it knows is
