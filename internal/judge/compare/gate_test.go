@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,6 +240,35 @@ func TestJudgeRun(t *testing.T) {
 			if r.Outcome != want[i] || r.Variant != "a" {
 				t.Errorf("%s: %+v is %s, want %s", validity, gates[i], r.Outcome, want[i])
 			}
+		}
+	}
+}
+
+// A table of a client that saw no text says 0 for what it did not measure: nothing is worse than
+// that, and no gate on it is decided.
+func TestWhatWasNotMeasuredIsNotCompared(t *testing.T) {
+	of := func(path string, ttft, tpot float64) (runs []Run) {
+		for i := range 4 {
+			runs = append(runs, tabled("", []string{path}, func(r *trace.Run) {
+				by := 1 + float64(i)/1000
+				r.Origin.Figures = []trace.Figure{{Name: "requests.ok", Value: 100}, {Name: "e2el.mean", Value: 2.5 * by}, {Name: "ttft.mean", Value: ttft * by, Step: 1e-5}, {Name: "tpot.mean", Value: tpot * by, Step: 1e-5}}
+			}))
+		}
+		return runs
+	}
+	unseen, seen := of("before", 0, 0.0061), of("after", 0.3104, 0.0054)
+	w := compared(t, Options{}, unseen, seen)
+	for row, c := range w.Changes() {
+		if name := row.Quantity.Name; name != "e2el.mean" && name != "requests.ok" {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if want := "TTFT and TPOT of before are left out"; !slices.ContainsFunc(said(w.Notes...), func(s string) bool { return strings.HasPrefix(s, want) }) {
+		t.Errorf("%v", said(w.Notes...))
+	}
+	for _, runs := range [][2][]Run{{unseen, seen}, {unseen, of("after", 0, 0.0054)}} {
+		if got := gated(t, "ttft.mean > +5%", Options{}, runs[0], runs[1]); got.Outcome != Inconclusive || got.Value != 0 {
+			t.Errorf("%+v", got)
 		}
 	}
 }

@@ -49,13 +49,16 @@ func JudgeRun(gates []Gate, t trace.Run, figures []trace.Figure) (out []GateResu
 	return out
 }
 
-// namesIn are the figures that there are.
+// namesIn are the figures that there are, or would be if they had been measured.
 func namesIn(tables []*table) (names []string) {
 	for _, t := range tables {
 		for _, l := range t.lines {
 			if name := l.Quantity.Name; !slices.Contains(names, name) {
 				names = append(names, name)
 			}
+		}
+		for _, r := range t.runs {
+			names = append(names, r.unmeasured...)
 		}
 	}
 	return names

@@ -30,6 +30,7 @@ func (t *table) notes() {
 	t.noteFailures()
 	t.noteOrders()
 	t.noteOpen()
+	t.noteUnmeasured()
 	t.notePairs()
 	t.noteWorkers()
 	t.noteCaches()
@@ -147,6 +148,25 @@ func (t *table) noteOpen() {
 	}
 	for _, why := range whys {
 		t.note("compare.open", "figures", figures[why.Key()], "why", why)
+	}
+// noteUnmeasured tells which metrics of a variant are left out, since its tool measured none.
+func (t *table) noteUnmeasured() {
+	for _, v := range t.variants {
+		var titles []plan.Message
+		var tools []string
+		for _, r := range v.runs {
+			for _, name := range r.unmeasured {
+				if title := metrics.MetricTitle(name); !slices.ContainsFunc(titles, func(m plan.Message) bool { return m.Key() == title.Key() }) {
+					titles = append(titles, title)
+				}
+				if tool := r.origin().Tool; !slices.Contains(tools, tool) {
+					tools = append(tools, tool)
+				}
+			}
+		}
+		if titles != nil {
+			t.note("compare.unmeasured", "variant", v.name, "figures", titles, "tools", tools)
+		}
 	}
 }
 

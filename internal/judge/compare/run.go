@@ -27,6 +27,8 @@ type Run struct {
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
 	toll     toll
 
+	unmeasured []string // figures that its tool wrote and did not measure
+
 	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
 	place  int       // among all runs
 	load   load      // that it met
@@ -93,7 +95,8 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 	}
 	r.takeToll(t)
 	for _, b := range by {
-		figures := r.withFailed(rules.Figures(t, b.Tool, b.Form))
+		figures, void := rules.Measured(t, b.Tool, b.Form)
+		figures, r.unmeasured = r.withFailed(figures), append(r.unmeasured, void...)
 		var influences map[string]influence
 		var samples []metrics.Sample
 		if records {

@@ -90,6 +90,14 @@ func MetricTitle(metric string) plan.Message {
 	return QuantityOf(metric).Title()
 }
 
+// MetricTitle is what the metric of a figure is called: a latency, or a figure without statistics.
+func MetricTitle(name string) plan.Message {
+	if m := metric(name); slices.Contains(latencyMetrics, m) {
+		return plan.Say(plan.Code("latency." + m))
+	}
+	return QuantityOf(name).Title()
+}
+
 // Titles are those of several quantities.
 func Titles(all []Quantity) []plan.Message {
 	titles := make([]plan.Message, len(all))

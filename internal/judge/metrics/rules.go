@@ -60,8 +60,26 @@ func (r Rules) Of(tool string) (Definitions, bool) {
 // Figures are those of a run by the rules of a tool, in one of its forms, "" for the
 // run's own or else the newest. A run without records has those that its tool reported,
 // and by other rules none; one whose requests are undated has by other rules only what
-// does not need a common clock.
+// does not need a common clock. What a tool did not measure is not among them: see Unmeasured.
 func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.Figure {
+	all, _ := r.Measured(t, tool, form)
+	return all
+}
+
+// Measured are the same, and the names of what was not measured.
+func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.Figure, void []string) {
+	all := r.told(t, tool, form)
+	if tool == "pitot" || tool == "" {
+		return all, nil
+	}
+	if void = Unmeasured(all); void == nil {
+		return all, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(f trace.Figure) bool { return slices.Contains(void, f.Name) }), void
+}
+
+// told are those as a tool tells them.
+func (r Rules) told(t *trace.Trace, tool, form string) []trace.Figure {
 	o := t.Run.Origin
 	if o != nil && o.Detail != trace.Recorded && o.Tool == tool {
 		return o.Figures

@@ -109,6 +109,22 @@ func TestVerdictWords(t *testing.T) {
 	}
 }
 
+// A change from 0 has no share: a gate on one says it in the unit of the figure.
+func TestGatesOnChangesFromZero(t *testing.T) {
+	g := compare.GateResult{
+		Gate: compare.Gate{Text: "ttft.mean > +5%", Name: "ttft.mean", Relative: true}, Variant: "B", Outcome: compare.Inconclusive,
+		Value: 0.3108, Plain: true, Interval: interval(0.3075, 0.314), Why: plan.Say("gate.from-zero", "baseline", "A", "figure", "ttft.mean"),
+	}
+	want := "ttft.mean > +5% (B): +310.8 [+307.5, +314.0] ms; A has 0, of which there is no share; a gate on the value is written ttft.mean > 0"
+	if got := NewWords(compare.Comparison{}, words.In("en")).gate(g).Text; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	g.Plain = false
+	if got := NewWords(compare.Comparison{}, words.In("en")).gate(g).Text; !strings.Contains(got, "+31.1 % [+30.8, +31.4]") {
+		t.Error(got)
+	}
+}
+
 // What a claim is worth is its first word.
 func TestClaims(t *testing.T) {
 	match := func(relative float64, v compare.Verdict, b compare.Basis) []compare.ClaimMatch {

@@ -12,9 +12,9 @@ func TestRequestsThatWereAskedFor(t *testing.T) {
 	for namespace, want := range map[string]int{
 		"": 200,
 		"Namespace(backend='vllm', dataset_name='random', random_input_len=8, random_output_len=8, num_prompts=640)": 640,
-		"Namespace(backend='vllm', dataset_name='custom', no_oversample=True, num_prompts=640)":                       200,
-		"Namespace(backend='vllm', dataset_name='prefix_repetition', num_prompts=204)":                                200,
-		"Namespace(backend='vllm', num_prompts=640)":                                                                  640,
+		"Namespace(backend='vllm', dataset_name='custom', no_oversample=True, num_prompts=640)":                      200,
+		"Namespace(backend='vllm', dataset_name='prefix_repetition', num_prompts=204)":                               200,
+		"Namespace(backend='vllm', num_prompts=640)":                                                                 640,
 	} {
 		found, _ := known.Read(source("a.log", namespace+"\n"+table))
 		if len(found) != 1 || found[0].Run.Plan.Requests != want {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -192,6 +193,18 @@ func TestRecordsOfADetailedResult(t *testing.T) {
 }
 
 // What a request waited for a place in flight is not the client's lateness.
+// A time to the first token of 0 is that of an answer of which the tool saw no text.
+func TestAnAnswerWithoutTextHasNoFirstToken(t *testing.T) {
+	tr := wholeTrace(t, one(t, FromText("a.json", `{"completed": 2, "duration": 3, "total_input_tokens": 10, "total_output_tokens": 40,
+		"input_lens": [5, 5], "output_lens": [20, 20], "ttfts": [0.0, 0.1], "itls": [[], [0.1]], "latencies": [2.5, 2.4], "start_times": [1, 1]}`)))
+	if r := tr.Records[0]; !r.OK() || len(r.Chunks) != 0 || r.Done != 25e8 {
+		t.Errorf("%+v", r)
+	}
+	if s := metrics.Summarize(tr, metrics.Options{}).Service; s.TTFT.N != 1 || s.TTFT.Mean != 0.1 || s.E2EL.N != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestQueuesOfALimitedRunAreTheGates(t *testing.T) {
 	for file, gated := range map[string]bool{"failures": true, "chat": false} {
 		for _, r := range wholeTrace(t, one(t, fromFile(t, "vllm/"+file+".json"))).Records {

@@ -257,7 +257,7 @@ func (m Recorder) record(i int, r *serving.Request) (*trace.Record, error) {
 	if !r.OK {
 		t.Class, t.Error = trace.Other, cmp.Or(lastWords(r.ErrorText), "it failed, and the tool kept no reason")
 	}
-	if r.OK || r.TTFT > 0 || len(r.ITL) > 0 {
+	if r.TTFT > 0 || len(r.ITL) > 0 { // else no text of the answer was seen
 		m.chunks(t, r)
 	}
 	if !m.Counted {

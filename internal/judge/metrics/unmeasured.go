@@ -1,0 +1,39 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Unmeasured are the figures of another tool that are 0 for want of a measurement, or were made of
+// such zeros. SGLang's benchmark prints a TTFT and an ITL of 0 where it saw no text, and makes
+// TPOT and the peak of its events all the same; vLLM's prints them where no answer had a second
+// token, or none succeeded. No latency is 0: only gaps between chunks that came together are, of
+// which the mean is not.
+func Unmeasured(figures []trace.Figure) (names []string) {
+	at := func(name string) (v float64, has bool) {
+		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
+		if i < 0 {
+			return 0, false
+		}
+		return figures[i].Value, true
+	}
+	zero := func(name string) bool { v, has := at(name); return has && v <= 0 }
+	void := map[string]bool{}
+	for _, metric := range []string{"ttft", "e2el", "tpot", "itl", "icl"} {
+		void[metric] = zero(metric+".mean") || zero(metric+".median") && metric != "itl" && metric != "icl"
+	}
+	if void["ttft"] { // which these are made of
+		void["tpot"], void["peak.output"] = true, true
+	}
+	if output, _ := at("tokens.output"); output > 0 && zero("tokens.output_retokenized") {
+		void["tokens.output_retokenized"] = true
+	}
+	for _, f := range figures {
+		if void[f.Name] || void[metric(f.Name)] {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
