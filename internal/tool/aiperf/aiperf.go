@@ -154,6 +154,12 @@ func plan(f *result.Draft, o *result.Object) {
 	p.Seed = uint64(max(0, o.Object("run_info").Int("random_seed")))
 }
 
+// isProfiling reports whether a phase is measured. 0.10 tells it by the name, later versions by the
+// kind, and leave out what was not set.
+func isProfiling(phase *result.Object) bool {
+	return phase.Text("kind") == "profiling" || phase.Text("kind") == "" && phase.Text("name") == "profiling"
+}
+
 // load finds the load where one of the versions keeps it.
 func load(f *result.Draft, config *result.Object) {
 	p := &f.Run.Plan
@@ -161,7 +167,7 @@ func load(f *result.Draft, config *result.Object) {
 	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
 	all := config.List("phases").Kept()
 	for _, item := range all {
-		if phase, ok := item.(*result.Object); ok && (phase.Text("kind") == "profiling" || len(all) == 1) {
+		if phase, ok := item.(*result.Object); ok && (isProfiling(phase) || len(all) == 1) {
 			phases = append([]*result.Object{phase}, phases...)
 			kind = phase.Text("type")
 		}

@@ -9,8 +9,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
+// isResult knows a summary or a stage of requests. That of the server's own metrics has the same
+// members, and nothing in its load.
 func isResult(o *result.Object) bool {
-	return o.Object("load_summary") != nil && o.Object("successes") != nil && o.Object("failures") != nil
+	load := o.Object("load_summary")
+	return load != nil && len(load.Names) > 0 && o.Object("successes") != nil && o.Object("failures") != nil
 }
 
 var terms = result.Names{{"mean", "mean"}, {"median", "median"}, {"std", "std"}, {"min", "min"}, {"max", "max"}}
@@ -76,12 +79,15 @@ func Format() result.Format {
 	return result.Format{
 		Is: isResult, Read: read,
 		Explain: func(o *result.Object) string {
-			if o.Has("info", "start_time", "end_time", "request") {
+			switch {
+			case o.Object("load_summary") != nil && o.Object("successes").Has("queue_len"):
+				return "it is inference-perf's summary of what Prometheus told of the server: read summary_lifecycle_metrics.json or stage_N_lifecycle_metrics.json beside it"
+			case o.Has("info", "start_time", "end_time", "request"):
 				return "it is inference-perf's file of single requests: read summary_lifecycle_metrics.json or stage_N_lifecycle_metrics.json beside it"
 			}
 			return ""
 		},
-		Beside: []result.Side{{Result: "s*_lifecycle_metrics.json", Files: []string{"per_request_lifecycle_metrics.json", "validation.json"}}},
+		Beside: []result.Side{{Result: "s*_lifecycle_metrics.json", Files: []string{"per_request_lifecycle_metrics.json", "*_prometheus_metrics.json", "validation.json"}}},
 		Twice: []result.Twice{
 			{File: "summary_lifecycle_metrics.json", Beside: "stage_*_lifecycle_metrics.json", Reason: "the stages that it sums up are beside it, and are read one by one"},
 		},

@@ -18,7 +18,7 @@ func TestPlanOfAFolder(t *testing.T) {
 		{"for PyTorch", "a.json a.pytorch.json b.pytorch.json", "a.json b.pytorch.json", "a.pytorch.json"},
 		{"AIPerf", "r/profile_export_aiperf.json r/inputs.json r/profile_export.jsonl r/profile_export_console.txt r/server_metrics_export.json r/logs/aiperf.log r/.aiperf_results_ready.json r/profile_export_aiperf.csv", "r/profile_export_aiperf.json", ""},
 		{"GenAI-Perf", "r/profile_export_genai_perf.json r/profile_export.json r/inputs.json", "r/profile_export_genai_perf.json", ""},
-		{"inference-perf", "r/config.yaml r/per_request_lifecycle_metrics.json r/stage_0_lifecycle_metrics.json r/stage_1_lifecycle_metrics.json r/summary_lifecycle_metrics.json r/validation.json", "r/stage_0_lifecycle_metrics.json r/stage_1_lifecycle_metrics.json", "r/summary_lifecycle_metrics.json"},
+		{"inference-perf", "r/config.yaml r/per_request_lifecycle_metrics.json r/stage_0_lifecycle_metrics.json r/stage_1_lifecycle_metrics.json r/summary_lifecycle_metrics.json r/summary_prometheus_metrics.json r/stage_0_prometheus_metrics.json r/validation.json", "r/stage_0_lifecycle_metrics.json r/stage_1_lifecycle_metrics.json", "r/summary_lifecycle_metrics.json"},
 		{"inference-perf without stages", "summary_lifecycle_metrics.json", "summary_lifecycle_metrics.json", ""},
 		{"notes and pictures", "n/README.md n/a.TXT n/plot.png .git/x.json logs/serve.log", "n/README.md n/a.TXT logs/serve.log", ""},
 	} {

@@ -89,6 +89,30 @@ func TestITLOfAIPerfIsAMean(t *testing.T) {
 	}
 }
 
+// Versions of AIPerf tell the phase that is measured by its kind, or by its name alone.
+func TestLoadOfAIPerf(t *testing.T) {
+	for phases, want := range map[string][2]float64{
+		`[{"name": "warmup", "type": "concurrency", "concurrency": 4}, {"name": "profiling", "type": "concurrency", "concurrency": 32}]`:                                    {32, 0},
+		`[{"name": "warmup", "kind": "warmup", "type": "concurrency", "concurrency": 4}, {"name": "steady", "kind": "profiling", "type": "concurrency", "concurrency": 2}]`: {2, 0},
+		`[{"name": "profiling", "kind": "warmup", "concurrency": 4}, {"name": "main", "kind": "profiling", "type": "poisson", "rate": 5.5}]`:                                {0, 5.5},
+	} {
+		p := one(t, FromText("profile_export_aiperf.json", `{"schema_version": "1.0", "aiperf_version": "0.10.0", "request_latency": {"unit": "ms", "avg": 100},
+			"request_count": {"unit": "requests", "avg": 20}, "input_config": {"phases": `+phases+`}}`)).Run.Plan
+		if got := [2]float64{float64(p.Concurrency), p.Rate}; got != want {
+			t.Errorf("%s: %v, want %v", phases, got, want)
+		}
+	}
+}
+
+// What Prometheus told of the server has the members of a summary of requests, and is none.
+func TestServerMetricsOfInferencePerfAreNoRun(t *testing.T) {
+	const text = `{"benchmark_time_seconds": 0.0, "load_summary": {}, "failures": {}, "successes": {"count": 4711, "rate": 7.5, "queue_len": {"mean": 3}, "time_to_first_token": {"mean": 0.2}}}`
+	found, problems := known.Read(FromText("stage_0_prometheus_metrics.json", text))
+	if len(found) != 0 || len(problems) != 1 || !problems[0].Nothing || !strings.Contains(problems[0].Reason, "Prometheus") {
+		t.Errorf("%v %v", found, problems)
+	}
+}
+
 // A file for the PyTorch benchmark database says which limits a goodput is of.
 func TestPyTorchBenchmark(t *testing.T) {
 	f := one(t, fromFile(t, "tools/vllm.pytorch.json"))
