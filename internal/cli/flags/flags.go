@@ -111,12 +111,13 @@ type Workload struct {
 	Data          string  `path:"load[0].dataset.data" placeholder:"FILE" help:"File of the sharegpt, custom, trace or conversations workload."`
 	Shuffle       bool    `path:"load[0].dataset.shuffle" help:"Take the lines of a custom file in random order."`
 	NoOversample  bool    `path:"load[0].dataset.no_oversample" help:"Send fewer requests instead of repeating some when the file is short."`
-	TraceFormat   string  `path:"load[0].dataset.trace_format" placeholder:"NAME" help:"azure, burstgpt or mooncake. Default: detected from the first line."`
+	TraceFormat   string  `path:"load[0].dataset.trace_format" placeholder:"NAME" help:"azure, burstgpt, mooncake or bailian. Default: detected from the first line."`
+	TimeUnit      string  `path:"load[0].dataset.time_unit" placeholder:"UNIT" help:"Unit of the times of a trace: s, ms or us. Default: ms for mooncake, s for others."`
 	TraceModel    string  `path:"load[0].dataset.trace_model" placeholder:"NAME" help:"Only take the requests of this model, if the trace names models."`
 	LogType       string  `path:"load[0].dataset.log_type" placeholder:"NAME" help:"Only take the requests of this log type, such as api or conversation."`
 	Slice         string  `path:"load[0].dataset.slice" placeholder:"FROM..TO" help:"Only take this part of a trace, from its beginning: 10m..20m, or 1h.. for the rest."`
 	Sample        float64 `path:"load[0].dataset.sample" placeholder:"SHARE" help:"Only take this share of a trace, chosen at random."`
-	BlockLen      int     `path:"load[0].dataset.block_len" default:"512" placeholder:"TOKENS" help:"Tokens per hash id of a trace (${default})."`
+	BlockLen      int     `path:"load[0].dataset.block_len" placeholder:"TOKENS" help:"Tokens per hash id of a trace. Default: 512, for bailian 16."`
 	Conversations int     `path:"load[0].dataset.conversations" placeholder:"N" help:"Number of conversations. Default: enough for --requests; for a file, all."`
 	Turns         string  `path:"load[0].dataset.turns" placeholder:"N" help:"Turns per conversation, a number or a distribution. Default: uniform(2,6) for chat, uniform(4,12) for agent."`
 	TurnLen       string  `path:"load[0].dataset.turn_len" placeholder:"TOKENS" help:"Length of a later turn. Default: 64 for chat; lognormal(300,1) for agent, the size of tool results."`

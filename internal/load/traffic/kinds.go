@@ -29,7 +29,7 @@ func Datasets() map[string]workload.Kind {
 		},
 		"sharegpt":      {New: func() workload.Dataset { return new(shareGPT) }},
 		"custom":        {New: func() workload.Dataset { return new(custom) }, Dated: true},
-		"trace":         {New: func() workload.Dataset { return &traced{BlockLen: defaultBlock} }, Unwritten: true, Timed: true},
+		"trace":         {New: func() workload.Dataset { return new(traced) }, Unwritten: true, Timed: true},
 		"conversations": {New: func() workload.Dataset { return &replayedTalks{History: "live"} }, Chats: true, Dated: true},
 	}
 }

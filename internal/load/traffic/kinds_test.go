@@ -70,7 +70,7 @@ func TestDatasetsThatCannotBe(t *testing.T) {
 		{"{kind: trace, data: f, trace_format: csv}", completions, "trace_format", "unknown name"},
 		{"{kind: trace, data: f, slice: 5m}", completions, "slice", ""},
 		{"{kind: trace, data: f, sample: 2}", completions, "sample", "between 0 and 1"},
-		{"{kind: trace, data: f, block_len: 0}", completions, "block_len", "at least 1"},
+		{"{kind: trace, data: f, block_len: -1}", completions, "block_len", "at least 1"},
 		{"{kind: conversations, data: f, history: old}", chats, "history", "unknown name"},
 	} {
 		_, err := datasetOf(t, tt.text, tt.ask)

@@ -15,6 +15,8 @@ const (
 	talksOpen        plan.Code = "traffic.talks-open"
 	toolResults      plan.Code = "traffic.tool-results"
 	traceSorted      plan.Code = "traffic.trace-sorted"
+	traceUnit        plan.Code = "traffic.trace-unit"
+	traceUnitOdd     plan.Code = "traffic.trace-unit-odd"
 	traceShort       plan.Code = "traffic.trace-short"
 	traceEmptyRows   plan.Code = "traffic.trace-empty-rows"
 	traceThinned     plan.Code = "traffic.trace-thinned"

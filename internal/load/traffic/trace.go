@@ -33,7 +33,17 @@ const (
 	// of tokens:
 	//	{"timestamp": 0, "input_length": 1200, "output_length": 52, "hash_ids": [0, 1, 2]}
 	mooncake = "mooncake"
+	// bailian is the same with the chats of Alibaba's traces of Qwen, times in seconds, and
+	// blocks of 16 tokens:
+	//	{"chat_id": 159, "parent_chat_id": 55, "timestamp": 61.114, "input_length": 521, "output_length": 132, "type": "text", "turn": 2, "hash_ids": [1089, 1090]}
+	bailian = "bailian"
 )
+
+// units are those of the times in a format, unless another one is asked for; azure's are dates.
+var units = map[string]string{burstGPT: "s", mooncake: "ms", bailian: "s"}
+
+// lengths of the units of time.
+var lengths = map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond}
 
 // A traceRow is one request of a trace.
 type traceRow struct {
@@ -47,15 +57,19 @@ type traceRow struct {
 // A trace is the log of a service's requests, in order of time.
 type trace struct {
 	format string
+	unit   string // of its times, of lengths
 	rows   []traceRow
 	notes  []plan.Message
+
+	fractions bool // some time is not a whole number of the unit
 }
 
 // length is the time from the first row to the last.
 func (t *trace) length() time.Duration { return t.rows[len(t.rows)-1].at }
 
-// readTrace reads a trace of this format, or of the format that its first line shows.
-func readTrace(file io.Reader, format string) (*trace, error) {
+// readTrace reads a trace of this format, or of the format that its first line shows, with times in
+// this unit, or in the format's.
+func readTrace(file io.Reader, format, unit string) (*trace, error) {
 	in, err := rows.SkipMark(file)
 	if err != nil {
 		return nil, err
@@ -64,11 +78,16 @@ func readTrace(file io.Reader, format string) (*trace, error) {
 	switch {
 	case err != nil && format == "":
 		return nil, err
+	case inLines(found) && inLines(format):
+		found = format
 	case format != "" && found != format:
 		return nil, fmt.Errorf("line 1: this is no trace of the format %s, which %s", format, beginning(format))
 	}
-	t := &trace{format: found}
-	if found == mooncake {
+	if unit != "" && found == azure {
+		return nil, errors.New("the times of a trace of the format azure are dates, which have no --time-unit")
+	}
+	t := &trace{format: found, unit: cmp.Or(unit, units[found])}
+	if inLines(found) {
 		err = rows.Lines(in, t.readLine)
 	} else {
 		err = t.readTable(in)
@@ -78,13 +97,30 @@ func readTrace(file io.Reader, format string) (*trace, error) {
 	}
 	if err == nil {
 		t.order()
+		t.noteUnit(format == "" && unit == "")
 	}
 	return t, err
 }
 
+// inLines reports whether a format is of JSON Lines.
+func inLines(format string) bool { return format == mooncake || format == bailian }
+
+// noteUnit says in which unit the times of lines were taken, which no line says, and which people
+// use in other ways: if that was guessed, or if milliseconds have fractions or are over in a second.
+func (t *trace) noteUnit(guessed bool) {
+	short := len(t.rows) > 1 && t.length() < time.Second
+	switch odd := t.unit == "ms" && (t.fractions || short); {
+	case !inLines(t.format):
+	case odd && t.format == mooncake:
+		t.notes = append(t.notes, plan.Say(traceUnitOdd, "fractions", t.fractions, "length", t.length()))
+	case guessed:
+		t.notes = append(t.notes, plan.Say(traceUnit, "unit", t.unit, "length", t.length()))
+	}
+}
+
 // beginning says how a file of a format begins.
 func beginning(format string) string {
-	if format == mooncake {
+	if inLines(format) {
 		return "has a JSON object a line with timestamp, input_length and output_length"
 	}
 	return "begins with the columns " + strings.Join(columns[format], ",")
@@ -102,8 +138,12 @@ func recognize(in *bufio.Reader) (format string, err error) {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n\t "), []byte("\n"))
 	if bytes.HasPrefix(line, []byte("{")) {
 		var keys map[string]json.RawMessage
-		if json.Unmarshal(line, &keys) == nil && keys["input_length"] == nil {
+		err := json.Unmarshal(line, &keys)
+		switch {
+		case err == nil && keys["input_length"] == nil:
 			return "", errors.New("line 1: an object without input_length: a trace " + beginning(mooncake))
+		case keys["chat_id"] != nil && keys["parent_chat_id"] != nil:
+			return bailian, nil
 		}
 		return mooncake, nil
 	}
@@ -145,7 +185,7 @@ func (t *trace) readTable(in io.Reader) error {
 			return fmt.Errorf("line 1: column %s is missing", name)
 		}
 	}
-	parse := seconds
+	parse := func(text string) (time.Duration, error) { return timeIn(text, lengths[t.unit]) }
 	if t.format == azure {
 		parse = date
 	}
@@ -191,16 +231,22 @@ func column(name string, err error) error {
 const furthest = math.MaxInt64 / 2
 
 // seconds parses a time in seconds.
-func seconds(text string) (time.Duration, error) {
+func seconds(text string) (time.Duration, error) { return timeIn(text, time.Second) }
+
+// timeIn parses a time in a unit.
+func timeIn(text string, unit time.Duration) (time.Duration, error) {
 	if len(text) > longestNumber {
-		return 0, fmt.Errorf("%d characters are not a number of seconds", len(text))
+		return 0, fmt.Errorf("%d characters are not a number of %s", len(text), unitNames[unit])
 	}
-	s, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(math.Abs(s) < furthest/1e9) {
-		return 0, fmt.Errorf("%q is not a number of seconds", text)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(math.Abs(v) < furthest/float64(unit)) {
+		return 0, fmt.Errorf("%q is not a number of %s", text, unitNames[unit])
 	}
-	return time.Duration(math.Round(s * 1e9)), nil
+	return time.Duration(math.Round(v * float64(unit))), nil
 }
+
+// unitNames are the units of times in errors.
+var unitNames = map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds"}
 
 // longestNumber is longer than any that somebody wrote, in bytes.
 const longestNumber = 400
@@ -215,19 +261,21 @@ func date(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not a time such as 2023-11-20 09:00:01.25", text)
 }
 
-// readLine reads a line of Mooncake's.
+// readLine reads a line of Mooncake's, or of Bailian's.
 func (t *trace) readLine(number int, line []byte) (err error) {
 	var l struct {
 		Timestamp *float64 `json:"timestamp"`
 		Input     *float64 `json:"input_length"`
 		Output    *float64 `json:"output_length"`
 		Blocks    []int64  `json:"hash_ids"`
+		Type      string   `json:"type"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return fmt.Errorf("not a JSON object of a request: %w", rows.WrongType(err))
 	}
-	row := traceRow{line: number, blocks: l.Blocks}
-	row.at, err = duration("timestamp", l.Timestamp, time.Millisecond)
+	row := traceRow{line: number, blocks: l.Blocks, kind: l.Type}
+	row.at, err = duration("timestamp", l.Timestamp, lengths[t.unit])
+	t.fractions = t.fractions || err == nil && *l.Timestamp != math.Trunc(*l.Timestamp)
 	t.rows = append(t.rows, row)
 	last := &t.rows[len(t.rows)-1]
 	return errors.Join(wholeNumber("input_length", l.Input, &last.input), wholeNumber("output_length", l.Output, &last.output), err)
@@ -244,13 +292,13 @@ func wholeNumber(field string, v *float64, to *int) error {
 	return nil
 }
 
-// duration is the time in a field, which is in seconds or milliseconds.
+// duration is the time in a field, in a unit.
 func duration(field string, v *float64, unit time.Duration) (time.Duration, error) {
 	switch {
 	case v == nil:
 		return 0, fmt.Errorf("field %q is missing", field)
 	case !(math.Abs(*v) < furthest/float64(unit)):
-		return 0, fmt.Errorf("field %q is %v: must be a number of %s", field, *v, map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds"}[unit])
+		return 0, fmt.Errorf("field %q is %v: must be a number of %s", field, *v, unitNames[unit])
 	}
 	return time.Duration(math.Round(*v * float64(unit))), nil
 }

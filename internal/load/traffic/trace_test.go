@@ -24,7 +24,7 @@ func readFile(t *testing.T, name string, format string) *trace {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	tr, err := readTrace(file, format)
+	tr, err := readTrace(file, format, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,16 @@ func TestFormatsAreRecognized(t *testing.T) {
 			{line: 3, at: 2500 * time.Millisecond, input: 1700, output: 3, blocks: []int64{0, 1, 2, 7}},
 			{line: 5, at: 6 * sec, input: 40, output: 3, blocks: []int64{9}},
 		}},
+		"bailian.jsonl": {format: bailian, fractions: true, rows: []traceRow{
+			{line: 1, input: 40, output: 12, blocks: []int64{7, 8, 9}, kind: "text"},
+			{line: 2, at: 1250 * time.Millisecond, input: 20, output: 5, blocks: []int64{11, 12}, kind: "search"},
+			{line: 3, at: 61114 * time.Millisecond, input: 52, output: 8, blocks: []int64{7, 8, 9, 13}, kind: "text"},
+		}},
 	} {
-		for _, format := range []string{"", want.format} {
+		for _, format := range []string{want.format, ""} {
+			if want.unit = units[want.format]; format == "" && inLines(want.format) {
+				want.notes = append(want.notes, plan.Say(traceUnit, "unit", want.unit, "length", want.length()))
+			}
 			if diff := cmp.Diff(want, readFile(t, name, format), inside); diff != "" {
 				t.Errorf("%s as %q: %s", name, format, diff)
 			}
@@ -72,9 +80,65 @@ func TestFormatsAreRecognized(t *testing.T) {
 	}
 }
 
+// In which unit the times of lines are nobody wrote down: what was taken is told where it was a guess,
+// and where it cannot be right.
+func TestUnitsOfTraces(t *testing.T) {
+	lines := func(times ...string) string {
+		text := ""
+		for _, at := range times {
+			text += `{"timestamp": ` + at + `, "input_length": 10, "output_length": 5}` + "\n"
+		}
+		return text
+	}
+	for _, tt := range []struct {
+		name, text, format, unit string
+		length                   time.Duration
+		note                     plan.Code
+	}{
+		{"guessed", lines("0", "3000"), "", "", 3 * time.Second, traceUnit},
+		{"by its format", lines("0", "3000"), mooncake, "", 3 * time.Second, ""},
+		{"as asked", lines("0", "3000"), "", "ms", 3 * time.Second, ""},
+		{"fractions", lines("0.5", "9000.5"), mooncake, "", 9 * time.Second, traceUnitOdd},
+		{"seconds", lines("0.5", "1.5"), "", "", time.Millisecond, traceUnitOdd},
+		{"whole seconds", lines("0", "60", "900"), "", "", 900 * time.Millisecond, traceUnitOdd},
+		{"seconds, as asked", lines("0.5", "1.5"), "", "s", time.Second, ""},
+		{"microseconds", lines("0", "2500000"), "", "us", 2500 * time.Millisecond, ""},
+		{"one line", lines("7"), mooncake, "", 0, ""},
+		{"a table in milliseconds", "Timestamp,Request tokens,Response tokens\n0,1,1\n2500,1,1\n", "", "ms", 2500 * time.Millisecond, ""},
+		{"Bailian's form as Mooncake's", `{"chat_id": 1, "parent_chat_id": -1, "timestamp": 0, "input_length": 1, "output_length": 1}` + "\n" + lines("2000"), mooncake, "", 2 * time.Second, ""},
+	} {
+		tr, err := readTrace(strings.NewReader(tt.text), tt.format, tt.unit)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		var code plan.Code
+		if len(tr.notes) > 0 {
+			code = tr.notes[0].Code
+		}
+		if tr.length() != tt.length || code != tt.note || len(tr.notes) > 1 {
+			t.Errorf("%s: %v, %v", tt.name, tr.length(), tr.notes)
+		}
+	}
+	if _, err := readTrace(strings.NewReader("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01,1,1\n"), "", "s"); err == nil || !strings.Contains(err.Error(), "are dates") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A block of Bailian's has 16 tokens, unless another length is asked for.
+func TestBlocksOfATrace(t *testing.T) {
+	for _, tt := range []struct {
+		d    traced
+		want int
+	}{{traced{format: bailian}, 16}, {traced{format: mooncake}, 512}, {traced{format: bailian, BlockLen: 64}, 64}} {
+		if got := tt.d.block(); got != tt.want {
+			t.Errorf("%+v: %d", tt.d, got)
+		}
+	}
+}
+
 // Tools that write tables may put everything in quotes.
 func TestATraceInQuotes(t *testing.T) {
-	tr, err := readTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "")
+	tr, err := readTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +171,7 @@ func TestMistakesInTraces(t *testing.T) {
 		{"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "", []string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"}},
 		{"an object of something else", `{"prompt": "a"}`, "", []string{"line 1: an object without input_length"}},
 	} {
-		_, err := readTrace(strings.NewReader(tt.text), tt.format)
+		_, err := readTrace(strings.NewReader(tt.text), tt.format, "")
 		for _, want := range tt.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v\nwant %s", tt.name, err, want)
@@ -126,7 +190,6 @@ func lines(rows []traceRow) (out []int) {
 // choose takes rows of a trace by the settings of a dataset.
 func (d traced) choose(t *testing.T, tr *trace, requests int) (*traced, error) {
 	t.Helper()
-	d.BlockLen = defaultBlock
 	if d.Slice != "" {
 		var err error
 		if d.span, err = parseSpan(d.Slice); err != nil {
@@ -204,7 +267,7 @@ func TestParseSpan(t *testing.T) {
 func TestReplaySharesWhatTheTraceShares(t *testing.T) {
 	for _, name := range []string{"", "gpt2", "llama3"} {
 		p := newWords(t, name)
-		d, err := traced{}.choose(t, readFile(t, "mooncake.jsonl", ""), 0)
+		d, err := traced{}.choose(t, readFile(t, "mooncake.jsonl", mooncake), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +316,7 @@ func TestASliceSendsWhatTheWholeSendsThere(t *testing.T) {
 
 func TestReplayFitsAndSaysSo(t *testing.T) {
 	rows := []traceRow{{line: 1, input: 100, output: 10}, {line: 2, input: 5, output: 90}, {line: 3, input: 700, output: 3, blocks: []int64{1}}, {line: 4, input: 10, output: 10}}
-	w, err := build(t, &traced{rows: rows, Fit: 50, BlockLen: defaultBlock}, "", workload.Source{})
+	w, err := build(t, &traced{rows: rows, Fit: 50}, "", workload.Source{})
 	var got []pair
 	for _, r := range w.Requests {
 		got = append(got, pair{len(r.Tokens), r.OutputTokens})
@@ -269,7 +332,7 @@ func TestReplayFitsAndSaysSo(t *testing.T) {
 }
 
 func FuzzReadTrace(f *testing.F) {
-	for _, name := range []string{"azure2023.csv", "burstgpt.csv", "mooncake.jsonl"} {
+	for _, name := range []string{"azure2023.csv", "burstgpt.csv", "mooncake.jsonl", "bailian.jsonl"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
@@ -278,7 +341,7 @@ func FuzzReadTrace(f *testing.F) {
 	}
 	f.Add("Timestamp,Request tokens,Response tokens \n00,,")
 	f.Fuzz(func(t *testing.T, text string) {
-		tr, err := readTrace(strings.NewReader(text), "")
+		tr, err := readTrace(strings.NewReader(text), "", "")
 		if err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// defaultBlock is the number of tokens in a block of Mooncake's traces.
-const defaultBlock = 512
+// blockLengths are the tokens in a block of a format.
+var blockLengths = map[string]int{mooncake: 512, bailian: 16}
 
 // A traced is the requests of a service's trace, with texts that are made up.
 type traced struct {
@@ -24,7 +25,8 @@ type traced struct {
 	LogType  string  `json:"log_type,omitempty"`     // only those of this type of log: "API log" or a part of that, such as api
 	Slice    string  `json:"slice,omitempty"`        // FROM..TO, since the first row
 	Sample   float64 `json:"sample,omitempty"`       // share of the rows, drawn at random, each by itself; 0 or 1: all
-	BlockLen int     `json:"block_len"`              // tokens that a block number stands for
+	BlockLen int     `json:"block_len,omitempty"`    // tokens that a block number stands for; 0: as many as in the format
+	TimeUnit string  `json:"time_unit,omitempty"`    // s, ms or us; empty: that of the format
 	Fit      int     `json:"fit,omitempty"`          // limit of a prompt and its answer together
 
 	format string
@@ -36,9 +38,10 @@ type traced struct {
 // Check reports mistakes in the settings.
 func (d *traced) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, false)...)
-	p.OneOf("trace_format", d.Format, azure, burstGPT, mooncake)
+	p.OneOf("trace_format", d.Format, azure, burstGPT, mooncake, bailian)
+	p.OneOf("time_unit", d.TimeUnit, "s", "ms", "us")
 	p.Share("sample", d.Sample)
-	p.If(d.BlockLen < 1, "block_len", d.BlockLen, "must be at least 1")
+	p.If(d.BlockLen < 0, "block_len", d.BlockLen, "must be at least 1")
 	p.If(d.Fit < 0 || d.Fit == 1, "fit", d.Fit, "must have room for a prompt and an answer")
 	var err error
 	if d.Slice != "" {
@@ -51,7 +54,7 @@ func (d *traced) Check(s *workload.Source) plan.Problems {
 // Read reads the trace and selects its rows.
 func (d *traced) Read(_ context.Context, s *workload.Source) error {
 	return s.Files.With("data", d.Data, func(file io.Reader) error {
-		t, err := readTrace(file, d.Format)
+		t, err := readTrace(file, d.Format, d.TimeUnit)
 		if err != nil {
 			return err
 		}
@@ -147,12 +150,12 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (w workload.Work
 	uncovered := 0
 	for i, row := range chosen {
 		pairs[i] = pair{row.input, row.output}
-		if n := len(row.blocks) * d.BlockLen; n > 0 && n < row.input {
+		if n := len(row.blocks) * d.block(); n > 0 && n < row.input {
 			uncovered++
 		}
 	}
 	w.Notes = append(slices.Clone(d.notes), fit(pairs, d.Fit)...)
-	workload.Note(&w.Notes, uncovered > 0, promptsUncovered, "prompts", uncovered, "block", d.BlockLen)
+	workload.Note(&w.Notes, uncovered > 0, promptsUncovered, "prompts", uncovered, "block", d.block())
 	w.Requests = make([]workload.Request, len(chosen))
 	err = workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
 		r := &w.Requests[i]
@@ -167,6 +170,11 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (w workload.Work
 	return w, err
 }
 
+// block is the number of tokens that a block number stands for.
+func (d *traced) block() int {
+	return cmp.Or(d.BlockLen, blockLengths[d.format], blockLengths[mooncake])
+}
+
 // prompt is n tokens for a row: first its blocks, all but the last of which others may
 // share, and then tokens of its own.
 func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared int) {
@@ -176,7 +184,7 @@ func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared i
 			break
 		}
 		shared = len(ids)
-		ids = p.draw(ids, "block", uint64(b), min(d.BlockLen, n-len(ids)))
+		ids = p.draw(ids, "block", uint64(b), min(d.block(), n-len(ids)))
 	}
 	if len(ids) < n {
 		shared = len(ids)
@@ -188,6 +196,9 @@ func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared i
 // Describe describes the requests.
 func (d *traced) Describe() plan.Message {
 	parts := []plan.Message{plan.Say(loadFormat, "file", d.Data, "format", d.format)}
+	if d.TimeUnit != "" && d.TimeUnit != units[d.format] {
+		parts = append(parts, plan.Text(d.TimeUnit))
+	}
 	if d.Slice != "" {
 		parts = append(parts, plan.Text(d.Slice))
 	}

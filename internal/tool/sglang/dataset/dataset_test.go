@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -241,6 +242,25 @@ func TestLengthsAreNumpys(t *testing.T) {
 	s = new(common).source(&workload.Source{Seed: 1})
 	if got, want := fmt.Sprint(s.lengths(1000, 0.5, 6), s.lengths(0, 0.5, 2)), "[537 735 896 572 755 893] [0 0]"; got != want {
 		t.Errorf("lengths %s, want %s", got, want)
+	}
+}
+
+// Times that cannot be milliseconds are told.
+func TestTimesThatAreSeconds(t *testing.T) {
+	for lines, want := range map[string]bool{
+		`{"timestamp":0.5,"hash_ids":[7]}|{"timestamp":1.5,"hash_ids":[8]}`:                                                                                             true,
+		`{"timestamp":0,"hash_ids":[7]}|{"timestamp":90,"hash_ids":[8]}`:                                                                                                true,
+		`{"timestamp":0,"hash_ids":[7]}|{"timestamp":3000,"hash_ids":[8]}`:                                                                                              false,
+		`{"timestamp":0,"hash_ids":[7]}|{"timestamp":0,"hash_ids":[8]}|{"timestamp":0,"hash_ids":[8]}|{"timestamp":0,"hash_ids":[8]}|{"timestamp":3000,"hash_ids":[8]}`: false, // of which four are read
+	} {
+		d := &mooncake{data: data{Data: "m.jsonl"}, Rounds: 1, Slowdown: 1}
+		w, err := build(t, d, &workload.Source{Requests: 4, Files: files{"m.jsonl": strings.ReplaceAll(lines, "|", "\n")}.from()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(w.Notes, func(n plan.Message) bool { return n.Code == milliseconds }); got != want {
+			t.Errorf("%s: %v", lines, w.Notes)
+		}
 	}
 }
 

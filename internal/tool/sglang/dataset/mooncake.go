@@ -111,7 +111,21 @@ func (d *mooncake) notes(s *source) []plan.Message {
 	if s.Tokens == nil {
 		notes = append(notes, plan.Say(uncounted))
 	}
+	if fractions, length := d.times(); fractions || length < time.Second && len(d.sessions) > 1 && len(d.sessions) < wanted(s.Source) {
+		notes = append(notes, plan.Say(milliseconds, "fractions", fractions, "length", length))
+	}
 	return notes
+}
+
+// times reports whether some time is not a whole number of milliseconds, and from the first to the
+// last how long it takes.
+func (d *mooncake) times() (fractions bool, length time.Duration) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, l := range d.sessions {
+		low, high = min(low, *l.Timestamp), max(high, *l.Timestamp)
+		fractions = fractions || *l.Timestamp != math.Trunc(*l.Timestamp)
+	}
+	return fractions, time.Duration(math.Round(min(high-low, 1e12) * 1e6))
 }
 
 // at is when a session begins, so many milliseconds of the trace after the first.

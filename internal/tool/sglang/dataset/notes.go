@@ -20,6 +20,7 @@ const (
 	idsForText      plan.Code = "sglang.ids-for-text"
 	uncounted       plan.Code = "sglang.uncounted"
 	uncountedChats  plan.Code = "sglang.uncounted-chats"
+	milliseconds    plan.Code = "sglang.milliseconds" // fractions, length
 	asScript        plan.Code = "sglang.as-script"
 	noTemplate      plan.Code = "sglang.no-template"
 	textAlone       plan.Code = "sglang.text-alone"
