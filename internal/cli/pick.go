@@ -18,7 +18,7 @@ import (
 )
 
 // pickHelp says what an argument can be.
-const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last; with commas between, one variant), result files, notes or folders of them."
+const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last; with commas between, one variant), result files, notes or folders of them, or - for a pasted table."
 
 // A picker finds the runs that arguments stand for: files and folders first, then
 // the store, which is opened when it is needed.
@@ -55,7 +55,7 @@ func (k *picker) pick(args []string) ([]comparing.Pick, error) {
 // results in it is in nobody's way: the plots of a note may be in it.
 func (k *picker) one(arg string) ([]comparing.Pick, error) {
 	info, err := os.Stat(arg)
-	if err != nil {
+	if err != nil && arg != comparing.Pasted {
 		return k.stored(arg)
 	}
 	if name := experimentIn(arg); name != "" {
@@ -65,7 +65,7 @@ func (k *picker) one(arg string) ([]comparing.Pick, error) {
 	if err != nil || len(picks) > 0 {
 		return picks, err
 	}
-	if info.IsDir() {
+	if info != nil && info.IsDir() {
 		if picks, err = k.stored(arg); err == nil {
 			return picks, nil
 		}

@@ -34,6 +34,9 @@ func Together(names, labels []string, find func(name string) ([]Pick, error)) (p
 		some, err := findAll(name, find)
 		errs = append(errs, err)
 		label := labels[i]
+		if name == Pasted {
+			label = "pasted"
+		}
 		if err == nil && label == name {
 			label = called(some, name)
 		}
@@ -53,7 +56,24 @@ func Together(names, labels []string, find func(name string) ([]Pick, error)) (p
 		}
 	}
 	apart(picks)
+	if len(names) == 1 && names[0] == Pasted {
+		beforeAndAfter(picks)
+	}
 	return picks, errors.Join(errs...)
+}
+
+// Pasted is the name of what stands on standard input.
+const Pasted = "-"
+
+// beforeAndAfter makes two variants of two tables without headings: who pastes two has something
+// to compare.
+func beforeAndAfter(picks []Pick) {
+	bare := func(p Pick) bool {
+		return p.Run.Origin != nil && p.Run.Origin.Detail == trace.Table && len(p.Run.Origin.Path) == 0
+	}
+	if len(picks) == 2 && bare(picks[0]) && bare(picks[1]) {
+		picks[0].Run.Origin.Path, picks[1].Run.Origin.Path = []string{"first"}, []string{"second"}
+	}
 }
 
 // findAll are the picks of a name, or of several with commas between, where no run has the whole

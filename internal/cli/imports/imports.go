@@ -17,7 +17,7 @@ import (
 
 // Cmd is `pitot import`.
 type Cmd struct {
-	Paths  []string `arg:"" optional:"" name:"path" help:"Files, or folders of them: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
+	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.Kept
 }

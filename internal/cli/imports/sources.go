@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -20,6 +23,24 @@ type File struct {
 	path string
 	name string // below the folder that was named, or of the file alone; with slashes
 	met  bool   // in a folder, not named itself
+	text []byte // of standard input, in place of a path; nil of files
+}
+
+// mostPasted is how many bytes of standard input are read.
+const mostPasted = 64 << 20
+
+// pasted is what somebody pastes, up to its end.
+func pasted(in io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, mostPasted+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read standard input: %w", err)
+	case len(text) > mostPasted:
+		return nil, console.Usagef("standard input has more than %d MiB; save it to a file, and name that", mostPasted>>20)
+	case len(text) == 0:
+		return nil, console.Usagef("standard input is empty: paste a table, and end it with Ctrl-D, or name a file")
+	}
+	return text, nil
 }
 
 // Files are the files that args name; a folder stands for the results in it.
@@ -27,6 +48,14 @@ type File struct {
 func Files(args []string) (files []File, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {
+		if arg == comparing.Pasted {
+			if machine.TerminalWidth(os.Stdin) != nil {
+				fmt.Fprintln(os.Stderr, "pitot: paste a table, and end it with Ctrl-D")
+			}
+			text, err := pasted(os.Stdin)
+			files, errs = append(files, File{path: "standard input", name: "pasted", text: text}), append(errs, err)
+			continue
+		}
 		info, err := os.Stat(arg)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -68,7 +97,7 @@ func folder(root string) (files []File, skipped []result.Problem, err error) {
 	}
 	read, skipped := known.Reader().Files(names)
 	for _, name := range read {
-		files = append(files, File{filepath.Join(root, filepath.FromSlash(name)), name, true})
+		files = append(files, File{filepath.Join(root, filepath.FromSlash(name)), name, true, nil})
 	}
 	for i := range skipped {
 		skipped[i].File = filepath.Join(root, filepath.FromSlash(skipped[i].File))
@@ -90,18 +119,23 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 // it is closed. Problems name its path; that it holds nothing is none of a file that
 // was only met in a folder.
 func (f File) Read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
-	data, err := files.OpenRegular(f.path)
-	if err != nil {
-		return nil, nil, nil, err
+	source := result.Source{Name: f.name, Data: bytes.NewReader(f.text), Size: int64(len(f.text))}
+	file = io.NopCloser(nil)
+	if f.text == nil {
+		data, err := files.OpenRegular(f.path)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		info, err := data.Stat()
+		if err != nil {
+			return nil, nil, nil, errors.Join(err, data.Close())
+		}
+		source.Data, source.Size, file = data, info.Size(), data
 	}
-	info, err := data.Stat()
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, data.Close())
-	}
-	found, problems = known.Reader().Read(result.Source{Name: f.name, Data: data, Size: info.Size()})
+	found, problems = known.Reader().Read(source)
 	problems = slices.DeleteFunc(problems, func(p result.Problem) bool { return f.met && p.Nothing })
 	for i := range problems {
 		problems[i].File = f.path
 	}
-	return found, problems, data, nil
+	return found, problems, file, nil
 }
