@@ -54,7 +54,9 @@ func TestQuantilesWithFailures(t *testing.T) {
 		name string
 		want float64 // s
 	}{
-		{all, "ttft.p95", (1 + 0.95/0.98*979) / 1e3}, {all, "ttft.median", (1 + 0.5/0.98*979) / 1e3}, {all, "ttft.p99", math.Inf(1)},
+		{all, "ttft.p95", (1 + 0.95/0.98*979) / 1e3},
+		{all, "ttft.median", (1 + 0.5/0.98*979) / 1e3},
+		{all, "ttft.p99", math.Inf(1)},
 		{few, "ttft.p99", (1 + 0.99/0.999*9989) / 1e3},
 	} {
 		f := tt.run.figure(tt.name, "pitot")

@@ -59,7 +59,7 @@ func TestKneeOfShortLoads(t *testing.T) {
 // A server that refuses most requests is quick with the rest: its load is neither a knee nor on the
 // front, and the knee is below it.
 func TestALoadThatIsRefusedIsNoKnee(t *testing.T) {
-	points, seen := mm1(10, 1, 3, 5, 7, 9)
+	points, seen := mm1(12, 1, 3, 6, 8, 10)
 	for i := range seen {
 		failed := 0.0
 		if i >= 3 {
