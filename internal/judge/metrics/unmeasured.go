@@ -27,8 +27,13 @@ func Unmeasured(figures []trace.Figure) (names []string) {
 	if void["ttft"] { // which these are made of
 		void["tpot"], void["peak.output"] = true, true
 	}
-	if output, _ := at("tokens.output"); output > 0 && zero("tokens.output_retokenized") {
-		void["tokens.output_retokenized"] = true
+	gaps, _ := at("itl.mean")
+	output, _ := at("tokens.output")
+	for _, name := range []string{"tokens.output", "throughput.output"} { // of answers that came in pieces
+		void[name] = gaps > 0 && zero(name)
+	}
+	for _, name := range []string{"tokens.output_retokenized", "peak.output"} {
+		void[name] = void[name] || output > 0 && zero(name)
 	}
 	for _, f := range figures {
 		if void[f.Name] || void[metric(f.Name)] {

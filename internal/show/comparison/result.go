@@ -41,7 +41,7 @@ func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
 	}
 	said, t := b.sumUp()
 	var fresh []string
-	if failed := w.failures(load, variant); failed != "" {
+	if failed := w.Failures(load, variant); failed != "" {
 		fresh = append(fresh, failed)
 	}
 	for _, i := range b.Fresh {
@@ -57,9 +57,9 @@ func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
 	return w.Join("stop", append(fresh, said)...), t
 }
 
-// failures are the shares that failed, with what was answered all the same, where too many did
+// Failures are the shares that failed, with what was answered all the same, where too many did
 // to judge by the rest; "" elsewhere.
-func (w Words) failures(load compare.Workload, variant int) string {
+func (w Words) Failures(load compare.Workload, variant int) string {
 	base, own := load.Variants[0], load.Variants[variant]
 	left := func(r compare.Row) bool {
 		return variant < len(r.Cells) && r.Cells[variant].Change != nil && r.Cells[variant].Change.OfFailures()

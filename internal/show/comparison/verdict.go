@@ -48,7 +48,7 @@ func (w Words) Verdict(load compare.Workload, variant int, named bool) []Part {
 	case load.Layout != nil && load.Layout.Same:
 		v.amongTheSame(*t)
 	default:
-		if failed := w.failures(load, variant); failed != "" {
+		if failed := w.Failures(load, variant); failed != "" {
 			v.add("verdict.failures", unclear, failed)
 		}
 		v.confirmed(*t)

@@ -254,8 +254,8 @@ func TestFailuresAreSaidFirst(t *testing.T) {
 		if r.Quantity.Name == "goodput" {
 			r.Cells[0].Values, r.Cells[0].Center = []float64{4}, 4
 			r.Cells[1].Values, r.Cells[1].Center = []float64{2}, 2
-		} else if got := outcomeOf(*r.Cells[1].Change); got != compare.Inconclusive {
-			t.Errorf("continuous integration is told %s", got)
+		} else if got, said := outcomeOf(*r.Cells[1].Change), NewWords(c, words.In("en")).plainVerdict(*r.Cells[1].Change); got != compare.Inconclusive || said != "failures differ" {
+			t.Errorf("continuous integration is told %s, %s", got, said)
 		}
 	}
 	said, _ := NewWords(c, words.In("en")).bottomLine(load, 1)

@@ -101,8 +101,17 @@ func (w *writer) evidence(load compare.Workload) (said string, alike bool) {
 	return w.Word("note.each", "runs", said), true
 }
 
-// ofVariant are the sentences on a variant.
+// ofVariant are the sentences on a variant: first on failures, if too many failed to judge by the rest.
 func (w *writer) ofVariant(load compare.Workload, variant int) string {
+	said := w.ofFigures(load, variant)
+	if failed := w.Failures(load, variant); failed != "" {
+		said = w.Join("sentence", w.sentence(escape(failed)), said)
+	}
+	return said
+}
+
+// ofFigures are the sentences on the figures of a variant.
+func (w *writer) ofFigures(load compare.Workload, variant int) string {
 	t, all := load.Variants[variant].Tally, findings(load, variant)
 	switch {
 	case len(all) == 0:
