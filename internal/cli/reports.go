@@ -83,7 +83,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form stri
 		return err
 	}
 	err = r.WriteTable(p.Stdout)
-	for _, n := range r.Notes() {
+	for _, n := range slices.Concat(t.Run.Notes, r.Notes()) {
 		fmt.Fprintln(p.Stderr, "note: "+english.Say(n))
 	}
 	return err
