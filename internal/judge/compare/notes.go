@@ -132,14 +132,14 @@ func (t *table) noteBases() {
 	}
 }
 
-// noteOpen names the figures that differ by their numbers alone, and what keeps that from being a
-// verdict.
+// noteOpen names the figures that differ by their numbers alone, where only a witness is missing
+// for a verdict.
 func (t *table) noteOpen() {
 	figures := map[string][]plan.Message{}
 	var whys []plan.Message
 	for row, c := range t.out.Changes() {
 		key, title := c.Open.Key(), row.Quantity.Title()
-		if c.Open.IsZero() || slices.ContainsFunc(figures[key], func(m plan.Message) bool { return equal(m, title) }) {
+		if c.Open.Code != WitnessMissing || slices.ContainsFunc(figures[key], func(m plan.Message) bool { return equal(m, title) }) {
 			continue
 		}
 		if figures[key] = append(figures[key], title); len(figures[key]) == 1 {
@@ -149,6 +149,8 @@ func (t *table) noteOpen() {
 	for _, why := range whys {
 		t.note("compare.open", "figures", figures[why.Key()], "why", why)
 	}
+}
+
 // noteUnmeasured tells which metrics of a variant are left out, since its tool measured none.
 func (t *table) noteUnmeasured() {
 	for _, v := range t.variants {

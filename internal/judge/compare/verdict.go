@@ -44,7 +44,7 @@ func (o Options) settle(f *finding) *Change {
 		}
 		c.P, c.Adjusted = &f.p, &f.adjusted
 	}
-	if c.Verdict = o.verdict(f, c, wide); c.Verdict == CannotTell && f.unborne {
+	if c.Verdict = o.verdict(f, c, wide); c.Verdict == CannotTell && f.unborne && c.Open.IsZero() {
 		c.Open = f.unborneBy()
 	}
 	return c

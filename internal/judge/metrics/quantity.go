@@ -82,14 +82,6 @@ func (q Quantity) Title() plan.Message {
 	return plan.Say(plan.Code("statistic."+statistic), "metric", MetricTitle(metric))
 }
 
-// MetricTitle is what a metric is called whose statistics are figures: ttft, or energy.
-func MetricTitle(metric string) plan.Message {
-	if slices.Contains(latencyMetrics, metric) {
-		return plan.Say(plan.Code("latency." + metric))
-	}
-	return QuantityOf(metric).Title()
-}
-
 // MetricTitle is what the metric of a figure is called: a latency, or a figure without statistics.
 func MetricTitle(name string) plan.Message {
 	if m := metric(name); slices.Contains(latencyMetrics, m) {
