@@ -154,7 +154,7 @@ func (c runsShowCmd) Run(p *Process) error {
 
 type runsReportCmd struct {
 	Dialect        string           `enum:"pitot,vllm,sglang,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, sglang, or json for pitot's figures (${default})."`
-	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm main, 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or main."`
+	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or the newest."`
 	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives instead of the run's."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
 	reportfile.Flags

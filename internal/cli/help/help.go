@@ -66,7 +66,7 @@ and --config FILE reads flags from YAML. Flags that are not supported, or that d
 go together, are refused by name before anything is sent. docs/vllm.md lists them.
 Datasets of the hub are read from a local copy, and downloaded only if
 PITOT_HF_DOWNLOAD=1.
-` + own("definitions and report of main (default), 2026-11\n                            (release 0.33), 2026-08 (0.28 to 0.32), 2025-12 or\n                            2025-07") +
+` + own("definitions and report of 2026-11 (release 0.33, the\n                            default), 2026-08 (0.28 to 0.32), 2025-12 or 2025-07") +
 		flagsOf + vllm.Help()
 }
 

@@ -111,8 +111,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 
 func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 	records := planned("ours", "ours", nil)
-	records.add(figure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: metrics.DefinitionOf("pitot", "", "tokens.input")})
-	records.add(figure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: metrics.DefinitionOf("pitot", "", "requests.ok")})
+	records.add(figure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: metrics.DefinitionOf("pitot", "tokens.input")})
+	records.add(figure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: metrics.DefinitionOf("pitot", "requests.ok")})
 	theirs := tabled("2025-12", nil, nil)
 	theirs.Variant = "theirs"
 	if got, _ := layout(t, Options{}, records, theirs); got != ": ours×1 | theirs×1" {
@@ -324,7 +324,7 @@ func TestRunsAreInTheOrderOfTheirStart(t *testing.T) {
 
 func TestDefinitionsHaveTheirOwnRows(t *testing.T) {
 	a := tabled("2025-12", []string{"A"}, nil)
-	b := tabled("main", []string{"B"}, nil)
+	b := tabled("main", []string{"B"}, func(r *trace.Run) { r.Origin.Tool = "sglang" })
 	_, c := layout(t, Options{}, a, b)
 	w := c.Workloads[0]
 	rows := map[string]int{}
@@ -334,11 +334,11 @@ func TestDefinitionsHaveTheirOwnRows(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if rows["peak.concurrency"] != 2 || rows["ttft.mean"] != 1 {
+	if rows["peak.concurrency"] != 2 || rows["ttft.mean"] != 2 {
 		t.Errorf("%v", rows)
 	}
 	if !slices.ContainsFunc(said(w.Notes...), func(n string) bool {
-		return strings.Contains(n, "peak concurrency") && strings.Contains(n, "vllm touched-second and vllm")
+		return strings.Contains(n, "peak concurrency") && strings.Contains(n, "vllm and sglang")
 	}) {
 		t.Errorf("%q", w.Notes)
 	}

@@ -105,7 +105,7 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 		}
 		all := make([]figure, len(figures))
 		for i, f := range figures {
-			all[i] = figure{Figure: f, definition: metrics.DefinitionOf(b.Tool, b.Form, f.Name), influence: influences[f.Name]}
+			all[i] = figure{Figure: f, definition: metrics.DefinitionOf(b.Tool, f.Name), influence: influences[f.Name]}
 		}
 		r.countFailures(t, all, samples)
 		for _, f := range all {

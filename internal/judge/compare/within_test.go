@@ -80,7 +80,7 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	}
 	influences := observeInfluences(t, samples, figures)
 	for _, f := range figures {
-		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", "", f.Name), influence: influences[f.Name]})
+		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name), influence: influences[f.Name]})
 	}
 	return r
 }

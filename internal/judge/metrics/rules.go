@@ -113,16 +113,12 @@ func (r Rules) Samples(t *trace.Trace, tool, form string) []Sample {
 // A Definition says by whose rules a figure was made. Figures are comparable if
 // their IDs are the same.
 type Definition struct {
-	ID   string    `json:"id"`             // pitot, vllm, vllm touched-second, sglang ...
+	ID   string    `json:"id"`             // pitot, vllm, sglang ...
 	Says plan.Code `json:"says,omitempty"` // what it counts, from where and to where
 }
 
-// DefinitionOf is that of a figure in a tool's report of some form, "" for its
-// newest.
-func DefinitionOf(tool, form, name string) Definition {
-	if tool == "vllm" && name == "peak.concurrency" && form != "" && form < "main" {
-		return Definition{ID: "vllm touched-second", Says: "definition.touched-seconds"}
-	}
+// DefinitionOf is that of a figure in a tool's report.
+func DefinitionOf(tool, name string) Definition {
 	says := definitions[tool]
 	if tool == "genai-perf" { // AIPerf kept its names
 		says = definitions["aiperf"]

@@ -137,27 +137,14 @@ func TestPrefixRepetitionEqualsVLLM(t *testing.T) {
 	}
 }
 
-// The remainder goes to the first prefixes, unless it is left out.
-func TestPrefixRepetitionRemainder(t *testing.T) {
-	p := PrefixRepetition{Requests: 11, Prefixes: 3, Prefix: 4, Suffix: 2, NoShuffle: true}
-	for remainder, want := range map[bool][]int{true: {4, 4, 3}, false: {3, 3, 3}} {
-		p.Remainder = remainder
-		w, err := p.Build(t.Context(), Vocabulary{Size: 1000}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int
-		last := ""
-		for _, r := range w.Requests {
-			b, _ := json.Marshal(r.Tokens[:4])
-			if string(b) != last {
-				got, last = append(got, 0), string(b)
-			}
-			got[len(got)-1]++
-		}
-		if diff := cmp.Diff(want, got); diff != "" || (len(w.Notes) > 0) == remainder {
-			t.Errorf("remainder %v: %s %q", remainder, diff, w.Notes)
-		}
+// What does not divide evenly among the prefixes is left out, and a note says how much.
+func TestPrefixRepetitionLeavesTheRemainderOut(t *testing.T) {
+	w, err := PrefixRepetition{Requests: 11, Prefixes: 3, Prefix: 4, Suffix: 2}.Build(t.Context(), Vocabulary{Size: 1000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Requests) != 9 || len(w.Notes) != 1 || w.Notes[0].Args["left"] != 2.0 {
+		t.Errorf("%d requests, %q", len(w.Requests), w.Notes)
 	}
 }
 

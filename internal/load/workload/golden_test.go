@@ -148,26 +148,57 @@ func TestRandomMMEqualsVLLM(t *testing.T) {
 func TestPixelsEqualVLLM(t *testing.T) {
 	for _, c := range goldenCases(t, "random-mm") {
 		tok, v := loadTokenizer(t, c.Tokenizer)
-		r := c.randomMM()
-		d, err := r.begin(t.Context(), v, v.AddedSpecial, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		err = d.each(t.Context(), func(int, Request) error {
-			sizes, pixels := r.images(d)
-			for i, size := range sizes {
-				got = append(got, fmt.Sprintf("%dx%d:%s", size.Width, size.Height, digest(pixels[i])))
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := pictured(t, c.randomMM(), v, tok)
 		if diff := cmp.Diff(c.Pictures, got); diff != "" {
 			t.Error(diff)
 		}
 	}
+}
+
+// A bucket of video whose limit is 0 is drawn, and passed over. The pixels are those of vLLM
+// 0.33.0 with GPT-2's tokenizer, by seed.
+func TestVideoOverItsLimitEqualsVLLM(t *testing.T) {
+	for seed, want := range map[uint64][]string{
+		0: {
+			"8x8:3d2f5a1e60dd343e", "24x16:fdcd9743f90d5114", "8x8:ebb3edae315a3f54", "24x16:c5b63b886e7140fb", "24x16:2e26bf583c96fff0", "8x8:fb2d6ec041e2cc80",
+			"24x16:c7f0330e990e57ca", "24x16:b3bec05e0c12ac2c", "8x8:51506efc816fdd98", "24x16:efbfaf9b7092c7d1", "24x16:4ba2b5b0e51dec62",
+		},
+		1: {
+			"8x8:2c2d4a10dab65e19", "24x16:6ac8c2e9f3f1aa1d", "24x16:abd1b2574bf29c04", "24x16:0fc97aafe4284d7e", "8x8:187cbfe9adb91e54", "24x16:ed97f54830037a2a",
+			"24x16:f459ade841c00e11", "24x16:66badb3ec12ff9ee", "24x16:52b71353ab99343c", "8x8:e310faabab53b975", "8x8:bb42b9014303dcfa", "24x16:648bae295440fc72",
+		},
+	} {
+		tok, v := loadTokenizer(t, "gpt2")
+		if got := pictured(t, RandomMM{
+			Random: Random{Requests: 6, Input: 8, Output: 2, Seed: seed}, Items: 2, ItemsRange: 0.5, Limits: map[string]int{"image": 3, "video": 0},
+			Buckets: []Bucket{{16, 24, 1, 0.3}, {8, 8, 1, 0.2}, {8, 8, 4, 0.5}},
+		}, v, tok); !cmp.Equal(want, got) {
+			t.Errorf("seed %d: %q", seed, got)
+		}
+	}
+}
+
+// pictured are the sizes and the digests of all images.
+func pictured(t *testing.T, r RandomMM, v Vocabulary, tok Tokenizer) (got []string) {
+	t.Helper()
+	if err := r.Check().Err(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.begin(t.Context(), v, v.AddedSpecial, tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.each(t.Context(), func(int, Request) error {
+		sizes, pixels := r.images(d)
+		for i, size := range sizes {
+			got = append(got, fmt.Sprintf("%dx%d:%s", size.Width, size.Height, digest(pixels[i])))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 func TestShareGPTEqualsVLLM(t *testing.T) {

@@ -8,18 +8,15 @@ import (
 )
 
 // PrefixRepetition draws groups of prompts with a common prefix: for each of Prefixes
-// prefixes an equal number of prompts with random ends, all of them shuffled. It
-// is the dataset "prefix_repetition" of the vLLM benchmark: its ids come from
+// prefixes an equal number of prompts with random ends, all of them shuffled. What does
+// not divide evenly is left out. It is the dataset "prefix_repetition" of the vLLM benchmark: its ids come from
 // numpy's global generator, which the send times are drawn from afterwards.
 type PrefixRepetition struct {
 	Requests, Prefixes     int
 	Prefix, Suffix, Output int // tokens
 	Seed                   uint64
 	NoShuffle              bool
-	// Remainder gives the remainder of Requests divided by Prefixes to the first
-	// prefixes, one each; else it is not sent.
-	Remainder bool
-	Spool     *Spool
+	Spool                  *Spool
 }
 
 // Check reports everything wrong with p: under prefixes, prefix_len and suffix_len.
@@ -66,13 +63,8 @@ type prefixDraw struct {
 
 func (d *prefixDraw) all(ctx context.Context) ([]Request, error) {
 	var requests []Request
-	each, rest := d.Requests/d.Prefixes, d.Requests%d.Prefixes
-	for i := range d.Prefixes {
-		n := each
-		if d.Remainder && i < rest {
-			n++
-		}
-		group, err := d.group(ctx, n)
+	for range d.Prefixes {
+		group, err := d.group(ctx, d.Requests/d.Prefixes)
 		if err != nil {
 			return nil, err
 		}

@@ -66,9 +66,6 @@ func (b Bucket) validate() error {
 	case !(b.P >= 0) || math.IsInf(b.P, 1):
 		return fmt.Errorf("%s: probability %v must not be negative", b, b.P)
 	}
-	if b.Frames > 1 && b.P > 0 {
-		return fmt.Errorf("%s: video is not supported yet; give it probability 0 or leave it out", b)
-	}
 	return nil
 }
 
@@ -83,7 +80,8 @@ func (r RandomMM) Check() plan.Problems {
 		if err := b.validate(); err != nil {
 			p.If(true, "buckets", nil, "%v", err)
 		}
-		_, ok := r.Limits[b.modality()]
+		limit, ok := r.Limits[b.modality()]
+		p.If(b.Frames > 1 && b.P > 0 && limit > 0, "buckets", nil, "%s: video is not supported; give it probability 0 or leave it out, or set the limit of video to 0", b)
 		p.If(!ok, "limits", nil, "no %q, which the bucket %s needs even at probability 0", b.modality(), b)
 		total += b.P
 	}
@@ -100,15 +98,26 @@ func (r RandomMM) Check() plan.Problems {
 // items is the range of images in a request.
 func (r RandomMM) items() (lo, hi int64) {
 	l, h := spread(float64(r.Items), r.ItemsRange, 0)
+	if len(r.drawn(true)) == 0 {
+		return l, 0
+	}
 	return l, min(h, int64(r.Limits["image"]))
+}
+
+// drawn are the buckets that can be drawn: all, or those of images alone.
+func (r RandomMM) drawn(images bool) (all []Bucket) {
+	for _, b := range r.Buckets {
+		if b.P > 0 && (!images || b.Frames == 1) {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // pixels are those of the largest image.
 func (r RandomMM) pixels() (most int) {
-	for _, b := range r.Buckets {
-		if b.P > 0 {
-			most = max(most, b.Height*b.Width)
-		}
+	for _, b := range r.drawn(true) {
+		most = max(most, b.Height*b.Width)
 	}
 	return most
 }
@@ -151,14 +160,31 @@ func EncodersAtOnce(pixels int) int {
 	return min(most, max(1, budget/max(1, pixels)))
 }
 
-// images draws the images of a request.
+// images draws the images of a request. A video is over its limit, which is 0: once one
+// was drawn, the request's other draws are among the images.
 func (r RandomMM) images(d *draw) (sizes []Bucket, pixels [][]byte) {
 	lo, hi := r.items()
-	for range d.rng.Integers(lo, hi+1) {
-		size, rgb := r.noise(d)
+	from := r.drawn(false)
+	for n := d.rng.Integers(lo, hi+1); int64(len(sizes)) < n; {
+		size := pick(d, from)
+		if size.Frames > 1 {
+			from = r.drawn(true)
+			continue
+		}
+		rgb := make([]byte, 3*size.Height*size.Width)
+		d.rng.Uint8s(rgb)
 		sizes, pixels = append(sizes, size), append(pixels, rgb)
 	}
 	return sizes, pixels
+}
+
+// pick draws a bucket.
+func pick(d *draw, from []Bucket) Bucket {
+	p := make([]float64, len(from))
+	for i, b := range from {
+		p[i] = b.P
+	}
+	return from[d.rng.Choice(p)]
 }
 
 // encode adds the images to a request.
@@ -172,21 +198,6 @@ func (r RandomMM) encode(req *Request, sizes []Bucket, pixels [][]byte) error {
 		pixels[j] = nil
 	}
 	return r.Spool.Keep(req)
-}
-
-// noise draws the size of an image, then its pixels: rows of RGB bytes.
-func (r RandomMM) noise(d *draw) (size Bucket, rgb []byte) {
-	var p []float64
-	var sizes []Bucket
-	for _, b := range r.Buckets {
-		if b.P > 0 {
-			p, sizes = append(p, b.P), append(sizes, b)
-		}
-	}
-	size = sizes[d.rng.Choice(p)]
-	rgb = make([]byte, 3*size.Height*size.Width)
-	d.rng.Uint8s(rgb)
-	return size, rgb
 }
 
 // noiseJPEG encodes rows of RGB bytes at quality 75 with 4:2:0 subsampling.

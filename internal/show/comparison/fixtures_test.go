@@ -258,7 +258,7 @@ func mixed() compare.Comparison {
 	itl := tableRow(measured{"itl.mean", []float64{164.17, 165.02, 0}})
 	itl.Cells[2] = compare.Cell{}
 	guide := tableRow(measured{"itl.mean", []float64{0, 0, 167.9}})
-	guide.Definition = metrics.DefinitionOf("guidellm", "", "itl.mean")
+	guide.Definition = metrics.DefinitionOf("guidellm", "itl.mean")
 	guide.Cells[0], guide.Cells[1] = compare.Cell{}, compare.Cell{}
 	c.Workloads = []compare.Workload{{
 		Name: "burst", Variants: fromNote(3, "优化前", "用 seq_lens cpu cache / scale cache / out buffer / 预先分配的显存池以及更多的优化项", "guidellm"),

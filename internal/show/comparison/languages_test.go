@@ -28,10 +28,8 @@ func TestFiguresHaveWords(t *testing.T) {
 				t.Errorf("%s has no words for %s", language, title.Key())
 			}
 			for _, tool := range []string{"pitot", "vllm", "sglang", "guidellm", "aiperf", "genai-perf", "inference-perf"} {
-				for _, form := range []string{"", "2025-12"} {
-					if says := metrics.DefinitionOf(tool, form, name).Says; says != "" && !l.Knows(says) {
-						t.Errorf("%s has no words for %s", language, says)
-					}
+				if says := metrics.DefinitionOf(tool, name).Says; says != "" && !l.Knows(says) {
+					t.Errorf("%s has no words for %s", language, says)
 				}
 			}
 		}

@@ -107,7 +107,7 @@ func (w writer) figures(k Known) []Figure {
 			metric = ""
 		}
 		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: text.FigureUnit(f.Name), Text: shown(f), Value: number(f.Value)}
-		if says := metrics.DefinitionOf(tool, k.Form, f.Name).Says; says != "" {
+		if says := metrics.DefinitionOf(tool, f.Name).Says; says != "" {
 			one.Definition = w.Word(says)
 		}
 		one.Definition = w.within(one.Definition, f.Name, k.Run.Fleet)

@@ -77,7 +77,7 @@ func numbersOf(t testing.TB, result []byte) map[string]float64 {
 // wrote: failures, chat and vllm-rust are by the client of vLLM 0.33, the others
 // by Pitot in its place.
 func TestDetailedResultsGiveTheFiguresOfTheirTool(t *testing.T) {
-	for _, name := range []string{"failures", "chat", "rust", "pitot", "pitot-main"} {
+	for _, name := range []string{"failures", "chat", "rust", "pitot"} {
 		t.Run(name, func(t *testing.T) {
 			f := one(t, fromFile(t, "vllm/"+name+".json"))
 			if f.Run.Origin.Detail != trace.Recorded {
@@ -102,7 +102,7 @@ func TestDetailedResultsGiveTheFiguresOfTheirTool(t *testing.T) {
 
 // The tables are what the tools printed when they wrote the results.
 func TestDetailedResultsPrintTheTableOfTheirTool(t *testing.T) {
-	for _, name := range []string{"failures", "chat", "pitot", "pitot-main"} {
+	for _, name := range []string{"failures", "chat", "pitot"} {
 		t.Run(name, func(t *testing.T) {
 			want, err := os.ReadFile("testdata/vllm/" + name + ".txt")
 			if err != nil {
@@ -225,21 +225,8 @@ func TestGapsDoNotDrift(t *testing.T) {
 	}
 }
 
-// Peak concurrency was counted by touched seconds, and is counted exactly since
-// main: four at once at most, and ten in a second.
 func TestFormOfAResult(t *testing.T) {
-	detailed := func(peak string) string {
-		starts, others := "", ""
-		for i := range 10 {
-			starts += `, ` + []string{"0.0", "0.0", "0.0", "0.0", "0.2", "0.2", "0.2", "0.2", "0.4", "0.4"}[i]
-			others += `, 0.2`
-		}
-		return `{"completed": 10, "duration": 1, "total_input_tokens": 1, "max_concurrent_requests": ` + peak + `, "start_times": [` + starts[2:] +
-			`], "latencies": [` + others[2:] + `], "ttfts": [` + others[2:] + `], "itls": [[], [], [], [], [], [], [], [], [], []]}`
-	}
 	for text, want := range map[string]string{
-		detailed("10"): "2026-08",
-		detailed("4"):  "main",
 		`{"completed": 1, "duration": 1, "total_input_tokens": 1, "rtfx": 0.0}`:                  "2026-08",
 		`{"completed": 1, "duration": 1, "total_input_tokens": 1, "queue_times": []}`:            "2026-08",
 		`{"completed": 1, "duration": 1, "total_input_tokens": 1, "max_concurrent_requests": 1}`: "2025-12",

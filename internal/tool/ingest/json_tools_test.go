@@ -84,7 +84,7 @@ func TestITLOfAIPerfIsAMean(t *testing.T) {
 	if !ok || itl.Value >= icl.Value {
 		t.Errorf("itl %v, icl %v", itl, icl)
 	}
-	if d := metrics.DefinitionOf(o.Tool, o.Form, "itl.p99"); d.Says != "definition.gap-mean-as-itl" {
+	if d := metrics.DefinitionOf(o.Tool, "itl.p99"); d.Says != "definition.gap-mean-as-itl" {
 		t.Errorf("defined as %v", d)
 	}
 }

@@ -109,14 +109,12 @@ type Columns struct {
 	Zero   float64 // the earliest instant: when a request was due
 	source Source
 	lists  map[string]*List
-
-	from, to float64 // the earliest start and the latest end of those that succeeded
 }
 
 // Columns takes the columns of a result but for some; nil if it has none for single
 // requests. What is wrong with one becomes a problem of the result.
 func (r *Reading) Columns(f *Draft, without ...string) *Columns {
-	c := &Columns{source: r.Source, lists: map[string]*List{}, Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
+	c := &Columns{source: r.Source, lists: map[string]*List{}, Zero: math.Inf(1)}
 	for _, col := range columnsOfRequests {
 		l := r.Object.List(col.name)
 		if l == nil || l.N == 0 && col.of == strs {
@@ -303,26 +301,9 @@ func (c *Columns) survey() error {
 		c.Zero = min(c.Zero, r.Start-r.Queue)
 		if r.OK {
 			c.OK++
-			c.from, c.to = min(c.from, r.Start), max(c.to, r.Start+r.Latency)
 		}
 	}
 	return nil
-}
-
-// Touched is the most successes that have part in one second, where seconds count
-// from the first start. The sums are those of the tool, bit for bit.
-func (c *Columns) Touched() int {
-	if c.OK == 0 {
-		return 0
-	}
-	seconds := serving.NewSeconds(c.from, c.to)
-	for r, err := range c.rows(bulky...) {
-		if err == nil && r.OK {
-			seconds.Add(r)
-		}
-	}
-	_, touched := seconds.Peaks()
-	return touched
 }
 
 // IsColumn reports whether a member has an item for each request.

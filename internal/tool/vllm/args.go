@@ -126,7 +126,7 @@ type Args struct {
 	PlotDatasetStats      bool            `arg:"plot-dataset-stats"`
 
 	// DialectVersion is Pitot's own: whose definitions and report to use.
-	DialectVersion Version `arg:"dialect-version" default:"main" hidden:"true"`
+	DialectVersion Version `arg:"dialect-version" default:"2026-11" hidden:"true"`
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the load
 	// generator was in the way.
 	RequireValid bool `arg:"require-valid" hidden:"true"`

@@ -136,8 +136,6 @@ func (a *Args) dataset() (made workload.Dataset, flags map[string]string, err er
 	case *dataset.RandomMM:
 		flags["limits"], d.Limits = "--random-mm-limit-mm-per-prompt", nil
 		err = errors.Join(a.ranges(&d.Random, flags), argument(flags["limits"], a.MMLimit, &d.Limits))
-	case *dataset.PrefixRepetition:
-		d.Remainder = a.DialectVersion == Main // up to release 0.33 it leaves out what does not divide evenly
 	case *dataset.SpecBench:
 		flags["output_len"], flags["category"] = a.ownOutput("--spec-bench-output-len"), "--spec-bench-category"
 		d.Category, d.Output = argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen)

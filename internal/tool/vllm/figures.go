@@ -2,7 +2,6 @@ package vllm
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -16,13 +15,10 @@ type Version string
 
 // The forms that differ, newest first.
 const (
-	// Main is ahead of the releases and counts concurrent requests exactly.
-	Main Version = "main"
-	// VLLM2611, released as 0.33, counts a request as concurrent in every second
-	// that it touches.
+	// V2611 is the newest release, 0.33.
 	V2611 Version = "2026-11"
-	// VLLM2608, the releases 0.28 to 0.32, moreover takes every chunk of a chat for
-	// a token, those that only name the speaker or the finish reason too.
+	// V2608, the releases 0.28 to 0.32, takes every chunk of a chat for a token, those
+	// that only name the speaker or the finish reason too.
 	V2608 Version = "2026-08"
 	// V2512 moreover lets a chat's trailing usage event extend its latency, and
 	// does not know probes, queue times or speculative decoding.
@@ -34,7 +30,7 @@ const (
 
 // Versions lists the forms, newest first.
 func Versions() []Version {
-	return []Version{Main, V2611, V2608, V2512, V2507}
+	return []Version{V2611, V2608, V2512, V2507}
 }
 
 // Since reports whether v is w or newer.
@@ -95,9 +91,6 @@ func NewFigures(t *trace.Trace, o Options) Figures {
 	v.Sum(all, func(i int) []float64 { return all[i].ITL }, o.Percentiles)
 	v.Rates()
 	v.Peaks(all)
-	if o.Version.Since(Main) {
-		v.MaxConcurrent = v.sweep()
-	}
 	v.count(o)
 	v.Probe = newProbe(t.Run.Probes, o)
 	return v
@@ -253,31 +246,6 @@ func (q Request) meets(limits map[string]float64) bool {
 	return true
 }
 
-// sweep is the most requests whose [start, end) share an instant. Instants are
-// nanoseconds: a sum of seconds may end past the start of what follows it.
-func (v *Figures) sweep() int {
-	type change struct {
-		at    int64
-		delta int
-	}
-	nanoseconds := func(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
-	var changes []change
-	for _, q := range v.Requests {
-		if q.OK {
-			changes = append(changes, change{nanoseconds(q.Start), 1}, change{nanoseconds(q.Start + q.Latency), -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
-	})
-	now, peak := 0, 0
-	for _, c := range changes {
-		now += c.delta
-		peak = max(peak, now)
-	}
-	return peak
-}
-
 // newProbe is nil unless a probe succeeded.
 func newProbe(probes []*trace.Record, o Options) *Probe {
 	var latency []float64
@@ -294,7 +262,7 @@ func newProbe(probes []*trace.Record, o Options) *Probe {
 }
 
 func optionsOf(t *trace.Trace, form string) Options {
-	o := Options{Version: cmp.Or(Version(form), Main), Percentiles: metrics.WithDefaults(t.Run.Plan.Percentiles), Goodput: map[string]float64{}}
+	o := Options{Version: cmp.Or(Version(form), V2611), Percentiles: metrics.WithDefaults(t.Run.Plan.Percentiles), Goodput: map[string]float64{}}
 	for _, slo := range t.Run.Plan.Objectives {
 		o.Goodput[slo.Metric] = slo.Limit.Seconds() * 1000
 	}

@@ -26,11 +26,10 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 		ttft, latency float64
 		gaps          int
 	}{
-		{Main, "chat", .200, .240, 2},
 		{V2611, "chat", .200, .240, 2},
 		{V2608, "chat", .001, .280, 4},
 		{V2512, "chat", .001, .280, 4},
-		{Main, "completions", .001, .280, 4},
+		{V2611, "completions", .001, .280, 4},
 	} {
 		run := &trace.Trace{Run: trace.Run{End: 290 * msec, Plan: trace.Plan{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
 		q := NewFigures(run, Options{Version: tt.version}).Requests[0]
@@ -48,21 +47,25 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 	}
 }
 
-// 0.1 s + 0.2 s is more than 0.3 s to a computer, and no two requests are in flight.
 // That tool believes any count of the server's; a note says that the table has it.
 func TestCountsThatCannotBeAreInTheTable(t *testing.T) {
 	r := answered(0, 0, 0, 2, 10, 20)
 	r.Usage.Completion, r.CountedFrom = -1000, trace.FromChunks
-	f := NewFigures(&trace.Trace{Run: trace.Run{End: trace.Instant(time.Second)}, Records: []*trace.Record{r}}, Options{Version: Main})
+	f := NewFigures(&trace.Trace{Run: trace.Run{End: trace.Instant(time.Second)}, Records: []*trace.Record{r}}, Options{Version: V2611})
 	if f.TotalOutput != -1000 || len(f.Notes("vllm")) != 1 {
 		t.Errorf("%d tokens, %d notes", f.TotalOutput, len(f.Notes("vllm")))
 	}
 }
 
-func TestWhatFollowsIsNotInFlightBeside(t *testing.T) {
-	v := NewFigures(&trace.Trace{Run: trace.Run{End: 400 * msec}, Records: []*trace.Record{answered(0, 0, 100, 1, 300), answered(1, 0, 300, 1, 400)}}, Options{Version: Main})
-	if v.MaxConcurrent != 1 {
-		t.Errorf("%d at once", v.MaxConcurrent)
+// Every request counts in each clock second that it touches: of ten, of which four are in
+// flight at once at most, all ten touch the first.
+func TestPeakConcurrencyCountsTouchedSeconds(t *testing.T) {
+	run := &trace.Trace{Run: trace.Run{End: trace.Instant(time.Second)}}
+	for i, at := range []trace.Instant{0, 0, 0, 0, 200, 200, 200, 200, 400, 400} {
+		run.Records = append(run.Records, answered(i, at, at, 1, at+199))
+	}
+	if v := NewFigures(run, optionsOf(run, "")); v.MaxConcurrent != 10 {
+		t.Errorf("%d at the peak", v.MaxConcurrent)
 	}
 }
 

@@ -113,20 +113,9 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	f.Origin.Detail = trace.Undated
 	if m.Dated {
 		f.Origin.Detail = trace.Recorded
-		readPeak(f, r.Object, c)
 	}
 	f.Records = c.Records(m)
 	f.Check(r.Object, c.OK)
-}
-
-// readPeak finds the form by the peak concurrency, which is counted exactly from
-// main on: where the requests that touch a second are as many as the file says,
-// the older forms fit.
-func readPeak(f *result.Draft, o *result.Object, c *result.Columns) {
-	said, ok := o.Float("max_concurrent_requests")
-	if ok && f.Origin.Form == string(V2608) && c.Has("latencies") && int(said) != c.Touched() {
-		f.Origin.Form = string(Main)
-	}
 }
 
 // Format is how the tool writes results.

@@ -118,7 +118,7 @@ func askedOf(run *trace.Run) (q asked, err error) {
 // adopted is what a plan amounts to that says nothing in the tool's way.
 func adopted(p *trace.Plan) asked {
 	q := asked{
-		Settings: Settings{Backend: backendOf(p.Protocol), MetricPercentiles: "99"}, version: Main,
+		Settings: Settings{Backend: backendOf(p.Protocol), MetricPercentiles: "99"}, version: V2611,
 		arrival: Arrival{Rate: p.Rate, Burstiness: 1}, prompts: p.Requests, concurrency: p.Concurrency, model: p.Model, tokenizer: p.Model,
 	}
 	if len(p.Percentiles) > 0 {
@@ -180,7 +180,8 @@ func (q *asked) parse(foreign json.RawMessage) error {
 	if err := json.Unmarshal(foreign, &kept); err != nil {
 		return err
 	}
-	a, err := Parse(kept.Args, kept.IDPrefix)
+	args := slices.DeleteFunc(kept.Args, func(arg string) bool { return arg == "--dialect-version=main" }) // as the newest was called
+	a, err := Parse(args, kept.IDPrefix)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // Table is how the tool prints a run.
 func Table() table.Tool {
 	return table.Tool{
-		Name: "vllm", Layout: layout, Forms: []string{string(V2507), string(Main)},
+		Name: "vllm", Layout: layout, Forms: []string{string(V2507), string(V2611)},
 		Form: formOf, Setting: setting,
 	}
 }

@@ -146,15 +146,13 @@ type PrefixRepetition struct {
 	Suffix    int  `json:"suffix_len" flag:"prefix-repetition-suffix-len"`
 	Output    int  `json:"output_len" flag:"output-len,prefix-repetition-output-len"`
 	NoShuffle bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
-	// Remainder sends what is left of the requests divided by Prefixes too.
-	Remainder bool `json:"remainder,omitempty"`
 	Sending
 }
 
 func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition {
 	return workload.PrefixRepetition{
 		Requests: wanted(s), Prefixes: d.Prefixes, Prefix: d.Prefix, Suffix: d.Suffix, Output: d.Output,
-		Seed: s.Seed, NoShuffle: d.NoShuffle, Remainder: d.Remainder, Spool: s.Spool,
+		Seed: s.Seed, NoShuffle: d.NoShuffle, Spool: s.Spool,
 	}
 }
 
