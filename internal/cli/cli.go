@@ -178,9 +178,9 @@ type grammar struct {
 	UI         ui.Cmd        `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
 	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
 	Conform    conform.Cmd   `cmd:"" help:"Measure the error of a client's figures."`
-	VLLM       vllmCmd       `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
-	SGLang     sglangCmd     `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
-	Python     pythonCmd     `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
+	VLLM       foreignCmd    `cmd:"" name:"vllm" aliases:"vllm-rs,vllm-bench" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
+	SGLang     foreignCmd    `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
+	Python     foreignCmd    `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
 	Plan       planCmd       `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
 	Env        env.Cmd       `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
 	Doctor     doctor.Cmd    `cmd:"" help:"Check whether this machine is fit to measure from."`

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/foreign"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
@@ -111,8 +112,12 @@ func (r runner) Simulate(ctx context.Context, s plan.Spec) (*run.Result, error) 
 // Line makes the run of a command line of vllm, and what that leaves behind.
 func (r runner) Line(words []string, stdout io.Writer) error {
 	own := *r.p
-	own.Args, own.Stdout = append([]string{"vllm"}, words...), stdout
-	return (&vllmCmd{Args: words}).Run(&own)
+	own.Args, own.Stdout = words, stdout
+	l, err := foreign.Of(words)
+	if err != nil {
+		return err
+	}
+	return runVLLM(l, &own)
 }
 
 // Requests are those of a Spec, as the engine of a profile takes them.

@@ -3,15 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/foreign"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -20,68 +17,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 )
-
-// sglangCmd is `pitot sglang`: bench_serving of sglang with pitot before it.
-type sglangCmd struct {
-	Args []string `arg:"" optional:"" help:"bench_serving, and its flags."`
-}
-
-func (c *sglangCmd) line() (*sglangLine, error) {
-	if len(c.Args) > 0 && help.Flag(c.Args[0]) {
-		return &sglangLine{program: "bench_serving.py", given: c.Args}, nil
-	}
-	if len(c.Args) == 0 || c.Args[0] != "bench_serving" && c.Args[0] != "bench-serving" {
-		return nil, usagef("pitot knows one sglang command: pitot sglang bench_serving <flags>")
-	}
-	return &sglangLine{program: "bench_serving.py", called: []string{"sglang", c.Args[0]}, given: c.Args[1:]}, nil
-}
-
-func (c *sglangCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
-	return planLine(c.line, p)
-}
-
-// Run runs `bench_serving`.
-func (c *sglangCmd) Run(p *Process) error { return runLine(c.line, p) }
-
-// pythonCmd is `pitot python`: a python command line with pitot before it.
-type pythonCmd struct {
-	Args []string `arg:"" optional:"" help:"-m sglang.bench_serving, and its flags."`
-}
-
-// benchModules are the modules that are sglang's client, with the names under which
-// Python knows their files.
-var benchModules = map[string]string{"sglang.bench_serving": "bench_serving.py", "sglang.benchmark.serving": "serving.py"}
-
-func (c *pythonCmd) line() (*sglangLine, error) {
-	args := c.Args
-	if len(args) > 0 && help.Flag(args[0]) {
-		return &sglangLine{program: "bench_serving.py", given: args}, nil
-	}
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-m" && !strings.HasPrefix(args[0], "-m") && !strings.HasPrefix(args[0], "-c") {
-		args = args[1:] // -u and its like are Python's own
-	}
-	module := ""
-	switch {
-	case len(args) > 1 && args[0] == "-m":
-		module, args = args[1], args[2:]
-	case len(args) > 0 && strings.HasPrefix(args[0], "-m"):
-		module, args = args[0][2:], args[1:]
-	case len(args) > 0 && path.Base(args[0]) == "bench_serving.py":
-		module, args = "sglang.bench_serving", args[1:]
-	}
-	program, ok := benchModules[module]
-	if !ok {
-		return nil, usagef("pitot knows two Python modules, sglang.bench_serving and sglang.benchmark.serving: pitot python -m sglang.bench_serving <flags>")
-	}
-	return &sglangLine{program: program, called: slices.Concat([]string{"python"}, c.Args[:len(c.Args)-len(args)]), given: args}, nil
-}
-
-func (c *pythonCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
-	return planLine(c.line, p)
-}
-
-// Run runs the module.
-func (c *pythonCmd) Run(p *Process) error { return runLine(c.line, p) }
 
 // An sglangLine is a command line of sglang.bench_serving.
 type sglangLine struct {
@@ -94,16 +29,12 @@ type sglangLine struct {
 	start   []string // lines that the dataset has for the start
 }
 
-func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
-	l, err := line()
-	if err == nil {
-		err = l.parse()
+func sglangOf(l foreign.Line) *sglangLine {
+	program := "bench_serving.py"
+	if slices.Contains(l.Called, "sglang.benchmark.serving") {
+		program = "serving.py"
 	}
-	if err != nil {
-		return nil, usage(err)
-	}
-	made, err := l.compile(p)
-	return made, usage(err)
+	return &sglangLine{program: program, called: l.Called, given: l.Flags}
 }
 
 func (l *sglangLine) parse() (err error) {
@@ -123,13 +54,10 @@ func (l *sglangLine) compile(p *Process) (*compiled, error) {
 	return made, nil
 }
 
-func runLine(line func() (*sglangLine, error), p *Process) error {
-	l, err := line()
-	if err != nil {
-		return err
-	}
+func runSGLang(given foreign.Line, p *Process) error {
+	l := sglangOf(given)
 	l.p = p
-	err = l.parse()
+	err := l.parse()
 	if errors.Is(err, argparse.ErrHelp) {
 		_, err := fmt.Fprint(p.Stdout, help.SGLang(l.program, l.given))
 		return err

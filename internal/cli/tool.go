@@ -5,17 +5,69 @@ import (
 	"encoding/hex"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/foreign"
 	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
+
+// foreignCmd is a command line of another tool with pitot before it.
+type foreignCmd struct {
+	Args []string `arg:"" optional:"" help:"The client, and its flags."`
+}
+
+func (*foreignCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
+	l, err := foreign.Of(k.Args)
+	if err != nil {
+		return nil, err
+	}
+	var line interface {
+		compile(p *Process) (*compiled, error)
+	}
+	switch l.Client {
+	case foreign.VLLMSweep:
+		return nil, usagef("a sweep is many runs; `pitot vllm bench sweep serve --dry-run` shows their command lines")
+	case foreign.SGLang:
+		s := sglangOf(l)
+		line, err = s, s.parse()
+	default:
+		line, err = parseVLLM(l)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	made, err := line.compile(p)
+	return made, usage(err)
+}
+
+// Run runs the client that the words name.
+func (*foreignCmd) Run(p *Process, k *kong.Context) error {
+	l, err := foreign.Of(k.Args)
+	if err != nil {
+		return err
+	}
+	switch l.Client {
+	case foreign.VLLMSweep:
+		words, sent, err := flags.TakeFleet(l.Flags)
+		if err != nil {
+			return err
+		}
+		return vllmsweep.Run(p.console(), runner{compiler{p}}, words, sent)
+	case foreign.SGLang:
+		return runSGLang(l, p)
+	}
+	return runVLLM(l, p)
+}
 
 // A toolRun is a command line of another tool that makes a run: Pitot's run, with that
 // tool's lines and files around it.
@@ -100,12 +152,4 @@ func random() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// pythonJoin is Python's os.path.join: an absolute name stands for itself.
-func pythonJoin(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(dir, name)
 }

@@ -86,7 +86,7 @@ func (s *sweeper) measure(up *running, serve, bench sweep.Params, n int, file st
 	if s.ShowStdout {
 		out = s.con.Stdout
 	}
-	err := s.maker.Line(words[1:], out)
+	err := s.maker.Line(words, out)
 	if err == nil {
 		err = up.died()
 	}

@@ -14,11 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/foreign"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
@@ -37,16 +37,10 @@ type sweeper struct {
 	all     results
 }
 
-// Run carries out what stands behind `vllm bench sweep`; sentBy names the fleet that sends the
+// Run carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the
 // requests, if one does.
 func Run(con *console.Console, m measuring.Maker, args []string, sentBy flags.Fleet) error {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return console.Usagef("vllm bench sweep: pitot knows one of its commands: pitot vllm bench sweep serve <flags>")
-	}
-	if args[0] != "serve" {
-		return console.Usagef("vllm bench sweep %s: pitot does not do that; it knows pitot vllm bench sweep serve, and pitot sweep", args[0])
-	}
-	line, err := sweep.Parse(args[1:])
+	line, err := sweep.Parse(args)
 	switch {
 	case errors.Is(err, argparse.ErrHelp):
 		_, err = io.WriteString(con.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+sweep.Help())
@@ -80,11 +74,11 @@ func (s *sweeper) prepare() (err error) {
 		return fmt.Errorf("--serve-cmd: nobody knows how to reset the caches of %s; give --after-bench-cmd", filepath.Base(s.Serve[0]))
 	}
 	for _, b := range s.benches {
-		words := b.Apply(s.Bench)
-		if len(words) < 3 || !strings.HasSuffix(words[0], "vllm") || words[1] != "bench" || words[2] != "serve" {
+		words := s.words(b, "run=0.json")
+		if l, err := foreign.Of(words); err != nil || l.Client != foreign.VLLM && l.Client != foreign.VLLMRust {
 			return fmt.Errorf("--bench-cmd: must be vllm bench serve and its flags")
 		}
-		if _, err := s.maker.Command(slices.Concat([]string{"vllm"}, s.words(b, "run=0.json")[1:])); err != nil {
+		if _, err := s.maker.Command(slices.Concat([]string{filepath.Base(words[0])}, words[1:])); err != nil {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}

@@ -75,7 +75,7 @@ type picture struct {
 	keys   []key
 	grid   *plotter.Grid
 	height vg.Length // of the plot alone
-	// stacked are plots in place of this one, under each other, whose axes are as long.
+	// stacked are plots in place of this one, in rows under each other, whose axes are as long.
 	stacked [][]*gonum.Plot
 }
 
@@ -136,9 +136,11 @@ func (p picture) drawIn(c draw.Canvas) {
 		p.Draw(c)
 		return
 	}
-	tiles := draw.Tiles{Rows: len(p.stacked), Cols: 1, PadY: 4}
+	tiles := draw.Tiles{Rows: len(p.stacked), Cols: len(p.stacked[0]), PadX: 12, PadY: 4}
 	for i, row := range gonum.Align(p.stacked, tiles, c) {
-		p.stacked[i][0].Draw(row[0])
+		for j, one := range row {
+			p.stacked[i][j].Draw(one)
+		}
 	}
 }
 

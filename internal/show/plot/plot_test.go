@@ -364,3 +364,26 @@ func TestPNG(t *testing.T) {
 		}
 	}
 }
+
+// Gaps of a request are in the colour of their length.
+func TestServed(t *testing.T) {
+	requests := []Served{{Start: 1, TTFT: 0.2, Gaps: []float64{0.01, 0.02, 0.03, 0.07}, Prompt: 9, Output: 5}, {}, {Start: 1.5, TTFT: 0.1, Prompt: 9, Output: 1}}
+	spans, last := gapSpans(requests, [2]float64{0.025, 0.05})
+	if n := [4]int{len(spans[0]), len(spans[1]), len(spans[2]), len(spans[3])}; n != [4]int{3, 1, 1, 1} || math.Abs(last-1.6) > 1e-9 || math.Abs(spans[1][0].Done-1.23) > 1e-9 {
+		t.Errorf("%v, until %v: %v", n, last, spans)
+	}
+	var gaps, tokens bytes.Buffer
+	err := errors.Join(Gaps(&gaps, words.In("en"), requests, [2]float64{0.025, 0.05}), Tokens(&tokens, words.In("zh"), requests), Tokens(io.Discard, words.In("en"), requests[1:2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts := svgTexts(t, gaps.Bytes()); !slices.Contains(texts, "25 ms ≤ ITL < 50 ms") {
+		t.Errorf("%q", texts)
+	}
+	if texts := svgTexts(t, tokens.Bytes()); !slices.Contains(texts, "提示与输出 token 数之和") {
+		t.Errorf("%q", texts)
+	}
+	if Gaps(io.Discard, words.In("en"), nil, [2]float64{}) == nil || Tokens(io.Discard, words.In("en"), nil) == nil {
+		t.Error("of no requests there is nothing to draw")
+	}
+}

@@ -52,7 +52,7 @@ func Text(s string) (string, error) { return s, nil }
 func ofKind(name string, variable any, choices []string) []Option {
 	read := Text
 	if len(choices) > 0 {
-		read = oneOf(choices)
+		read = OneOf(choices)
 	}
 	var o Option
 	switch v := variable.(type) {

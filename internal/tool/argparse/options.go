@@ -55,14 +55,14 @@ func Nullable[T any](name string, v **T, read func(string) (T, error)) Option {
 
 // Choice is a text out of a list.
 func Choice[T ~string](name string, v *T, from ...T) Option {
-	o := Valued(name, v, oneOf(from))
+	o := Valued(name, v, OneOf(from))
 	o.meta = braces(from)
 	return o
 }
 
 // Choices takes several out of a list.
 func Choices[T ~string](name string, v *[]T, from ...T) Option {
-	o := Values(name, v, oneOf(from))
+	o := Values(name, v, OneOf(from))
 	o.meta = braces(from)
 	return o
 }
@@ -83,8 +83,8 @@ func Values[T any](name string, v *[]T, read func(string) (T, error)) Option {
 	})
 }
 
-// oneOf reads one of a list of names.
-func oneOf[T ~string](from []T) func(string) (T, error) {
+// OneOf reads one of a list of names.
+func OneOf[T ~string](from []T) func(string) (T, error) {
 	return func(s string) (T, error) {
 		if slices.Contains(from, T(s)) {
 			return T(s), nil

@@ -65,6 +65,10 @@ type Figures struct {
 	metrics.Latencies
 }
 
+// ReportSeconds is noted where requests that touch one second were not in flight at once, in
+// the words of show/words.
+const ReportSeconds plan.Code = "serving.report-seconds" // tool, peak, flight
+
 // Refusals counts the requests of which the server's counts cannot be.
 func Refusals(records []*trace.Record) (n int) {
 	for _, r := range records {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // notable is the share by which a figure has to differ from Pitot's own for a note.
@@ -24,7 +25,6 @@ const (
 	reportGaps        plan.Code = "sglang.report-gaps"        // mean, longest, between
 	reportTail        plan.Code = "sglang.report-tail"        // duration, tail, without
 	reportTogether    plan.Code = "sglang.report-together"    // backend, flight
-	reportSeconds     plan.Code = "sglang.report-seconds"     // peak, flight
 	reportPeakOutput  plan.Code = "sglang.report-peak-output" // peak, mean
 	reportAcceptances plan.Code = "sglang.report-accept"      // length
 )
@@ -61,7 +61,7 @@ func (r *Report) notePeaks(n *notes) {
 	f := r.Figures
 	together := r.Backend == "trt" || r.Backend == "truss"
 	n.when(together && len(f.Requests) > 1, reportTogether, "backend", r.Backend, "flight", f.InFlight)
-	n.when(!together && f.MaxConcurrent > f.InFlight, reportSeconds, "peak", f.MaxConcurrent, "flight", f.InFlight)
+	n.when(!together && f.MaxConcurrent > f.InFlight, serving.ReportSeconds, "tool", "sglang", "peak", f.MaxConcurrent, "flight", f.InFlight)
 	n.when(!together && !r.embedding() && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, reportPeakOutput, "peak", f.MaxOutputPerSecond, "mean", f.OutputThroughput)
 	n.when(f.AcceptLength > 0 && r.own, reportAcceptances, "length", f.AcceptLength)
 }

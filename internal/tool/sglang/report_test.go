@@ -192,7 +192,7 @@ func TestSGLangNotes(t *testing.T) {
 	}
 	want := []plan.Message{
 		plan.Say(reportFailed, "failed", 1, "of", 4), plan.Say(reportSilent, "answers", 1),
-		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(reportSeconds, "peak", 2, "flight", 1),
+		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(serving.ReportSeconds, "tool", "sglang", "peak", 2, "flight", 1),
 	}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)

@@ -70,6 +70,7 @@ type Args struct {
 
 	Label            *string  `arg:"label"`
 	Backend          string   `arg:"backend" default:"openai"`
+	EndpointType     *string  `arg:"endpoint-type" in:"2025-07" hidden:"true"` // the backend
 	BaseURL          *string  `arg:"base-url"`
 	Host             string   `arg:"host" default:"127.0.0.1"`
 	Port             int      `arg:"port" default:"8000"`
@@ -155,27 +156,50 @@ var (
 // Parse reads the arguments that follow `bench serve`. idPrefix is the
 // default of --request-id-prefix.
 func Parse(args []string, idPrefix string) (*Args, error) {
-	a := defaults(idPrefix)
+	form := formIn(args)
+	if err := elsewhere(args, form); err != nil {
+		return nil, err
+	}
+	a := defaults(idPrefix, form)
 	p := argparse.Parser{Options: a.options}
 	if err := p.Parse(args); err != nil {
 		return nil, err
 	}
+	if a.EndpointType != nil {
+		a.Backend = *a.EndpointType
+	}
 	return a, nil
+}
+
+// formIn is the form that arguments name. It is known ahead of the options, which depend on it.
+func formIn(args []string) Version {
+	form := V2611
+	for i, arg := range args {
+		name, value, joined := strings.Cut(argparse.Canonical(arg), "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if name == "--dialect-version" {
+			form = Version(value)
+		}
+	}
+	return form
 }
 
 // Help lists the options with their defaults.
 func Help() string {
-	a := defaults("bench-...-")
+	a := defaults("bench-...-", V2611)
 	return argparse.Help(a.options)
 }
 
 // Flags are the names of the options.
-func Flags() []string { return argparse.Flags(defaults("").options) }
+func Flags() []string { return argparse.Flags(defaults("", V2611).options) }
 
-func defaults(idPrefix string) *Args {
+func defaults(idPrefix string, form Version) *Args {
 	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
-	a.options = argparse.Options(a, "", map[string]argparse.Option{
+	a.options = argparse.Options(a, string(form), map[string]argparse.Option{
 		"dataset-name": argparse.Choice("dataset-name", &a.DatasetName, datasets...), "backend": argparse.Choice("backend", &a.Backend, backends...),
+		"endpoint-type":              argparse.Nullable("endpoint-type", &a.EndpointType, argparse.OneOf(backends)),
 		"timed-trace-sec-multiplier": argparse.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat),
 		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets).ShownAs(a.reprBuckets),
 		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames),

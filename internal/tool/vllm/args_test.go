@@ -233,3 +233,44 @@ func TestPlanOfWhatIsTold(t *testing.T) {
 		}
 	}
 }
+
+// The names of the backend until release 0.11, in the form that had both.
+func TestEndpointType(t *testing.T) {
+	a, err := Parse([]string{"--endpoint_type=openai-chat", "--dialect-version", "2025-07"}, "")
+	if err != nil || a.Backend != "openai-chat" {
+		t.Errorf("%v, %v", a, err)
+	}
+	if a, err := Parse([]string{"--endpoint-t", "vllm"}, ""); err == nil || !strings.Contains(err.Error(), "unrecognized arguments: --endpoint-t vllm") {
+		t.Errorf("%v, %v", a, err)
+	}
+	if a, err := Parse([]string{"--endpoin", "/v2/completions"}, ""); err != nil || a.Endpoint != "/v2/completions" {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// Options that no release's Python client has are refused with what does the same here.
+func TestOptionsOfOtherClients(t *testing.T) {
+	for args, want := range map[string]string{
+		"--num-runs 5": "in place of --num-runs use pitot bench --repeat N", "--compare a.json b.json": "use pitot compare A.json B.json",
+		"--sweep_max_concurrency=1,10": "use pitot sweep --concurrency", "--multi-turn --multi-turn-num-turns 5": "in place of --multi-turn-num-turns use pitot bench",
+		"--hf-text-column x": "in place of --hf-text-column use nothing; leave it out", "--endpoint-type openai": "use --backend",
+	} {
+		_, err := Parse(strings.Fields(args), "")
+		if err == nil || !strings.HasPrefix(err.Error(), "unrecognized arguments: --") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// The client in Rust chooses the route, unless one is given, and has more in its table.
+func TestDefaultsOfTheClientInRust(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "/v1/completions", "--backend openai-chat": "/v1/chat/completions", "--backend openai-responses": "/v1/responses",
+		"--backend openai-embeddings": "/v1/embeddings", "--backend vllm-pooling": "/pooling", "--backend vllm-rerank": "/v1/rerank", "--backend openai-chat --endpoint /x": "/x",
+	} {
+		a, err := ParseRust(strings.Fields(args), "")
+		if err != nil || a.Endpoint != want || *a.PercentileMetrics != "ttft,tpot,itl,e2el" || a.MetricPercentiles != "99,90" {
+			t.Errorf("%s: %+v, %v", args, a, err)
+		}
+	}
+}

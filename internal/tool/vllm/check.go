@@ -25,8 +25,6 @@ func (a *Args) Check() error {
 }
 
 func (a *Args) checkBuilt(c *argparse.Checklist) {
-	c.Refuse(a.PlotTimeline, "--plot-timeline is not built yet; leave it out, `pitot runs export` has the data")
-	c.Refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
 	c.Refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
 	c.Refuse(a.SelfTimed != nil && !a.is("timed_trace"), "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
@@ -70,6 +68,28 @@ func (a *Args) checkOutput(c *argparse.Checklist) {
 	c.Add(err)
 	_, err = a.extraFields()
 	c.Add(err)
+	if a.PlotTimeline {
+		_, err = a.TimelineLimits()
+		c.Add(err)
+	}
+}
+
+// TimelineLimits are those of --timeline-itl-thresholds, in seconds.
+func (a *Args) TimelineLimits() (limits [2]float64, err error) {
+	items := strings.Split(a.TimelineITLThresholds, ",")
+	for i, item := range items {
+		ms, err := python.ParseFloat(item)
+		if err != nil || len(items) != len(limits) {
+			return limits, fmt.Errorf("--timeline-itl-thresholds %q: must be two numbers of milliseconds, separated by a comma", a.TimelineITLThresholds)
+		}
+		limits[i] = ms / 1000
+	}
+	return limits, nil
+}
+
+// Leaves reports whether the run leaves a file.
+func (a *Args) Leaves() bool {
+	return a.SaveResult || a.AppendResult || a.PlotTimeline || a.PlotDatasetStats
 }
 
 // chat reports whether the backend speaks chat completions.

@@ -194,8 +194,7 @@ func TestCheckRefusesByName(t *testing.T) {
 		{"--dataset-name speed_bench --dataset-path x --speed-bench-output-len 0", "--speed-bench-output-len 0: must be positive"},
 		{"--dataset-name sharegpt --dataset-path x --random-batch-size 2", "only --dataset-name random and random-rerank have batches"},
 		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank ranks documents, of which --dataset-name random has none"},
-		{"--plot-timeline", "--plot-timeline is not built yet"},
-		{"--plot-dataset-stats", "--plot-dataset-stats is not built yet"},
+		{"--plot-timeline --timeline-itl-thresholds 25", `--timeline-itl-thresholds "25": must be two numbers`},
 		{"--random-batch-size 2", "--random-batch-size 2: only applies to requests to embed or pool"},
 		{"--tokenizer-mode mistral", "--tokenizer-mode mistral is not built yet"},
 		{"--dataset-name custom --skip-chat-template", "--dataset-name custom needs --dataset-path"},
@@ -243,7 +242,7 @@ func TestCheckRefusesByName(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", tt.args, err, tt.want)
 		}
 	}
-	all := parse(t, "--request-rate 0 --seed -1 --plot-timeline --goodput x").Check()
+	all := parse(t, "--request-rate 0 --seed -1 --plot-timeline --timeline-itl-thresholds 1,x --goodput x").Check()
 	if n := strings.Count(all.Error(), "\n") + 1; n != 4 {
 		t.Errorf("%d of 4 faults reported:\n%v", n, all)
 	}

@@ -26,6 +26,7 @@ type Report struct {
 	RPSChanges []RPSChange
 
 	goodput bool // known, though the limits are not
+	flight  int  // requests in flight at once, at most
 }
 
 // NewReport computes the report of a run; a version other than "" replaces that of the
@@ -40,7 +41,8 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 	}
 	r := &Report{
 		asked: q, Figures: NewFigures(t, q.figures()), SpecDecode: metrics.NewSpecDecode(t.Run.ServerCounters),
-		Date: t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
+		flight: metrics.CountConcurrency(t.Records).Peak,
+		Date:   t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
 	}
 	r.Diffusion = metrics.NewDiffusion(t.Run.ServerCounters, r.Figures.Duration)
 	if t.Run.Origin != nil {
@@ -90,10 +92,14 @@ func (r *Report) Notes() []plan.Message {
 			chunks += 1 + len(q.ITL)
 		}
 	}
-	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
-		return append(f.Notes("vllm"), plan.Say(reportPeak))
+	all := f.Notes("vllm")
+	if f.MaxConcurrent > r.flight && r.version.Since(V2512) && !f.Pooling {
+		all = append(all, plan.Say(serving.ReportSeconds, "tool", "vllm", "peak", f.MaxConcurrent, "flight", r.flight))
 	}
-	return f.Notes("vllm")
+	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
+		all = append(all, plan.Say(reportPeak))
+	}
+	return all
 }
 
 // hasGoodput reports whether there are limits, or were when an imported run was

@@ -220,7 +220,6 @@ func TestResultFileNames(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, ""},
 		{[]string{"--save-result"}, "openai-infqps-m-20261121-123009.json"},
 		{[]string{"--append-result", "--request-rate", "10", "--max-concurrency", "16", "--label", "x"}, "x-10.0qps-concurrency16-m-20261121-123009.json"},
 		{[]string{"--save-result", "--request-rate", "1e-5"}, "openai-1e-05qps-m-20261121-123009.json"},

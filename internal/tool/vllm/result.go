@@ -165,12 +165,8 @@ func isoLocal(t time.Time) string {
 	return t.Format("2006-01-02T15:04:05.000000")
 }
 
-// ResultFile is the path of the result file, empty if none is asked for. It need not
-// stand in the folder for results.
+// ResultFile is the path of the result file. It need not stand in the folder for results.
 func (r *Report) ResultFile() string {
-	if !r.SaveResult && !r.AppendResult {
-		return ""
-	}
 	label, a := r.Backend, r.arrival
 	if argparse.Value(r.Label) != "" {
 		label = *r.Label

@@ -53,7 +53,7 @@ func planOf(told tool.Told) trace.Plan {
 	p := told.Plan("vllm")
 	told.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
 	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
-	a := defaults("")
+	a := defaults("", V2611)
 	argparse.Fill(a.options, told)
 	p.Workload = a.workload(told)
 	switch arrival := a.arrival(); {
