@@ -159,7 +159,7 @@ func holds(field json.RawMessage) bool {
 // file has fewer, and numbers all of them.
 func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
 	have := len(w.Requests)
-	Note(&w.Notes, noOversample && have < n, FileShort, "have", have, "asked", n)
+	Note(&w.Notes, noOversample && have < n && n < plan.MaxRequests, FileShort, "have", have, "asked", n)
 	if !noOversample && have < n {
 		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark reseeds here
 		for len(w.Requests) < n {                // each by random.choice

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
@@ -132,6 +133,31 @@ func TestScheduleGoesOnWithTheGenerator(t *testing.T) {
 		if want := gaps[i] * 0.6 / sum; math.Abs(due.Seconds()-want) > 1e-9 {
 			t.Errorf("request %d is due at %v, want %v", i, due, want)
 		}
+	}
+}
+
+// A number that no run has takes a file as it is, and stands in the result as it was given.
+func TestMorePromptsThanAnyFileHas(t *testing.T) {
+	for line, want := range map[string]int{
+		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --num-prompts 99999999 --no-oversample":  99999999,
+		"--dataset-name hf --dataset-path openai/gsm8k --skip-chat-template --num-prompts 99999999 --no-oversample": 99999999,
+		"--dataset-name timed_trace --dataset-path x.jsonl --num-prompts 99999999":                                  99999999,
+		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --num-prompts -1":                        -1,
+	} {
+		c, err := parse(t, line).Checked(tool.Env{})
+		if err != nil || c.Spec.Requests > plan.MaxRequests {
+			t.Fatalf("%s: %v", line, err)
+		}
+		q, err := askedOf(&trace.Run{Plan: trace.Plan{Spec: &c.Spec}})
+		if err != nil || q.prompts != want {
+			t.Errorf("%s: num_prompts %d, %v", line, q.prompts, err)
+		}
+	}
+	if a := parse(t, "--num-prompts 99999999 --no-oversample"); a.requests() != 99999999 {
+		t.Errorf("%d random prompts", a.requests())
+	}
+	if _, err := parse(t, "--dataset-name sharegpt --dataset-path x.json --num-prompts 99999999").Checked(tool.Env{}); err == nil || !strings.Contains(err.Error(), "--no-oversample takes all that the file has") {
+		t.Error(err)
 	}
 }
 

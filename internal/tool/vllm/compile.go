@@ -134,6 +134,9 @@ func (a *Args) report(s *plan.Spec) {
 func (a *Args) settings() *Settings {
 	s := new(Settings)
 	argparse.Assign(s, a.options)
+	if a.NumPrompts != a.requests() {
+		s.NumPrompts = a.NumPrompts
+	}
 	return s
 }
 

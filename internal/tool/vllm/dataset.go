@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -33,6 +34,7 @@ func (a *Args) checkDataset(c *argparse.Checklist) {
 	c.Refuse(a.is(customDatasets...) && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name %s needs a --dataset-path that ends in .jsonl", a.DatasetName)
 	c.Refuse(a.SkipTokenizerInit && !a.is(customDatasets...), "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
 	c.Refuse(a.NumPrompts < 1 && !a.is(wholeDatasets...), "--num-prompts %d: must be at least 1", a.NumPrompts)
+	c.Refuse(a.requests() > plan.MaxRequests && a.oversamples(), "--num-prompts %d: must be at most %d; --no-oversample takes all that the file has", a.NumPrompts, plan.MaxRequests)
 	c.Refuse(a.RandomBatchSize != 1 && !a.is("random", "random-mm", "random-rerank"), "--random-batch-size %d: only --dataset-name random and random-rerank have batches", a.RandomBatchSize)
 	a.checkLengths(c)
 	a.checkBackend(c)
@@ -119,8 +121,18 @@ func (a *Args) checkHFBackend(c *argparse.Checklist, media func()) {
 	}
 }
 
-// requests is how many are wanted; 0: all that there are.
-func (a *Args) requests() int { return max(0, a.NumPrompts) }
+// requests is how many are wanted; 0: all that there are. Of a file that is not oversampled
+// more than any run has are all too.
+func (a *Args) requests() int {
+	n := max(0, a.NumPrompts)
+	if a.NoOversample && a.oversamples() || a.is("timed_trace") {
+		n = min(n, plan.MaxRequests)
+	}
+	return n
+}
+
+// oversamples reports whether the dataset repeats requests of a file that is short.
+func (a *Args) oversamples() bool { return !a.is("burstgpt", "sonnet") && !a.is(drawnDatasets...) }
 
 // dataset is what --dataset-name names, with the flags of its settings.
 func (a *Args) dataset() (made workload.Dataset, flags map[string]string, err error) {

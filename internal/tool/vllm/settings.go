@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 
 // Settings are what a Spec of the tool's has and no other: how its report comes out.
 type Settings struct {
+	NumPrompts        int      `json:"num_prompts,omitempty"` // as asked for, where the run has another number
 	Backend           string   `json:"backend,omitempty" flag:"backend"`
 	Label             *string  `json:"label,omitempty" flag:"label"`
 	Metadata          []string `json:"metadata,omitempty" flag:"metadata"` // KEY=VALUE
@@ -146,7 +148,7 @@ func (q *asked) take(spec *plan.Spec) error {
 	if spec.Dialect.Version != "" {
 		q.version = Version(spec.Dialect.Version)
 	}
-	q.prompts, q.concurrency, q.asBytes = spec.Requests, spec.Gate.Concurrency, asBytes(spec.Request.Body)
+	q.prompts, q.concurrency, q.asBytes = cmp.Or(q.NumPrompts, spec.Requests), spec.Gate.Concurrency, asBytes(spec.Request.Body)
 	for _, id := range []string{spec.Request.Root, spec.Tokens.Where} {
 		if id != "" {
 			q.tokenizer = id

@@ -26,7 +26,7 @@ func Tool() tool.Tool {
 				"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:",
 				"Will increase RPS from", "Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
 			},
-			Commands: `\bvllm (?:bench )?serve\b|\bbenchmark_serving\.py\b|\bvllm\.entrypoints\b`,
+			Commands: `\bvllm(?:-rs)? (?:bench )?serve\b|\bvllm-bench\b|\bbenchmark_serving\.py\b|\bvllm\.entrypoints\b`,
 		},
 	}
 }
