@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -100,12 +101,17 @@ func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Insta
 	return checkForm(r, latest)
 }
 
+// tooMuch reports a number that cannot be.
+func tooMuch(x *float64) bool { return x != nil && !(math.Abs(*x) <= most) }
+
 // checkForm says what is wrong with any record.
 func checkForm(r *trace.Record, latest trace.Instant) error {
 	switch {
 	case r.Class != "" && !slices.Contains(trace.Classes(), r.Class):
 		return errClass
 	case !(r.AudioSeconds >= 0 && r.AudioSeconds <= most) || !(r.Accept >= 0 && r.Accept <= most) || r.PromptTokens < 0 || r.WantTokens < 0 || r.OutputTokens < 0:
+		return errNumber
+	case r.Server != nil && (tooMuch(r.Server.Queue) || tooMuch(r.Server.TTFT)):
 		return errNumber
 	case len(r.Stamps) > longest || len(r.CountedFrom) > longest || len(r.Error) > 64<<10:
 		return errText

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/bits"
@@ -14,6 +15,7 @@ import (
 //	flags                             1 byte
 //	numbers, instants                 zigzag varints
 //	fractions                         varints, the bytes of the float reversed: 0 takes one
+//	the server's times, if flagged    varint, JSON
 //	lengths of texts, number of chunks  varints
 //	texts, one after the other
 //	chunks, as trace.AppendChunks     to the end
@@ -25,6 +27,7 @@ const (
 	cachedTold
 	tiered // with CacheTiers
 	usageAside
+	timed  // with ServerTimes
 )
 
 func numbers(r *trace.Record) [18]*int {
@@ -66,6 +69,9 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 	if r.Usage.Tiers != nil {
 		flags, tiers = flags|tiered, r.Usage.Tiers
 	}
+	if r.Server != nil {
+		flags |= timed
+	}
 	b = append(b, flags)
 	for _, n := range numbers(r) {
 		b = binary.AppendVarint(b, int64(*n))
@@ -80,6 +86,10 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 		for _, n := range tierNumbers(tiers) {
 			b = binary.AppendVarint(b, int64(*n))
 		}
+	}
+	if flags&timed != 0 {
+		times, _ := json.Marshal(r.Server) // finite numbers: cannot fail
+		b = append(binary.AppendUvarint(b, uint64(len(times))), times...)
 	}
 	all := texts(r, tiers)
 	for _, s := range all {
@@ -115,8 +125,13 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 			*n = int(d.varint())
 		}
 	}
+	if flags&timed != 0 {
+		n := min(d.length(len(d.rest)), len(d.rest))
+		d.bad = json.Unmarshal(d.rest[:n], &r.Server) != nil || r.Server == nil || d.bad
+		d.rest = d.rest[n:]
+	}
 	d.textsAndChunks(r, tiers)
-	if d.bad || flags >= usageAside<<1 {
+	if d.bad || flags >= timed<<1 {
 		return nil, errRecord
 	}
 	return r, nil

@@ -68,8 +68,10 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 	told.Usage.CachedTold = true
 	tiers := trace.NewRecord(1)
 	tiers.Usage.Tiers = &trace.CacheTiers{}
+	timed := trace.NewRecord(2)
+	timed.Server = &trace.ServerTimes{TTFT: new(float64)}
 	for name, want := range map[string]*trace.Record{
-		"all": full(t), "negative": negative, "nothing happened": trace.NewRecord(3), "zero": {}, "extreme": extreme, "told": told, "tiers": tiers,
+		"all": full(t), "negative": negative, "nothing happened": trace.NewRecord(3), "zero": {}, "extreme": extreme, "told": told, "tiers": tiers, "timed": timed,
 	} {
 		got, err := decodeRecord(appendRecord(nil, want))
 		if err != nil {
@@ -211,6 +213,7 @@ func TestAFrameThatCannotBe(t *testing.T) {
 func FuzzShare(f *testing.F) {
 	r := sample(1, 3)
 	r.Usage.Tiers = &trace.CacheTiers{Host: 1, Backend: "disk"}
+	r.Server = &trace.ServerTimes{}
 	f.Add(appendRecordFrame(nil, recordFrame, r), 7)
 	end, err := appendEnd(nil, fleet.End{Share: 1, Probes: []*trace.Record{r}})
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	status, finish_reason, usage_prompt, usage_completion, usage_at_ns,
 	output_tokens, counted_from, stamps, chunks`
 	rare = `usage_cached, usage_reasoning, class, error, redials, text,
-	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns, quirks`
-	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0, ''` // the values of rare in a record that has none
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns, quirks, server_times`
+	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0, '', ''` // the values of rare in a record that has none
 )
 
 var (
@@ -88,8 +88,8 @@ func (i *inserter) bind(runID string, seq int, r *trace.Record) (usual int) {
 	i.int(r.OutputTokens).text(string(r.CountedFrom), string(r.Stamps)).add(i.chunks)
 	usual = len(i.args)
 	i.int(r.Usage.Cached, r.Usage.Reasoning).text(string(r.Class), r.Error).int(r.Redials).text(r.Text)
-	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(tiers(r.Usage.Tiers)).add(r.Accept).int(r.Asides, r.Inputs)
-	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent)).text(quirks(r.Quirks))
+	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(inJSON(r.Usage.Tiers)).add(r.Accept).int(r.Asides, r.Inputs)
+	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent)).text(quirks(r.Quirks), inJSON(r.Server))
 	return usual
 }
 
@@ -129,12 +129,12 @@ func (i *inserter) time(values ...trace.Instant) *inserter {
 	return i
 }
 
-// tiers returns JSON, empty for nil.
-func tiers(t *trace.CacheTiers) string {
-	if t == nil {
+// inJSON is empty for nil.
+func inJSON[T any](v *T) string {
+	if v == nil {
 		return ""
 	}
-	b, _ := json.Marshal(t) // numbers and a string: cannot fail
+	b, _ := json.Marshal(v) // finite numbers and a string: cannot fail
 	return string(b)
 }
 
@@ -173,13 +173,13 @@ type reader struct {
 // scan reads a row. Of a damaged one there is the index.
 func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	r := trace.NewRecord(0)
-	var cached, odd []byte
+	var cached, odd, times []byte
 	err := rows.Scan(
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Stamps, &d.packed,
-		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent, &odd,
+		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent, &odd, &times,
 		&d.number,
 	)
 	if err == nil && len(cached) > 0 {
@@ -187,6 +187,9 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	}
 	if err == nil && len(odd) > 0 {
 		err = json.Unmarshal(odd, &r.Quirks)
+	}
+	if err == nil && len(times) > 0 {
+		err = json.Unmarshal(times, &r.Server)
 	}
 	if err == nil {
 		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)

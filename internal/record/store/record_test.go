@@ -85,6 +85,7 @@ func TestEachRareColumnIsStored(t *testing.T) {
 		func(r *trace.Record) {
 			r.Quirks = trace.Quirks{Strays: 1, Unread: "audio", Unseen: 2, UsageAside: true, RetryAfter: "7"}
 		},
+		func(r *trace.Record) { r.Server = &trace.ServerTimes{Queue: new(float64)} },
 	} {
 		r := plain()
 		change(r)

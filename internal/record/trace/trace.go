@@ -214,6 +214,16 @@ type Record struct {
 	// Accept is the mean number of tokens per step of speculative decoding for this
 	// request, as the server reports; 0 if it does not.
 	Accept float64 `json:"accept_length,omitempty"`
+	// Server is what the server says of its own time, nil if it does not: vLLM does with
+	// --enable-per-request-metrics.
+	Server *ServerTimes `json:"server,omitempty"`
+}
+
+// ServerTimes are a server's own times of a request, in seconds; nil for those that it does not
+// know.
+type ServerTimes struct {
+	Queue *float64 `json:"queue_s"` // until it was scheduled
+	TTFT  *float64 `json:"ttft_s"`  // from then on
 }
 
 // Quirks are what was odd about an answer; of most nothing was.

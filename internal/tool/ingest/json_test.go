@@ -390,3 +390,23 @@ func TestSecretsAreNotKept(t *testing.T) {
 		}
 	}
 }
+
+// The server's own times come back as they were, null where it did not know.
+func TestServerTimesOfADetailedResult(t *testing.T) {
+	const columns = `"server_queue_times": [null, 0.0123, null], "server_ttfts": [0.0852, null, null]`
+	f := one(t, FromText("a.json", `{"completed": 3, "duration": 3, "total_input_tokens": 3, "input_lens": [1, 1, 1], "output_lens": [1, 1, 1], "ttfts": [0.1, 0.1, 0.1],`+
+		` "itls": [[], [], []], "latencies": [0.1, 0.1, 0.1], "start_times": [0.0, 1.0, 2.0], "queue_times": [0.0, 0.0, 0.0], "generated_texts": ["a", "b", "c"], "errors": ["", "", ""], `+columns+`}`))
+	r := reportOf(t, wholeTrace(t, f))
+	r.SaveDetailed = true
+	if got := string(r.Result()); f.Run.Origin.Form != "2026-11" || !strings.Contains(got, `"rtfx": 0.0, `+columns+`, "mean_ttft_ms"`) {
+		t.Errorf("form %s: %s", f.Run.Origin.Form, got)
+	}
+	r.SaveDetailed = false
+	if got := string(r.Result()); strings.Contains(got, "server_") {
+		t.Errorf("without details: %s", got)
+	}
+	odd, problems := result.Read(FromText("b.json", `{"completed": 1, "duration": 1, "total_input_tokens": 1, "ttfts": [null], "itls": [[0.1]], "output_lens": [2]}`), known.formats...)
+	if len(odd) != 1 || len(problems) != 1 || odd[0].Run.Origin.Detail == trace.Recorded {
+		t.Errorf("a null among the others: %d results, %v", len(odd), problems)
+	}
+}

@@ -124,3 +124,19 @@ func TestPyTorchBenchmark(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// The file has no longest gap, the table has: of those that succeeded, unless gaps were divided by
+// tokens that the file does not have.
+func TestLongestGapOfSGLang(t *testing.T) {
+	const line = `{"backend": "BACKEND", "completed": 2, "duration": 1, "mean_e2e_latency_ms": 1, "accept_length": ACCEPT, "output_lens": [3, 0, 2], "ttfts": [0.1, 0.1, 0.1],` +
+		` "itls": [[0.01, 0.03], [0.5], [0.02]], "errors": ["", "Bad Gateway", ""]}`
+	for _, tt := range []struct {
+		backend, accept string
+		want            float64
+	}{{"sglang", "2.5", 0.03}, {"sglang-oai", "null", 0.03}, {"sglang-oai-chat", "2.5", 0}} {
+		o := one(t, FromText("a.jsonl", strings.NewReplacer("BACKEND", tt.backend, "ACCEPT", tt.accept).Replace(line))).Run.Origin
+		if got, there := o.Figure("itl.max"); got.Value != tt.want || there != (tt.want > 0) {
+			t.Errorf("%s, %s: %v", tt.backend, tt.accept, got)
+		}
+	}
+}

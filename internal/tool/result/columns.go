@@ -50,6 +50,8 @@ var columnsOfRequests = []column{
 	{"queue_times", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.Queue }},
 	{"generated_texts", strs, 0, maxAnswer, func(q *serving.Request) any { return &q.Text }},
 	{"errors", strs, 0, maxFailure, func(q *serving.Request) any { return &q.ErrorText }},
+	{"server_queue_times", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.ServerQueue }},
+	{"server_ttfts", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.ServerTTFT }},
 	{"cached_tokens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Cached }},
 }
 
@@ -65,6 +67,8 @@ func (col column) read(s *scanner, q *serving.Request) {
 		s.items(func() { *to = append(*to, s.float()) })
 	case *string:
 		*to = s.text(int(col.most))
+	case **float64:
+		*to = s.optional()
 	}
 }
 
@@ -79,6 +83,11 @@ func (col column) write(b []byte, q *serving.Request) []byte {
 		return python.AppendFloats(b, *v)
 	case *string:
 		return python.AppendString(b, *v)
+	case **float64:
+		if *v == nil {
+			return append(b, "null"...)
+		}
+		return python.AppendFloat(b, **v)
 	}
 	return b
 }
@@ -146,14 +155,22 @@ func (c *Columns) Has(names ...string) bool {
 // check says why a column cannot be used.
 func (col column) check(l *List) *scanError {
 	switch {
+	case l.null.line > 0 && !col.nullable():
+		return &scanError{l.null, fmt.Sprintf("%q are not all %s, so the requests are left out", col.name, col.of)}
 	case l.odd.line > 0:
 		return &scanError{l.odd, fmt.Sprintf("%q are not all finite %s, so the requests are left out", col.name, col.of)}
-	case l.N > 0 && l.of != col.of:
+	case l.of != empty && l.of != col.of:
 		return &scanError{l.At, fmt.Sprintf("%q are %s and not %s, so the requests are left out", col.name, l.of, col.of)}
 	case l.min < col.least || l.max > col.most || col.name == "start_times" && l.max-l.min > maxRun:
 		return &scanError{l.At, fmt.Sprintf("%q are from %g to %g, which cannot be", col.name, l.min, l.max)}
 	}
 	return nil
+}
+
+// nullable reports whether items may be null.
+func (col column) nullable() bool {
+	_, is := col.field(new(serving.Request)).(**float64)
+	return is
 }
 
 // shorten finds how many requests all columns have, and drops columns without
@@ -258,6 +275,9 @@ func (m Recorder) record(i int, r *serving.Request) (*trace.Record, error) {
 	if r.TTFT > 0 || len(r.ITL) > 0 { // else no text of the answer was seen
 		m.chunks(t, r)
 	}
+	if r.ServerQueue != nil || r.ServerTTFT != nil {
+		t.Server = &trace.ServerTimes{Queue: r.ServerQueue, TTFT: r.ServerTTFT}
+	}
 	if !m.Counted {
 		t.OutputTokens, t.CountedFrom = len(t.Chunks), trace.FromChunks
 	}
@@ -304,6 +324,20 @@ func (c *Columns) survey() error {
 		}
 	}
 	return nil
+}
+
+// LongestGap is the longest time between two token events of the requests that succeeded, in
+// seconds.
+func (c *Columns) LongestGap() (longest float64) {
+	if c.OK == c.N {
+		return max(0, c.lists["itls"].max)
+	}
+	for r, err := range c.rows("generated_texts") {
+		if err == nil && r.OK {
+			longest = max(longest, slices.Max(append(r.ITL, 0)))
+		}
+	}
+	return longest
 }
 
 // IsColumn reports whether a member has an item for each request.

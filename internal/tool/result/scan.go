@@ -349,6 +349,18 @@ func (s *scanner) float() float64 {
 	return f
 }
 
+// optional is a number, nil for null.
+func (s *scanner) optional() *float64 {
+	if s.start() == 'n' {
+		if at, w := s.at(), s.word(); string(w) != "null" {
+			s.wrong(at, w)
+		}
+		return nil
+	}
+	f := s.float()
+	return &f
+}
+
 // wrong is the mistake of a word that is none. One at the end of the file was
 // cut short.
 func (s *scanner) wrong(at place, w []byte) {

@@ -37,6 +37,7 @@ type List struct {
 	// Of all numbers in it, those of its arrays included:
 	min, max float64
 	odd      place // the first item that is of another kind than the first, or a number that is none; line 0 without
+	null     place // the first null; line 0 without
 }
 
 // A kind is what the items of a list have in common.
@@ -55,7 +56,7 @@ func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.
 
 // add notes an item.
 func (l *List) add(k kind, at place) {
-	if l.N++; l.N == 1 {
+	if l.N++; l.of == empty {
 		l.of = k
 	} else if l.of != k && l.odd.line == 0 {
 		l.odd = at
@@ -78,6 +79,9 @@ func (l *List) addList(inner *List) {
 	l.min, l.max = min(l.min, inner.min), max(l.max, inner.max)
 	if l.odd.line == 0 {
 		l.odd = inner.odd
+	}
+	if l.null.line == 0 {
+		l.null = inner.null
 	}
 	l.add(arrays, inner.At)
 }
@@ -143,6 +147,11 @@ func (k *keeper) scalar(l *List, at place, keep bool) any {
 		k.refuse("where a value should")
 	case !slices.Contains([]string{"null", "true", "false"}, string(w)):
 		k.wrong(at, w)
+	case string(w) == "null":
+		if l.N++; l.null.line == 0 {
+			l.null = at
+		}
+		return nil
 	}
 	l.add(others, at)
 	if string(w) == "true" || string(w) == "false" {

@@ -23,7 +23,9 @@ type Request struct {
 	Input, Output, Cached int     // tokens
 	Start                 float64 // in seconds, as all times here, since the start of the run
 	TTFT, Latency         float64
-	Queue                 float64   // from due to released
+	Queue                 float64  // from due to released
+	ServerQueue           *float64 // the server's own times; nil if it did not say
+	ServerTTFT            *float64
 	ITL                   []float64 // between token events
 	Text, ErrorText       string
 }

@@ -108,4 +108,9 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	f.Records = c.Records(result.Recorder{Counted: c.Has("output_lens")})
 	f.Figure("requests.failed", float64(c.N-c.OK)) // the summary does not count them
 	f.Check(r.Object, c.OK)
+	accepted, _ := r.Object.Float("accept_length")
+	divides := accepted > 0 && strings.HasPrefix(r.Object.Text("backend"), "sglang-oai") // by tokens that the file does not have
+	if gap := c.LongestGap(); gap > 0 && !divides {
+		f.Figure("itl.max", gap) // of the table, though not of the summary
+	}
 }

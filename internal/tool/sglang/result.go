@@ -102,7 +102,7 @@ func (r *Report) details(o *python.Object) {
 		all[i].Input = q.Prompt
 	}
 	result.WriteColumns(o, all, func(name string) bool {
-		return !slices.Contains([]string{"latencies", "start_times", "queue_times"}, name) && (name != "cached_tokens" || r.Cache != nil)
+		return !slices.Contains([]string{"latencies", "start_times", "queue_times", "server_queue_times", "server_ttfts"}, name) && (name != "cached_tokens" || r.Cache != nil)
 	})
 	if r.Cache != nil {
 		o.Raw("cached_tokens_details", python.JSONList(len(all), func(b []byte, i int) []byte { return append(b, tiers(r.Figures.Requests[i].Tiers)...) }))

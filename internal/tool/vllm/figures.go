@@ -111,7 +111,10 @@ func newRequest(r *trace.Record, o Options) Request {
 		OK: o.success(r, tokens), Input: r.PromptTokens, Start: r.Released.Seconds(), Queue: r.Released.Seconds() - r.Due.Seconds(),
 		Text: r.Text, ErrorText: r.Error,
 	}}
-	if o.Version.Since(V2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+	if r.Server != nil {
+		q.ServerQueue, q.ServerTTFT = r.Server.Queue, r.Server.TTFT
+	}
+	if o.Version.Since(V2512) && o.reads(r) && r.Usage.Prompt > 0 {
 		q.Input = r.Usage.Prompt
 	}
 	if o.silent && !o.CountsPrompts {
@@ -125,6 +128,9 @@ func newRequest(r *trace.Record, o Options) Request {
 	}
 	q.TTFT, q.ITL = metrics.Between(r.Released, first), o.gaps(r, tokens)
 	if !q.OK {
+		if !o.responses { // it keeps the text when it has read the whole answer
+			q.Text = ""
+		}
 		return q
 	}
 	q.ErrorText = ""
@@ -134,6 +140,14 @@ func newRequest(r *trace.Record, o Options) Request {
 	}
 	q.Latency = metrics.Between(r.Released, last)
 	return q
+}
+
+// reads reports whether that tool looks where usage stood: in an event of its own, and of a chat
+// in one without output.
+func (o Options) reads(r *trace.Record) bool {
+	return r.Usage.At.Happened() || slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool {
+		return c.Kind&trace.Totals != 0 && c.Kind&trace.Commented == 0 && !o.isToken(c.Kind)
+	})
 }
 
 // tokens are the first and the last instant of the chunks that count as tokens, and how many

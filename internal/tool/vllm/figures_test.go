@@ -47,6 +47,24 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 	}
 }
 
+// A chat's usage may come with its finish reason, in a chunk without output: that tool reads it
+// there, of completions only in an event of its own.
+func TestUsageOfAChunkWithoutOutput(t *testing.T) {
+	r := answered(0, 0, 0, 2, 10, 20)
+	r.Chunks = append(r.Chunks, trace.Chunk{At: 21 * msec, Kind: trace.Finish | trace.Bare | trace.Totals})
+	r.Usage = trace.Usage{Prompt: 7, Completion: 2, At: trace.Never}
+	for _, tt := range []struct {
+		version  Version
+		protocol string
+		want     int
+	}{{V2611, "chat", 7}, {V2608, "chat", 10}, {V2611, "completions", 10}} {
+		run := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
+		if q := NewFigures(run, Options{Version: tt.version}).Requests[0]; q.Input != tt.want {
+			t.Errorf("%s, %s: %d prompt tokens, want %d", tt.version, tt.protocol, q.Input, tt.want)
+		}
+	}
+}
+
 // That tool believes any count of the server's; a note says that the table has it.
 func TestCountsThatCannotBeAreInTheTable(t *testing.T) {
 	r := answered(0, 0, 0, 2, 10, 20)

@@ -29,7 +29,7 @@ func (r *Report) PyTorch(a *Args) ([]byte, error) {
 	}
 	extra := map[string]any{}
 	for name, v := range result {
-		if !slices.Contains(pytorchMetrics, name) && !slices.Contains([]string{"ttfts", "itls", "generated_texts", "errors"}, name) {
+		if !slices.Contains(pytorchMetrics, name) && !slices.Contains([]string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}, name) {
 			extra[name] = v
 		}
 	}

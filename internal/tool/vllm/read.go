@@ -69,6 +69,8 @@ func readResult(r *result.Reading) {
 // oldestForm is the oldest form that writes such members.
 func oldestForm(o *result.Object) Version {
 	switch {
+	case o.Has("server_queue_times"):
+		return V2611
 	case o.Has("queue_times") || o.Has("start_times") || o.Wrote("rtfx"):
 		return V2608
 	case o.Has("max_concurrent_requests"):

@@ -3,6 +3,7 @@ package vllm
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // Result is the content of the result file: one JSON object without a newline.
@@ -86,6 +88,7 @@ func (r *Report) outcome(o *python.Object) {
 	if version.Since(V2608) {
 		o.Set("rtfx", v.RTFx)
 	}
+	r.serverTimes(o)
 }
 
 // poolingOutcome is the outcome of requests whose answers have no text.
@@ -111,11 +114,18 @@ func (r *Report) perRequest(o *python.Object) {
 			return r.SaveDetailed
 		case "start_times":
 			return r.SaveDetailed && newest && !r.Figures.Pooling
-		case "cached_tokens":
+		case "cached_tokens", "server_queue_times", "server_ttfts":
 			return false
 		}
 		return r.SaveDetailed && !r.Figures.Pooling // there is an answer to tell of
 	})
+}
+
+// serverTimes writes the server's own times, where it told any.
+func (r *Report) serverTimes(o *python.Object) {
+	all := r.Figures.all()
+	told := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *serving.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
+	result.WriteColumns(o, all, func(name string) bool { return told && strings.HasPrefix(name, "server_") })
 }
 
 func (r *Report) optional(o *python.Object) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -37,6 +38,7 @@ type delta struct {
 	tokens int               // that it carries, where the protocol says so without usage
 	accept float64           // tokens a step of speculative decoding
 	tiers  *trace.CacheTiers // from where cached tokens came, if that is told beside usage
+	server *trace.ServerTimes
 }
 
 var errNotJSON = errors.New("not a JSON object")
@@ -85,6 +87,7 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	d.use(openAICounts, root.Get("usage"))
 	d.tiers = tiers(root.Get("sglext.cached_tokens_details"))
+	d.server = serverTimes(root.Get("metrics"))
 	choice := root.Get("choices.0")
 	if d.usage.Completion == 0 {
 		d.useAside(root, choice)
@@ -110,6 +113,22 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 		d.kind |= trace.Bare
 	}
 	return d
+}
+
+// serverTimes are those of vLLM's metrics of a request, nil if they are not there.
+func serverTimes(m gjson.Result) *trace.ServerTimes {
+	if !m.IsObject() {
+		return nil
+	}
+	seconds := func(name string) *float64 {
+		ms := m.Get(name)
+		if ms.Type != gjson.Number || !(math.Abs(ms.Num) <= trace.MaxCount) {
+			return nil
+		}
+		s := ms.Num / 1000
+		return &s
+	}
+	return &trace.ServerTimes{Queue: seconds("queue_time_ms"), TTFT: seconds("time_to_first_token_ms")}
 }
 
 // finished notes a finish reason, if there is one.

@@ -283,6 +283,9 @@ func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	if d.tiers != nil {
 		r.tiers = d.tiers
 	}
+	if d.server != nil {
+		r.rec.Server = d.server
+	}
 	if d.finish != "" {
 		r.rec.FinishReason = d.finish
 	}

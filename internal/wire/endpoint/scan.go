@@ -48,7 +48,7 @@ func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 			s.once(&seen, 1).choices(d, p, text)
 		case "usage":
 			s.once(&seen, 2).usage(d)
-		case "error", "sglext", "x_groq": // null, or not the usual form
+		case "error", "sglext", "x_groq", "metrics": // null, or not the usual form
 			s.null()
 		case "object":
 			value, _ := s.once(&seen, 4).text()

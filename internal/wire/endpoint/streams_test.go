@@ -370,6 +370,25 @@ func TestTextOfTheLastEvent(t *testing.T) {
 	}
 }
 
+// vLLM tells with --enable-per-request-metrics how long a request was queued, and how long its
+// first token took from there: in milliseconds, beside usage, each null where it does not know.
+func TestServerTimesBesideUsage(t *testing.T) {
+	for metrics, want := range map[string]*trace.ServerTimes{
+		`{"time_to_first_token_ms":85.2,"generation_time_ms":1240.5,"queue_time_ms":12.3}`: {Queue: new(12.3 / 1000.0), TTFT: new(85.2 / 1000.0)},
+		`{"time_to_first_token_ms":1e999,"queue_time_ms":0}`:                               {Queue: new(0.0)},
+		`{"time_to_first_token_ms":true,"queue_time_ms":null}`:                             {},
+		`null`: nil,
+	} {
+		for p, choice := range map[Protocol]string{Completions: `{"text":"a"}`, Chat: `{"delta":{"content":"a"}}`} {
+			events := data(`{"choices":[`+choice+`]}`, `{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1},"metrics":`+metrics+`}`, `[DONE]`)
+			got := send(t, Options{Protocol: p, Model: "m", Stream: true}, transport.Config{}, asked(p), stream(events...))
+			if diff := cmp.Diff(want, got.Server); diff != "" || !got.OK() || got.Usage.Completion != 1 {
+				t.Errorf("%s of %s: %s %s", metrics, p, got.Error, diff)
+			}
+		}
+	}
+}
+
 // SGLang tells over OpenAI's protocols from where cached tokens came, beside usage.
 func TestCacheTiersBesideUsage(t *testing.T) {
 	const told = `"sglext":{"cached_tokens_details":{"device":2,"host":1,"storage":3,"storage_backend":"file"}}`
