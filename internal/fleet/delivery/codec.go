@@ -27,7 +27,7 @@ const (
 	cachedTold
 	tiered // with CacheTiers
 	usageAside
-	timed  // with ServerTimes
+	timed // with ServerTimes
 )
 
 func numbers(r *trace.Record) [18]*int {
