@@ -36,15 +36,14 @@
 // Of several runs the test is each metric's own Student's t, with a variance for each variant whose
 // ratio is that of all metrics together (stats.FamilyRatio), corrected by turning the runs in all
 // directions (stats.Rotation), which supposes normal noise on that scale, and minds that mean TTFT
-// and median TTFT, or throughput and duration, are nearly one metric. From eight pairs on signs are
-// exchanged instead, which supposes nothing of how they scatter.
+// and median TTFT, or throughput and duration, are nearly one metric. From five runs of each on,
+// and of unlike numbers, a second test exchanges whole runs, which supposes nothing of how they
+// scatter and all of their variances: a few runs that are on one of two levels by chance show next
+// to no noise. The larger P counts. Of pairs, from eight on, signs are exchanged instead.
 //
-// Unlike numbers of runs are held to a second test that exchanges whole runs, where the rarest of
-// all arrangements is rare enough: a few runs of the smaller variant that are on one of two levels
-// by chance show next to no noise. Of few runs a second figure of the metric has to move, too
-// (WitnessMissing). Where one run borrows the noise of others, Student's t with Holm's correction
-// is all there is: a metric that jumps between two values, as a P99 of gaps does, then fools it
-// more often than the level says.
+// Of few runs a second figure of the metric has to move, too (WitnessMissing). Where one run
+// borrows the noise of others, Student's t with Holm's correction is all there is: a metric that
+// jumps between two values, as a P99 of gaps does, then fools it more often than the level says.
 //
 // All of that supposes that runs could have come in any order. An Order says where they did not.
 //

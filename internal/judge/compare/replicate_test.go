@@ -124,6 +124,33 @@ func TestUnlikeNumbersOfRunsByHand(t *testing.T) {
 	}
 }
 
+func TestFiveRunsEachAreExchangedToo(t *testing.T) {
+	// All of B above all of A: of the 252 arrangements two are as far apart.
+	a, b := repeated("A", "throughput.output", 100, 101, 102, 103, 104), repeated("B", "throughput.output", 110, 111, 112, 113, 114)
+	c := change(t, compared(t, Options{}, a, b), "throughput.output")
+	about(t, "p", *c.P, 2.0/252, 1e-12)
+	about(t, "adjusted", *c.Adjusted, 2.0/252, 1e-12)
+	if c.Verdict != Better || said(c.Test)[0] != "Student with a variance each, and permutation of 5 and 5 runs" {
+		t.Errorf("%+v", c)
+	}
+	// At 0.99 no arrangement is rare enough.
+	c = change(t, compared(t, Options{Level: 0.99}, a, b), "throughput.output")
+	if c.Verdict != Better || !(*c.P < 2.0/252) || strings.Contains(said(c.Test)[0], "permutation") {
+		t.Errorf("%v: %+v", *c.P, c)
+	}
+	// Ten runs of each on two levels: none of A and six of B are slow. Student's P is 0.002.
+	level := func(slow int) (values []float64) {
+		for i := range 10 {
+			values = append(values, map[bool]float64{true: 1.15, false: 1}[i < slow]*(1+1e-4*float64(i)))
+		}
+		return values
+	}
+	c = change(t, compared(t, Options{}, repeated("A", "ttft.mean", level(0)...), repeated("B", "ttft.mean", level(6)...)), "ttft.mean")
+	if *c.P < 0.005 {
+		t.Errorf("p %v", *c.P)
+	}
+}
+
 // A difference of few runs needs another figure of its metric that moves in the same sense. With
 // 4 degrees of freedom t is 8.610 for a P of 0.001, 2.999 for 0.04 and 2.601 for 0.06.
 func TestADifferenceOfFewRunsNeedsAWitness(t *testing.T) {

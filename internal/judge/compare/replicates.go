@@ -55,11 +55,12 @@ func (f *finding) pooledP() float64 {
 	return f.pooled.P()
 }
 
-// exchange holds figures of unlike numbers of runs to a second test, which whole runs that are
-// exchanged give: a few runs that stand on one level of two by chance show next to no noise. Where
-// no arrangement is rare enough it is the test with one variance for both.
+// exchange holds figures to a second test, of whole runs that are exchanged, where the rarest of
+// all arrangements is rare enough: runs that stand on one of two levels by chance show next to no
+// noise. Of unlike numbers of runs that have too few arrangements it is the test with one variance
+// for both.
 func (t *table) exchange(findings []*finding) {
-	if len(findings) == 0 || len(findings[0].a) == len(findings[0].b) {
+	if len(findings) == 0 || findings[0].basis != Replicates || !t.permutes(findings[0]) && findings[0].pooled == nil {
 		return
 	}
 	permutes := t.permutes(findings[0])
@@ -82,9 +83,13 @@ func (t *table) exchange(findings []*finding) {
 }
 
 // permutes reports whether the rarest of all arrangements of the runs is rare enough for the
-// level.
+// level; as many runs of each have spare ones.
 func (t *table) permutes(f *finding) bool {
-	return stats.MinArrangementP(len(f.a), len(f.b)) <= t.o.alpha()
+	rarest := stats.MinArrangementP(len(f.a), len(f.b))
+	if f.pooled == nil {
+		rarest *= spare
+	}
+	return rarest <= t.o.alpha()
 }
 
 // From so many runs of each, pairs and blocks on a figure needs no witness. With fewer, a figure

@@ -186,9 +186,9 @@ func (t *table) shares() int {
 	return t.share * max(1, len(t.variants)-1)
 }
 
-// spare is of how many times rarer arrangements of signs than the level asks for there must be
-// some, since there is another way. Where the rarest of all is needed, one metric out of thirty
-// that chance favours keeps any other from being found.
+// spare is of how many times rarer arrangements than the level asks for there must be some. Where
+// the rarest of all is needed, as of 4 and 4 runs, one metric out of thirty that chance favours
+// keeps any other from being found.
 const spare = 5
 
 // sameRuns leaves in whole only what all runs have, since runs are exchanged, and
