@@ -36,7 +36,7 @@ const (
 	least        = 30 * time.Second // of any load, but for
 	mostRequests = 10_000           // which are enough, and
 	fewRequests  = 100              // which are always sent
-	mostNeeded   = 100_000          // of a load that turned out to be too short
+	mostNeeded   = 30_000           // of a load that turned out to be too short
 	lightSent    = 6                // requests of a light run
 	tick         = 100 * time.Millisecond
 )

@@ -13,12 +13,15 @@ const (
 	steadyShort   plan.Code = "steady.short"
 	steadySlowing plan.Code = "steady.slowing"
 	steadyGrowing plan.Code = "steady.growing"
+	steadyWaiting plan.Code = "steady.waiting"
 	tooShort      plan.Code = "steady.too-short"
 )
 
 // QueueGrows reports whether a load was not steady since the queue in front of the server only
 // grew. A load that was too short may be of a rate that the server can serve.
-func QueueGrows(why plan.Message) bool { return why.Code == steadyGrowing || why.Code == steadySlowing }
+func QueueGrows(why plan.Message) bool {
+	return why.Code == steadyGrowing || why.Code == steadySlowing || why.Code == steadyWaiting
+}
 
 // Unsettled says why a run under a rate does not show what that rate does to a server: its queue
 // only grows, or requests were sent for less than a few answers take, so that no queue could
@@ -27,7 +30,8 @@ func Unsettled(t *trace.Trace) plan.Message {
 	if !paced(t.Run.Plan) {
 		return plan.Message{}
 	}
-	return unsettled(t.Records, windowOf(t, InOrder(t.Records)).Why)
+	records := InOrder(t.Records)
+	return unsettled(records, windowOf(t, records).Why)
 }
 
 // MostUnsettled is why at least half of some runs do not show what their rate does, by Unsettled of
@@ -57,7 +61,7 @@ func paced(p trace.Plan) bool {
 }
 
 func unsettled(records []*trace.Record, why plan.Message) plan.Message {
-	if why.IsZero() || QueueGrows(why) {
+	if QueueGrows(why) {
 		return why
 	}
 	took, answers := 0.0, 0
@@ -67,11 +71,33 @@ func unsettled(records []*trace.Record, why plan.Message) plan.Message {
 		}
 	}
 	took = over(1, float64(answers)) * took
+	if early, late := waitHalves(records); answers > 0 && late > took && late > early*(1+2*steadyDrift) {
+		return plan.Say(steadyWaiting, "early", early, "late", late)
+	}
+	if why.IsZero() {
+		return why
+	}
 	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if sent := Between(first, last); answers > 0 && (why.Code == steadyShort || sent < steadyLength*took) {
 		return plan.Say(tooShort, "length", roughly(sent), "took", roughly(took), "needs", lastingFor(took))
 	}
 	return plan.Message{}
+}
+
+// waitHalves is how long the first and the second half of the requests waited to be sent, on
+// average: with a limit of those in flight the queue stands in the client.
+func waitHalves(records []*trace.Record) (early, late float64) {
+	half := len(records) / 2
+	for i, r := range records {
+		switch wait := Between(r.Due, r.Released); {
+		case !r.Released.Happened() || r.Turn > 0:
+		case i < half:
+			early += wait / float64(half)
+		default:
+			late += wait / float64(len(records)-half)
+		}
+	}
+	return early, late
 }
 
 // roughly is a time in seconds as it is read.

@@ -29,6 +29,7 @@ func TestUnsettled(t *testing.T) {
 		{"one request", pulse(1, always(10), always(500)), 1, tooShort, false, 30 * time.Second},
 		{"overload", pulse(400, always(10), longer), 100, steadySlowing, true, 0},
 		{"the same, of no rate", pulse(400, always(10), longer), 0, "", false, 0},
+		{"a gate that 20 per second do not pass", behind(pulse(100, always(100), always(500)), 20), 20, steadyWaiting, true, 0},
 		{"a burst", pulse(50, always(0), always(500)), 0, "", false, 0},
 	} {
 		tr := run(9000, c.records...)
@@ -42,6 +43,14 @@ func TestUnsettled(t *testing.T) {
 			t.Errorf("%s, of a ramp: %+v", c.name, why)
 		}
 	}
+}
+
+// behind are requests that were due at a rate and waited for their turn.
+func behind(records []*trace.Record, rate int) []*trace.Record {
+	for i, r := range records {
+		r.Due = trace.Instant(i) * trace.Instant(time.Second) / trace.Instant(rate)
+	}
+	return records
 }
 
 // What counts is the steady state: 91 of a hundred requests, of which one more failed, and the
