@@ -124,6 +124,7 @@ func newRequest(r *trace.Record, o Options) Request {
 		q.ErrorText = "the answer has an event that vllm bench serve cannot read"
 	}
 	if tokens == 0 {
+		q.Text, q.ErrorText = "", cmp.Or(q.ErrorText, "the answer has nothing that vllm bench serve takes for a token")
 		return q
 	}
 	q.TTFT, q.ITL = metrics.Between(r.Released, first), o.gaps(r, tokens)
