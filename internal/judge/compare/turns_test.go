@@ -39,8 +39,13 @@ func TestOrdersByHand(t *testing.T) {
 		u, share float64
 		code     string
 	}{
-		{"AAABBB", 1, 0.6, "order.confounded"}, {"BBBAAA", 0, -0.6, "order.confounded"}, {"AAAAABBBBB", 1, 5.0 / 9, "order.confounded"},
-		{"ABBA", 0.5, 0, ""}, {"ABABAB", 6.0 / 9, 0.2, ""}, {"ABBAAB", 5.0 / 9, 1.0 / 15, ""}, {"AAAABABBBB", 24.0 / 25, 23.0 / 45, "order.lopsided"},
+		{"AAABBB", 1, 0.6, "order.confounded"},
+		{"BBBAAA", 0, -0.6, "order.confounded"},
+		{"AAAAABBBBB", 1, 5.0 / 9, "order.confounded"},
+		{"ABBA", 0.5, 0, ""},
+		{"ABABAB", 6.0 / 9, 0.2, ""},
+		{"ABBAAB", 5.0 / 9, 1.0 / 15, ""},
+		{"AAAABABBBB", 24.0 / 25, 23.0 / 45, "order.lopsided"},
 		{"ABBB", 1, 2.0 / 3, ""}, // one run is somewhere
 	} {
 		o := orderIn(t, inTime(c.order, evenly))
