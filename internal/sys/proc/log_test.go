@@ -88,9 +88,10 @@ func TestALongLog(t *testing.T) {
 // last words are kept.
 func TestAFlood(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
-	pipe, open := pipe(t)
-	const script = `echo first; head -c 150000000 /dev/zero | tr '\0' x; head -c 150000000 /dev/zero | tr '\0' y >&2; echo over >"$1"; read -r go <"$1"; echo; echo last words`
-	s, err := StartSession(SessionCommand{Args: []string{"sh", "-c", script, "sh", pipe}, Log: name})
+	over, open := pipe(t)
+	turn, _ := pipe(t)
+	const script = `echo first; head -c 150000000 /dev/zero | tr '\0' x; head -c 150000000 /dev/zero | tr '\0' y >&2; echo over >"$1"; read -r go <"$2"; echo; echo last words`
+	s, err := StartSession(SessionCommand{Args: []string{"sh", "-c", script, "sh", over, turn}, Log: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestAFlood(t *testing.T) {
 		}
 	}
 	s.Output.Written() // which waits for what is under way
-	if err := os.WriteFile(pipe, []byte("go\n"), 0o600); err != nil {
+	if err := os.WriteFile(turn, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	<-s.Done()
