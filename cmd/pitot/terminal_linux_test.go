@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -190,6 +191,9 @@ func (t *terminal) narrower(test *testing.T) {
 // A terminal that is closed ends the run like an interrupt, and the run is kept.
 func TestATerminalIsClosed(t *testing.T) {
 	t.Parallel()
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hangups are ignored here, as under nohup, and by what is started here too")
+	}
 	term := openTerminal(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	pitot := build(t)

@@ -203,12 +203,15 @@ func Run(outside *Process) int {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, err := parse(parser, args)
+	k, said, err := parse(parser, args)
 	if *exited { // help was printed
 		return exitOK
 	}
 	if err != nil {
 		return p.fail(err)
+	}
+	for _, line := range said {
+		fmt.Fprintf(p.Stderr, "note: %s\n", line)
 	}
 	k.BindTo(runner{compiler{p}}, (*measuring.Maker)(nil))
 	return p.fail(k.Run(p, p.console()))
@@ -266,13 +269,13 @@ func newParser(p *Process, grammar any) (parser *kong.Kong, exited *bool, err er
 	return parser, exited, err
 }
 
-// parse parses a command line. A usage error is one of ours.
-func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
-	k, err := syntax.Parse(parser, args)
+// parse parses a command line, with what is to be said of it. A usage error is one of ours.
+func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
+	k, said, err := syntax.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
 	}
-	return k, usage(err)
+	return k, said, usage(err)
 }
 
 // fail prints err and returns its exit code.

@@ -26,7 +26,7 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 			t.Errorf("%q: parsed among %d commands", args, len(parser.Model.Children))
 		}
 		stdout.Reset()
-		if _, err := parse(parser, args); !*exited && err != nil {
+		if _, _, err := parse(parser, args); !*exited && err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
 		return stdout.String()

@@ -115,7 +115,7 @@ func (p *Process) planOfAB(args []string) (*design.Experiment, func(plan.Problem
 		at := slices.Index(p.Args, "--")
 		own.Args = p.Args[at+1:]
 	}
-	if _, err := parse(parser, own.Args); err != nil {
+	if _, _, err := parse(parser, own.Args); err != nil {
 		return nil, nil, err
 	}
 	if *exited {
@@ -166,7 +166,7 @@ func (p *Process) planOf(args []string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := parse(parser, args)
+	k, _, err := parse(parser, args)
 	if err != nil {
 		return nil, err
 	}

@@ -94,11 +94,6 @@ func TestNoServerIsMeasured(t *testing.T) {
 func TestFlagsInVain(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"bench --url http://a --url=http://b", "--url: is given twice, as \"http://a\" and as \"http://b\"; give it once, or compare two servers with `pitot ab`"},
-		{"sim -n5 --num-prompts 6", `--requests: is given twice, as "5" and as "6"; give it once`},
-		{"sweep --rate 1,2 --rate 3,4", `--rate: is given twice, as "1,2" and as "3,4"`},
-		{"bench --fleet nats://a:s3cretpass@h --fleet local", `--fleet: is given twice, as "nats://h" and as "local"`},
-		{"sim --ignore-eos --no-ignore-eos", `--ignore-eos: is given twice, as "true" and as "false"`},
-		{"ab --before profile:small-chat --same -- bench --seed 1 --seed 2", `--seed: is given twice, as "1" and as "2"`},
 		{"bench --url http://a --api-key-env K --api-key-file f", "--api-key-file: --api-key-env is given too, and both have the key; give one of them"},
 		{"bench --model m", "--model: only applies to a server, and none is given; add --url URL to measure one"},
 		{"bench --api-key-env K --header a=b", "--api-key-env: only applies to a server, and none is given"},

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,21 +11,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Parse parses a command line, a flag and a value that begins with a dash among it, and refuses flags with two values.
-func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
-	args, err := WithValues(parser.Model.Node, args)
-	if err != nil {
-		return nil, err
+// Parse parses a command line, a flag and a value that begins with a dash among it. Of a flag with two values that keeps
+// the last one, said has that it does, unless that is a mistake.
+func Parse(parser *kong.Kong, args []string) (k *kong.Context, said []string, err error) {
+	if args, err = WithValues(parser.Model.Node, args); err != nil {
+		return nil, nil, err
 	}
-	k, err := parser.Parse(args)
-	if err != nil {
-		return nil, err
+	if k, err = parser.Parse(args); err != nil {
+		return nil, nil, err
 	}
-	return k, once(k)
+	said, err = twice(k)
+	return k, said, err
 }
 
-// once refuses a flag that is given two values and keeps the last one only.
-func once(k *kong.Context) error {
+// twice finds flags that are given two values and keep the last one only: a script may have values of its own that whoever
+// calls it replaces. What is to be measured is no such value.
+func twice(k *kong.Context) (said []string, err error) {
 	given := map[*kong.Flag]string{}
 	for _, element := range k.Path {
 		f := element.Flag
@@ -32,16 +34,17 @@ func once(k *kong.Context) error {
 			continue
 		}
 		value := valueOf(f, k.Args[len(k.Args)-len(element.Remainder())-1])
-		if before, twice := given[f]; twice && before != value {
-			return fmt.Errorf("--%s: is given twice, as %s and as %s; give it once%s", f.Name, quoted(before), quoted(value), instead[f.Name])
+		if before, again := given[f]; again && before != value {
+			what := fmt.Sprintf("--%s: is given twice, as %s and as %s; ", f.Name, quoted(before), quoted(value))
+			if f.Name == "url" {
+				return nil, errors.New(what + "give it once, or compare two servers with `pitot ab`")
+			}
+			said = append(said, what+"the last one counts")
 		}
 		given[f] = value
 	}
-	return nil
+	return said, nil
 }
-
-// instead is what can be done with two values of a flag.
-var instead = map[string]string{"url": ", or compare two servers with `pitot ab`"}
 
 // valueOf is the value that a flag has in the last argument of its own.
 func valueOf(f *kong.Flag, arg string) string {
