@@ -132,6 +132,13 @@ func (g *stage) sent() bool {
 	return g.seen["warm-up"]+g.seen[""] > 0
 }
 
+// measured reports whether a request of the run itself has been sent, of which something could be lost.
+func (g *stage) measured() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seen[""] > 0
+}
+
 // wait waits until the phase has come; it is false if the child ended before.
 func (g *stage) wait(r *running) bool {
 	select {

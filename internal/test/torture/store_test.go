@@ -151,7 +151,7 @@ func lock(t testing.TB, store string) (unlock func()) {
 // A full disk loses no record: there is room in the temporary folder.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{64, 256, 512} {
+	for _, size := range []int{64, 256, 320, 512} {
 		t.Run(fmt.Sprintf("%dk", size), func(t *testing.T) {
 			t.Parallel()
 			const n = 1500
@@ -171,7 +171,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			p.store = filepath.Join(kept, filepath.Base(p.store))
 			faults := o.faults(nil)
-			if o.code == 0 || g.sent() { // else it was refused, and nothing can be lost
+			if o.code == 0 || g.measured() { // else it was refused, and nothing can be lost
 				faults = append(faults, p.nothingLost(t, o, n)...)
 			}
 			report(t, t.Name(), o, faults)
