@@ -116,8 +116,12 @@ func New(t Transport, opts Options) (*Client, error) {
 	return c, err
 }
 
-// errorText is how much of a server's words a record keeps, in bytes.
-const errorText = 1 << 10
+// errorText is how much of a server's words for an error a record keeps, shortText how much of what should be a word or
+// a number, in bytes.
+const (
+	errorText = 1 << 10
+	shortText = 64
+)
 
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
@@ -244,15 +248,20 @@ func (c *Client) settle(r *reader, req *workload.Request) {
 	rec.Text = r.text.String()
 	rec.Map(c.opts.Secrets.Hide)
 	rec.Error = FirstKilobyte(rec.Error)
+	for _, text := range []*string{&rec.FinishReason, &rec.Quirks.Unread, &rec.Quirks.RetryAfter} {
+		*text = beginning(*text, shortText)
+	}
 }
 
 // FirstKilobyte is the beginning of a server's words, in valid UTF-8.
-func FirstKilobyte(s string) string {
+func FirstKilobyte(s string) string { return beginning(s, errorText) }
+
+// beginning is that of a text, in valid UTF-8. Secrets have been hidden in it: half of one is none that is known.
+func beginning(s string, cut int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= errorText {
+	if len(s) <= cut {
 		return s
 	}
-	cut := errorText
 	for !utf8.RuneStart(s[cut]) {
 		cut--
 	}

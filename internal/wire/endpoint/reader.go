@@ -106,7 +106,7 @@ func (r *reader) Head(status int, header http.Header) {
 		r.form = document
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		r.rec.Quirks.RetryAfter = FirstKilobyte(header.Get("Retry-After"))
+		r.rec.Quirks.RetryAfter = header.Get("Retry-After")
 	}
 	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
 		r.packed = true

@@ -71,7 +71,9 @@ func (c *Client) follow(ctx context.Context, req *workload.Request, r *reader, f
 		r, timing, err = c.exchange(ctx, to, req, body, r.rec)
 		timing.Dialed, timing.Connected, timing.Sent, timing.FirstSent = first.Dialed, first.Connected, first.Sent, first.FirstSent
 		timing.Redials += redials
-		c.elsewhere.Store(&to)
+	}
+	if r.url != c.opts.URL && !moved(r.rec.Status) { // no circle
+		c.elsewhere.Store(&r.url)
 	}
 	return r, timing, err
 }

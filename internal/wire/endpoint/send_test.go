@@ -1,8 +1,10 @@
 package endpoint
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
@@ -72,6 +75,31 @@ func stream(pieces ...string) http.HandlerFunc {
 			}
 			_, _ = io.WriteString(w, p)
 			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+// What a server puts where a word or a number belongs is kept as the beginning of it, in which no part of a secret stands.
+func TestShortTextsAreShort(t *testing.T) {
+	const key = "sk-verysecret"
+	long := strings.Repeat("n", shortText-5) + key + strings.Repeat("n", 1<<16)
+	opts := Options{Protocol: Chat, Stream: true, Model: "m", Secrets: new(secret.Set)}
+	opts.Secrets.Add(key)
+	unread := send(t, opts, transport.Config{}, asked(Chat), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for n := range 4 {
+			fmt.Fprintf(w, `data: {"choices":[{"delta":{%q:"hello"}}],"usage":{"prompt_tokens":1,"completion_tokens":%d}}`+"\n\n", long, n+1)
+		}
+		fmt.Fprintf(w, `data: {"choices":[{"delta":{"content":"a"},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n", long)
+	})
+	shed := send(t, opts, transport.Config{}, asked(Chat), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", long[:1<<12])
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	want := strings.Repeat("n", shortText-5) + "***nn…"
+	for name, got := range map[string]string{"member": unread.Quirks.Unread, "finish reason": unread.FinishReason, "Retry-After": shed.Quirks.RetryAfter} {
+		if got != want {
+			t.Errorf("%s: %.200q, want %q", name, got, want)
 		}
 	}
 }
