@@ -50,7 +50,7 @@ func (c *Cmd) kept(con *console.Console, p *sweep.Plan) (k kept, err error) {
 	return k, nil
 }
 
-// had are the turns of which there is a run that is evidence.
+// had are the turns that a stored run is evidence for.
 func (c *Cmd) had(con *console.Console, p *sweep.Plan, list []store.Listing) (map[sweep.Turn]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil

@@ -353,8 +353,8 @@ type GateResult struct {
 	Variant  string  `json:"variant"`
 	Outcome  Outcome `json:"outcome"`
 	Value    float64 `json:"value"` // the change, or the value
-	// Plain means that the change is a difference in the unit of the figure, of which there is no
-	// share.
+	// Plain means that the change is a difference in the unit of the figure, where no percentage
+	// can be given.
 	Plain    bool         `json:"plain,omitempty"`
 	Interval *Interval    `json:"interval,omitempty"`
 	Why      plan.Message `json:"why"`

@@ -173,7 +173,7 @@ func TestGatesOnCountsAreExact(t *testing.T) {
 		}
 	}
 	got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 5, 6))
-	if got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "of which there is no share") {
+	if got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "so there is no percentage") {
 		t.Errorf("%+v", got)
 	}
 	if got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 0, 0)); got.Outcome != Pass {

@@ -13,8 +13,8 @@ import (
 )
 
 // Figures of a run are those of the requests that were answered. If the slowest share f fails,
-// their quantile q is that of (1-f)q of all requests; if a server refuses, what it did answer
-// is quick. So where more than a harmless share fails, a verdict has to hold with the failures
+// the quantile q of the answered is the quantile (1-f)q of all; a server that refuses requests is
+// quick with the others. So where more than a harmless share fails, a verdict has to hold with the failures
 // counted as well, whichever variant they are of:
 //
 //	quantile q  that of the answered at q/(1-f): a failure is an answer that never came.

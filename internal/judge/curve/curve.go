@@ -87,8 +87,8 @@ func (r Row) Mean(name string) float64 {
 	return math.NaN()
 }
 
-// Fails reports whether so many requests failed that the others are no picture of all: a server
-// that refuses most of them is quick with the rest.
+// Fails reports whether too many requests failed for the others to stand for all: a server that
+// refuses most of them is quick with the rest.
 func (r Row) Fails() bool {
 	failed := r.Mean("requests.failed")
 	return failed > metrics.HarmlessFailures*(failed+r.Mean("requests.ok"))

@@ -115,7 +115,7 @@ func TestGatesOnChangesFromZero(t *testing.T) {
 		Gate: compare.Gate{Text: "ttft.mean > +5%", Name: "ttft.mean", Relative: true}, Variant: "B", Outcome: compare.Inconclusive,
 		Value: 0.3108, Plain: true, Interval: interval(0.3075, 0.314), Why: plan.Say("gate.from-zero", "baseline", "A", "figure", "ttft.mean"),
 	}
-	want := "ttft.mean > +5% (B): +310.8 [+307.5, +314.0] ms; A has 0, of which there is no share; a gate on the value is written ttft.mean > 0"
+	want := "ttft.mean > +5% (B): +310.8 [+307.5, +314.0] ms; A has 0, so there is no percentage; a gate on the value is written ttft.mean > 0"
 	if got := NewWords(compare.Comparison{}, words.In("en")).gate(g).Text; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -107,7 +107,7 @@ func (d *delta) parts(v gjson.Result, kind trace.Kind) {
 				d.parts(part, kind)
 			case "thinking", "reasoning", "reasoning_content":
 				d.parts(part, trace.Reasoning)
-			case "data", "image_url", "b64_json": // sound, a picture
+			case "data", "image_url", "b64_json": // sound or images
 				if truthy(part) {
 					d.kind |= kind
 					d.bytes += len(part.Raw)
