@@ -36,7 +36,8 @@ const (
 	least        = 30 * time.Second // of any load, but for
 	mostRequests = 10_000           // which are enough, and
 	fewRequests  = 100              // which are always sent
-	mostNeeded   = 30_000           // of a load that turned out to be too short
+	mostNeeded   = 30_000           // that are ever sent: of an absurd rate that is too short, and told
+	mostRate     = 1e6              // whose requests have times of their own
 	lightSent    = 6                // requests of a light run
 	tick         = 100 * time.Millisecond
 )
@@ -49,13 +50,13 @@ func For(long time.Duration, rate float64) time.Duration {
 	}
 	p := Of(slower * long)
 	d := max(p.Ramp+p.Count+p.Rest, min(least, due(mostRequests)), due(fewRequests))
-	return min(max(d.Round(tick), tick), due(plan.MaxRequests/2))
+	return min(max(d.Round(tick), tick), due(mostNeeded))
 }
 
-// Open reports whether neither the requests nor the time of a load are given, and it has a rate.
-// A dataset of a file has as many requests as the file.
+// Open reports whether neither the requests nor the time of a load are given, and it has a rate: one that
+// a clock can tell from all at once. A dataset of a file has as many requests as the file.
 func Open(s *plan.Spec) bool {
-	if s.Requests > 0 || s.Duration > 0 || s.Rate() == 0 {
+	if s.Requests > 0 || s.Duration > 0 || s.Rate() == 0 || s.Rate() > mostRate {
 		return false
 	}
 	known := traffic.Datasets()
