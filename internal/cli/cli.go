@@ -50,8 +50,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
-	"github.com/pitot-bench/pitot/internal/sys/stdio"
 )
 
 // A Process is what a command sees of the operating system.
@@ -108,7 +108,7 @@ func Main() {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	out, errs := stdio.New(os.Stdout, os.Stderr), stdio.New(os.Stderr)
+	out, errs := files.New(os.Stdout, os.Stderr), files.New(os.Stderr)
 	go passOn(caught, signals, func() {
 		out.Interrupted()
 		errs.Interrupted()

@@ -24,7 +24,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
-	"github.com/pitot-bench/pitot/internal/sys/spool"
 )
 
 // kinds are the datasets and arrivals that a Spec can name: Pitot's own, and those of
@@ -48,7 +47,7 @@ func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 	}
 	d.Collectors = source.For
 	if spoolBeside != "" {
-		d.Spool = spool.In(filepath.Dir(spoolBeside))
+		d.Spool = files.NewSpool(filepath.Dir(spoolBeside))
 	}
 	if p.Alone {
 		d.Inspect = true

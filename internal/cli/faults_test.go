@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -27,7 +27,7 @@ func loopback(t *testing.T, faults ...apiserver.Fault) (url string) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{
 		Faults:  faults,
-		Latency: engine.Latency{TTFT: dist.Constant(3 * time.Millisecond), ITL: dist.Constant(2 * time.Millisecond)},
+		Latency: engine.Latency{TTFT: arrival.FixedDuration(3 * time.Millisecond), ITL: arrival.FixedDuration(2 * time.Millisecond)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 	service "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -155,7 +155,7 @@ func collecting(t *testing.T, l net.Listener, answer http.HandlerFunc) (got func
 
 // startMemEngine starts an engine in memory that answers 6 tokens in 100 ms.
 func startMemEngine(t *testing.T) (l *memnet.Listener, stop func()) {
-	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond)}})
+	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{TTFT: arrival.FixedDuration(50 * time.Millisecond), ITL: arrival.FixedDuration(10 * time.Millisecond)}})
 	if err != nil {
 		t.Fatal(err)
 	}

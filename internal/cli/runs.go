@@ -25,7 +25,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // runsCmd is `pitot runs`.
@@ -237,7 +237,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
 	}
-	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
+	return result.WriteReported(p.Stdout, run, tool.Tables(tools())...)
 }
 
 // checkDialect holds the flags to what the dialect has.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/test/devices"
@@ -81,8 +81,8 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 
 func startEngine(ts *testscript.TestScript, _ bool, args []string) {
 	cfg := apiserver.Config{
-		Latency:   engine.Latency{TTFT: dist.Constant(2 * time.Millisecond), ITL: dist.Constant(time.Millisecond)},
-		OutputLen: dist.ConstantCount(5),
+		Latency:   engine.Latency{TTFT: arrival.FixedDuration(2 * time.Millisecond), ITL: arrival.FixedDuration(time.Millisecond)},
+		OutputLen: arrival.ConstantCount(5),
 	}
 	var secure *tls.Config
 	scheme := "http"

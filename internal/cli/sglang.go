@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 )
 
@@ -58,7 +58,7 @@ func runSGLang(given foreign.Line, p *Process) error {
 	l := sglangOf(given)
 	l.p = p
 	err := l.parse()
-	if errors.Is(err, argparse.ErrHelp) {
+	if errors.Is(err, python.ErrHelp) {
 		_, err := fmt.Fprint(p.Stdout, help.SGLang(l.program, l.given))
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -368,7 +368,7 @@ func TestVLLMInVirtualTime(t *testing.T) {
 func serveVirtual(t *testing.T, l net.Listener) (stop func()) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{
-		TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond),
+		TTFT: arrival.FixedDuration(50 * time.Millisecond), ITL: arrival.FixedDuration(10 * time.Millisecond),
 	}})
 	if err != nil {
 		t.Fatal(err)

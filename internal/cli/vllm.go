@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/vllmfiles"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -37,7 +37,7 @@ func parseVLLM(l foreign.Line) (*vllmLine, error) {
 	}
 	a, err := parse(args, "bench-"+random()+"-")
 	switch {
-	case errors.Is(err, argparse.ErrHelp):
+	case errors.Is(err, python.ErrHelp):
 		return nil, err
 	case err != nil:
 		return nil, usagef("vllm bench serve: error: %w", err)
@@ -57,7 +57,7 @@ func (l *vllmLine) compile(p *Process) (*compiled, error) {
 
 func runVLLM(given foreign.Line, p *Process) error {
 	l, err := parseVLLM(given)
-	if errors.Is(err, argparse.ErrHelp) {
+	if errors.Is(err, python.ErrHelp) {
 		_, err = fmt.Fprint(p.Stdout, help.VLLM())
 		return err
 	}

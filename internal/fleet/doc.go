@@ -23,4 +23,42 @@
 //
 // A worker does not depend on its controller once it has begun: it sends its share to the end, and
 // the records wait in the stream until a controller takes them.
+//
+// # Shares
+//
+// A Share divides a run among machines: who sends which request, and how many requests each
+// may have in flight.
+//
+// The rule needs nothing but the requests, so every machine applies it by itself to the workload
+// that it rebuilt. The k-th request that waits for no other belongs to share k mod n, and a request
+// that waits for another belongs to the share of that one, so that a conversation stays whole:
+//
+//	request   0    1    2    3    4    5    6
+//	waits for          (0)       (2)       (1)
+//	share     0    1    0    0    0    1    1        n = 2
+//
+// The requests of all shares together are those of the run, each at the instant at which one
+// machine would send it. A gate is divided as well; each share keeps to its own part of it.
+//
+// # Clocks
+//
+// An Offset says how far the clock of another machine is ahead of ours, and how far that can
+// be from the truth.
+//
+// Each exchange of messages reads both clocks. A message arrives after it was sent, and an answer
+// is received after it was given, so
+//
+//	ours    ──Sent────────────────────Received──>     at Sent      theirs <= Arrived
+//	            \                      /              at Received  theirs >= Answered
+//	theirs  ─────Arrived───────Answered─────────>
+//
+// holds whatever the network does, if no clock runs backwards. No delay is assumed to be symmetric
+// and none to have a distribution. Between exchanges the difference changes by at most MaxRate,
+// and nothing else is assumed of the rate. Where an exchange contradicts earlier ones, a clock has
+// stepped: a machine was suspended, or a clock set. From then on the earlier ones say nothing.
+//
+// Every bound is in force as long as that is so: a clock that steps or runs away by less than
+// the bound is not found.
+//
+// All instants are nanoseconds, on clocks that do not have to share a zero.
 package fleet

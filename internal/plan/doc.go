@@ -16,4 +16,26 @@
 // A mistake in a Spec is a Problem: a path, a value, a reason, a hint. A remark
 // about a run is a Message: a code and arguments, worded by show/words. Neither is
 // ever parsed back from a sentence.
+//
+// # Nesting
+//
+// Nesting says how deeply JSON from outside is nested, before anything that
+// recurses reads it.
+//
+// What reads JSON calls itself for every bracket. Ten million of them in a row, which is
+// a small file and a smaller event, end the process with an overflow of the stack, and a
+// third of that keeps it busy for half a minute. A glance that counts brackets takes
+// milliseconds. So what reads JSON of a server, a file or another tool looks here first.
+//
+// # Lists of values
+//
+// ParseValues reads lists of values as people write them: 1,2,5 and ranges of numbers.
+//
+//	1,2,5         1, 2 and 5
+//	1..4          1, 2, 3 and 4
+//	1..64x2       1, 2, 4 ... 64
+//	1..10+3       1, 4, 7 and 10
+//	uniform(1,9)  one value: commas in brackets and quotes separate nothing
+//
+// A value is a text. What it means is decided by who takes it.
 package plan

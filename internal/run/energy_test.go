@@ -11,19 +11,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-	"github.com/pitot-bench/pitot/internal/run/collect/child"
-	"github.com/pitot-bench/pitot/internal/run/collect/smi"
+
+	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/test/devices"
 )
 
 // fakeDevices samples through a program that runs within this process.
 func fakeDevices(t *testing.T, program string, f devices.Fake) func(plan.Telemetry, collect.Target) []collect.Collector {
 	t.Helper()
-	d, err := smi.New(program, "")
+	d, err := source.NewSMI(program, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Start = func(args []string) (child.Process, error) { return f.Start(args), nil }
+	d.Start = func(args []string) (collect.Process, error) { return f.Start(args), nil }
 	d.Ask = func(_ context.Context, args ...string) (string, error) { return f.Ask(args...) }
 	return func(plan.Telemetry, collect.Target) []collect.Collector {
 		return []collect.Collector{d}

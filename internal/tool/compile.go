@@ -14,7 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -60,7 +60,7 @@ func Fields(fields map[string]any, over map[string]json.RawMessage) (map[string]
 }
 
 // CheckHeaders refuses headers that HTTP does not allow.
-func CheckHeaders(c *argparse.Checklist, headers [][2]string) {
+func CheckHeaders(c *python.Checklist, headers [][2]string) {
 	for _, h := range headers {
 		c.Refuse(!httpguts.ValidHeaderFieldName(h[0]), "--header %q: not a name that HTTP allows", h[0])
 		c.Refuse(!httpguts.ValidHeaderFieldValue(h[1]), "--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])

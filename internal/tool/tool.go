@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // A Report is what a tool prints of a run.
@@ -44,7 +43,7 @@ type Tool struct {
 
 // A Log is what a tool prints where it runs.
 type Log struct {
-	Table table.Tool
+	Table result.Tool
 	// Settings are the arguments that a table tells.
 	Settings func(*trace.Origin) Told
 	// Lines are the beginnings of lines that it prints ahead of a run, Load what one of
@@ -66,7 +65,7 @@ func Rules(tools []Tool) (all metrics.Rules) {
 }
 
 // Tables are those of tools.
-func Tables(tools []Tool) (all []table.Tool) {
+func Tables(tools []Tool) (all []result.Tool) {
 	for _, t := range tools {
 		if t.Log != nil {
 			all = append(all, t.Log.Table)

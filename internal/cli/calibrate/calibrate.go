@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
-	"github.com/pitot-bench/pitot/internal/model/steps"
+
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -46,11 +46,11 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) (err error) {
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
 	found, err := calibrate.FromTraces(ctx, traces)
-	little := (*steps.TooLittleError)(nil)
+	little := (*calibrate.TooLittleError)(nil)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &little), errors.Is(err, steps.ErrElsewhere), errors.Is(err, steps.ErrBlurred):
+	case errors.As(err, &little), errors.Is(err, calibrate.ErrElsewhere), errors.Is(err, calibrate.ErrBlurred):
 		return fmt.Errorf("nothing can be said of this engine: %w", err)
 	case err != nil:
 		return console.Usage(err)

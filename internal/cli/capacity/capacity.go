@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 )
 
@@ -62,9 +62,9 @@ func (s *share) UnmarshalText(text []byte) error {
 const shortest = time.Minute
 
 // settings are those of the search, checked.
-func (c *Cmd) settings() (s capacity.Settings, err error) {
-	s = capacity.Settings{By: capacity.By(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
-	s.Objectives, err = objective.Parse(c.SLO)
+func (c *Cmd) settings() (s search.Settings, err error) {
+	s = search.Settings{By: search.By(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
+	s.Objectives, err = metrics.Parse(c.SLO)
 	if err != nil {
 		return s, fmt.Errorf("--slo: %w", err)
 	}
@@ -122,16 +122,16 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 	if err := write(con.Stdout, a); err != nil || a.Known() {
 		return err
 	}
-	if a.End == capacity.Client {
+	if a.End == search.Client {
 		fmt.Fprintf(con.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
 	}
 	return console.GateError{Inconclusive: 1, Why: "the capacity is not known"}
 }
 
 // flags are those that a search goes on with.
-func (c *Cmd) flags(con *console.Console, s capacity.Settings) []capacity.Flag {
+func (c *Cmd) flags(con *console.Console, s search.Settings) []search.Flag {
 	load := shell.Join(con.Masked(c.Load))
-	return []capacity.Flag{
+	return []search.Flag{
 		{Name: "--url", Value: con.Masked([]string{c.URL})[0]},
 		{Name: "--slo", Value: strings.Join(names(s.Objectives), ",")},
 		{Name: "--by", Value: c.By},
@@ -144,7 +144,7 @@ func (c *Cmd) flags(con *console.Console, s capacity.Settings) []capacity.Flag {
 	}
 }
 
-func names(all []objective.Objective) (out []string) {
+func names(all []metrics.Objective) (out []string) {
 	for _, o := range all {
 		out = append(out, o.String())
 	}

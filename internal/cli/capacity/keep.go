@@ -8,36 +8,36 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // search searches, and keeps in the store what is known: when a leg begins, and at the end.
-func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, err error) {
+func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err error) {
 	runs, err := g.con.OpenStore(g.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer runs.Close()
 	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
-	answer := func(r *capacity.Result, legs []capacity.AnswerLeg) *capacity.Answer {
-		a := capacity.NewAnswer(g.name, r, s, legs)
+	answer := func(r *search.Result, legs []search.AnswerLeg) *search.Answer {
+		a := search.NewAnswer(g.name, r, s, legs)
 		a.Flags = g.flags(g.con, s)
 		return a
 	}
-	begin.Body = body(answer(new(capacity.Result), nil))
+	begin.Body = body(answer(new(search.Result), nil))
 	kept, err := runs.BeginSearch(begin)
 	if err != nil {
 		return nil, err
 	}
 	status := trace.Interrupted
 	defer func() { err = errors.Join(err, kept.End(status)) }()
-	s.Begins = func(l capacity.Leg, r *capacity.Result) {
-		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), capacity.Begun(l))))) // the next one may succeed
+	s.Begins = func(l search.Leg, r *search.Result) {
+		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), search.Begun(l))))) // the next one may succeed
 	}
-	r, err := capacity.Run(context.Background(), s, g.measure, func(l capacity.Made) {
-		g.told = append(g.told, capacity.Told(l, g.limited, s.Objectives))
+	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.Made) {
+		g.told = append(g.told, search.Told(l, g.limited, s.Objectives))
 		if !g.Quiet {
 			fmt.Fprintln(g.con.Stderr, line(l, s))
 		}
@@ -51,7 +51,7 @@ func (g *legs) search(s capacity.Settings, args []string) (a *capacity.Answer, e
 }
 
 // body is an answer as it is kept.
-func body(a *capacity.Answer) json.RawMessage {
+func body(a *search.Answer) json.RawMessage {
 	b, _ := json.Marshal(a) // its numbers are finite
 	return b
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -28,7 +28,7 @@ type legs struct {
 	Cmd
 	con    *console.Console
 	maker  measuring.Maker
-	s      capacity.Settings
+	s      search.Settings
 	name   string
 	stored map[int]*trace.Trace // of the search that goes on, by number
 	made   []*trace.Trace       // that a model is made of
@@ -38,8 +38,8 @@ type legs struct {
 	remove func()  // removes it
 	models int
 
-	told    []capacity.AnswerLeg // that were made
-	limited []float64            // the figures that the objectives limit, of the last one
+	told    []search.AnswerLeg // that were made
+	limited []float64          // the figures that the objectives limit, of the last one
 }
 
 // own are flags that the legs of a search have themselves.
@@ -48,7 +48,7 @@ var own = []string{
 	"--arrival-file", "--replay", "--seed", "--name", "--repeat", "--same-seed", "--store", "--slo", "--profile",
 }
 
-func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s capacity.Settings) (*legs, error) {
+func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s search.Settings) (*legs, error) {
 	g := &legs{Cmd: c, con: con, maker: m, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
 	for _, word := range c.Load {
 		flag, _, _ := strings.Cut(word, "=")
@@ -57,8 +57,8 @@ func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s capacity.Setting
 			return nil, console.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
 		}
 	}
-	for _, by := range []capacity.By{capacity.Concurrency, s.By} { // both forms, before any traffic
-		if _, err := g.load(capacity.Leg{Number: 1, Load: 1, By: by, Count: time.Second}); err != nil {
+	for _, by := range []search.By{search.Concurrency, s.By} { // both forms, before any traffic
+		if _, err := g.load(search.Leg{Number: 1, Load: 1, By: by, Count: time.Second}); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ func (g *legs) restore() error {
 	if err != nil {
 		return console.Usagef("--resume: %w", err)
 	}
-	valid := func(t *trace.Trace) bool { return len(capacity.InTheWay(t.Run.Verdict)) == 0 }
+	valid := func(t *trace.Trace) bool { return len(search.InTheWay(t.Run.Verdict)) == 0 }
 	last := 0
 	for _, t := range all {
 		if leg := t.Run.Leg; leg != nil && leg.Experiment == g.name {
@@ -100,14 +100,14 @@ func (g *legs) sameFlags() error {
 		return err
 	}
 	defer runs.Close()
-	var was capacity.Answer
+	var was search.Answer
 	x, err := runs.Search(g.name)
 	if err != nil || json.Unmarshal(x.Body, &was) != nil { // an older Pitot made it: its legs tell
 		return nil
 	}
 	var errs []error
 	for _, now := range g.flags(g.con, g.s) {
-		i := slices.IndexFunc(was.Flags, func(f capacity.Flag) bool { return f.Name == now.Name })
+		i := slices.IndexFunc(was.Flags, func(f search.Flag) bool { return f.Name == now.Name })
 		if i >= 0 && was.Flags[i].Value != now.Value {
 			errs = append(errs, fmt.Errorf("--resume %s: %s was %q, and is %q now; give it as it was, or begin anew with another --name", g.name, now.Name, was.Flags[i].Value, now.Value))
 		}
@@ -116,7 +116,7 @@ func (g *legs) sameFlags() error {
 }
 
 // load is the run of a leg.
-func (g *legs) load(l capacity.Leg) (experiment.Load, error) {
+func (g *legs) load(l search.Leg) (experiment.Load, error) {
 	words := []string{"bench", "--url", g.URL}
 	if g.URL == "" {
 		words = []string{"sim"}
@@ -125,12 +125,12 @@ func (g *legs) load(l capacity.Leg) (experiment.Load, error) {
 		}
 	}
 	words = append(words, g.Load...)
-	if l.By == capacity.Rate {
+	if l.By == search.Rate {
 		words = append(words, "--rate", strconv.FormatFloat(l.Load, 'g', -1, 64))
 	} else {
 		words = append(words, "-c", strconv.Itoa(int(l.Load)))
 	}
-	if l.By == capacity.Concurrency && g.alone > 0 { // as many as it can answer at most, not thousands
+	if l.By == search.Concurrency && g.alone > 0 { // as many as it can answer at most, not thousands
 		words = append(words, "-n", strconv.Itoa(int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
 	}
 	words = append(words, "--duration", l.Length().Round(time.Millisecond).String(), "--seed", strconv.FormatUint(l.Seed&0xffffffff, 10), "--name", g.name+"/"+strconv.Itoa(l.Number))
@@ -138,9 +138,9 @@ func (g *legs) load(l capacity.Leg) (experiment.Load, error) {
 }
 
 // measure makes a leg, or gives what was seen of it when the search was made before.
-func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, error) {
+func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) {
 	if t := g.stored[l.Number]; t != nil {
-		o := capacity.Observe(t, l, g.s.Objectives)
+		o := search.Observe(t, l, g.s.Objectives)
 		if !g.same(t, l) {
 			return o, console.Usagef("--resume %s: its run %d is of another load than these flags ask for; give those that it began with", g.name, l.Number)
 		}
@@ -151,7 +151,7 @@ func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, err
 	}
 	load, err := g.load(l)
 	if err != nil {
-		return capacity.Outcome{}, err
+		return search.Outcome{}, err
 	}
 	w := newWatch(l)
 	r, err := g.maker.Make(load, measuring.Options{
@@ -159,14 +159,14 @@ func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, err
 		Leg: &trace.Leg{Experiment: g.name, Workload: loadName(l), Block: l.Number, Slot: 1, Position: l.Number, Repeat: 1},
 	})
 	if err != nil {
-		return capacity.Outcome{}, err
+		return search.Outcome{}, err
 	}
-	o := capacity.Observe(r.Trace, l, g.s.Objectives)
+	o := search.Observe(r.Trace, l, g.s.Objectives)
 	o.Growing = o.Growing || w.grew()
 	if o.Cut && !w.grew() {
 		return o, console.ErrInterrupted
 	}
-	if unanswered := r.Unanswered(); unanswered != nil && l.Why == capacity.Light {
+	if unanswered := r.Unanswered(); unanswered != nil && l.Why == search.Light {
 		return o, unanswered
 	}
 	g.keep(r.Trace, l, o)
@@ -174,10 +174,10 @@ func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, err
 }
 
 // same reports whether a stored run is that of a leg.
-func (g *legs) same(t *trace.Trace, l capacity.Leg) bool {
+func (g *legs) same(t *trace.Trace, l search.Leg) bool {
 	p := t.Run.Plan
 	at := p.Rate
-	if l.By == capacity.Concurrency {
+	if l.By == search.Concurrency {
 		at = float64(p.Concurrency)
 	}
 	load, err := g.load(l)
@@ -188,8 +188,8 @@ func (g *legs) same(t *trace.Trace, l capacity.Leg) bool {
 const mostMade = 12
 
 // keep keeps the trace of a leg for learn, and its figures.
-func (g *legs) keep(t *trace.Trace, l capacity.Leg, o capacity.Outcome) {
-	g.limited = capacity.Limited(t, l, g.s.Objectives)
+func (g *legs) keep(t *trace.Trace, l search.Leg, o search.Outcome) {
+	g.limited = search.Limited(t, l, g.s.Objectives)
 	if g.count++; g.count == 1 {
 		g.alone = max(o.E2EL, 0.001)
 	}
@@ -198,8 +198,8 @@ func (g *legs) keep(t *trace.Trace, l capacity.Leg, o capacity.Outcome) {
 	}
 }
 
-func loadName(l capacity.Leg) string {
-	if l.By == capacity.Concurrency {
+func loadName(l search.Leg) string {
+	if l.By == search.Concurrency {
 		return fmt.Sprintf("%g in flight", l.Load)
 	}
 	return fmt.Sprintf("%g/s", l.Load)
@@ -220,12 +220,12 @@ func (g *legs) close() {
 }
 
 // given is the model that the flags name; nil: none.
-func (g *legs) given() (capacity.Twin, error) {
+func (g *legs) given() (search.Twin, error) {
 	if g.URL == "" || g.Profile == "" {
 		return nil, nil
 	}
 	w := &twin{legs: g, profile: g.Profile}
-	_, err := w.Replay(context.Background(), capacity.Leg{Number: 1, Load: 1, By: capacity.Concurrency, Count: time.Second}, 1)
+	_, err := w.Replay(context.Background(), search.Leg{Number: 1, Load: 1, By: search.Concurrency, Count: time.Second}, 1)
 	if err != nil && !errors.Is(err, console.ErrInterrupted) {
 		return nil, console.Usagef("--profile %s cannot guide the search: %w", g.Profile, err)
 	}
@@ -233,7 +233,7 @@ func (g *legs) given() (capacity.Twin, error) {
 }
 
 // learn makes a model of the runs so far.
-func (g *legs) learn(ctx context.Context, _ []capacity.Made) (capacity.Twin, error) {
+func (g *legs) learn(ctx context.Context, _ []search.Made) (search.Twin, error) {
 	ctx, release := g.con.UntilInterrupt(ctx)
 	defer release()
 	found, err := calibrate.FromTraces(ctx, g.made)
@@ -255,7 +255,7 @@ func (g *legs) learn(ctx context.Context, _ []capacity.Made) (capacity.Twin, err
 
 // A watch sees whether the queue of a leg grows, which ends it.
 type watch struct {
-	leg    capacity.Leg
+	leg    search.Leg
 	enough chan struct{}
 
 	mu     sync.Mutex
@@ -264,7 +264,7 @@ type watch struct {
 	growth bool
 }
 
-func newWatch(l capacity.Leg) *watch { return &watch{leg: l, enough: make(chan struct{})} }
+func newWatch(l search.Leg) *watch { return &watch{leg: l, enough: make(chan struct{})} }
 
 // Handle sees an event.
 func (w *watch) Handle(e run.Event) error {
@@ -274,7 +274,7 @@ func (w *watch) Handle(e run.Event) error {
 	case run.Starting:
 		w.begun = e
 	case run.Recorded:
-		if w.begun.Progress != nil && w.leg.By == capacity.Rate && !w.growth {
+		if w.begun.Progress != nil && w.leg.By == search.Rate && !w.growth {
 			w.look(w.begun.Progress.Snapshot())
 		}
 	}
@@ -287,7 +287,7 @@ func (w *watch) look(s trace.Snapshot) {
 	case at < w.leg.Ramp:
 	case w.before == nil:
 		w.before = &s
-	case at > w.leg.Ramp+w.leg.Count/3 && at < w.leg.Ramp+w.leg.Count && capacity.Grows(w.before.InFlight(), s.InFlight(), 2*(s.Released-w.before.Released)):
+	case at > w.leg.Ramp+w.leg.Count/3 && at < w.leg.Ramp+w.leg.Count && search.Grows(w.before.InFlight(), s.InFlight(), 2*(s.Released-w.before.Released)):
 		w.growth = true
 		close(w.enough)
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // line says what a leg showed.
-func line(l capacity.Made, s capacity.Settings) string {
+func line(l search.Made, s search.Settings) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d  %-6s %12s  ", l.Number, l.Why, loadName(l.Leg))
 	for i, o := range s.Objectives {
@@ -30,13 +30,13 @@ func line(l capacity.Made, s capacity.Settings) string {
 
 func percent(v float64) string { return fmt.Sprintf("%.2f %%", 100*v) }
 
-func writeJSON(w io.Writer, a *capacity.Answer) error {
+func writeJSON(w io.Writer, a *search.Answer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(a)
 }
 
-func writeText(w io.Writer, a *capacity.Answer) error {
+func writeText(w io.Writer, a *search.Answer) error {
 	for _, m := range a.Says {
 		fmt.Fprintln(w, console.English.Say(m))
 	}
@@ -51,7 +51,7 @@ func writeText(w io.Writer, a *capacity.Answer) error {
 }
 
 // table shows both sides.
-func table(w io.Writer, a *capacity.Answer) error {
+func table(w io.Writer, a *search.Answer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "SIDE\tLOAD\tRUNS\tREQUESTS")
 	for _, o := range a.Objectives {
@@ -60,7 +60,7 @@ func table(w io.Writer, a *capacity.Answer) error {
 	fmt.Fprintln(t)
 	for _, s := range []struct {
 		name string
-		capacity.Side
+		search.Side
 	}{{"passes", a.Below}, {"fails", a.Above}} {
 		switch {
 		case s.Legs == 0:
@@ -70,7 +70,7 @@ func table(w io.Writer, a *capacity.Answer) error {
 		case s.name == "fails" && s.Met:
 			s.name = "above"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d", s.name, console.English.Say(capacity.LoadWords(a.By, s.Load)), s.Legs, s.Requests)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d", s.name, console.English.Say(search.LoadWords(a.By, s.Load)), s.Legs, s.Requests)
 		for i, v := range s.Attained {
 			fmt.Fprintf(t, "\t%s (%s to %s)", percent(v), percent(s.Low[i]), percent(s.High[i]))
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -15,7 +15,7 @@ type twin struct {
 }
 
 // Replay simulates a leg: the requests and instants of its run, against the profile.
-func (w *twin) Replay(ctx context.Context, l capacity.Leg, draw uint64) (o capacity.Outcome, err error) {
+func (w *twin) Replay(ctx context.Context, l search.Leg, draw uint64) (o search.Outcome, err error) {
 	load, err := w.legs.load(l)
 	if err != nil {
 		return o, err
@@ -33,7 +33,7 @@ func (w *twin) Replay(ctx context.Context, l capacity.Leg, draw uint64) (o capac
 	case err != nil:
 		return o, err
 	}
-	return capacity.Observe(r.Trace, l, w.legs.s.Objectives), nil
+	return search.Observe(r.Trace, l, w.legs.s.Objectives), nil
 }
 
 // simulated is a Spec against a profile in virtual time.

@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // Folder is where the plots of a note of the page are, relative to it.
@@ -72,7 +72,7 @@ func (p *Page) note(ctx context.Context, asked view.Asked, lang *words.Language)
 	return w, nil
 }
 
-func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *result, o compare.Options, lang *words.Language) (*written, error) {
+func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o compare.Options, lang *words.Language) (*written, error) {
 	n := note.Note{Title: strings.Join(asked.Runs, " vs "), Date: time.Now().Format(time.DateOnly), Pitot: p.Version, Lang: lang, Folder: Folder}
 	runs := NoteRuns{Table: "vllm", Lang: lang}
 	var err error
@@ -147,7 +147,7 @@ func WriteTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 	o := t.Run.Origin
 	switch {
 	case o != nil && known.Named(o.Tool).Log != nil:
-		return table.WriteReported(w, t.Run, tool.Tables(known.Tools())...)
+		return result.WriteReported(w, t.Run, tool.Tables(known.Tools())...)
 	case o != nil:
 		return text.Figures(w, o, l)
 	case name == "pitot":

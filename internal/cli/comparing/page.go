@@ -53,7 +53,7 @@ type Page struct {
 	turn     chan struct{} // who has it loads a trace
 	mu       sync.Mutex
 	observed kept[observation]
-	results  kept[*result]
+	results  kept[*answer]
 	notes    kept[*written]
 }
 
@@ -72,8 +72,8 @@ type observation struct {
 	leftOut   []plan.Message // what of it is damaged
 }
 
-// A result is a comparison, or why there is none, in no language.
-type result struct {
+// An answer is a comparison of runs, or why there is none, in no language.
+type answer struct {
 	compare.Comparison
 	journal   *experiment.Journal // of the experiment that was asked for; nil of other runs
 	latencies map[string]plot.Latencies
@@ -107,7 +107,7 @@ func (p *Page) Compare(ctx context.Context, asked view.Asked, lang *words.Langua
 }
 
 // compare finds the runs and compares them. A question that has no answer is refused.
-func (p *Page) compare(ctx context.Context, asked view.Asked) (*result, error) {
+func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 	r, o, err := p.find(asked)
 	if err != nil || r.refused != nil {
 		return r, err
@@ -141,8 +141,8 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*result, error) {
 }
 
 // find finds the runs of a question, and how to judge them.
-func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
-	r := &result{latencies: map[string]plot.Latencies{}}
+func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
+	r := &answer{latencies: map[string]plot.Latencies{}}
 	f := &Finder{Runs: p.Runs, Damaged: r.passOver, Loaded: func(*trace.Trace) {}}
 	picks, err := Together(asked.Runs, asked.Runs, f.Find)
 	o, wrong := options(asked)
@@ -165,7 +165,7 @@ func (p *Page) find(asked view.Asked) (*result, compare.Options, error) {
 }
 
 // passOver keeps that a run is damaged, if that is what an error says.
-func (r *result) passOver(err error) bool {
+func (r *answer) passOver(err error) bool {
 	damaged := errors.As(err, new(*store.Damage))
 	if damaged {
 		r.damage = append(r.damage, plan.Text(err.Error()))
@@ -174,7 +174,7 @@ func (r *result) passOver(err error) bool {
 }
 
 // judge compares the runs of a result; see, if there is one, is shown each trace.
-func (p *Page) judge(ctx context.Context, r *result, o compare.Options, see func(*trace.Trace)) (compare.Comparison, error) {
+func (p *Page) judge(ctx context.Context, r *answer, o compare.Options, see func(*trace.Trace)) (compare.Comparison, error) {
 	return Compare(r.picks, o, func(one Pick, by []compare.By) (compare.Run, error) {
 		seen, err := p.observe(ctx, one, by, o, see)
 		r.latencies[one.Run.ID] = seen.latencies
@@ -184,7 +184,7 @@ func (p *Page) judge(ctx context.Context, r *result, o compare.Options, see func
 }
 
 // key tells results apart: the question, and the runs as they are at present.
-func (r *result) key(asked view.Asked) string {
+func (r *answer) key(asked view.Asked) string {
 	key, _ := json.Marshal(asked) // of strings and numbers
 	for _, one := range r.picks {
 		key = fmt.Appendf(key, " %s %s", one.Run.ID, one.Run.Status)
@@ -195,7 +195,7 @@ func (r *result) key(asked view.Asked) string {
 	return string(key)
 }
 
-func (p *Page) keptResult(key string) (*result, bool) {
+func (p *Page) keptResult(key string) (*answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, ok := p.results.get(key)
@@ -203,7 +203,7 @@ func (p *Page) keptResult(key string) (*result, bool) {
 }
 
 // goesOn reports whether a run is under way.
-func (r *result) goesOn() bool {
+func (r *answer) goesOn() bool {
 	return slices.ContainsFunc(r.picks, func(one Pick) bool { return one.Run.Status == trace.Running })
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-	"github.com/pitot-bench/pitot/internal/fleet/server"
+
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -91,7 +91,7 @@ func (l *Link) here(o *bus.Options) error {
 	l.end = append(l.end, remove)
 	o.Token = newToken()
 	l.con.Secrets.Add(o.Token)
-	s, err := server.Start(server.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
 	if err != nil {
 		return err
 	}

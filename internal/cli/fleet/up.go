@@ -18,7 +18,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/fleet/server"
+	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -54,7 +54,7 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := server.Start(server.Options{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -92,7 +92,7 @@ type problem struct {
 	base    *profile.Profile
 	fixed   []profile.Set
 	several []profile.Set // values of one field; nil: no field has several
-	goals   []objective.Objective
+	goals   []metrics.Objective
 	variant []*profile.Profile // by value; one if none has several
 }
 
@@ -104,7 +104,7 @@ func (c *Cmd) parse() (*problem, error) {
 		errs = append(errs, console.Usagef("--level %g: must be from 50 to 99.9", c.Level))
 	}
 	if c.SLO != "" {
-		goals, err := objective.Parse(c.SLO)
+		goals, err := metrics.Parse(c.SLO)
 		p.goals = goals
 		errs = append(errs, flagged("--slo", err))
 	}

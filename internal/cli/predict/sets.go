@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/model/profile"
-	"github.com/pitot-bench/pitot/internal/plan/values"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // mostValues is the largest number of rows.
@@ -22,7 +22,7 @@ func sets(given []string) (fixed []profile.Set, several []profile.Set, err error
 			return nil, nil, err
 		}
 		seen[s.Field] = true
-		all, err := values.Parse(s.Value, mostValues)
+		all, err := plan.ParseValues(s.Value, mostValues)
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("%s: %w", s.Field, err)

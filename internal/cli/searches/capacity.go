@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -39,7 +39,7 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 	}
 	for _, s := range []struct {
 		name string
-		capacity.Side
+		search.Side
 	}{{"passes", a.Below}, {"fails", a.Above}} {
 		if s.Legs > 0 {
 			c.Sides = append(c.Sides, view.CapacitySide{Name: s.name, Load: s.Load, Legs: s.Legs, Requests: s.Requests, Beyond: beyond(s.Attained, s.Requests)})
@@ -55,7 +55,7 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 // objectives are those of an answer.
 func objectives(texts []string, l *words.Language) ([]view.CapacityObjective, error) {
 	out := []view.CapacityObjective{}
-	all, err := objective.Parse(strings.Join(texts, ","))
+	all, err := metrics.Parse(strings.Join(texts, ","))
 	for _, o := range all {
 		out = append(out, view.CapacityObjective{
 			Name: o.Name(), Text: o.String(), Title: l.Word(plan.Code("latency." + o.Metric)), Limit: o.Limit.Seconds(), Beyond: 1 - o.Goal(),
@@ -65,7 +65,7 @@ func objectives(texts []string, l *words.Language) ([]view.CapacityObjective, er
 }
 
 // legOf is a leg with its run.
-func legOf(a capacity.AnswerLeg, r store.Listing, search trace.Status, l *words.Language) view.CapacityLeg {
+func legOf(a search.AnswerLeg, r store.Listing, search trace.Status, l *words.Language) view.CapacityLeg {
 	leg := view.CapacityLeg{
 		Number: a.Number, Load: a.Load, By: string(a.By), Why: string(a.Why), Run: r.ID, Running: a.Verdict == "" && search == trace.Running,
 		Requests: a.Requests, Failed: a.Failed, Beyond: beyond(a.Attained, a.Requests), Latency: []*float64{},
@@ -103,15 +103,15 @@ func known(v float64) *float64 {
 
 // unkept is a search of which only the runs are known.
 func unkept(byNumber map[int]store.Listing) *view.Capacity {
-	c := &view.Capacity{By: string(capacity.Rate), Objectives: []view.CapacityObjective{}, Binding: -1, Legs: []view.CapacityLeg{}, Sides: []view.CapacitySide{}}
+	c := &view.Capacity{By: string(search.Rate), Objectives: []view.CapacityObjective{}, Binding: -1, Legs: []view.CapacityLeg{}, Sides: []view.CapacitySide{}}
 	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
 		r := byNumber[n]
 		leg := view.CapacityLeg{
-			Number: n, Load: r.Rate, By: string(capacity.Rate), Run: r.ID, Running: r.Status == trace.Running,
+			Number: n, Load: r.Rate, By: string(search.Rate), Run: r.ID, Running: r.Status == trace.Running,
 			Requests: r.Records, Failed: max(0, r.Failed), Beyond: []*float64{}, Latency: []*float64{},
 		}
 		if r.Rate == 0 {
-			leg.Load, leg.By = float64(r.Concurrency), string(capacity.Concurrency)
+			leg.Load, leg.By = float64(r.Concurrency), string(search.Concurrency)
 		}
 		c.Legs = append(c.Legs, leg)
 	}

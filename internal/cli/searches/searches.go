@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
@@ -140,7 +140,7 @@ func designOf(x store.Search) (d curve.Design, err error) {
 	return d, err
 }
 
-func answerOf(x store.Search) (a capacity.Answer, err error) {
+func answerOf(x store.Search) (a search.Answer, err error) {
 	if err = json.Unmarshal(x.Body, &a); err != nil {
 		err = fmt.Errorf("search %s is damaged: %w", x.Name, err)
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -173,19 +173,19 @@ func TestASweepThatWasNotKept(t *testing.T) {
 }
 
 // answer is a search for a capacity that goes on: two legs, and one under way.
-func answer(t *testing.T) *capacity.Answer {
+func answer(t *testing.T) *search.Answer {
 	t.Helper()
-	goals, err := objective.Parse("ttft.p95=500ms")
+	goals, err := metrics.Parse("ttft.p95=500ms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	legs := []capacity.AnswerLeg{
-		{Number: 1, Load: 1, By: capacity.Concurrency, Why: capacity.Light, Requests: 10, Attained: []float64{1}, Limited: []float64{0.1}, Verdict: capacity.Met},
-		{Number: 2, Load: 5, By: capacity.Rate, Why: capacity.Seek, Requests: 100, Attained: []float64{0.5}, Limited: []float64{0}, Verdict: capacity.NotMet, Clear: true},
-		{Number: 3, Load: 4, By: capacity.Rate, Why: capacity.Seek, Requests: 100, Attained: []float64{1}, Limited: []float64{0.3}, Verdict: capacity.Refused, Reason: "capacity.queue-grew"},
-		capacity.Begun(capacity.Leg{Number: 4, Load: 3, By: capacity.Rate, Why: capacity.Seek}),
+	legs := []search.AnswerLeg{
+		{Number: 1, Load: 1, By: search.Concurrency, Why: search.Light, Requests: 10, Attained: []float64{1}, Limited: []float64{0.1}, Verdict: search.Met},
+		{Number: 2, Load: 5, By: search.Rate, Why: search.Seek, Requests: 100, Attained: []float64{0.5}, Limited: []float64{0}, Verdict: search.NotMet, Clear: true},
+		{Number: 3, Load: 4, By: search.Rate, Why: search.Seek, Requests: 100, Attained: []float64{1}, Limited: []float64{0.3}, Verdict: search.Refused, Reason: "capacity.queue-grew"},
+		search.Begun(search.Leg{Number: 4, Load: 3, By: search.Rate, Why: search.Seek}),
 	}
-	return capacity.NewAnswer("cap", &capacity.Result{Load: 4, Passes: 3, Fails: 5, Precision: 0.3}, capacity.Settings{Objectives: goals, By: capacity.Rate, Budget: time.Hour, Precision: 0.05}, legs)
+	return search.NewAnswer("cap", &search.Result{Load: 4, Passes: 3, Fails: 5, Precision: 0.3}, search.Settings{Objectives: goals, By: search.Rate, Budget: time.Hour, Precision: 0.05}, legs)
 }
 
 func TestACapacitySearchThatGoesOn(t *testing.T) {

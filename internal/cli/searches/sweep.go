@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -106,7 +106,7 @@ func guessed(name string, runs []store.Listing) curve.Design {
 	if len(d.Points) == 0 {
 		return d
 	}
-	for _, load := range sweep.Loads() {
+	for _, load := range search.Loads() {
 		if d.Points[0].Value(load) != "" {
 			d.Load = load
 			break

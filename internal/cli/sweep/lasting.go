@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment/lasting"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -19,7 +19,7 @@ import (
 // lengthen gives points whose requests and time are open the time that shows what their rate does
 // to the server: that which they had, by what they are called, if the sweep goes on, else by a light
 // run, one for all points that differ in the rate alone.
-func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *sweep.Plan, had map[string]time.Duration) error {
+func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *search.Plan, had map[string]time.Duration) error {
 	p.Lasting = make([]time.Duration, len(p.Points))
 	known := map[string]time.Duration{}
 	for i := range p.Loads {
@@ -43,7 +43,7 @@ func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *sweep.Plan, ha
 
 // answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
 // its runs will say.
-func (c *Cmd) answers(ctx context.Context, m measuring.Maker, p *sweep.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
+func (c *Cmd) answers(ctx context.Context, m measuring.Maker, p *search.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
 	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
 	if long, ok := known[string(key)]; ok {

@@ -15,18 +15,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/plan/values"
+
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A line is a command line as lists and what is the same at all points.
 type line struct {
-	axes    []sweep.Axis
+	axes    []search.Axis
 	paths   map[string]bool // axes of --set that are settings of the plan
 	fields  map[string]bool // and those that are fields of the profile
 	words   []string        // flags of bench or sim with one value
@@ -34,7 +34,7 @@ type line struct {
 }
 
 // plan compiles all points, so that mistakes are told before any traffic.
-func (c *Cmd) plan(m measuring.Maker, k *kong.Context) (*sweep.Plan, []sweep.Axis, error) {
+func (c *Cmd) plan(m measuring.Maker, k *kong.Context) (*search.Plan, []search.Axis, error) {
 	name, err := c.name()
 	if err != nil {
 		return nil, nil, err
@@ -43,11 +43,11 @@ func (c *Cmd) plan(m measuring.Maker, k *kong.Context) (*sweep.Plan, []sweep.Axi
 	if err != nil {
 		return nil, nil, err
 	}
-	points, err := sweep.Combine(l.axes, c.links())
+	points, err := search.Combine(l.axes, c.links())
 	if err != nil {
 		return nil, nil, console.Usage(err)
 	}
-	p := &sweep.Plan{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
+	p := &search.Plan{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
 	for _, point := range points {
 		load, err := l.load(m, point)
 		if err != nil {
@@ -55,8 +55,8 @@ func (c *Cmd) plan(m measuring.Maker, k *kong.Context) (*sweep.Plan, []sweep.Axi
 		}
 		p.Loads = append(p.Loads, load)
 	}
-	if total := len(points) * c.Repeats; total > sweep.MaxPoints {
-		return nil, nil, console.Usagef("%d points, %d times, are more than %d runs", len(points), c.Repeats, sweep.MaxPoints)
+	if total := len(points) * c.Repeats; total > search.MaxPoints {
+		return nil, nil, console.Usagef("%d points, %d times, are more than %d runs", len(points), c.Repeats, search.MaxPoints)
 	}
 	return p, l.axes, nil
 }
@@ -131,14 +131,14 @@ func (c *Cmd) flag(l *line, f *kong.Flag) error {
 		l.words = append(l.words, wordsOf(f)...)
 		return nil
 	}
-	all, err := values.Parse(text, sweep.MaxPoints)
+	all, err := plan.ParseValues(text, search.MaxPoints)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--%s: %w", f.Name, err)
 	case len(all) == 1:
 		l.words = append(l.words, "--"+f.Name+"="+all[0])
 	default:
-		l.axes = append(l.axes, sweep.Axis{Name: f.Name, Values: all})
+		l.axes = append(l.axes, search.Axis{Name: f.Name, Values: all})
 	}
 	return nil
 }
@@ -168,15 +168,15 @@ func (l *line) set(text string) error {
 	if !ok || path == "" {
 		return fmt.Errorf("--set %s: must be PATH=VALUES, such as request.sampling.temperature=0,1 or kv.tokens=1x,2x", strconv.Quote(text))
 	}
-	all, err := values.Parse(list, sweep.MaxPoints)
+	all, err := plan.ParseValues(list, search.MaxPoints)
 	if err != nil {
 		return fmt.Errorf("--set %s: %w", path, err)
 	}
-	if slices.ContainsFunc(l.axes, func(a sweep.Axis) bool { return a.Name == path }) {
+	if slices.ContainsFunc(l.axes, func(a search.Axis) bool { return a.Name == path }) {
 		return fmt.Errorf("--set %s: is given twice", path)
 	}
 	switch {
-	case sweep.IsPath(path):
+	case search.IsPath(path):
 		l.paths[path] = true
 	case profile.IsField(path):
 		l.fields[path] = true
@@ -185,7 +185,7 @@ func (l *line) set(text string) error {
 		return fmt.Errorf("--set %s: is neither in the plan, as `pitot plan` prints it, nor a field of a profile, as `pitot profiles NAME` prints it%s",
 			path, plan.Suggest(first, slices.Concat(plan.Names(plan.Spec{}), plan.Names(profile.Profile{}))))
 	}
-	l.axes = append(l.axes, sweep.Axis{Name: path, Values: all})
+	l.axes = append(l.axes, search.Axis{Name: path, Values: all})
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 	for _, s := range p {
 		switch {
 		case l.paths[s.Name]:
-			spec, problems := sweep.Set(load.Spec, s.Name, s.Value)
+			spec, problems := search.Set(load.Spec, s.Name, s.Value)
 			if problems != nil {
 				return load, console.Usagef("--set %s: %w", s.Name, problems.Err())
 			}
@@ -238,7 +238,7 @@ func vary(s plan.Spec, fields []string) (plan.Spec, error) {
 	if err != nil {
 		return s, err
 	}
-	out, problems := sweep.Set(s, "target.engine.set", string(set))
+	out, problems := search.Set(s, "target.engine.set", string(set))
 	if problems != nil {
 		return s, problems
 	}

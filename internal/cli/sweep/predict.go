@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/cases"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/predict"
@@ -28,7 +28,7 @@ type prediction struct {
 
 // predict predicts the points whose profile has a calibration, each as `pitot predict` would.
 // Points that are refused are skipped.
-func (c *Cmd) predict(ctx context.Context, m measuring.Maker, p *sweep.Plan) (*prediction, error) {
+func (c *Cmd) predict(ctx context.Context, m measuring.Maker, p *search.Plan) (*prediction, error) {
 	d, l := &prediction{}, &loads{maker: m, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {
@@ -71,7 +71,7 @@ func (d *prediction) unpredicted(p *profile.Profile) {
 }
 
 // allRefused is the error of a sweep of which nothing would be left.
-func (d *prediction) allRefused(p *sweep.Plan) error {
+func (d *prediction) allRefused(p *search.Plan) error {
 	for i := range p.Points {
 		if !p.Skipped[i] {
 			return nil

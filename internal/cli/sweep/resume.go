@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -21,7 +21,7 @@ type kept struct {
 }
 
 // kept is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) kept(con *console.Console, p *sweep.Plan) (k kept, err error) {
+func (c *Cmd) kept(con *console.Console, p *search.Plan) (k kept, err error) {
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return k, err
@@ -51,7 +51,7 @@ func (c *Cmd) kept(con *console.Console, p *sweep.Plan) (k kept, err error) {
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *console.Console, p *sweep.Plan, list []store.Listing) (map[sweep.Turn]curve.Observation, error) {
+func (c *Cmd) had(con *console.Console, p *search.Plan, list []store.Listing) (map[search.Turn]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -60,8 +60,8 @@ func (c *Cmd) had(con *console.Console, p *sweep.Plan, list []store.Listing) (ma
 		return nil, err
 	}
 	defer s.Close()
-	had := map[sweep.Turn]curve.Observation{}
-	turns := map[string]sweep.Turn{}
+	had := map[search.Turn]curve.Observation{}
+	turns := map[string]search.Turn{}
 	for _, t := range p.Order() {
 		turns[p.RunName(t)] = t
 	}
@@ -82,7 +82,7 @@ func (c *Cmd) had(con *console.Console, p *sweep.Plan, list []store.Listing) (ma
 }
 
 // observed is what a stored run says, which must have been made as the plan would make it.
-func observed(s *store.Store, p *sweep.Plan, t sweep.Turn, id string) (o curve.Observation, err error) {
+func observed(s *store.Store, p *search.Plan, t search.Turn, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
 		return o, err

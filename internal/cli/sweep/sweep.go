@@ -22,7 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
@@ -122,7 +122,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	d := c.design(p, axes, predicted)
 	seen, err := c.run(ctx, con, m, k.Args, p, d, had)
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
-		if errors.Is(err, sweep.ErrInterrupted) {
+		if errors.Is(err, search.ErrInterrupted) {
 			return console.ErrInterrupted
 		}
 		return err
@@ -131,7 +131,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 }
 
 // design is what is known of the sweep before its runs.
-func (c *Cmd) design(p *sweep.Plan, axes []sweep.Axis, predicted *prediction) curve.Design {
+func (c *Cmd) design(p *search.Plan, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
 		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
 		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
@@ -143,7 +143,7 @@ func (c *Cmd) design(p *sweep.Plan, axes []sweep.Axis, predicted *prediction) cu
 }
 
 // run makes the runs, and keeps in the store what they are for. The context ends simulations.
-func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, args []string, p *sweep.Plan, d curve.Design, had map[sweep.Turn]curve.Observation) (seen []curve.Observation, err error) {
+func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, args []string, p *search.Plan, d curve.Design, had map[search.Turn]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, 
 	if err != nil {
 		return nil, err
 	}
-	seen, err = sweep.Run(p, had, c.deps(ctx, con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	seen, err = search.RunSweep(p, had, c.deps(ctx, con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
 	status := trace.Complete
 	if err != nil {
 		status = trace.Interrupted
@@ -172,7 +172,7 @@ func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, 
 }
 
 // whatIf are the axes that are fields of a profile.
-func whatIf(axes []sweep.Axis) (fields []string) {
+func whatIf(axes []search.Axis) (fields []string) {
 	for _, a := range axes {
 		if profile.IsField(a.Name) {
 			fields = append(fields, a.Name)
@@ -182,12 +182,12 @@ func whatIf(axes []sweep.Axis) (fields []string) {
 }
 
 // simulated reports whether no server is measured.
-func simulated(p *sweep.Plan) bool {
+func simulated(p *search.Plan) bool {
 	return slices.ContainsFunc(p.Loads, func(l experiment.Load) bool { return l.Spec.Target.Simulated })
 }
 
 // deps make runs of this process. The context ends simulations.
-func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker, p *sweep.Plan) sweep.Deps {
+func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker, p *search.Plan) search.Deps {
 	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
 	sayf := func(format string, a ...any) {
 		if !quiet {
@@ -201,10 +201,10 @@ func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker,
 	if simulated(p) { // while one writes to the store, another computes
 		make, atOnce = c.together(ctx, m), 2*runtime.GOMAXPROCS(0)
 	}
-	return sweep.Deps{
+	return search.Deps{
 		Make: make, AtOnce: atOnce,
-		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
-		Ended: func(t sweep.Turn, o curve.Observation) {
+		Begins: func(n int, t search.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
+		Ended: func(t search.Turn, o curve.Observation) {
 			if !o.Failed.IsZero() {
 				sayf("pitot: %s: %s", p.Points[t.Point], console.English.Say(o.Failed))
 			}
@@ -220,7 +220,7 @@ func (c *Cmd) together(ctx context.Context, m measuring.Maker) func(experiment.L
 }
 
 // unfinished says how to go on with a sweep that did not come to its end.
-func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *sweep.Plan, err error) error {
+func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *search.Plan, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *sweep.Plan, e
 		args = append(args, "--resume", p.Name)
 	}
 	fmt.Fprintf(con.Stderr, "pitot: what was measured is kept: pitot %s\n", con.Secrets.Hide(shell.Join(args)))
-	if errors.Is(err, sweep.ErrInterrupted) {
+	if errors.Is(err, search.ErrInterrupted) {
 		return console.ErrInterrupted
 	}
 	return err
@@ -286,9 +286,9 @@ func (c *Cmd) name() (string, error) {
 
 // load is the setting that orders the points of a curve: a limit on concurrency, else a rate.
 // moves are those that are linked with it.
-func (c *Cmd) load(axes []sweep.Axis) (load string, moves []string) {
-	for _, name := range sweep.Loads() {
-		if slices.ContainsFunc(axes, func(a sweep.Axis) bool { return a.Name == name }) {
+func (c *Cmd) load(axes []search.Axis) (load string, moves []string) {
+	for _, name := range search.Loads() {
+		if slices.ContainsFunc(axes, func(a search.Axis) bool { return a.Name == name }) {
 			load = name
 			break
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -31,7 +31,7 @@ func (h held) Make(_ experiment.Load, o measuring.Options) (*run.Result, error) 
 // One interrupt ends all simulations that are made at once.
 func TestAnInterruptEndsAllAtOnce(t *testing.T) {
 	signals, begun := make(chan os.Signal), make(chan struct{})
-	p := &sweep.Plan{Name: "x", Repeats: 2}
+	p := &search.Plan{Name: "x", Repeats: 2}
 	for _, rate := range []string{"1", "2", "3"} {
 		p.Points = append(p.Points, curve.Point{{Name: "rate", Value: rate}})
 		p.Loads = append(p.Loads, experiment.Load{Spec: plan.Spec{Target: plan.Target{Simulated: true}}})
@@ -50,7 +50,7 @@ func TestAnInterruptEndsAllAtOnce(t *testing.T) {
 	ctx, release := con.UntilInterrupt(t.Context())
 	defer release()
 	seen, err := c.run(ctx, con, held{begun: begun}, nil, p, curve.Design{}, nil)
-	if !errors.Is(err, sweep.ErrInterrupted) || len(seen) != 0 {
+	if !errors.Is(err, search.ErrInterrupted) || len(seen) != 0 {
 		t.Errorf("%v, %v", seen, err)
 	}
 }

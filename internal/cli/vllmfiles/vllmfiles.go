@@ -18,7 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -49,7 +49,7 @@ func (f *Files) Try() error {
 	return nil
 }
 
-func (f *Files) dir() string { return cmp.Or(argparse.Value(f.ResultDir), ".") }
+func (f *Files) dir() string { return cmp.Or(python.Value(f.ResultDir), ".") }
 
 // join is Python's os.path.join: an absolute name stands for itself.
 func join(dir, name string) string {

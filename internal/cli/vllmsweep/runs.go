@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/sweep"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // results are result files as the sweep has them.
@@ -22,8 +22,8 @@ type results []json.RawMessage
 const warmUp = -1
 
 // combination makes the runs of one combination, and sums them up.
-func (s *sweeper) combination(up *running, serve, bench sweep.Params) error {
-	folder := sweep.Folder(s.folder, serve, bench)
+func (s *sweeper) combination(up *running, serve, bench vllm.Params) error {
+	folder := vllm.Folder(s.folder, serve, bench)
 	if s.WarmupPrompts > 0 {
 		if _, err := s.one(up, serve, bench.WithPrompts(s.WarmupPrompts), warmUp, filepath.Join(folder, "warmup.json")); err != nil {
 			return err
@@ -47,12 +47,12 @@ func (s *sweeper) combination(up *running, serve, bench sweep.Params) error {
 		return nil
 	}
 	s.all = append(s.all, made...)
-	return s.write(filepath.Join(folder, "summary.json"), sweep.Indented(sweep.List(made), 4))
+	return s.write(filepath.Join(folder, "summary.json"), vllm.Indented(vllm.List(made), 4))
 }
 
 // one makes a run, unless its result is there. With --continue-on-error one that fails is
 // noted.
-func (s *sweeper) one(up *running, serve, bench sweep.Params, n int, file string) (json.RawMessage, error) {
+func (s *sweeper) one(up *running, serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	r, err := s.measure(up, serve, bench, n, file)
 	if err == nil || !s.GoOn || errors.Is(err, console.ErrInterrupted) {
 		return r, err
@@ -65,11 +65,11 @@ func (s *sweeper) one(up *running, serve, bench sweep.Params, n int, file string
 	o.Raw("serve_overrides", serve.JSON())
 	o.Raw("bench_overrides", bench.JSON())
 	_ = s.reset(up) // which may be what failed
-	return nil, s.write(note, append(sweep.Indented(o.Bytes(), 2), '\n'))
+	return nil, s.write(note, append(vllm.Indented(o.Bytes(), 2), '\n'))
 }
 
 // measure makes a run.
-func (s *sweeper) measure(up *running, serve, bench sweep.Params, n int, file string) (json.RawMessage, error) {
+func (s *sweeper) measure(up *running, serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	words := s.words(bench, file)
 	s.printf("[BEGIN BENCHMARK]\nBenchmark overrides: %s\nRun Number: %d\nBenchmark command: %s\nOutput file: %s", bench, n, python.Repr(words), file)
 	switch {
@@ -98,7 +98,7 @@ func (s *sweeper) measure(up *running, serve, bench sweep.Params, n int, file st
 	}
 	r, err := s.updated(serve, bench, n, file)
 	if err == nil {
-		err = s.write(file, sweep.Indented(r, 4))
+		err = s.write(file, vllm.Indented(r, 4))
 	}
 	s.printf("[END BENCHMARK]")
 	return r, err
@@ -116,12 +116,12 @@ func (s *sweeper) discard(file string) error {
 const maxResult = 1 << 30
 
 // updated is a result file with what the sweep adds to it.
-func (s *sweeper) updated(serve, bench sweep.Params, n int, file string) (json.RawMessage, error) {
+func (s *sweeper) updated(serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	data, err := files.Read(file, maxResult)
 	if err != nil {
 		return nil, err
 	}
-	r, err := sweep.Updated(string(data), n, serve, bench)
+	r, err := vllm.Updated(string(data), n, serve, bench)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/sweep"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // routes reset the caches of a server of vLLM, where VLLM_SERVER_DEV_MODE is set.
@@ -36,7 +36,7 @@ type running struct {
 }
 
 // start starts a server, and waits until it is ready.
-func (s *sweeper) start(n int, serve sweep.Params) (*running, error) {
+func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	up := &running{command: serve.Apply(s.Serve), con: s.con}
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *sweeper) start(n int, serve sweep.Params) (*running, error) {
 	defer release()
 	up.server, err = server.Start(ctx, design.Server{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
-	}, server.Options{URL: sweep.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: console.LogKeeper()})
+	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: console.LogKeeper()})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *sweeper) reset(up *running) error {
 	if !isVLLM(up.command) {
 		return nil
 	}
-	address := sweep.Address(up.command)
+	address := vllm.Address(up.command)
 	s.printf("Resetting caches at %s", address)
 	for _, route := range routes {
 		if err := post(ctx, address+route); err != nil {

@@ -21,18 +21,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/foreign"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/sweep"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // A sweeper carries out a command line.
 type sweeper struct {
-	*sweep.Line
+	*vllm.Line
 	con     *console.Console
 	maker   measuring.Maker
-	serves  []sweep.Params
-	benches []sweep.Params
+	serves  []vllm.Params
+	benches []vllm.Params
 	folder  string // of the experiment
 	all     results
 }
@@ -40,10 +40,10 @@ type sweeper struct {
 // Run carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the
 // requests, if one does.
 func Run(con *console.Console, m measuring.Maker, args []string, sentBy flags.Fleet) error {
-	line, err := sweep.Parse(args)
+	line, err := vllm.ParseSweep(args)
 	switch {
-	case errors.Is(err, argparse.ErrHelp):
-		_, err = io.WriteString(con.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+sweep.Help())
+	case errors.Is(err, python.ErrHelp):
+		_, err = io.WriteString(con.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+vllm.SweepHelp())
 		return err
 	case err != nil:
 		return console.Usagef("vllm bench sweep serve: error: %w", err)
@@ -82,7 +82,7 @@ func (s *sweeper) prepare() (err error) {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}
-	name := argparse.Value(s.Experiment)
+	name := python.Value(s.Experiment)
 	if name == "" {
 		name = time.Now().Format("20060102_150405")
 	}
@@ -97,15 +97,15 @@ func (s *sweeper) prepare() (err error) {
 }
 
 // params are those of a file that a flag names.
-func params(flag string, file *string) ([]sweep.Params, error) {
+func params(flag string, file *string) ([]vllm.Params, error) {
 	if file == nil || *file == "" {
-		return sweep.Unchanged(), nil
+		return vllm.Unchanged(), nil
 	}
 	data, err := files.ReadSmall(*file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	all, err := sweep.ReadParams(string(data))
+	all, err := vllm.ReadParams(string(data))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s %w", flag, *file, err)
 	}
@@ -113,7 +113,7 @@ func params(flag string, file *string) ([]sweep.Params, error) {
 }
 
 // words are the command line of a run with a file for its result.
-func (s *sweeper) words(bench sweep.Params, file string) []string {
+func (s *sweeper) words(bench vllm.Params, file string) []string {
 	return append(bench.Apply(s.Bench), "--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result", "--result-dir", filepath.Dir(file), "--result-filename", filepath.Base(file))
 }
 
@@ -135,7 +135,7 @@ func (s *sweeper) run() error {
 		s.printf("Experiment will be saved at: %s", s.folder)
 		return nil
 	}
-	table, err := sweep.Table(s.all)
+	table, err := vllm.SweepTable(s.all)
 	if err == nil {
 		err = s.write(filepath.Join(s.folder, "summary.csv"), table)
 	}
@@ -154,17 +154,17 @@ func (s *sweeper) write(name string, b []byte) error {
 }
 
 // failed notes that a server failed.
-func (s *sweeper) failed(serve sweep.Params, why error) error {
+func (s *sweeper) failed(serve vllm.Params, why error) error {
 	name := "default"
 	if len(serve) > 0 {
 		name = serve.Name()
 	}
-	file := filepath.Join(s.folder, sweep.FileName("SERVE-"+name+"-failure.json"))
+	file := filepath.Join(s.folder, vllm.FileName("SERVE-"+name+"-failure.json"))
 	s.printf("[FAILED SERVER COMBINATION] %s: %v\nFailure details: %s", name, why, file)
 	var o python.Object
 	s.describe(&o, why)
 	o.Raw("serve_overrides", serve.JSON())
-	return s.write(file, append(sweep.Indented(o.Bytes(), 2), '\n'))
+	return s.write(file, append(vllm.Indented(o.Bytes(), 2), '\n'))
 }
 
 // describe writes an error as the tool does.
@@ -174,7 +174,7 @@ func (s *sweeper) describe(o *python.Object, why error) {
 }
 
 // serve makes the combinations of one server, which is started unless all of them are there.
-func (s *sweeper) serve(n int, serve sweep.Params) error {
+func (s *sweeper) serve(n int, serve vllm.Params) error {
 	up := &running{}
 	if !s.complete(serve) {
 		s.printf("[BEGIN SERVER]\nServer overrides: %s\nServer command: %s", serve, python.Repr(serve.Apply(s.Serve)))
@@ -201,8 +201,8 @@ func (s *sweeper) serve(n int, serve sweep.Params) error {
 }
 
 // complete reports whether all combinations of a server have their summaries.
-func (s *sweeper) complete(serve sweep.Params) bool {
-	return !slices.ContainsFunc(s.benches, func(b sweep.Params) bool {
-		return !files.Exists(filepath.Join(sweep.Folder(s.folder, serve, b), "summary.json"))
+func (s *sweeper) complete(serve vllm.Params) bool {
+	return !slices.ContainsFunc(s.benches, func(b vllm.Params) bool {
+		return !files.Exists(filepath.Join(vllm.Folder(s.folder, serve, b), "summary.json"))
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // Order is the order of the variants in a block, which counts from 1: one leg for each
@@ -93,7 +93,7 @@ type draw func(n int) int
 
 // newDraw is the numbers for one purpose: the same on every machine.
 func newDraw(seed uint64, purpose string, nth int) draw {
-	dice := dist.Dice(seed, purpose, uint64(nth))
+	dice := arrival.Dice(seed, purpose, uint64(nth))
 	return func(n int) int {
 		high, _ := bits.Mul64(dice.Uint64(), uint64(n)) // biased by less than n/2^64
 		return int(high)

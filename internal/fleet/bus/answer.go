@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // The most bytes of a message that is decoded. A question may hold a Spec.
@@ -130,7 +130,7 @@ func decode(data []byte, most int, into any) error {
 	if len(data) > most {
 		return fmt.Errorf("%d bytes, more than %d", len(data), most)
 	}
-	if err := nesting.Check(data); err != nil {
+	if err := plan.Check(data); err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/test/natsserver"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // limited is a context for what must not take long; it ends a test that hangs.

@@ -12,4 +12,13 @@
 //
 // Authentication and encryption are those of NATS: a token or user and password in the URL, a
 // credentials file, an nkey, TLS. Private tells whether others can read what is sent.
+//
+// # Server
+//
+// StartServer runs a NATS server with JetStream inside this process.
+//
+// It is what a fleet on one machine, and a small one, needs: nothing has to be installed. The server
+// listens on one address and nowhere else, which must be a loopback address unless clients have to
+// authenticate. Streams are kept in a folder and are there again after a restart. How clients
+// authenticate and what is encrypted is decided by nats-server; this package only fills its options.
 package bus

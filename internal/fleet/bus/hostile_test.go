@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // A hostile server lets a client in and then announces what no client can hold.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/fleet/worker"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // A Fleet sends one run after the other, and a Close too many does nothing.

@@ -10,8 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/clocks"
-	"github.com/pitot-bench/pitot/internal/fleet/deal"
+
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -143,18 +142,18 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	for _, m := range f.crew {
 		f.lead = max(f.lead, leadTrips*m.roundTrip())
 	}
-	b := &beginning{zero: now() + int64(f.lead), owners: deal.Owners(f.job.Requests, n)}
+	b := &beginning{zero: now() + int64(f.lead), owners: fleet.Owners(f.job.Requests, n)}
 	b.zeroWall = time.Now().Add(time.Duration(b.zero - now()))
 	b.heading = fleet.Heading{Fleet: f.run, Digest: f.digest, Run: *r, Zero: b.zeroWall}
 	b.heading.Run.Started = b.zeroWall
 	total := f.job.Spec.Gate.Concurrency
-	places := deal.Places(total, n)
+	places := fleet.Places(total, n)
 	for i, m := range f.crew {
 		m.mu.Lock()
 		at := m.clock.Theirs(b.zero)
 		_, bound := m.clock.At(b.zero)
 		m.mu.Unlock()
-		if bound == clocks.Unknown {
+		if bound == fleet.Unknown {
 			return nil, &lostError{m.Worker, errors.New("its clock could not be read")}
 		}
 		s := fleet.Start{Run: f.run, Kept: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}

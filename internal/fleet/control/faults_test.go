@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet/control"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/fleet/worker"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // lasting is a load of about a second.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
-	"github.com/pitot-bench/pitot/internal/fleet/deal"
+
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -349,7 +349,7 @@ func (g *gathering) redeal() {
 		s := &g.shares[i]
 		active[i], have[i] = s.active() && !s.sentAll(), s.places
 	}
-	for i, n := range deal.Redeal(total, active, have) {
+	for i, n := range fleet.Redeal(total, active, have) {
 		s := &g.shares[i]
 		if active[i] && n > s.places {
 			s.places = n

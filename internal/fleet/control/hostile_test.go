@@ -11,11 +11,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // A heading that nobody of Pitot wrote is neither listed nor resumed.

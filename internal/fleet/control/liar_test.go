@@ -15,11 +15,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // A liar is a worker that is broken, or that somebody wrote who has the token. It says that it has

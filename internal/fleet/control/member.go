@@ -8,7 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/clocks"
+
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -34,7 +34,7 @@ type member struct {
 	hurry chan struct{} // has an element when a beat is due at once
 
 	mu      sync.Mutex
-	clock   clocks.Clock
+	clock   fleet.Clock
 	say     fleet.Beat // what the next beat says
 	pulse   fleet.Pulse
 	heard   time.Time     // when the last pulse came
@@ -89,7 +89,7 @@ func (m *member) beat(ctx context.Context) {
 	m.silent = 0
 	m.pulse, m.heard = tidyPulse(p), time.Now()
 	m.wall = time.Unix(0, p.Wall).Sub(m.heard)
-	m.clock.Add(clocks.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
+	m.clock.Add(fleet.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }
 
 // tell changes what the next beat says, and sends it at once.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/clocks"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -137,11 +137,11 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 		Bound: time.Duration(s.clock.Apart(g.zero, start.At, g.zero+int64(end))), Drift: s.clock.Drift(), RoundTrip: time.Duration(s.clock.RoundTrip()),
 		Exchanges: s.clock.Exchanges(), Wall: s.wall, Steps: s.clock.Steps(), WallSteps: w.Client.ClockSteps,
 	}
-	if w.Clock.Bound == clocks.Unknown {
+	if w.Clock.Bound == fleet.Unknown {
 		w.Clock.Bound = -1
 	}
 	if g.resumed { // by a process with another clock: what was known at the start, and the most that clocks drift
-		w.Clock.Bound = g.heading.Bounds[i] + time.Duration(clocks.MaxRate*float64(end))
+		w.Clock.Bound = g.heading.Bounds[i] + time.Duration(fleet.MaxRate*float64(end))
 	}
 	return w
 }

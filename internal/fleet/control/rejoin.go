@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-	"github.com/pitot-bench/pitot/internal/fleet/deal"
+
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -149,7 +149,7 @@ func (r *rejoined) Assemble(_ context.Context, j run.Job) error {
 // Start knows when the run began.
 func (r *rejoined) Start(context.Context, *trace.Run) error {
 	h := r.heading
-	r.begun = &beginning{heading: h, owners: deal.Owners(r.job.Requests, len(h.Workers)), zeroWall: h.Zero, resumed: true}
+	r.begun = &beginning{heading: h, owners: fleet.Owners(r.job.Requests, len(h.Workers)), zeroWall: h.Zero, resumed: true}
 	r.begun.zero = now() - int64(time.Since(h.Zero)) // for what is shown; no figure rests on it
 	return nil
 }

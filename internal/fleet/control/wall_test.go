@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet/control"
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
 	"github.com/pitot-bench/pitot/internal/fleet/worker"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 )
 
 // Nothing rests on the wall clocks of workers: one is days ahead, and one is set during the run. What

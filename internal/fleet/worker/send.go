@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
-	"github.com/pitot-bench/pitot/internal/fleet/deal"
+
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -55,7 +55,7 @@ func (t *task) starting() (*fleet.Start, bool) {
 
 // part is the share of a Start.
 func (t *task) part(s fleet.Start) run.Part {
-	mine, due, index := deal.Share(t.job.Requests, t.job.Due, deal.Owners(t.job.Requests, s.Of), s.Share)
+	mine, due, index := fleet.Share(t.job.Requests, t.job.Due, fleet.Owners(t.job.Requests, s.Of), s.Share)
 	p := run.Part{Requests: mine, Due: slices.Values(due), Index: index, Start: t.w.epoch.Add(time.Duration(s.At)), Limit: s.Places, Probe: s.Probe}
 	if s.Most > 0 {
 		p.Places = driver.NewPlaces(s.Places, s.Most)

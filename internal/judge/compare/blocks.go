@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -60,22 +59,22 @@ func (o observed) of(column int) (y []float64) {
 
 // design is that of the units that have a figure, with a variant as the baseline, which
 // changes its place with the first one.
-func (t *table) design(o observed, baseline int) *blocked.Design {
+func (t *table) design(o observed, baseline int) *stats.Design {
 	key := fmt.Sprint(baseline, ":", o.mask)
 	if d := t.designs[key]; d != nil {
 		return d
 	}
-	units, loads := make([]blocked.Unit, len(o.units)), map[string]int{}
+	units, loads := make([]stats.Unit, len(o.units)), map[string]int{}
 	for i, u := range o.units {
 		seeds := u.seeds()
 		if _, ok := loads[seeds]; !ok {
 			loads[seeds] = len(loads)
 		}
-		units[i] = blocked.Unit{Variant: swap(u.column, baseline), Block: u.block, Load: loads[seeds], Position: u.position, First: u.first}
+		units[i] = stats.Unit{Variant: swap(u.column, baseline), Block: u.block, Load: loads[seeds], Position: u.position, First: u.first}
 	}
-	d := blocked.New(units, len(t.variants))
+	d := stats.New(units, len(t.variants))
 	if t.designs == nil {
-		t.designs = map[string]*blocked.Design{}
+		t.designs = map[string]*stats.Design{}
 	}
 	t.designs[key] = d
 	return d
@@ -115,13 +114,13 @@ func (f *finding) blocks(t *table, l *entry, a, b *variant) {
 // byVariants gives findings of basis Blocks the error and the degrees of freedom of variants that
 // differ in their noise, by all figures that are judged together.
 func (t *table) byVariants(findings []*finding) {
-	figures := map[*blocked.Design][][]float64{}
+	figures := map[*stats.Design][][]float64{}
 	for _, f := range findings {
 		if f.judged() && f.basis == Blocks {
 			figures[f.design] = append(figures[f.design], f.y)
 		}
 	}
-	noises := map[*blocked.Design]blocked.Noise{}
+	noises := map[*stats.Design]stats.Noise{}
 	for _, f := range findings {
 		if f == nil || f.basis != Blocks {
 			continue
@@ -217,7 +216,7 @@ func (t *table) shifts(l *entry, row *Row) {
 	}
 }
 
-func (o Options) shift(e *blocked.Estimator, y []float64) *Shift {
+func (o Options) shift(e *stats.Estimator, y []float64) *Shift {
 	s := &Shift{Relative: math.Expm1(e.Value(y))}
 	if e.DF() > 0 {
 		i := e.Estimate(y).Interval(o.nominal(o.Level))

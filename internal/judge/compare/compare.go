@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -106,7 +106,7 @@ type table struct {
 	legs    *legs // nil of runs without a place in an experiment
 	share   int   // of how many workloads its level is
 	units   []*unit
-	designs map[string]*blocked.Design
+	designs map[string]*stats.Design
 }
 
 // An entry is a row in the making.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -96,8 +95,8 @@ type finding struct {
 	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
 	effective float64     // of basis Within
 
-	design    *blocked.Design // of basis Blocks, and what follows
-	estimator *blocked.Estimator
+	design    *stats.Design // of basis Blocks, and what follows
+	estimator *stats.Estimator
 	factor    float64   // the standard error of the effect, in deviations of one unit
 	y         []float64 // by unit
 	mask      string    // which units these are

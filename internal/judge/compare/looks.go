@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/sequential"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
 
 // Looks say that an experiment is judged after each block until something is settled. All
@@ -46,7 +46,7 @@ func (o Options) levelAt(alpha float64) float64 {
 	if level, ok := o.levels[alpha]; ok {
 		return level
 	}
-	level := sequential.Level(alpha, o.Looks.Done, o.Looks.Most)
+	level := stats.Level(alpha, o.Looks.Done, o.Looks.Most)
 	if o.levels != nil {
 		o.levels[alpha] = level
 	}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/pitot-bench/pitot/internal/judge/blocked"
-	"github.com/pitot-bench/pitot/internal/judge/sequential"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
 
@@ -26,8 +24,8 @@ type Spread struct {
 }
 
 // spread is that of a row; nil without degrees of freedom.
-func (t *table) spread(o observed, d *blocked.Design) *Spread {
-	var e *blocked.Estimator
+func (t *table) spread(o observed, d *stats.Design) *Spread {
+	var e *stats.Estimator
 	for _, other := range d.Effects {
 		if other != nil && other.DF() > 0 {
 			e = other
@@ -126,7 +124,7 @@ func (d DesignSize) df() float64 {
 func (d DesignSize) alpha(level float64) float64 {
 	alpha := (1 - level) / float64(d.Figures*(d.Variants-1))
 	if d.Looks {
-		return sequential.Level(alpha, d.Blocks, d.Blocks)
+		return stats.Level(alpha, d.Blocks, d.Blocks)
 	}
 	return alpha
 }

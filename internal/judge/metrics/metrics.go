@@ -26,6 +26,24 @@
 //
 // Latencies are over the requests that succeeded; failures are counted beside
 // them. Everything is in seconds.
+//
+// # Objectives
+//
+// An objective says what latencies a server must keep, and which share of its requests
+// keeps them.
+//
+// An objective is a limit on a figure, written ttft.p99=500ms. One on a percentile is a goal
+// of attainment: it is met when that share of the requests is within the limit. That share can
+// be counted, pooled over runs and given an interval, which a percentile cannot.
+//
+//	ttft.p99=500ms    99 % of the requests have their first token within 500 ms
+//	itl.p95=80ms      95 % of the gaps between chunks are at most 80 ms
+//	tpot.mean=40ms    the mean over the requests is at most 40 ms
+//
+// Latencies are Pitot's own, of package metrics, from the first byte sent. A request that
+// failed is never within a limit. One that succeeded without the figure, as a single token
+// has no TPOT, does not count. A mean is of the others, and is met as long as few failed
+// (metrics.HarmlessFailures).
 package metrics
 
 import (

@@ -45,6 +45,55 @@
 // Tests check the coverage: 2000 to 3000 simulated data sets of 3 to 10 runs, 93.5
 // to 96.5 % for 95, and false alarms at most 6 % for 5, also of the whole family
 // for MaxT and Holm. If a method does worse, its doc says by how much.
+//
+// # Blocks
+//
+// Blocked estimates effects of variants that were measured in blocks.
+//
+// A Unit is one independent observation of a variant: a server start, or a leg of a server
+// that stays up. Units of one block are close in time. On the scale of logarithms
+//
+//	value = block + slope × position + variant + noise
+//
+// is fitted by least squares, whatever units there are: a leg that failed is one that is
+// missing. Where legs of a block met different requests, those that met the same ones have a
+// level of their own in place of the block's: else what the requests differ by would pass for
+// noise. In a block A B B A or B A A B of units 1 to 4 that comes to
+//
+//	(B2 + B3 - A1 - A4) / 2            the effect, in which no linear drift is left
+//	(-y1 + 3 y2 - 3 y3 + y4) / √20     noise and nothing else, as are
+//	the effect and the slope of a block less those of all blocks
+//
+// so that n blocks give 3n-2 degrees of freedom, where the effects of the blocks alone would
+// give n-1.
+//
+// Variants may differ in their noise: Noise tells it, and Unlike what of it is in an error.
+//
+// What is estimated is unbiased under any drift that is linear in a block. One slope is fitted
+// for all blocks: in blocks of four a drift that bends adds to the effects of blocks, and more
+// to the differences of their slopes, so that intervals become too wide rather than too narrow.
+// A slope for each block would leave 2n-1 degrees of freedom, find less where the drift is
+// one line, and not see one that bends. docs/experiment-rates.md has what comes of it.
+//
+// # Looks
+//
+// A Look tells how sure a look at an experiment must be that is not its last.
+//
+// Whoever looks after each block, and stops when something differs at 5 %, has a false alarm
+// in far more than 5 % of experiments without a difference. Levels gives each look a level of
+// its own, so that all looks together keep the one asked for:
+//
+//	spent by look k of K     α (k/K)^ρ                        Lan and DeMets (1983), Kim and DeMets (1987)
+//	level of look k          such that a Wiener process that has stayed within the bounds of
+//	                         looks 1 to k-1 leaves them at look k with what is spent there,
+//	                         by the integration of Armitage, McPherson and Rowe (1969)
+//
+// The level of a look is that of a two-sided p-value, which may be Student's (the significance
+// level approach: Jennison and Turnbull 2000, section 3.8), and the intervals of those levels
+// hold the truth at all looks together (repeated confidence intervals, chapter 9 there). An
+// experiment that ends before look K has spent less than α. One that ends early for a reason
+// that is not in its data, as a budget of time, may be judged as K = k: it has spent less
+// before than that supposes.
 package stats
 
 import (

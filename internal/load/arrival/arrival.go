@@ -26,6 +26,13 @@
 //
 // Offsets are whole microseconds, so that differences in the last bits of two
 // machines' math libraries do not affect them.
+//
+// # Distributions
+//
+// Durations and integers parse and samples distributions written like lognormal(20ms,0.3):
+// of durations, and of integers. It has generators for the draws, too. Draws depend
+// only on the source of randomness, so the same seed gives the same draws on every
+// machine.
 package arrival
 
 import (

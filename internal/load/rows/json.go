@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"unicode"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // jsonLines reads one object per line; blank lines count but give no row.
@@ -92,7 +92,7 @@ func beginsArray(r *bufio.Reader, d *json.Decoder) (bool, error) {
 
 // object reads the fields of the JSON object b, in order, undecoded.
 func (r *Row) object(b []byte) error {
-	if err := nesting.Check(b); err != nil {
+	if err := plan.Check(b); err != nil {
 		return fmt.Errorf("%s: %w", r.Place(), err)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // The part of the translator for escapes and classes.
@@ -41,9 +39,9 @@ func (t *translator) set() (items string, negated bool) {
 	}
 	switch unicode.ToLower(r) {
 	case 'w':
-		items = classItems(ucd.Table("regex word"))
+		items = classItems(Table("regex word"))
 	case 'd':
-		items = classItems(ucd.Table("Nd"))
+		items = classItems(Table("Nd"))
 	case 'p':
 		items = t.property()
 	default:
@@ -86,7 +84,7 @@ func (t *translator) property() string {
 	}
 	name := string(t.in[1:stop])
 	t.in = t.in[stop+1:]
-	table := ucd.Table(name)
+	table := Table(name)
 	if table == nil || !unicode.IsUpper(rune(name[0])) {
 		t.fail(`\p{%s} is unknown`, name)
 		return ""

@@ -3,8 +3,6 @@ package tokenizer
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // clusterLen is the length of the grapheme cluster at the start of text, which is
@@ -39,8 +37,8 @@ func clusterLen(text string) int {
 var (
 	// clusterControls are alone.
 	clusterControls = newRuneSet(func(r rune) bool {
-		isControl := ucd.Is("Cc", r) || ucd.Is("Cf", r) || ucd.Is("Zl", r) || ucd.Is("Zp", r)
-		return isControl && !ucd.Is("extend", r) && !ucd.Is("prepend", r)
+		isControl := Is("Cc", r) || Is("Cf", r) || Is("Zl", r) || Is("Zp", r)
+		return isControl && !Is("extend", r) && !Is("prepend", r)
 	})
 	// extenders belong to the character before them, prepends to the one after
 	// them.

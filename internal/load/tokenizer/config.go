@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A config holds the added tokens of tokenizer_config.json, as transformers 5 reads
@@ -95,7 +95,7 @@ func parseConfig(data []byte) (*config, error) {
 		return nil, nil
 	}
 	var file object
-	if err := nesting.Unmarshal(data, &file); err != nil {
+	if err := plan.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
 	c := new(config)

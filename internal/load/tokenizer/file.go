@@ -11,7 +11,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 const (
@@ -104,7 +104,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 		return nil, errors.New("the file is only a Git LFS pointer; run git lfs pull to fetch its content")
 	}
 	var file fileJSON
-	if err := nesting.Unmarshal(data, &file); err != nil {
+	if err := plan.Unmarshal(data, &file); err != nil {
 		return nil, plainly(err)
 	}
 	if file.Version != "1.0" {

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A normalizer rewrites a text in steps.
@@ -149,5 +147,5 @@ func (v stripJSON) step(string) (step, error) {
 // simple one, except for the only character with a longer mapping independent of
 // its neighbours.
 func lowercase(text string) string {
-	return strings.Map(ucd.ToLower, strings.ReplaceAll(text, "İ", "i̇"))
+	return strings.Map(ToLower, strings.ReplaceAll(text, "İ", "i̇"))
 }

@@ -4,8 +4,6 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A runeSet is a set of characters: a table of the basic plane, filled on first
@@ -34,7 +32,7 @@ func (s *runeSet) has(r rune) bool {
 
 // property is the set of characters with a property of ucd.
 func property(name string) *runeSet {
-	return newRuneSet(func(r rune) bool { return ucd.Is(name, r) })
+	return newRuneSet(func(r rune) bool { return Is(name, r) })
 }
 
 var (

@@ -1,16 +1,14 @@
 package tokenizer
 
-import "github.com/pitot-bench/pitot/internal/load/ucd"
-
 // unicodeScripts splits where the script changes. Spaces and unassigned characters go with
 // what is before them; at the beginning of a text they are dropped, as by the library.
 type unicodeScripts struct{}
 
 func (unicodeScripts) split(dst []string, text string, s *scratch) []string {
-	start, last := -1, ucd.Neutral
+	start, last := -1, Neutral
 	for i, r := range text {
-		script := ucd.ScriptOf(r)
-		if script == ucd.Neutral || script == last {
+		script := ScriptOf(r)
+		if script == Neutral || script == last {
 			continue
 		}
 		if start >= 0 {

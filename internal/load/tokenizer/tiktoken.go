@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A tiktoken file lists tokens by rank, a line "base64 rank" each. Its model is BPE
@@ -166,7 +166,7 @@ func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 	var file struct {
 		Class string `json:"tokenizer_class"`
 	}
-	if err := nesting.Unmarshal(configJSON, &file); err != nil {
+	if err := plan.Unmarshal(configJSON, &file); err != nil {
 		return encoding{}, fmt.Errorf("%s: %w", configName, err)
 	}
 	if e, ok := encodings[classes[file.Class]]; ok {

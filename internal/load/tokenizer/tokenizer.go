@@ -23,6 +23,17 @@
 //
 // Truncation and padding in the file are ignored, since Hugging Face transformers
 // turns both off when it counts tokens.
+//
+// # Characters
+//
+// properties.txt has the characters of Unicode as Hugging Face's tokenizers knows them.
+//
+// Go's package unicode is of Unicode 15.0 with Go 1.26 and of 17.0 with Go 1.27. The library
+// has its own data, of a different age in each of its parts: its regular expressions know
+// Unicode 16.0, digits and lower case follow 17.0, punctuation follows 8.0. A character that
+// is a letter there and nothing here would be split differently, so all of these properties
+// come from the library itself: make_properties.py asks it about each code point and writes
+// properties.txt. Where both agree for good, as on white space, package unicode is used.
 package tokenizer
 
 import (

@@ -4,14 +4,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // expanded is a translation with its tables, which are written {L} in tests.
 func expanded(text string) string {
 	return regexp.MustCompile(`\{[A-Z][a-z]*\}|\{regex word\}`).ReplaceAllStringFunc(text, func(name string) string {
-		return classItems(ucd.Table(strings.Trim(name, "{}")))
+		return classItems(Table(strings.Trim(name, "{}")))
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A wordPattern splits text like a family of regular expressions used by most
@@ -110,14 +108,14 @@ func findClass(r rune) charClass {
 			c |= bit
 		}
 	}
-	both := ucd.Is("Lm", r) || ucd.Is("Lo", r) || ucd.Is("M", r)
-	set(letterClass, ucd.Is("L", r))
-	set(numberClass, ucd.Is("N", r))
+	both := Is("Lm", r) || Is("Lo", r) || Is("M", r)
+	set(letterClass, Is("L", r))
+	set(numberClass, Is("N", r))
 	set(spaceClass, unicode.IsSpace(r))
 	set(otherClass, c == 0)
-	set(largeClass, both || ucd.Is("Lu", r) || ucd.Is("Lt", r))
-	set(smallClass, both || ucd.Is("Ll", r))
-	set(hanClass, ucd.Is("Han", r))
+	set(largeClass, both || Is("Lu", r) || Is("Lt", r))
+	set(smallClass, both || Is("Ll", r))
+	set(hanClass, Is("Han", r))
 	return c
 }
 

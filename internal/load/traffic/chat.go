@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -20,11 +20,11 @@ import (
 // With short pauses and long later turns it is an agent: the result of a tool is the
 // next turn. The prefix is a system prompt that all conversations share.
 type chat struct {
-	drawn                       // lengths of a first turn, and of all answers
-	Conversations int           `json:"conversations,omitempty"` // 0: as many as make the requests
-	Turns         dist.Count    `json:"turns"`
-	TurnLen       dist.Count    `json:"turn_len"` // tokens of a later turn
-	Think         dist.Duration `json:"think"`    // pause from an answer to the next turn
+	drawn                          // lengths of a first turn, and of all answers
+	Conversations int              `json:"conversations,omitempty"` // 0: as many as make the requests
+	Turns         arrival.Count    `json:"turns"`
+	TurnLen       arrival.Count    `json:"turn_len"` // tokens of a later turn
+	Think         arrival.Duration `json:"think"`    // pause from an answer to the next turn
 
 	kind string
 }
@@ -32,9 +32,9 @@ type chat struct {
 // newChat is conversations of a kind, by the texts of their distributions.
 func newChat(kind, turns, later, think string) *chat {
 	c := &chat{drawn: defaultDrawn(), kind: kind}
-	c.Turns, _ = dist.ParseCount(turns) // ours can be parsed
-	c.TurnLen, _ = dist.ParseCount(later)
-	c.Think, _ = dist.ParseDuration(think)
+	c.Turns, _ = arrival.ParseCount(turns) // ours can be parsed
+	c.TurnLen, _ = arrival.ParseCount(later)
+	c.Think, _ = arrival.ParseDuration(think)
 	return c
 }
 
@@ -101,7 +101,7 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message, err 
 		if n > plan.MaxRequests-len(all) {
 			return nil, nil, plan.Problems{{Path: "turns", Value: d.Turns.String(), Why: fmt.Sprintf("the conversations have more than %d turns", plan.MaxRequests)}}
 		}
-		first, short := d.draw(1, s.Seed^dist.Scramble(uint64(talk)), d.room())
+		first, short := d.draw(1, s.Seed^arrival.Scramble(uint64(talk)), d.room())
 		if short != nil {
 			shortened++
 		}

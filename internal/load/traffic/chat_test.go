@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func someTalks() *chat {
 	return &chat{
-		drawn: drawn{Input: upTo(50), Output: upTo(20), Prefix: 40}, Conversations: 20, Turns: upTo(5).count(), TurnLen: upTo(30).count(), Think: dist.Constant(time.Second),
+		drawn: drawn{Input: upTo(50), Output: upTo(20), Prefix: 40}, Conversations: 20, Turns: upTo(5).count(), TurnLen: upTo(30).count(), Think: arrival.FixedDuration(time.Second),
 	}
 }
 
@@ -111,7 +111,7 @@ func TestAChatOfSoManyRequests(t *testing.T) {
 
 func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 	c := someTalks()
-	c.Input, c.Turns, c.Prefix, c.Fit = upTo(80), dist.ConstantCount(9), 60, 120
+	c.Input, c.Turns, c.Prefix, c.Fit = upTo(80), arrival.ConstantCount(9), 60, 120
 	w, err := build(t, c, "gpt2", chatSource())
 	if err != nil || len(w.Notes) != 2 || w.Notes[0].Code != turnsCut || w.Notes[0].Args["of"] != 20.0 || w.Notes[0].Args["limit"] != 120.0 ||
 		w.Notes[1].Code != talksCut || w.Notes[1].Args["limit"] != 120.0 {
@@ -160,7 +160,7 @@ func buildTalks(t *testing.T, how replayedTalks, text, tokenizer string, s workl
 }
 
 func TestRecordedConversations(t *testing.T) {
-	w := buildTalks(t, replayedTalks{Think: new(dist.Constant(time.Minute))}, recordings, "gpt2", chatSource())
+	w := buildTalks(t, replayedTalks{Think: new(arrival.FixedDuration(time.Minute))}, recordings, "gpt2", chatSource())
 	want := []struct {
 		messages string
 		after    int

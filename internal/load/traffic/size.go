@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -13,7 +13,7 @@ import (
 // none.
 type Size struct {
 	Fixed int
-	Law   *dist.Count // nil: Fixed
+	Law   *arrival.Count // nil: Fixed
 }
 
 // UnmarshalText parses either.
@@ -25,7 +25,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 		}
 		return nil
 	}
-	c, err := dist.ParseCount(string(text))
+	c, err := arrival.ParseCount(string(text))
 	*s = Size{Law: &c}
 	return err
 }
@@ -53,9 +53,9 @@ func (s Size) IsZero() bool { return s.Law == nil && s.Fixed == 0 }
 func (s Size) atLeast(n int) bool { return s.Law != nil || s.Fixed >= n }
 
 // count is the distribution.
-func (s Size) count() dist.Count {
+func (s Size) count() arrival.Count {
 	if s.Law != nil {
 		return *s.Law
 	}
-	return dist.ConstantCount(s.Fixed)
+	return arrival.ConstantCount(s.Fixed)
 }

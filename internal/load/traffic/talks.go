@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -19,10 +19,10 @@ import (
 // of the answers. The answers are the model's own.
 type replayedTalks struct {
 	data
-	Conversations int            `json:"conversations,omitempty"` // 0: all
-	History       string         `json:"history"`                 // live, or recorded: the answers in the history
-	Think         *dist.Duration `json:"think,omitempty"`         // pause before a turn that has none
-	Output        Size           `json:"output_len,omitzero"`     // in place of the recorded lengths
+	Conversations int               `json:"conversations,omitempty"` // 0: all
+	History       string            `json:"history"`                 // live, or recorded: the answers in the history
+	Think         *arrival.Duration `json:"think,omitempty"`         // pause before a turn that has none
+	Output        Size              `json:"output_len,omitzero"`     // in place of the recorded lengths
 
 	talks []talk
 }

@@ -19,7 +19,7 @@ package traffic
 import (
 	"math/rand/v2"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // dice is the generator of draw n for one purpose: the same three give the same draws,
@@ -29,5 +29,5 @@ func dice(seed uint64, purpose string, n uint64) *rand.Rand {
 	for i := range len(purpose) {
 		h = (h ^ uint64(purpose[i])) * 1099511628211
 	}
-	return rand.New(rand.NewPCG(dist.Scramble(seed^h), dist.Scramble(n)))
+	return rand.New(rand.NewPCG(arrival.Scramble(seed^h), arrival.Scramble(n)))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // drawnCase is a workload drawn by the classes of vllm 0.33.0; the script is next
-// to the golden files of package vllm/dataset.
+// to the golden files of package vllm.
 type drawnCase struct {
 	Kind, Tokenizer          string
 	Seed                     uint64

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // An answer is the text of one response: words like "bag" and "tolemi", made
@@ -23,7 +23,7 @@ type answer struct {
 
 func newAnswer(v *vocabulary, seed uint64, prompt []int32) (answer, rand.PCG) {
 	h := hashIDs(prompt)
-	return answer{v: v, dice: dist.Dice(seed, "answer", h), visible: -1}, dist.Dice(seed, "length", h)
+	return answer{v: v, dice: arrival.Dice(seed, "answer", h), visible: -1}, arrival.Dice(seed, "length", h)
 }
 
 // hashIDs is FNV-1a over the ids' four bytes.

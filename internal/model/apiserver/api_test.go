@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 func TestStreamShapes(t *testing.T) {
@@ -112,7 +112,7 @@ func TestWholeResponseShapes(t *testing.T) {
 }
 
 func TestLengths(t *testing.T) {
-	natural := dist.ConstantCount(10)
+	natural := arrival.ConstantCount(10)
 	for _, test := range []struct {
 		name, path, fields string
 		tokens             int
@@ -313,7 +313,7 @@ func TestAccepted(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, Config{OutputLen: dist.ConstantCount(3)})
+				r := newRig(t, Config{OutputLen: arrival.ConstantCount(3)})
 				if status, body := r.whole("POST", test.path, test.body); status != http.StatusOK {
 					t.Errorf("%d %s", status, body)
 				}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -24,7 +24,7 @@ type Config struct {
 	Seed        uint64         // of every draw and of the text of the answers
 	Latency     engine.Latency // when tokens come
 	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
-	OutputLen   dist.Count     // natural length of an answer; lognormal(256,0.5) if not set
+	OutputLen   arrival.Count  // natural length of an answer; lognormal(256,0.5) if not set
 	APIKey      string         // required as bearer token but for health, if not empty
 
 	Role Role // in a deployment that separates prefill and decode; empty: both
@@ -174,7 +174,7 @@ func (c Config) withDefaults() Config {
 		c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Engine.Context())
 	}
 	c.MaxModelLen = cmp.Or(c.MaxModelLen, engine.DefaultContext)
-	c.OutputLen = cmp.Or(c.OutputLen, dist.LognormalCount(256, 0.5))
+	c.OutputLen = cmp.Or(c.OutputLen, arrival.LognormalCount(256, 0.5))
 	c.StallLimit = cmp.Or(c.StallLimit, 5*time.Minute)
 	c.TruthLimit = cmp.Or(c.TruthLimit, 100_000)
 	c.TruthWrites = cmp.Or(c.TruthWrites, 10_000_000)

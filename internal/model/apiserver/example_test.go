@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -16,7 +16,7 @@ import (
 func ExampleServer() {
 	s, err := apiserver.New(apiserver.Config{
 		Seed:    1,
-		Latency: engine.Latency{TTFT: dist.Constant(20 * time.Millisecond), ITL: dist.Constant(time.Millisecond)},
+		Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(time.Millisecond)},
 	})
 	if err != nil {
 		fmt.Println(err)

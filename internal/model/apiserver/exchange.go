@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
@@ -76,7 +76,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Proto
 // its body, once read, else one made up.
 func (x *exchange) name(id string) {
 	if id == "" {
-		dice := dist.Dice(x.s.cfg.Seed, "id", x.arrival)
+		dice := arrival.Dice(x.s.cfg.Seed, "id", x.arrival)
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
 	x.rec.ID = id
@@ -101,7 +101,7 @@ func (x *exchange) serve() error {
 	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
 	x.traits = x.lot.traits(x.req)
 	x.rec.Faults = append(x.rec.Faults, x.traits...)
-	x.dice = dist.Dice(x.s.cfg.Seed, "variation", x.arrival)
+	x.dice = arrival.Dice(x.s.cfg.Seed, "variation", x.arrival)
 	a := &x.answer
 	a.ID, a.Created, a.Source, a.Seconds = x.rec.ID, time.Now().Unix(), &x.text, x.req.seconds
 	a.Usage, a.Continuous = a.Usage && !x.traits.have(FaultNoUsage), a.Continuous && !x.traits.have(FaultNoUsage)

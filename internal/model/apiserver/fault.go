@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -155,10 +155,10 @@ func kindOf(name string) (faultKind, bool) {
 	return faultKinds[i], true
 }
 
-// hits tells whether f falls on the request with this arrival number.
-func (f Fault) hits(seed, arrival uint64) bool {
-	dice := dist.Dice(seed, f.Name+"@"+strconv.Itoa(f.AfterTokens), arrival)
-	return dist.Unit(dice.Uint64()) < f.Share
+// hits tells whether f falls on the request with this number of arrival.
+func (f Fault) hits(seed, number uint64) bool {
+	dice := arrival.Dice(seed, f.Name+"@"+strconv.Itoa(f.AfterTokens), number)
+	return arrival.Unit(dice.Uint64()) < f.Share
 }
 
 // A lot is what the draw dealt one request.

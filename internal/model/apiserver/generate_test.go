@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -104,7 +104,7 @@ func TestGenerateWhole(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, Config{OutputLen: dist.ConstantCount(10), MaxModelLen: 200})
+				r := newRig(t, Config{OutputLen: arrival.ConstantCount(10), MaxModelLen: 200})
 				status, body := r.whole("POST", generate, `{`+test.fields+`}`)
 				a := tell(t, body)
 				if status != 200 || a.Meta.Prompt != test.prompt || a.Meta.Completion != test.tokens || len(a.OutputIDs) != test.tokens || a.Meta.Finish.Type != test.finish {

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -40,7 +40,7 @@ func (c *strictModel) check(what string, now time.Duration) {
 // The loop keeps the order that engine.Model asks for: Step, then Add and Cancel.
 func TestTheLoopStepsBeforeItsOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		latency := engine.Latency{TTFT: dist.Constant(10 * ms), ITL: dist.Constant(10 * ms), Slots: 2}
+		latency := engine.Latency{TTFT: arrival.FixedDuration(10 * ms), ITL: arrival.FixedDuration(10 * ms), Slots: 2}
 		model := &strictModel{LatencyModel: engine.NewLatencyModel(latency, 0), t: t, stepped: -1}
 		l := newLoop(model, time.Now(), false, newMeters(100))
 		tickets := make([]ticket, 4)

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -300,7 +300,7 @@ func BenchmarkServer(b *testing.B) {
 	l := listenLoopback(b)
 	// One token a millisecond is more than can be written: every handler is
 	// busy, and what it cannot keep up with goes out as several tokens.
-	serveLoopback(b, l, Config{Latency: engine.Latency{ITL: dist.Constant(ms)}, TruthWrites: 1})
+	serveLoopback(b, l, Config{Latency: engine.Latency{ITL: arrival.FixedDuration(ms)}, TruthWrites: 1})
 	var events atomic.Int64
 	thousand := make(chan struct{}, 1)
 	for range streams {

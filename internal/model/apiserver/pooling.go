@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
@@ -94,8 +94,8 @@ func (p *pooled) results() *phrase.Pooled {
 	out := &phrase.Pooled{Texts: p.Texts}
 	for _, seed := range p.seeds {
 		if p.Documents != nil {
-			dice := dist.Dice(p.seed, "score", seed)
-			out.Scores = append(out.Scores, dist.Unit(dice.Uint64()))
+			dice := arrival.Dice(p.seed, "score", seed)
+			out.Scores = append(out.Scores, arrival.Unit(dice.Uint64()))
 		} else {
 			out.Vectors = append(out.Vectors, p.vector(seed))
 		}
@@ -105,10 +105,10 @@ func (p *pooled) results() *phrase.Pooled {
 
 // vector is about as long as 1.
 func (p *pooled) vector(seed uint64) []float32 {
-	dice := dist.Dice(p.seed, "vector", seed)
+	dice := arrival.Dice(p.seed, "vector", seed)
 	v := make([]float32, p.Dimensions)
 	for i := range v {
-		v[i] = float32((2*dist.Unit(dice.Uint64()) - 1) * math.Sqrt(3/float64(p.Dimensions)))
+		v[i] = float32((2*arrival.Unit(dice.Uint64()) - 1) * math.Sqrt(3/float64(p.Dimensions)))
 	}
 	return v
 }

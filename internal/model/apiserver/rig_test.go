@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -204,7 +204,7 @@ func text(t *testing.T, events []event) string {
 
 // constantConfig emits the first token after 20 ms and another each 5 ms.
 func constantConfig() Config {
-	return Config{Latency: engine.Latency{TTFT: dist.Constant(20 * ms), ITL: dist.Constant(5 * ms)}}
+	return Config{Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * ms), ITL: arrival.FixedDuration(5 * ms)}}
 }
 
 func listenLoopback(t testing.TB) net.Listener {

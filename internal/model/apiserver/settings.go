@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -14,17 +14,17 @@ import (
 // Settings are what a user says of a server: what deployment it stands for, or with
 // which latencies it answers.
 type Settings struct {
-	Profile        string         `json:"profile,omitempty"` // of the program, or a YAML file
-	Set            []string       `json:"set,omitempty"`     // fields of the profile with other values, as FIELD=VALUE
-	TTFT           *dist.Duration `json:"ttft,omitempty"`
-	ITL            *dist.Duration `json:"itl,omitempty"`
-	PerPromptToken *dist.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT
-	PerImage       *dist.Duration `json:"per_image,omitempty"`        // likewise
-	Slots          *int           `json:"slots,omitempty"`            // requests served at once; 0: no limit
-	OutputLen      *dist.Count    `json:"output_len,omitempty"`       // of answers whose end is up to the model
-	MaxModelLen    *int           `json:"max_model_len,omitempty"`
-	Fault          []Fault        `json:"fault,omitempty"`
-	Seed           uint64         `json:"seed,omitempty"`
+	Profile        string            `json:"profile,omitempty"` // of the program, or a YAML file
+	Set            []string          `json:"set,omitempty"`     // fields of the profile with other values, as FIELD=VALUE
+	TTFT           *arrival.Duration `json:"ttft,omitempty"`
+	ITL            *arrival.Duration `json:"itl,omitempty"`
+	PerPromptToken *arrival.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT
+	PerImage       *arrival.Duration `json:"per_image,omitempty"`        // likewise
+	Slots          *int              `json:"slots,omitempty"`            // requests served at once; 0: no limit
+	OutputLen      *arrival.Count    `json:"output_len,omitempty"`       // of answers whose end is up to the model
+	MaxModelLen    *int              `json:"max_model_len,omitempty"`
+	Fault          []Fault           `json:"fault,omitempty"`
+	Seed           uint64            `json:"seed,omitempty"`
 	Pacing
 }
 
@@ -49,7 +49,7 @@ func (s Settings) latencies() (given []string) {
 func (s Settings) Config(version string, read func(file string) ([]byte, error)) (Config, *profile.Profile, error) {
 	cfg := Config{
 		Model: profile.DefaultModel, Version: engineVersion(version), MaxModelLen: or(s.MaxModelLen, 0),
-		Seed: s.Seed, OutputLen: or(s.OutputLen, dist.Count{}), Faults: s.Fault,
+		Seed: s.Seed, OutputLen: or(s.OutputLen, arrival.Count{}), Faults: s.Fault,
 	}
 	var p plan.Problems
 	given := s.latencies()
@@ -75,8 +75,8 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 		return cfg, deployment, err
 	}
 	cfg.Latency = engine.Latency{
-		TTFT: or(s.TTFT, dist.Constant(50*time.Millisecond)), ITL: or(s.ITL, dist.Constant(10*time.Millisecond)),
-		PerPromptToken: or(s.PerPromptToken, dist.Duration{}), PerImage: or(s.PerImage, dist.Duration{}), Slots: or(s.Slots, 0),
+		TTFT: or(s.TTFT, arrival.FixedDuration(50*time.Millisecond)), ITL: or(s.ITL, arrival.FixedDuration(10*time.Millisecond)),
+		PerPromptToken: or(s.PerPromptToken, arrival.Duration{}), PerImage: or(s.PerImage, arrival.Duration{}), Slots: or(s.Slots, 0),
 	}
 	return cfg, nil, nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -44,8 +44,8 @@ func TestStreamInstantsAreExact(t *testing.T) {
 func TestPromptAndImagesDelayTheFirstToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := constantConfig()
-		cfg.Latency.PerPromptToken = dist.Constant(ms)
-		cfg.Latency.PerImage = dist.Constant(100 * ms)
+		cfg.Latency.PerPromptToken = arrival.FixedDuration(ms)
+		cfg.Latency.PerImage = arrival.FixedDuration(100 * ms)
 		r := newRig(t, cfg)
 		events, err := r.stream(completions, `{"prompt":[1,2,3,4,5,6,7],"max_tokens":1,"ignore_eos":true,"stream":true}`)
 		if err != nil {
@@ -217,9 +217,9 @@ func record7(t *testing.T, cfg Config) []string {
 	return out
 }
 
-func mustDist(t testing.TB, s string) dist.Duration {
+func mustDist(t testing.TB, s string) arrival.Duration {
 	t.Helper()
-	d, err := dist.ParseDuration(s)
+	d, err := arrival.ParseDuration(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -106,7 +106,7 @@ func TestTruthIsBounded(t *testing.T) {
 		if got, want := state(), "[r2 r3 r4] 2 6"; got != want {
 			t.Errorf("after five short requests %s, want %s", got, want)
 		}
-		r.s.cfg.Latency.ITL = dist.Constant(ms)
+		r.s.cfg.Latency.ITL = arrival.FixedDuration(ms)
 		r.s.loop.model = engine.NewLatencyModel(r.s.cfg.Latency, 0)
 		ask("long", 20) // 22 writes, with r4's 25
 		if got, want := state(), "[r4 long] 4 12"; got != want {

@@ -2,8 +2,6 @@ package calibrate
 
 import (
 	"fmt"
-
-	"github.com/pitot-bench/pitot/internal/model/steps"
 )
 
 // Beyond these shares an engine is not of the kind that was found, or did not keep its pace: of the
@@ -25,7 +23,7 @@ func (c *Calibration) Doubts() (why []string) {
 		why = append(why, fmt.Sprintf("its own runs are off by %.0f %% on average, so this engine works in another way, or did not keep its pace", 100*m))
 	}
 	if c.Overtaken > mostOvertaken {
-		why = append(why, fmt.Sprintf("%.0f %% of the requests had their first token after that of %d or more that were sent later, so they are not served in their order, and TTFT under load is not known", 100*c.Overtaken, steps.ManyLater))
+		why = append(why, fmt.Sprintf("%.0f %% of the requests had their first token after that of %d or more that were sent later, so they are not served in their order, and TTFT under load is not known", 100*c.Overtaken, ManyLater))
 	}
 	if c.ShortFirst > mostShort {
 		why = append(why, fmt.Sprintf("of two requests sent together the one with the shorter prompt came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*c.ShortFirst))

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
-	"github.com/pitot-bench/pitot/internal/load/dist"
+
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -14,7 +14,7 @@ import (
 
 // plan draws the requests and arrivals of a run: draw number n of e.
 func plan(e *profile.Evidence, n uint64) sim.Plan {
-	dice := dist.Dice(n, "reproduce", 0)
+	dice := arrival.Dice(n, "reproduce", 0)
 	r := rand.New(&dice)
 	w := &e.Workload
 	texts := lengths(r, w.Text, e.Requests, w.InputTokens)

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
-	"github.com/pitot-bench/pitot/internal/model/steps"
+
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A Calibration is an engine found from runs with records.
 type Calibration struct {
-	*steps.Found
+	*Found
 	Engine engine.Config
 	Runs   []Refit
 	Lo, Hi int     // prompt tokens of the requests, the shortest and the longest
@@ -30,14 +30,14 @@ type Calibration struct {
 const leastMisfit = 0.01
 
 // FromTraces finds the engine behind runs of the same server. What is wrong with a run is said
-// of all runs at once; the errors of steps.Fit are about all of them together.
+// of all runs at once; the errors of FitSteps are about all of them together.
 func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error) {
 	if err := suitable(traces); err != nil {
 		return nil, err
 	}
 	c := &Calibration{Lo: math.MaxInt}
 	var err error
-	if c.Found, err = steps.Fit(c.legs(traces), toldMemory(traces)); err != nil {
+	if c.Found, err = FitSteps(c.legs(traces), toldMemory(traces)); err != nil {
 		return nil, err
 	}
 	c.Block = block(traces, c.PrefillFirst)
@@ -75,10 +75,10 @@ func toldMemory(traces []*trace.Trace) (tokens int) {
 }
 
 // legs are the runs as the engine's clients saw them.
-func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
-	legs, tokens := make([]steps.Leg, len(traces)), 0
+func (c *Calibration) legs(traces []*trace.Trace) []Leg {
+	legs, tokens := make([]Leg, len(traces)), 0
 	for i, t := range traces {
-		legs[i] = steps.Leg{Limit: t.Run.Plan.Concurrency}
+		legs[i] = Leg{Limit: t.Run.Plan.Concurrency}
 		for _, r := range slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) }) {
 			if s := stream(r); len(s.At) > 0 {
 				legs[i].Streams = append(legs[i].Streams, s)
@@ -182,7 +182,7 @@ func unfit(t *trace.Trace) string {
 }
 
 // stream is what a record shows of the engine; without tokens it shows nothing.
-func stream(r *trace.Record) (s steps.Stream) {
+func stream(r *trace.Record) (s Stream) {
 	if !r.OK() || !r.Sent.Happened() {
 		return s
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
-	"github.com/pitot-bench/pitot/internal/model/aliens"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/aliens"
 )
 
 // A truth is an engine that a calibration has to find.

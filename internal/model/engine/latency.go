@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
-	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // A Latency is the simple timing model: jobs queue in order of arrival for one of
@@ -18,10 +17,10 @@ import (
 // per later token. A place is free again the instant its last token is due. The
 // zero value answers at once.
 type Latency struct {
-	TTFT           dist.Duration
-	ITL            dist.Duration
-	PerPromptToken dist.Duration
-	PerImage       dist.Duration
+	TTFT           arrival.Duration
+	ITL            arrival.Duration
+	PerPromptToken arrival.Duration
+	PerImage       arrival.Duration
 	Slots          int // places; 0 means no limit
 }
 
@@ -64,7 +63,7 @@ func (s *seatSource) Uint64() uint64 { return s.dice.Uint64() }
 // Add adds a job; it starts at once if a place is free.
 func (c *LatencyModel) Add(now time.Duration, j Job) {
 	s := &seat{job: j, arrived: now, left: max(j.OutputTokens, 1)}
-	s.dice = dist.Dice(c.seed, "latency", j.ID)
+	s.dice = arrival.Dice(c.seed, "latency", j.ID)
 	c.jobs[j.ID] = s
 	c.queue = append(c.queue, s)
 	c.waiting++
@@ -145,7 +144,7 @@ func (c *LatencyModel) firstToken(s *seat) time.Duration {
 	return d
 }
 
-func (c *LatencyModel) draw(s *seat, d dist.Duration) time.Duration {
+func (c *LatencyModel) draw(s *seat, d arrival.Duration) time.Duration {
 	if fixed, ok := d.Fixed(); ok {
 		return fixed
 	}
@@ -154,7 +153,7 @@ func (c *LatencyModel) draw(s *seat, d dist.Duration) time.Duration {
 }
 
 // forever is an instant that never comes: the sum of two still fits a Duration.
-const forever = dist.Longest
+const forever = arrival.Longest
 
 // later is t+d, at most forever.
 func later(t, d time.Duration) time.Duration { return min(t+d, forever) }

@@ -11,7 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // TestCoreScripts runs the scripts in testdata/core. A script is a model and then,
@@ -110,7 +110,7 @@ func (s *script) model(args []string) Latency {
 		case "slots":
 			s.scan(value, &m.Slots)
 		default:
-			*map[string]*dist.Duration{"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage}[name] = mustDist(s.t, value)
+			*map[string]*arrival.Duration{"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage}[name] = mustDist(s.t, value)
 		}
 	}
 	return m
@@ -143,8 +143,8 @@ type move struct {
 
 func drawLatency(t *rapid.T) Latency {
 	dists := []string{"0s", "7ms", "uniform(1ms,20ms)", "normal(5ms,9ms)", "lognormal(9ms,1.5)", "exponential(4ms)", "gamma(8ms,2)"}
-	law := func(name string) dist.Duration {
-		d, err := dist.ParseDuration(rapid.SampledFrom(dists).Draw(t, name))
+	law := func(name string) arrival.Duration {
+		d, err := arrival.ParseDuration(rapid.SampledFrom(dists).Draw(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,11 +269,11 @@ func TestCoreDoesNotMindLateSteps(t *testing.T) {
 
 // Delays with a sum beyond a Duration do not come at once.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
-	day := dist.Constant(24 * time.Hour)
+	day := arrival.FixedDuration(24 * time.Hour)
 	for name, model := range map[string]Latency{
 		"prompt": {PerPromptToken: day},
-		"first":  {TTFT: dist.Constant(1 << 62), PerImage: dist.Constant(1 << 62)},
-		"itl":    {ITL: dist.Constant(1<<63 - 1)},
+		"first":  {TTFT: arrival.FixedDuration(1 << 62), PerImage: arrival.FixedDuration(1 << 62)},
+		"itl":    {ITL: arrival.FixedDuration(1<<63 - 1)},
 	} {
 		c := NewLatencyModel(model, 0)
 		c.Add(time.Hour, Job{PromptTokens: 10_000_000, Images: make([]Image, 3), OutputTokens: 4})
@@ -305,9 +305,9 @@ func TestJobDrawsAreItsOwn(t *testing.T) {
 	}
 }
 
-func mustDist(t testing.TB, s string) dist.Duration {
+func mustDist(t testing.TB, s string) arrival.Duration {
 	t.Helper()
-	d, err := dist.ParseDuration(s)
+	d, err := arrival.ParseDuration(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -75,7 +75,7 @@ func (p Pace) newPace(seed uint64) pace {
 		made.drift = nil
 	}
 	if p.StartSpread > 0 {
-		dice := dist.Dice(seed, "start", 0)
+		dice := arrival.Dice(seed, "start", 0)
 		z := rand.New(&dice).NormFloat64()
 		made.fixed *= portable(max(1+float64(float64(p.StartSpread)*z), slowest))
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -42,7 +42,7 @@ func TestStartSpread(t *testing.T) {
 // Random stalls are as frequent as stated, other seeds have others, and all replicas have
 // the same.
 func TestRandomStalls(t *testing.T) {
-	law := Stalls{Every: parsed(t, "exponential(10s)"), Length: dist.Constant(200 * time.Millisecond)}
+	law := Stalls{Every: parsed(t, "exponential(10s)"), Length: arrival.FixedDuration(200 * time.Millisecond)}
 	c := Config{Cost: Costs{Step: 1}, Stalls: &law, Replicas: Replicas{Count: 2}, Scheduler: Scheduler{MaxSequences: 1}}
 	first := finished(t, c, 20000)
 	// About 2000 stalls in 20 000 s of work; their number has a standard deviation of 45.
@@ -64,9 +64,9 @@ func TestRandomStalls(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, text string) dist.Duration {
+func parsed(t *testing.T, text string) arrival.Duration {
 	t.Helper()
-	d, err := dist.ParseDuration(text)
+	d, err := arrival.ParseDuration(text)
 	if err != nil {
 		t.Fatal(err)
 	}

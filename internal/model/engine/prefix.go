@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/pitot-bench/pitot/internal/load/dist"
+import "github.com/pitot-bench/pitot/internal/load/arrival"
 
 // A prefixCache is a pool that reuses the full blocks of prompts. A block is
 // identified by the hash of its tokens and all tokens before it, so equal hashes
@@ -123,7 +123,7 @@ func (s *Seq) hashBlocks(block int) []uint64 {
 	hashes := make([]uint64, 0, s.PromptTokens/block)
 	n := 0
 	add := func(token uint64) {
-		h = dist.Scramble(h ^ token)
+		h = arrival.Scramble(h ^ token)
 		if n++; n%block == 0 {
 			hashes = append(hashes, h)
 		}

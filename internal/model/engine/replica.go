@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // A replica is one whole server: a frontend, the core that decodes, and with
@@ -53,7 +53,7 @@ func (s *server) kick(now time.Duration) {
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
 		return coreConfig{
-			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: dist.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
+			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: arrival.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
 			pace: c.newPace(c.Seed), stalls: newStandstill(c.Stalls, c.Seed),
 		}
 	}

@@ -4,15 +4,15 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // Stalls are times in which no step proceeds, in any replica, as when a server compiles
 // kernels or collects garbage. Work that is done otherwise goes on: that of a frontend,
 // transfers. One that would begin while another lasts is left out.
 type Stalls struct {
-	Every  dist.Duration `yaml:"every"` // from the beginning of one to that of the next
-	Length dist.Duration `yaml:"length"`
+	Every  arrival.Duration `yaml:"every"` // from the beginning of one to that of the next
+	Length arrival.Duration `yaml:"length"`
 }
 
 // betweenStalls is the least time from one to the next, and from its end, so that every step
@@ -32,7 +32,7 @@ func newStandstill(law *Stalls, seed uint64) *standstill {
 	if law == nil || law.none() {
 		return nil
 	}
-	dice := dist.Dice(seed, "stalls", 0)
+	dice := arrival.Dice(seed, "stalls", 0)
 	s := &standstill{law: *law, rand: rand.New(&dice)}
 	s.next()
 	return s

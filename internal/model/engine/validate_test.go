@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // Every mistake is reported with its field, all at once.
@@ -30,11 +30,11 @@ func TestValidate(t *testing.T) {
 			[]string{"cost.decode_table[1].at", "cost.decode_table[1].time", "cost.prefill_table", "cost.decode_table"},
 		},
 		"pace": {
-			Config{Pace: Pace{Slower: -1, StartSpread: 0.3, Drift: &Drift{Change: 11}}, Stalls: &Stalls{Every: dist.Constant(1)}},
+			Config{Pace: Pace{Slower: -1, StartSpread: 0.3, Drift: &Drift{Change: 11}}, Stalls: &Stalls{Every: arrival.FixedDuration(1)}},
 			[]string{"slower", "start_spread", "drift.change", "drift.over", "stalls.length"},
 		},
 		"no change":   {Config{Pace: Pace{Drift: &Drift{Over: 1}}}, []string{"drift.change"}},
-		"only stalls": {Config{Stalls: &Stalls{Every: dist.Constant(1), Length: dist.Constant(1)}}, []string{"stalls.length"}},
+		"only stalls": {Config{Stalls: &Stalls{Every: arrival.FixedDuration(1), Length: arrival.FixedDuration(1)}}, []string{"stalls.length"}},
 		"mixed table": {
 			Config{Cost: Costs{Step: 1, MixedTable: []Point{{0, 2}, {4, 1}}}, Scheduler: Scheduler{PrefillBudget: -1}},
 			[]string{"scheduler.prefill_budget", "cost.mixed_table[1].time"},

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Goal is how far a load would meet an objective.
 type Goal struct {
-	Objective objective.Objective `json:"objective"`
+	Objective metrics.Objective `json:"objective"`
 	// Share is that of the requests within the limit, or of the gaps, with its interval.
 	Share  float64 `json:"share"`
 	Low    float64 `json:"low"`
@@ -71,8 +71,8 @@ func (p *Prediction) Verdict() Verdict {
 
 // goal is the prediction of objective i, whose figure is f. The attainment of a percentile
 // decides; of a mean there is none to reach, and the figure does.
-func (c *Case) goal(i int, o objective.Objective, f Figure, nominal, drawn []*outcome) Goal {
-	var together objective.Attainment
+func (c *Case) goal(i int, o metrics.Objective, f Figure, nominal, drawn []*outcome) Goal {
+	var together metrics.Attainment
 	for _, one := range nominal {
 		together = together.Add(one.attained[i])
 	}
@@ -112,6 +112,6 @@ func (c *Case) attained(i int, nominal, drawn []*outcome) (low, high float64) {
 }
 
 // odds is the logarithm of those of missing the limit.
-func odds(a objective.Attainment) float64 {
+func odds(a metrics.Attainment) float64 {
 	return math.Log(float64(a.Of-a.Within)+0.5) - math.Log(float64(a.Within)+0.5)
 }

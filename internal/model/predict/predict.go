@@ -28,7 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -55,7 +55,7 @@ type Case struct {
 	Run         trace.Run // plan and environment of a run that simulates one of them
 	Level       float64   // of the intervals, such as 0.9
 	Percentiles []float64 // of latencies, in percent
-	Objectives  []objective.Objective
+	Objectives  []metrics.Objective
 }
 
 // A Prediction is what a load would give.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/predict"
@@ -164,7 +164,7 @@ func TestOddities(t *testing.T) {
 		"absurd draws":   {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Load: predict.Fixed(equal(10, 2, 10, 5).same(12)...)},
 		"high level":     {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Load: predict.Fixed(equal(10, 2, 10, 5).same(12)...), Level: 0.999},
 	} {
-		c.Objectives = []objective.Objective{{Metric: "tpot", P: 99, Limit: time.Second}, {Metric: "ttft", Limit: time.Second}, {Metric: "itl", P: 100, Limit: time.Hour}}
+		c.Objectives = []metrics.Objective{{Metric: "tpot", P: 99, Limit: time.Second}, {Metric: "ttft", Limit: time.Second}, {Metric: "itl", P: 100, Limit: time.Hour}}
 		p := of(t, c)
 		if len(p.Figures) == 0 || len(p.Goals) != 3 {
 			t.Errorf("%s: %+v", name, p)
@@ -187,7 +187,7 @@ func TestOddities(t *testing.T) {
 func TestRefused(t *testing.T) {
 	l := equal(10, 2, 10, 5).same(1)
 	l[0].Requests[3].Status, l[0].Requests[3].Refused = 400, "too long"
-	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Load: predict.Fixed(l...), Objectives: []objective.Objective{{Metric: "ttft", P: 95, Limit: time.Hour}}})
+	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Load: predict.Fixed(l...), Objectives: []metrics.Objective{{Metric: "ttft", P: 95, Limit: time.Hour}}})
 	if p.Failed != 0.1 || p.Example != "too long" || p.Goals[0].Share != 0.9 || p.Goals[0].Likely {
 		t.Errorf("%+v", p)
 	}
@@ -204,7 +204,7 @@ func TestGoals(t *testing.T) {
 		limit           float64
 		likely, certain bool
 	}{{f.Low * 0.8, false, false}, {f.Point * 1.02, true, false}, {f.High * 1.5, true, true}} {
-		c.Objectives = []objective.Objective{{Metric: "ttft", P: 90, Limit: time.Duration(at.limit * 1e9)}, {Metric: "ttft", Limit: time.Hour}}
+		c.Objectives = []metrics.Objective{{Metric: "ttft", P: 90, Limit: time.Duration(at.limit * 1e9)}, {Metric: "ttft", Limit: time.Hour}}
 		p := of(t, c)
 		if g := p.Goals[0]; g.Likely != at.likely || g.Certain != at.certain {
 			t.Errorf("%v in %+v: %+v", at.limit, f, g)

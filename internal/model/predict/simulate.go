@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/objective"
+
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -18,8 +18,8 @@ import (
 type outcome struct {
 	order    []string // names of figures, as a report has them
 	figures  map[string]float64
-	attained []objective.Attainment // of each objective
-	shaken   []objective.Attainment // of its limit, changed by a draw of the misfit
+	attained []metrics.Attainment // of each objective
+	shaken   []metrics.Attainment // of its limit, changed by a draw of the misfit
 	extent   extent
 
 	requests, failed int

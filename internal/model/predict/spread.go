@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // A scale is where values have their spread: logarithms, or, where one of them is 0, relative
@@ -69,7 +69,7 @@ func scores(purpose string) []float64 {
 	for i := range z {
 		z[i] /= sd
 	}
-	dice := dist.Dice(0, purpose, 0)
+	dice := arrival.Dice(0, purpose, 0)
 	rand.New(&dice).Shuffle(Draws, func(i, j int) { z[i], z[j] = z[j], z[i] })
 	return z
 }

@@ -14,7 +14,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -49,7 +49,7 @@ type Model struct {
 	// model.
 	Adapters []string `yaml:"adapters"`
 	// OutputLen is the natural length of an answer, in tokens.
-	OutputLen dist.Count `yaml:"output_len"`
+	OutputLen arrival.Count `yaml:"output_len"`
 }
 
 // Parse reads the profile in data; file is its name in mistakes. The error is

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
-	"github.com/pitot-bench/pitot/internal/load/dist"
+
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -20,7 +20,7 @@ const ms = trace.Instant(time.Millisecond)
 // plain is an engine with 50 ms to the first token and 10 ms between tokens.
 func plain(slots int) engine.Model {
 	return engine.NewLatencyModel(engine.Latency{
-		TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond), Slots: slots,
+		TTFT: arrival.FixedDuration(50 * time.Millisecond), ITL: arrival.FixedDuration(10 * time.Millisecond), Slots: slots,
 	}, 0)
 }
 
@@ -236,12 +236,12 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		places := rapid.IntRange(0, 5).Draw(t, "places")
-		ttft, err := dist.ParseDuration("uniform(0ms,100ms)")
+		ttft, err := arrival.ParseDuration("uniform(0ms,100ms)")
 		if err != nil {
 			t.Fatal(err)
 		}
 		model := &watch{t: t, live: map[uint64]bool{}, Model: engine.NewLatencyModel(engine.Latency{
-			TTFT: ttft, ITL: dist.Constant(time.Duration(rapid.IntRange(0, 20).Draw(t, "itl")) * time.Millisecond),
+			TTFT: ttft, ITL: arrival.FixedDuration(time.Duration(rapid.IntRange(0, 20).Draw(t, "itl")) * time.Millisecond),
 			Slots: rapid.IntRange(0, 4).Draw(t, "slots"),
 		}, 1)}
 		o := Run(model, Plan{Requests: answers(lengths...), Schedule: schedule, Concurrency: places, Stream: true})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
@@ -13,7 +13,7 @@ import (
 // text gets the text.
 func (c *Config) answer(q *phrase.Request, n uint64) (phrase.Answer, *phrase.Error) {
 	a := q.Answer()
-	a.ID = cmp.Or(a.ID, fmt.Sprintf("%016x", dist.Scramble(c.Seed)^n))
+	a.ID = cmp.Or(a.ID, fmt.Sprintf("%016x", arrival.Scramble(c.Seed)^n))
 	a.Model, a.Created, a.Source = cmp.Or(a.Model, c.Model), time.Now().Unix(), newScript(n)
 	a.PromptTokens, a.Tokens, a.Finish = promptTokens(&q.Prompt), c.OutputTokens, "length"
 	switch {

@@ -3,7 +3,7 @@ package truth
 import (
 	"math/rand/v2"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // A plan gives the due times of one stream's writes. It never looks at a clock:
@@ -30,7 +30,7 @@ func (c *Config) plan(n uint64) plan {
 		ttft:     int64(c.TTFT),
 		period:   int64(c.Step),
 		jitter:   c.Jitter,
-		dice:     dist.Dice(c.Seed, "plan", n),
+		dice:     arrival.Dice(c.Seed, "plan", n),
 	}
 }
 
@@ -59,11 +59,11 @@ func (p *plan) next(due, now int64) int64 {
 }
 
 // uniform is a number in [0, 1).
-func uniform(d *rand.PCG) float64 { return dist.Unit(d.Uint64()) }
+func uniform(d *rand.PCG) float64 { return arrival.Unit(d.Uint64()) }
 
 // draw tells how the request that arrived as number n is to end.
 func (f Faults) draw(seed, n uint64) Ending {
-	d := dist.Dice(seed, "fault", n)
+	d := arrival.Dice(seed, "fault", n)
 	u := uniform(&d)
 	for _, s := range []struct {
 		share  float64

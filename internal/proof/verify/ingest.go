@@ -8,9 +8,8 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/tool/aiperf"
-	"github.com/pitot-bench/pitot/internal/tool/guidellm"
-	"github.com/pitot-bench/pitot/internal/tool/inferenceperf"
+	"github.com/pitot-bench/pitot/internal/tool/others"
+
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -42,7 +41,7 @@ func readGuideLLM(o object) (claim, error) {
 // nothing left out.
 func readFigures(o object) (claim, error) {
 	found, problems := result.Read(result.Source{Name: "report", Data: bytes.NewReader(o.data), Size: int64(len(o.data))},
-		guidellm.Format(), aiperf.Format(), inferenceperf.Format())
+		others.GuideLLMFormat(), others.AIPerfFormat(), others.InferencePerfFormat())
 	switch {
 	case len(problems) > 0:
 		return claim{}, errors.New(problems[0].Reason)

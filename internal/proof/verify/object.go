@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // newObject reads the last of the JSON objects in data: some tools append to
 // their files.
 func newObject(data []byte) (object, error) {
-	if err := nesting.Check(data); err != nil {
+	if err := plan.Check(data); err != nil {
 		return object{}, err
 	}
 	var last json.RawMessage

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -182,8 +182,8 @@ func (e *Environment) amdSMI(text string) bool {
 	var under struct {
 		List []json.RawMessage `json:"gpu_data"`
 	}
-	if nesting.Unmarshal([]byte(text), &list) != nil {
-		if nesting.Unmarshal([]byte(text), &under) != nil {
+	if plan.Unmarshal([]byte(text), &list) != nil {
+		if plan.Unmarshal([]byte(text), &under) != nil {
 			return false
 		}
 		list = under.List
@@ -224,7 +224,7 @@ func (e *Environment) ReadToolkits(a probe.Answers) {
 			Version string `json:"version"`
 		} `json:"cuda"`
 	}
-	_ = nesting.Unmarshal([]byte(a.Text("cuda")), &cuda) // what is no such file has no version
+	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // what is no such file has no version
 	add("cuda", cmp.Or(cuda.CUDA.Version, version.FindString(a.Text("cuda-txt"))))
 	for _, file := range a.All("cann") {
 		add("cann", assigned(file.Text, "version"))

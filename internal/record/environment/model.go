@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -111,7 +111,7 @@ var kept = []string{
 // config reads a config.json; a model of several kinds of input has a text_config in it.
 func (m *Model) config(text string) {
 	var top map[string]json.RawMessage
-	if nesting.Unmarshal([]byte(text), &top) != nil {
+	if plan.Unmarshal([]byte(text), &top) != nil {
 		return
 	}
 	var below map[string]json.RawMessage
@@ -180,7 +180,7 @@ type directURL struct {
 func ReadSources(files []probe.Answer) (trees []Tree) {
 	for _, f := range files {
 		var from directURL
-		if nesting.Unmarshal([]byte(f.Text), &from) != nil {
+		if plan.Unmarshal([]byte(f.Text), &from) != nil {
 			continue
 		}
 		name, _ := ofFolder(path.Dir(f.Path))

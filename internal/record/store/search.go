@@ -31,7 +31,7 @@ type SearchKind string
 // The kinds of a search.
 const (
 	Sweep    SearchKind = "sweep"    // judge/curve
-	Capacity SearchKind = "capacity" // experiment/capacity
+	Capacity SearchKind = "capacity" // experiment/search
 )
 
 // A SearchWriter keeps a search that goes on.

@@ -14,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -132,7 +132,7 @@ func tableOf(t *testing.T, tr *trace.Trace) string {
 	t.Helper()
 	var b strings.Builder
 	if tr.Run.Origin != nil {
-		if err := table.WriteReported(&b, tr.Run, vllm.Table(), sglang.Table()); err != nil {
+		if err := result.WriteReported(&b, tr.Run, vllm.Table(), sglang.Table()); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // reports are the forms that there are of a run. They take all records at once, so a large run has
@@ -71,7 +71,7 @@ func reported(q asked, run trace.Run) []view.Report {
 	var b bytes.Buffer
 	var err error
 	if known.Named(run.Origin.Tool).Log != nil {
-		err = table.WriteReported(&b, run, tool.Tables(known.Tools())...)
+		err = result.WriteReported(&b, run, tool.Tables(known.Tools())...)
 	} else {
 		err = text.Figures(&b, run.Origin, q.lang)
 	}

@@ -6,6 +6,22 @@
 // file which is still open was removed or replaced under its name. ReadSmall reads no more
 // than a person would write. Prune limits a folder of files that can be got again. MakeTemporary makes
 // a folder that is removed after its process.
+//
+// # Spool
+//
+// A Spool is a file for prompts that are too many for memory.
+//
+// It lies in a folder where there is room for what a benchmark leaves, no name leads to it,
+// and it is gone when the process is.
+//
+// # Standard output
+//
+// Stdout and Stderr keep what is printed when an interrupt has ended who reads it.
+//
+// An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee
+// FILE` is gone before the report is written, and the report with it. From an interrupt on,
+// what a pipe no longer takes goes to standard error, and from there to the terminal. Without
+// one a reader that ends, as head does, ends the program, as usual.
 package files
 
 import (

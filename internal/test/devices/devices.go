@@ -8,7 +8,7 @@
 //     names of the programs, and of an ssh whose every host is this machine. What starts
 //     programs, be it the code under test or a built pitot, then starts the fakes.
 //   - Within the process, by Start, in the time of a testing/synctest bubble: a minute of
-//     samples takes no time. A Running has the methods of a child.Process.
+//     samples takes no time. A Running has the methods of a collect.Process.
 //
 // The truth to hold samples against is Curve: power at an instant, energy between two.
 package devices

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/fleet/fleettest"
+	"github.com/pitot-bench/pitot/internal/test/fleettest"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/record/trace"

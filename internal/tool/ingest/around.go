@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -129,7 +129,7 @@ func (r *textReader) namespace(text string) {
 		return
 	}
 	a.broken.parsed = a.broken.Len()
-	settings, _, err := argparse.ReadNamespace(a.broken.String())
+	settings, _, err := python.ReadNamespace(a.broken.String())
 	if errors.Is(err, python.ErrCut) && !a.broken.complete() {
 		return
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -68,7 +68,7 @@ func vllmTable(t *rapid.T) string {
 	}
 	percentiles := rapid.SampledFrom([][]float64{{99}, {50, 99.9}, {1, 25, 99.99}, nil}).Draw(t, "percentiles")
 	r.Figures = vllm.Figures{
-		Figures: serving.Figures{
+		Figures: result.Figures{
 			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
 			TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
 			RequestThroughput: someNumber.Draw(t, "rps"), OutputThroughput: someNumber.Draw(t, "tps"),
@@ -121,7 +121,7 @@ func sglangTable(t *rapid.T) string {
 		t.Fatal(err)
 	}
 	r.Figures = sglang.Figures{
-		Figures: serving.Figures{
+		Figures: result.Figures{
 			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
 			RequestThroughput: someNumber.Draw(t, "rps"), OutputThroughput: someNumber.Draw(t, "out"),
 			TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
@@ -160,7 +160,7 @@ func TestTablesOfEveryFormComeBackToTheByte(t *testing.T) {
 			text = eachLine(text, func(_ int, l string) string { return strings.TrimRight(l, " ") })
 		}
 		var b strings.Builder
-		if err := table.WriteReported(&b, only(t, "a.txt", text), vllm.Table(), sglang.Table()); err != nil {
+		if err := result.WriteReported(&b, only(t, "a.txt", text), vllm.Table(), sglang.Table()); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(text, b.String()); diff != "" {

@@ -12,9 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -83,7 +83,7 @@ func sorted(all []trace.Figure) []trace.Figure {
 
 func readsBack(t *testing.T, run trace.Run) {
 	var b strings.Builder
-	if err := table.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
+	if err := result.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
 		t.Fatal(err)
 	}
 	again, problems := known.readText(source("b.md", b.String()))
@@ -101,7 +101,7 @@ func FuzzPlanOfWhatIsTold(f *testing.F) {
 	f.Add("Namespace(dataset_name='random', random_input_len=3, goodput=['ttft:1'], backend='vllm', burstiness=inf)")
 	f.Add("Namespace(dataset_name='image', request_rate=nan, max_concurrency=-1, profile_stages=[1], gsp_zipf_alpha=2)")
 	f.Fuzz(func(_ *testing.T, text string) {
-		settings, _, _ := argparse.ReadNamespace(text)
+		settings, _, _ := python.ReadNamespace(text)
 		for _, t := range known.tools {
 			if t.Plan != nil {
 				t.Plan(settings)

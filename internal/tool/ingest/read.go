@@ -10,14 +10,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // A Reader reads what some tools leave behind.
 type Reader struct {
 	tools   []tool.Tool
 	formats []result.Format
-	tables  *table.Reader
+	tables  *result.Reader
 
 	command   expression     // of a command line of a tool or of its server
 	described *regexp.Regexp // a line on the environment
@@ -26,7 +25,7 @@ type Reader struct {
 
 // NewReader makes one. Of tools that a table or a file could be of, it is the first's.
 func NewReader(tools ...tool.Tool) *Reader {
-	r := &Reader{tools: tools, formats: []result.Format{exports()}, tables: table.NewReader(tool.Tables(tools)...)}
+	r := &Reader{tools: tools, formats: []result.Format{exports()}, tables: result.NewReader(tool.Tables(tools)...)}
 	var names, commands []string
 	for _, t := range tools {
 		if t.Result.Is != nil {

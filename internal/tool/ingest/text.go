@@ -14,7 +14,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // A textReader reads the tables of a note or of a terminal's log. It sees one line
@@ -218,10 +217,10 @@ func (r *textReader) tableLine(l line) bool {
 }
 
 // findRow finds a row that stands where a tool puts it, or begins its line.
-func (all *Reader) findRow(text string) (table.Match, bool) {
+func (all *Reader) findRow(text string) (result.Match, bool) {
 	row, ok := all.tables.Find(text)
 	if !ok || !row.Aligned && strings.Trim(text[:row.Start], " \t>|+-") != "" {
-		return table.Match{}, false
+		return result.Match{}, false
 	}
 	return row, true
 }
@@ -382,7 +381,7 @@ type printed struct {
 	at      int // line where it begins
 	titled  bool
 	ended   bool
-	rows    []table.Match
+	rows    []result.Match
 	lines   []int // of the rows
 	foreign int   // lines since the last row that are not the table's
 	stack   []*heading
@@ -391,7 +390,7 @@ type printed struct {
 	around  surroundings
 }
 
-func (p *printed) add(n int, row table.Match) {
+func (p *printed) add(n int, row result.Match) {
 	p.foreign = 0
 	if len(p.rows) < mostRows {
 		p.rows, p.lines = append(p.rows, row), append(p.lines, n)
@@ -535,7 +534,7 @@ func stem(name string) string {
 
 // trimmed reports whether the rows that a tool fills up with blanks have lost
 // them.
-func trimmed(rows []table.Match) bool {
+func trimmed(rows []result.Match) bool {
 	short := 0
 	for _, row := range rows {
 		if row.Padded {

@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -89,7 +89,7 @@ func TestNotes(t *testing.T) {
 func rendered(t *testing.T, run trace.Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := table.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
+	if err := result.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

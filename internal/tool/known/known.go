@@ -13,9 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/aiperf"
-	"github.com/pitot-bench/pitot/internal/tool/guidellm"
-	"github.com/pitot-bench/pitot/internal/tool/inferenceperf"
+	"github.com/pitot-bench/pitot/internal/tool/others"
+
 	"github.com/pitot-bench/pitot/internal/tool/ingest"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -23,7 +22,7 @@ import (
 
 // Tools are the load generators that Pitot knows beside itself.
 func Tools() []tool.Tool {
-	return []tool.Tool{vllm.Tool(), sglang.Tool(), guidellm.Tool(), aiperf.Tool(), inferenceperf.Tool()}
+	return []tool.Tool{vllm.Tool(), sglang.Tool(), others.GuideLLM(), others.AIPerf(), others.InferencePerf()}
 }
 
 // Reader reads what they leave behind.

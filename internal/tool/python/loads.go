@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // errLoads is the error of a text that json.loads does not read.
@@ -20,7 +20,7 @@ var notNumbers = []string{"NaN", "Infinity", "-Infinity"}
 // Of members of one name the last one counts, in the place of the first, as in a dict. It is
 // written as json.dumps writes it.
 func Loads(s string) (json.RawMessage, error) {
-	if nesting.Check([]byte(s)) != nil || !json.Valid([]byte(withoutUnreal(s))) {
+	if plan.Check([]byte(s)) != nil || !json.Valid([]byte(withoutUnreal(s))) {
 		return nil, errLoads
 	}
 	return Dumped(json.RawMessage(distinct(gjson.Parse(s)))), nil

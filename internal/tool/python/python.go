@@ -1,6 +1,14 @@
 // Package python writes and reads values as Python does: repr, json.dumps, int and float
 // of a text. The tools that Pitot speaks for are Python programs, and their printouts,
 // result files and errors have to come out byte for byte.
+//
+// # Command lines
+//
+// A Parser reads command lines by the rules of Python's argparse, and prints
+// arguments and usage as it does.
+//
+// A tool binds Options to the fields of a struct, which hold the defaults, and a Parser
+// stores into them what a command line gives.
 package python
 
 import (

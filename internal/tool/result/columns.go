@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // vLLM and SGLang write what they know of single requests as columns: an array
@@ -25,8 +24,8 @@ import (
 type column struct {
 	name        string
 	of          kind
-	least, most float64                      // values, or most bytes of a text
-	field       func(q *serving.Request) any // pointer to what it is of
+	least, most float64              // values, or most bytes of a text
+	field       func(q *Request) any // pointer to what it is of
 }
 
 const (
@@ -41,22 +40,22 @@ const (
 // columnsOfRequests are those of vLLM and SGLang, in their order. Of start times only the
 // differences mean something.
 var columnsOfRequests = []column{
-	{"input_lens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Input }},
-	{"output_lens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Output }},
-	{"ttfts", numbers, 0, maxRun, func(q *serving.Request) any { return &q.TTFT }},
-	{"itls", arrays, 0, maxRun, func(q *serving.Request) any { return &q.ITL }},
-	{"latencies", numbers, 0, maxRun, func(q *serving.Request) any { return &q.Latency }},
-	{"start_times", numbers, -maxClock, maxClock, func(q *serving.Request) any { return &q.Start }},
-	{"queue_times", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.Queue }},
-	{"generated_texts", strs, 0, maxAnswer, func(q *serving.Request) any { return &q.Text }},
-	{"errors", strs, 0, maxFailure, func(q *serving.Request) any { return &q.ErrorText }},
-	{"server_queue_times", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.ServerQueue }},
-	{"server_ttfts", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.ServerTTFT }},
-	{"cached_tokens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Cached }},
+	{"input_lens", numbers, 0, maxCount, func(q *Request) any { return &q.Input }},
+	{"output_lens", numbers, 0, maxCount, func(q *Request) any { return &q.Output }},
+	{"ttfts", numbers, 0, maxRun, func(q *Request) any { return &q.TTFT }},
+	{"itls", arrays, 0, maxRun, func(q *Request) any { return &q.ITL }},
+	{"latencies", numbers, 0, maxRun, func(q *Request) any { return &q.Latency }},
+	{"start_times", numbers, -maxClock, maxClock, func(q *Request) any { return &q.Start }},
+	{"queue_times", numbers, -maxRun, maxRun, func(q *Request) any { return &q.Queue }},
+	{"generated_texts", strs, 0, maxAnswer, func(q *Request) any { return &q.Text }},
+	{"errors", strs, 0, maxFailure, func(q *Request) any { return &q.ErrorText }},
+	{"server_queue_times", numbers, -maxRun, maxRun, func(q *Request) any { return &q.ServerQueue }},
+	{"server_ttfts", numbers, -maxRun, maxRun, func(q *Request) any { return &q.ServerTTFT }},
+	{"cached_tokens", numbers, 0, maxCount, func(q *Request) any { return &q.Cached }},
 }
 
 // read reads the item of a request.
-func (col column) read(s *scanner, q *serving.Request) {
+func (col column) read(s *scanner, q *Request) {
 	switch to := col.field(q).(type) {
 	case *int:
 		*to = int(s.float())
@@ -73,7 +72,7 @@ func (col column) read(s *scanner, q *serving.Request) {
 }
 
 // write adds the item of a request.
-func (col column) write(b []byte, q *serving.Request) []byte {
+func (col column) write(b []byte, q *Request) []byte {
 	switch v := col.field(q).(type) {
 	case *int:
 		return strconv.AppendInt(b, int64(*v), 10)
@@ -93,7 +92,7 @@ func (col column) write(b []byte, q *serving.Request) []byte {
 }
 
 // WriteColumns writes those columns of requests that are kept.
-func WriteColumns(o *python.Object, requests []*serving.Request, kept func(name string) bool) {
+func WriteColumns(o *python.Object, requests []*Request, kept func(name string) bool) {
 	for _, col := range columnsOfRequests {
 		if kept(col.name) {
 			o.Raw(col.name, python.JSONList(len(requests), func(b []byte, i int) []byte { return col.write(b, requests[i]) }))
@@ -103,7 +102,7 @@ func WriteColumns(o *python.Object, requests []*serving.Request, kept func(name 
 
 // settle fills in what follows from the columns. Neither of the tools has a flag for a
 // failure, and one that nobody put in words has left no time either.
-func settle(q *serving.Request) {
+func settle(q *Request) {
 	q.Queue = max(0, q.Queue)
 	q.OK = q.ErrorText == "" && (q.Output != 0 || q.Latency != 0 || q.TTFT != 0)
 }
@@ -169,7 +168,7 @@ func (col column) check(l *List) *scanError {
 
 // nullable reports whether items may be null.
 func (col column) nullable() bool {
-	_, is := col.field(new(serving.Request)).(**float64)
+	_, is := col.field(new(Request)).(**float64)
 	return is
 }
 
@@ -192,8 +191,8 @@ func (c *Columns) shorten(f *Draft) {
 }
 
 // rows are the requests, but for what is in the columns left out.
-func (c *Columns) rows(without ...string) iter.Seq2[*serving.Request, error] {
-	return func(yield func(*serving.Request, error) bool) {
+func (c *Columns) rows(without ...string) iter.Seq2[*Request, error] {
+	return func(yield func(*Request, error) bool) {
 		type reader struct {
 			column
 			*scanner
@@ -209,7 +208,7 @@ func (c *Columns) rows(without ...string) iter.Seq2[*serving.Request, error] {
 			s.open('[')
 			readers = append(readers, reader{col, s})
 		}
-		q := new(serving.Request)
+		q := new(Request)
 		for i := range c.N {
 			for _, from := range readers {
 				if from.more(i == 0, ']') {
@@ -255,7 +254,7 @@ func (c *Columns) Records(m Recorder) iter.Seq2[*trace.Record, error] {
 // of whole nanoseconds, so the rounding gives back what they saw.
 func instant(seconds float64) trace.Instant { return trace.Instant(math.Round(seconds * 1e9)) }
 
-func (m Recorder) record(i int, r *serving.Request) (*trace.Record, error) {
+func (m Recorder) record(i int, r *Request) (*trace.Record, error) {
 	t := trace.NewRecord(i)
 	t.Released, t.Due = 0, 0
 	if m.Dated {
@@ -299,7 +298,7 @@ func lastWords(s string) string {
 
 // chunks adds up the gaps in seconds and rounds the sums, so that no error grows
 // with their number. An answer whose time nobody kept ends with its last chunk.
-func (m Recorder) chunks(t *trace.Record, r *serving.Request) {
+func (m Recorder) chunks(t *trace.Record, r *Request) {
 	t.Chunks = make([]trace.Chunk, 0, 1+len(r.ITL))
 	at := r.TTFT
 	t.Chunks = append(t.Chunks, trace.Chunk{At: t.Released + instant(at), Kind: trace.Text})

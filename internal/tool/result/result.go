@@ -6,6 +6,25 @@
 // A Format knows the objects of its tool, and takes figures, settings and what was asked
 // for out of them. What tools have in common is here: columns with an item for each
 // request, statistics by name, settings by dotted names, without secrets.
+//
+// # Tables
+//
+// A Layout writes and reads the tables that tools print of a run.
+//
+// A Layout says which rows a tool's table can have, in which order, and what each is
+// called where figures of several tools meet. A table is written by its layout, of a
+// live run and of an imported one, and read by it, so that what is read of a table
+// gives the same table again.
+//
+// The layouts themselves are the tools': each comes in as a Tool, a value.
+//
+// # Serving
+//
+// Figures is what `vllm bench serve` and sglang.bench_serving have in common, since
+// both grew out of one script, benchmark_serving.py: the clock of a request, the sums and
+// the statistics of those that succeeded, and the arrays of a result file.
+//
+// What counts as a success and as a token differs between them, and is theirs to say.
 package result
 
 import (

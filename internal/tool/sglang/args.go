@@ -4,6 +4,24 @@
 // It is two functions around the trace. One turns arguments into what a run needs:
 // which requests, when, with which options. The other turns the trace into the tool's
 // text and JSON, from the tool's definitions. Nothing in between knows which tool asked.
+//
+// # Datasets
+//
+// The files dataset_*.go are the datasets of `sglang.bench_serving`: which draws and which
+// rows, in which order, become which requests.
+//
+// That tool seeds Python's random and numpy's global generator once, and everything
+// after takes its draws from those two: lengths and pixels from numpy's, choices and
+// shuffles from Python's, and the gaps between requests from numpy's again. A dataset
+// leaves both in its workload where the tool's own would stand, so that what is drawn
+// next, the arrivals and the adapters, comes out as there.
+//
+//	Read: files ──> Build: draws ──> requests, and the lines that the tool prints
+//	                  │                 │
+//	                  └── the generators go on ──> arrivals
+//
+// Draws are made in order. Tokenizing and encoding pictures need none: they are done in
+// parallel, a few requests ahead of the draws, and what has become of them is spooled.
 package sglang
 
 import (
@@ -13,7 +31,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -121,7 +139,7 @@ type Args struct {
 	// load generator was in the way.
 	RequireValid bool
 
-	options []argparse.Option
+	options []python.Option
 }
 
 // What the tool can be pointed at and what it can send, in the order in which it
@@ -163,7 +181,7 @@ func Parse(args []string) (*Args, error) {
 		return nil, err
 	}
 	a.bind()
-	p := argparse.Parser{Options: a.options, Plain: true}
+	p := python.Parser{Options: a.options, Plain: true}
 	if err := p.Parse(args); err != nil {
 		return nil, a.otherVersion(args, err)
 	}
@@ -173,8 +191,8 @@ func Parse(args []string) (*Args, error) {
 // takeOwn takes Pitot's own flags out of a command line. They are no options of the
 // parser, or they would make short forms of the tool's ambiguous.
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
-	own := argparse.Parser{Plain: true, Options: []argparse.Option{
-		argparse.Choice("dialect-version", &a.DialectVersion, Versions()...), argparse.Flag("require-valid", &a.RequireValid),
+	own := python.Parser{Plain: true, Options: []python.Option{
+		python.Choice("dialect-version", &a.DialectVersion, Versions()...), python.Flag("require-valid", &a.RequireValid),
 	}}
 	for len(args) > 0 {
 		name, _, joined := strings.Cut(args[0], "=")
@@ -195,15 +213,15 @@ func (a *Args) takeOwn(args []string) (rest []string, err error) {
 // otherVersion adds to the error of a command line that another version can read
 // that it can.
 func (a *Args) otherVersion(args []string, err error) error {
-	if errors.Is(err, argparse.ErrHelp) {
+	if errors.Is(err, python.ErrHelp) {
 		return err
 	}
 	for _, v := range Versions() {
 		b := &Args{DialectVersion: v}
 		b.bind()
-		p := argparse.Parser{Plain: true, Options: b.options}
+		p := python.Parser{Plain: true, Options: b.options}
 		if v != a.DialectVersion && p.Parse(args) == nil {
-			return argparse.Usagef("%v\n(--dialect-version %s takes it; this is %s)", err, v, a.DialectVersion)
+			return python.Usagef("%v\n(--dialect-version %s takes it; this is %s)", err, v, a.DialectVersion)
 		}
 	}
 	return err
@@ -215,14 +233,14 @@ func (a *Args) bind() {
 	if a.main() {
 		routing = "gsp-send-routing-key"
 	}
-	a.options = argparse.Options(a, string(a.DialectVersion), map[string]argparse.Option{
-		"backend": argparse.Choice("backend", &a.Backend, a.choices(backends)...), "dataset-name": argparse.Choice("dataset-name", &a.DatasetName, a.choices(datasets)...),
-		"profile-activities":   argparse.Choices("profile-activities", &a.ProfileActivities, a.choices(activities)...),
-		"goodput":              argparse.Values("goodput", &a.Goodput, readLimit),
-		"flush-cache-timeout":  argparse.Valued("flush-cache-timeout", &a.FlushCacheTimeout, argparse.PositiveFloat),
-		"gsp-zipf-alpha":       argparse.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, argparse.PositiveFloat),
-		"gsp-send-routing-key": argparse.Flag(routing, &a.GSPSendRoutingKey),
-		"header":               argparse.Values("header", &a.Header, argparse.Text).ShownAs(func() string { return python.Repr(masked(a.Header)) }),
+	a.options = python.Options(a, string(a.DialectVersion), map[string]python.Option{
+		"backend": python.Choice("backend", &a.Backend, a.choices(backends)...), "dataset-name": python.Choice("dataset-name", &a.DatasetName, a.choices(datasets)...),
+		"profile-activities":   python.Choices("profile-activities", &a.ProfileActivities, a.choices(activities)...),
+		"goodput":              python.Values("goodput", &a.Goodput, readLimit),
+		"flush-cache-timeout":  python.Valued("flush-cache-timeout", &a.FlushCacheTimeout, python.PositiveFloat),
+		"gsp-zipf-alpha":       python.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, python.PositiveFloat),
+		"gsp-send-routing-key": python.Flag(routing, &a.GSPSendRoutingKey),
+		"header":               python.Values("header", &a.Header, python.Text).ShownAs(func() string { return python.Repr(masked(a.Header)) }),
 	})
 	if a.main() {
 		a.Seed, a.ReadyCheckTimeoutSec = 42, 60
@@ -233,33 +251,33 @@ func (a *Args) bind() {
 func (a *Args) checkParsed() error {
 	switch zipf := a.GSPGroupDistribution == "zipf"; {
 	case a.RustWorkerThreads != nil && !a.RustClient:
-		return argparse.Usagef("--rust-worker-threads requires --rust-client")
+		return python.Usagef("--rust-worker-threads requires --rust-client")
 	case a.main() && a.DatasetName == "generated-shared-prefix" && a.TokenizePrompt && a.GSPNumTurns > 1:
-		return argparse.Usagef("--tokenize-prompt requires --gsp-num-turns=1")
+		return python.Usagef("--tokenize-prompt requires --gsp-num-turns=1")
 	case zipf && a.GSPZipfAlpha == nil:
-		return argparse.Usagef("--gsp-group-distribution=zipf requires --gsp-zipf-alpha, a number above 0")
+		return python.Usagef("--gsp-group-distribution=zipf requires --gsp-zipf-alpha, a number above 0")
 	case !zipf && a.GSPZipfAlpha != nil:
-		return argparse.Usagef("--gsp-zipf-alpha goes with --gsp-group-distribution=zipf only")
+		return python.Usagef("--gsp-zipf-alpha goes with --gsp-group-distribution=zipf only")
 	}
 	return nil
 }
 
 // Namespace is the printout of all arguments, as Python shows them.
-func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
+func (a *Args) Namespace() string { return python.Namespace(a.options) }
 
 // Usage is what the tool says of its flags when it cannot read args.
 func Usage(program string, args []string) string {
-	return argparse.Usage(program, optionsFor(args))
+	return python.Usage(program, optionsFor(args))
 }
 
 // Help lists the options with their defaults.
-func Help(args []string) string { return argparse.Help(optionsFor(args)) }
+func Help(args []string) string { return python.Help(optionsFor(args)) }
 
 // Flags are the names of the options.
-func Flags() []string { return argparse.Flags(optionsFor(nil)) }
+func Flags() []string { return python.Flags(optionsFor(nil)) }
 
 // optionsFor are those of the version that args name.
-func optionsFor(args []string) []argparse.Option {
+func optionsFor(args []string) []python.Option {
 	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above
 	a.bind()
@@ -273,7 +291,7 @@ func readLimit(s string) (Limit, error) {
 	if !slices.Contains(metrics, name) {
 		return Limit{}, fmt.Errorf("expected KEY:VALUE with KEY in %s, got %s", strings.Join(metrics, ", "), python.Quote(s))
 	}
-	ms, err := argparse.PositiveFloat(value)
+	ms, err := python.PositiveFloat(value)
 	return Limit{name, ms}, err
 }
 

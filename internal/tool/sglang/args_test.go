@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/test/golden"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // testdata/args.json has what the parser of the tool itself made of command
@@ -30,7 +30,7 @@ func TestCommandLinesAreReadAsSGLangReadsThem(t *testing.T) {
 			}
 			continue
 		}
-		var mistake *argparse.UsageError
+		var mistake *python.UsageError
 		if !errors.As(err, &mistake) {
 			t.Errorf("%q: %v, want %q", c.Line, err, c.Error)
 		} else if first, _, _ := strings.Cut(mistake.Message, "\n"); first != c.Error {

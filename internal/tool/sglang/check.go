@@ -13,14 +13,14 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // Check reports everything for which the tool would not run a command line that its
 // parser accepts, and what can never be served here, each by its flag.
 func (a *Args) Check() error {
-	var c argparse.Checklist
+	var c python.Checklist
 	a.checkBackend(&c)
 	a.checkTraffic(&c)
 	a.checkLoRA(&c)
@@ -29,7 +29,7 @@ func (a *Args) Check() error {
 	return errors.Join(c...)
 }
 
-func (a *Args) checkBackend(c *argparse.Checklist) {
+func (a *Args) checkBackend(c *python.Checklist) {
 	c.Refuse(a.PrintRequests && a.Backend != "sglang-oai-chat", "--print-requests goes with --backend sglang-oai-chat only")
 	c.Refuse(a.Backend == "gserver", "--backend gserver: sglang.bench_serving has no client for it either; the others are %s", strings.Join(a.clients(), ", "))
 	c.Refuse(a.TokenizePrompt && a.Backend != "sglang", "--tokenize-prompt goes with --backend sglang only")
@@ -44,19 +44,19 @@ func (a *Args) clients() []string {
 	return slices.DeleteFunc(slices.Clone(a.choices(backends)), func(s string) bool { return s == "gserver" })
 }
 
-func (a *Args) checkTraffic(c *argparse.Checklist) {
+func (a *Args) checkTraffic(c *python.Checklist) {
 	c.Refuse(!(a.RequestRate > 0), "--request-rate %s: must be above 0", python.Float(a.RequestRate))
-	c.Refuse(a.MaxConcurrency != nil && *a.MaxConcurrency < 0, "--max-concurrency %d: must not be negative; 0 is no limit", argparse.Value(a.MaxConcurrency))
+	c.Refuse(a.MaxConcurrency != nil && *a.MaxConcurrency < 0, "--max-concurrency %d: must not be negative; 0 is no limit", python.Value(a.MaxConcurrency))
 	c.Refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
 }
 
-func (a *Args) checkLoRA(c *argparse.Checklist) {
+func (a *Args) checkLoRA(c *python.Checklist) {
 	c.Refuse(a.LoraRequestDistribution != "uniform" && len(a.LoraName) < 2, "--lora-request-distribution %s needs two names or more in --lora-name", a.LoraRequestDistribution)
 	c.Refuse(!(a.LoraZipfAlpha > 1), "--lora-zipf-alpha %s: must be above 1", python.Float(a.LoraZipfAlpha))
 }
 
 // checkSource is what datasets and backends must have in common.
-func (a *Args) checkSource(c *argparse.Checklist) {
+func (a *Args) checkSource(c *python.Checklist) {
 	pictures := a.DatasetName == "image" || a.DatasetName == "mmmu"
 	c.Refuse(a.embedding() && (pictures || a.DatasetName == "mooncake"), "--dataset-name %s: not for --backend %s", a.DatasetName, a.Backend)
 	c.Refuse(a.DatasetName == "mooncake" && a.Backend != "sglang", "--dataset-name mooncake goes with --backend sglang only")
@@ -69,7 +69,7 @@ func (a *Args) checkSource(c *argparse.Checklist) {
 }
 
 // checkDataset is what the dataset finds wrong with its settings.
-func (a *Args) checkDataset(c *argparse.Checklist) {
+func (a *Args) checkDataset(c *python.Checklist) {
 	c.Refuse(a.NumPrompts < 1 && a.requests() > 0, "--num-prompts %d: must be at least 1", a.NumPrompts)
 	if len(*c) > 0 {
 		return // told in other words perhaps

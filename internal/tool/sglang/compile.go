@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // What the tool warms up by: its rest before the run, and the most tokens of an answer.
@@ -41,14 +41,14 @@ func (a *Args) Checked(env tool.Env) (*tool.Compiled, error) {
 // Compile makes a Spec of a command line that Check accepts.
 func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	d, flags := a.dataset(env.Random + "_" + env.Now.Local().Format("20060102150405"))
-	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, argparse.Value(a.BaseURL) != "", ownFlags, flags), Given: map[string]string{}}
+	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, python.Value(a.BaseURL) != "", ownFlags, flags), Given: map[string]string{}}
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{
-		Version: plan.Version, Name: argparse.Value(a.Tag), Target: plan.Target{URL: base, Route: paths[a.protocol()], Direct: true},
+		Version: plan.Version, Name: python.Value(a.Tag), Target: plan.Target{URL: base, Route: paths[a.protocol()], Direct: true},
 		Requests: a.requests(), Seed: uint64(a.Seed),
 		Load: []plan.Stream{{Arrival: plan.Make(arrivalKind, &arrival), Dataset: plan.Make("sglang."+a.DatasetName, d)}},
-		Gate: plan.Gate{Concurrency: argparse.Value(a.MaxConcurrency)}, Tokens: a.tokens(env), Before: a.before(env),
+		Gate: plan.Gate{Concurrency: python.Value(a.MaxConcurrency)}, Tokens: a.tokens(env), Before: a.before(env),
 		After: plan.After{Account: a.infoRoute(), Tail: true}, KeepText: a.OutputDetails,
 		Client: plan.Client{Timeout: tool.RequestTimeout, NewConnections: true},
 	}
@@ -98,7 +98,7 @@ func (a *Args) request(r *plan.Request) error {
 	}
 	headers := r.Headers
 	*r = plan.Request{
-		Protocol: a.protocol(), Model: a.served(), Root: argparse.Value(a.Model), Stream: a.streams(), IgnoreEOS: a.Backend == "trt" && !a.DisableIgnoreEOS,
+		Protocol: a.protocol(), Model: a.served(), Root: python.Value(a.Model), Stream: a.streams(), IgnoreEOS: a.Backend == "trt" && !a.DisableIgnoreEOS,
 		Headers: headers, Bare: a.Backend == "trt", MediaFirst: true,
 		Recount: plan.Recount{Answer: true, Reasoning: a.main(), Last: a.native()},
 	}
@@ -280,7 +280,7 @@ func (a *Args) report(s *plan.Spec) {
 // settings are those of the report.
 func (a *Args) settings() *Settings {
 	s := &Settings{Turns: a.conversations()}
-	argparse.Assign(s, a.options)
+	python.Assign(s, a.options)
 	return s
 }
 
@@ -295,4 +295,4 @@ var ownFlags = map[string]string{
 }
 
 // Mask is a command line without what its headers and its body may have of secrets.
-func (a *Args) Mask(args []string) []string { return argparse.MaskArgs(args, secret.Mask) }
+func (a *Args) Mask(args []string) []string { return python.MaskArgs(args, secret.Mask) }

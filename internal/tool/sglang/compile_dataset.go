@@ -2,8 +2,7 @@ package sglang
 
 import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
-	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // requests is how many are wanted, 0 where the dataset says it, or all are.
@@ -25,11 +24,11 @@ func (a *Args) conversations() bool {
 // dataset is what --dataset-name names, with the flags of its settings. run begins the
 // routing keys of a run.
 func (a *Args) dataset(run string) (workload.Dataset, map[string]string) {
-	d := dataset.Kinds()["sglang."+a.DatasetName].New()
-	flags := argparse.Assign(d, a.options)
+	d := Kinds()["sglang."+a.DatasetName].New()
+	flags := python.Assign(d, a.options)
 	flags["version"] = "--dialect-version"
 	if !a.main() {
-		d.(interface{ SetVersion(string) }).SetVersion(dataset.January)
+		d.(interface{ SetVersion(string) }).SetVersion(January)
 	}
 	if d, ok := d.(interface{ SetRoutingKey(string) }); ok && a.GSPSendRoutingKey {
 		d.SetRoutingKey(run)

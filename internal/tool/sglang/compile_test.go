@@ -15,7 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 )
 
 // env is a process with these variables.
@@ -127,7 +126,7 @@ func TestCompileBySurroundings(t *testing.T) {
 // Every dataset and every backend makes a Spec in good form, with settings that its kind
 // takes.
 func TestEveryDatasetCompiles(t *testing.T) {
-	kinds := dataset.Kinds()
+	kinds := Kinds()
 	for _, name := range datasets {
 		c, err := parsed(t, "--backend sglang-oai-chat --dataset-name "+name).Compile(env(nil))
 		if err != nil {

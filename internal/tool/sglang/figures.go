@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // An Version is a form of `python -m sglang.bench_serving`, by the month in
@@ -69,7 +69,7 @@ func OptionsOf(t *trace.Trace, form Version) Options {
 // came with status 200 and could be read is a success. Prompt tokens are as the workload
 // counted them, those of an answer as asked for where the stream does not count.
 type Figures struct {
-	serving.Figures            // prompt tokens as the workload counted them; of tokens, the length asked for where the stream does not count
+	result.Figures             // prompt tokens as the workload counted them; of tokens, the length asked for where the stream does not count
 	TotalInputText   int       // of TotalInput
 	TotalInputVision int       // of TotalInput
 	TotalRetokenized int       // tokens of the texts
@@ -94,7 +94,7 @@ type Figures struct {
 type Request struct {
 	// Request has the gaps that count for the peak: a gap a token with the native
 	// protocol, a gap a chunk with OpenAI's.
-	serving.Request
+	result.Request
 	Vision      int // of Input
 	Retokenized int // tokens
 	Prompt      int // tokens, as the server counts them; Input if it does not
@@ -109,7 +109,7 @@ type Request struct {
 func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
 	s := Figures{
-		Figures:      serving.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), Refused: serving.Refusals(t.Records)},
+		Figures:      result.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), Refused: result.Refusals(t.Records)},
 		AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak, Tail: t.Run.Tail.Seconds(),
 	}
 	s.Requests = make([]Request, 0, len(t.Records))
@@ -135,7 +135,7 @@ func (o Options) embedding() bool { return o.protocol == "embeddings" }
 
 // request is a record as that tool sees it, of whose chunks it has seen some.
 func (o Options) request(r *trace.Record, seen []trace.Chunk) Request {
-	q := Request{Vision: r.VisionTokens, Request: serving.Request{
+	q := Request{Vision: r.VisionTokens, Request: result.Request{
 		Input: cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
 		Start: r.Released.Seconds(), Text: r.Text, ErrorText: words(r),
 	}}
@@ -347,7 +347,7 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 // sum makes the figures that both tools have. Some protocols forget when a request began,
 // as far as the peaks go.
 func (s *Figures) sum(o Options) {
-	all, timed := make([]*serving.Request, len(s.Requests)), make([]*serving.Request, len(s.Requests))
+	all, timed := make([]*result.Request, len(s.Requests)), make([]*result.Request, len(s.Requests))
 	for i := range s.Requests {
 		q := s.Requests[i].Request
 		if o.protocol == "trt" || o.protocol == "truss" {

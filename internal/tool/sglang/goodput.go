@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // cacheHits are what servers said of prompts that they had in their caches.
@@ -41,7 +41,7 @@ func newCacheHits(embedding bool, requests []Request) *cacheHits {
 func (c *cacheHits) rate() float64 { return float64(c.Cached) / float64(max(1, c.Prompt)) }
 
 // entries are the rows of the block; where tokens came from is told if any did.
-func (c *cacheHits) entries(e *table.Entries) {
+func (c *cacheHits) entries(e *result.Entries) {
 	e.Add("cache.prompt_tokens", float64(c.Prompt))
 	e.Add("cache.cached_tokens", float64(c.Cached))
 	e.Add("cache.hit_rate", c.rate())
@@ -109,7 +109,7 @@ func (g goodput) perSecond(duration float64) float64 {
 	return float64(g.good) / duration
 }
 
-func (g goodput) entries(e *table.Entries, duration float64) {
+func (g goodput) entries(e *result.Entries, duration float64) {
 	if len(g.limits) == 0 {
 		return
 	}

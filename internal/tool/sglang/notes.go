@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // notable is the share by which a figure has to differ from Pitot's own for a note.
@@ -61,7 +61,7 @@ func (r *Report) notePeaks(n *notes) {
 	f := r.Figures
 	together := r.Backend == "trt" || r.Backend == "truss"
 	n.when(together && len(f.Requests) > 1, reportTogether, "backend", r.Backend, "flight", f.InFlight)
-	n.when(!together && f.MaxConcurrent > f.InFlight, serving.ReportSeconds, "tool", "sglang", "peak", f.MaxConcurrent, "flight", f.InFlight)
+	n.when(!together && f.MaxConcurrent > f.InFlight, result.ReportSeconds, "tool", "sglang", "peak", f.MaxConcurrent, "flight", f.InFlight)
 	n.when(!together && !r.embedding() && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, reportPeakOutput, "peak", f.MaxOutputPerSecond, "mean", f.OutputThroughput)
 	n.when(f.AcceptLength > 0 && r.own, reportAcceptances, "length", f.AcceptLength)
 }

@@ -10,9 +10,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // A Report is everything sglang.bench_serving prints of a run.
@@ -52,7 +51,7 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 // WriteTable writes the "Serving Benchmark Result", byte for byte. That tool has
 // an empty line ahead of it.
 func (r *Report) WriteTable(w io.Writer) error {
-	var e table.Entries
+	var e result.Entries
 	r.totals(&e)
 	newGoodput(r.limits(), r.Figures.Requests).entries(&e, r.Figures.Duration)
 	for _, l := range r.latencies() {
@@ -82,8 +81,8 @@ func (r *Report) Unanswered() error {
 }
 
 // latencies are those of the report, with the percentiles that its form has.
-func (r *Report) latencies() []serving.Latency {
-	all := append([]serving.Latency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)
+func (r *Report) latencies() []result.MetricLatency {
+	all := append([]result.MetricLatency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)
 	for i, l := range all {
 		all[i].Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), func(p metrics.Percentile) bool {
 			return !r.version.Since(Main) && p.P != 99 && (p.P != 95 || l.Metric != "itl")
@@ -107,12 +106,12 @@ func (r *Report) e2el() metrics.Distribution {
 	return d
 }
 
-func (r *Report) totals(e *table.Entries) {
+func (r *Report) totals(e *result.Entries) {
 	f := r.Figures
 	e.Say("Backend:", r.Backend)
 	e.Say("Traffic request rate:", r.rateText())
 	limit := "not set"
-	if n := argparse.Value(r.MaxConcurrency); n > 0 {
+	if n := python.Value(r.MaxConcurrency); n > 0 {
 		limit = strconv.Itoa(n)
 	}
 	e.Say("Max request concurrency:", limit)

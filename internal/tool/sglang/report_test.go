@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // published are the figures of testdata/2026-01.txt, the report of a run of
@@ -25,7 +25,7 @@ func published() Figures {
 		}
 	}
 	return Figures{
-		Figures: serving.Figures{
+		Figures: result.Figures{
 			Duration: 354.53, Completed: 1536, TotalInput: 5376000, TotalOutput: 2304000,
 			RequestThroughput: 4.33, OutputThroughput: 6498.74, TotalTokenThroughput: 21662.45, MaxOutputPerSecond: 8170, MaxConcurrent: 397,
 			Latencies: metrics.Latencies{
@@ -166,8 +166,8 @@ func TestSGLangTraffic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Backend != tt.backend || got.rateText() != tt.rate || argparse.Value(got.MaxConcurrency) != tt.limit || got.version != V2601 {
-			t.Errorf("%+v: %s at %s, %d, form %s", tt.plan, got.Backend, got.rateText(), argparse.Value(got.MaxConcurrency), got.version)
+		if got.Backend != tt.backend || got.rateText() != tt.rate || python.Value(got.MaxConcurrency) != tt.limit || got.version != V2601 {
+			t.Errorf("%+v: %s at %s, %d, form %s", tt.plan, got.Backend, got.rateText(), python.Value(got.MaxConcurrency), got.version)
 		}
 	}
 	if _, err := NewReport(&trace.Trace{}, "2025-07"); err == nil || !strings.Contains(err.Error(), "no form 2025-07") {
@@ -192,7 +192,7 @@ func TestSGLangNotes(t *testing.T) {
 	}
 	want := []plan.Message{
 		plan.Say(reportFailed, "failed", 1, "of", 4), plan.Say(reportSilent, "answers", 1),
-		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(serving.ReportSeconds, "tool", "sglang", "peak", 2, "flight", 1),
+		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(result.ReportSeconds, "tool", "sglang", "peak", 2, "flight", 1),
 	}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)

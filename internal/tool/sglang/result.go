@@ -8,7 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // Result is the line of the result file: one JSON object and a newline. info is what
@@ -96,7 +95,7 @@ func (c *cacheHits) result(o *python.Object) {
 
 // details writes a list a field, with an item a request in the order of the workload.
 func (r *Report) details(o *python.Object) {
-	all := make([]*serving.Request, len(r.Figures.Requests))
+	all := make([]*result.Request, len(r.Figures.Requests))
 	for i, q := range r.Figures.Requests {
 		all[i] = &q.Request
 		all[i].Input = q.Prompt

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -65,7 +65,7 @@ func (s *Settings) limits() (out []Limit) {
 // ResultFile is the path of the result file, which every run has: with a name of its own
 // it holds the runs of one setting on one day.
 func (s *Settings) ResultFile(now time.Time) string {
-	if argparse.Value(s.OutputFile) != "" {
+	if python.Value(s.OutputFile) != "" {
 		return *s.OutputFile
 	}
 	name := fmt.Sprintf("%s_%s_%d_", s.Backend, now.Local().Format("0102"), s.NumPrompts)

@@ -6,12 +6,12 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // Table is how the tool prints a run.
-func Table() table.Tool {
-	return table.Tool{
+func Table() result.Tool {
+	return result.Tool{
 		Name: "sglang", Layout: layout, Forms: []string{string(Main)},
 		Form: formOf, Setting: setting, Unprinted: unprinted,
 	}
@@ -19,56 +19,56 @@ func Table() table.Tool {
 
 // layout is that of sglang.bench_serving. Its forms differ in the rows that
 // they have, which is for the report to say.
-func layout(string) table.Layout {
-	return table.Layout{
-		{Title: table.Title, Fill: "=", Rows: []table.Row{
-			table.Words("Backend:"),
-			table.Words("Traffic request rate:"),
-			table.Words("Max request concurrency:"),
-			table.Count("Successful requests:", "requests.ok"),
-			table.Number("Benchmark duration (s):", "duration"),
-			table.Count("Total input tokens:", "tokens.input"),
-			table.Count("Total input text tokens:", "tokens.input_text"),
-			table.Count("Total input vision tokens:", "tokens.input_vision"),
-			table.Count("Total generated tokens:", "tokens.output"),
-			table.Count("Total generated tokens (retokenized):", "tokens.output_retokenized"),
-			table.Number("Request throughput (req/s):", "throughput.requests"),
-			table.Number("Input token throughput (tok/s):", "throughput.input"),
-			table.Number("Output token throughput (tok/s):", "throughput.output"),
-			table.Number("Peak output token throughput (tok/s):", "peak.output"),
-			table.Count("Peak concurrent requests:", "peak.concurrency"),
-			table.Number("Total token throughput (tok/s):", "throughput.total"),
-			table.Number("Concurrency:", "concurrency"),
-			table.Number("Accept length:", "accept_length"),
+func layout(string) result.Layout {
+	return result.Layout{
+		{Title: result.Title, Fill: "=", Rows: []result.Row{
+			result.Words("Backend:"),
+			result.Words("Traffic request rate:"),
+			result.Words("Max request concurrency:"),
+			result.Count("Successful requests:", "requests.ok"),
+			result.NumberRow("Benchmark duration (s):", "duration"),
+			result.Count("Total input tokens:", "tokens.input"),
+			result.Count("Total input text tokens:", "tokens.input_text"),
+			result.Count("Total input vision tokens:", "tokens.input_vision"),
+			result.Count("Total generated tokens:", "tokens.output"),
+			result.Count("Total generated tokens (retokenized):", "tokens.output_retokenized"),
+			result.NumberRow("Request throughput (req/s):", "throughput.requests"),
+			result.NumberRow("Input token throughput (tok/s):", "throughput.input"),
+			result.NumberRow("Output token throughput (tok/s):", "throughput.output"),
+			result.NumberRow("Peak output token throughput (tok/s):", "peak.output"),
+			result.Count("Peak concurrent requests:", "peak.concurrency"),
+			result.NumberRow("Total token throughput (tok/s):", "throughput.total"),
+			result.NumberRow("Concurrency:", "concurrency"),
+			result.NumberRow("Accept length:", "accept_length"),
 		}},
-		{Title: "Goodput", Fill: "-", Rows: []table.Row{
-			table.Words("SLOs (ms):"),
-			table.Number("Request goodput (req/s):", "goodput"),
-			table.Percent("SLO attainment (%):", "slo.attainment"),
-			table.Percent("* SLO attainment (%):", "slo.attainment.*"),
+		{Title: "Goodput", Fill: "-", Rows: []result.Row{
+			result.Words("SLOs (ms):"),
+			result.NumberRow("Request goodput (req/s):", "goodput"),
+			result.Percent("SLO attainment (%):", "slo.attainment"),
+			result.Percent("* SLO attainment (%):", "slo.attainment.*"),
 		}},
-		table.Latency("End-to-End Latency", "E2E Latency", "e2el"),
-		table.Latency("Time to First Token", "TTFT", "ttft"),
-		table.Latency("Time per Output Token (excl. 1st token)", "TPOT", "tpot"),
-		table.Latency("Inter-Token Latency", "ITL", "itl", "Max"),
-		{Title: "Cache Hit Details", Fill: "-", Rows: []table.Row{
-			table.Count("Total prompt tokens:", "cache.prompt_tokens"),
-			table.Count("Total cached tokens:", "cache.cached_tokens"),
-			table.Count("  Device:", "cache.device"),
-			table.Count("  Host:", "cache.host"),
-			table.Count("  Storage:", "cache.storage"),
-			table.Count("  Storage (*):", "cache.storage.*"),
-			table.Share("Cache hit rate:", "cache.hit_rate"),
-			table.Share("  Device:", "cache.device_share"),
-			table.Share("  Host:", "cache.host_share"),
-			table.Share("  Storage:", "cache.storage_share"),
-			table.Share("  Storage (*):", "cache.storage_share.*"),
+		result.LatencySection("End-to-End Latency", "E2E Latency", "e2el"),
+		result.LatencySection("Time to First Token", "TTFT", "ttft"),
+		result.LatencySection("Time per Output Token (excl. 1st token)", "TPOT", "tpot"),
+		result.LatencySection("Inter-Token Latency", "ITL", "itl", "Max"),
+		{Title: "Cache Hit Details", Fill: "-", Rows: []result.Row{
+			result.Count("Total prompt tokens:", "cache.prompt_tokens"),
+			result.Count("Total cached tokens:", "cache.cached_tokens"),
+			result.Count("  Device:", "cache.device"),
+			result.Count("  Host:", "cache.host"),
+			result.Count("  Storage:", "cache.storage"),
+			result.Count("  Storage (*):", "cache.storage.*"),
+			result.Share("Cache hit rate:", "cache.hit_rate"),
+			result.Share("  Device:", "cache.device_share"),
+			result.Share("  Host:", "cache.host_share"),
+			result.Share("  Storage:", "cache.storage_share"),
+			result.Share("  Storage (*):", "cache.storage_share.*"),
 		}},
 	}
 }
 
 // formOf is the oldest form that has such rows.
-func formOf(r *table.Reading, _ []table.Match) string {
+func formOf(r *result.TableReading, _ []result.Match) string {
 	if r.Has("cache.", "e2el.p", "ttft.p90", "ttft.p95") || !r.Has("ttft.") && r.Has("e2el.") {
 		return string(Main)
 	}

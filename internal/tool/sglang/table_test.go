@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // The table of a result file has the rows that the tool prints with such a load, and
@@ -18,7 +18,7 @@ func TestTableOfAnSGLangResultFile(t *testing.T) {
 	for dataset, pictures := range map[string]bool{"random": false, "image": true, "mmmu": true} {
 		run.Origin.Setup["dataset_name"] = dataset
 		var b strings.Builder
-		if err := table.WriteReported(&b, run, Table()); err != nil {
+		if err := result.WriteReported(&b, run, Table()); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "vision") != pictures || !strings.Contains(b.String(), "Backend:                                 vllm ") {

@@ -5,9 +5,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 )
 
 // Tool is sglang.bench_serving.
@@ -15,7 +14,7 @@ func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
 		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: result.Format{Is: isResult, Read: readResult},
-		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
+		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings,
@@ -54,7 +53,7 @@ func planOf(told tool.Told) trace.Plan {
 	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
 	a := &Args{DialectVersion: Main}
 	a.bind()
-	argparse.Fill(a.options, told)
+	python.Fill(a.options, told)
 	if a.Backend == told.Text("backend") {
 		p.Protocol = a.protocol()
 	}

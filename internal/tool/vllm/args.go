@@ -4,6 +4,28 @@
 // It is two functions around the trace. One turns arguments into what a run needs:
 // which requests, when, with which options. The other turns the trace into the tool's
 // text and JSON, from the tool's definitions. Nothing in between knows which tool asked.
+//
+// # Datasets
+//
+// The files dataset_*.go are the datasets of `vllm bench serve`: drawn ones, files, and what that
+// tool takes from the Hugging Face hub, from a copy on this machine.
+//
+// Each is by the algorithm of that tool, with Python's and numpy's generators, so
+// that the same file, seed and tokenizer give the same prompts in the same order,
+// and the same output lengths and request ids. What differs is the bytes of pictures
+// and sounds where they are encoded anew, since the encoders do; what they show and
+// say does not.
+//
+//	settings ── Check ── Read: files ──> Build: draws, prompts ──> Sending ──> requests
+//
+// What is wrong is told with the path of the setting, and of a file with its line and
+// column.
+//
+// # Sweeps
+//
+// The files sweep_*.go speak for `vllm bench sweep serve`: its command line, its files of
+// parameters, the command lines and the folders that it makes of them, and the files that it
+// sums runs up in. It starts nothing.
 package vllm
 
 import (
@@ -11,9 +33,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
 // Args is the command line of `vllm bench serve`: its options in the order in which the
@@ -136,7 +157,7 @@ type Args struct {
 	SonnetOutput int `arg:"sonnet-output-len" default:"150" hidden:"true"`
 	SonnetPrefix int `arg:"sonnet-prefix-len" default:"200" hidden:"true"`
 
-	options []argparse.Option
+	options []python.Option
 }
 
 // Datasets and backends that the tool knows.
@@ -161,7 +182,7 @@ func Parse(args []string, idPrefix string) (*Args, error) {
 		return nil, err
 	}
 	a := defaults(idPrefix, form)
-	p := argparse.Parser{Options: a.options}
+	p := python.Parser{Options: a.options}
 	if err := p.Parse(args); err != nil {
 		return nil, err
 	}
@@ -175,7 +196,7 @@ func Parse(args []string, idPrefix string) (*Args, error) {
 func formIn(args []string) Version {
 	form := V2611
 	for i, arg := range args {
-		name, value, joined := strings.Cut(argparse.Canonical(arg), "=")
+		name, value, joined := strings.Cut(python.Canonical(arg), "=")
 		if !joined && i+1 < len(args) {
 			value = args[i+1]
 		}
@@ -189,22 +210,22 @@ func formIn(args []string) Version {
 // Help lists the options with their defaults.
 func Help() string {
 	a := defaults("bench-...-", V2611)
-	return argparse.Help(a.options)
+	return python.Help(a.options)
 }
 
 // Flags are the names of the options.
-func Flags() []string { return argparse.Flags(defaults("", V2611).options) }
+func Flags() []string { return python.Flags(defaults("", V2611).options) }
 
 func defaults(idPrefix string, form Version) *Args {
 	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
-	a.options = argparse.Options(a, string(form), map[string]argparse.Option{
-		"dataset-name": argparse.Choice("dataset-name", &a.DatasetName, datasets...), "backend": argparse.Choice("backend", &a.Backend, backends...),
-		"endpoint-type":              argparse.Nullable("endpoint-type", &a.EndpointType, argparse.OneOf(backends)),
-		"timed-trace-sec-multiplier": argparse.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat),
-		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets).ShownAs(a.reprBuckets),
-		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames),
-		"speed-bench-dataset-subset": argparse.Choice("speed-bench-dataset-subset", &a.SpeedSubset, dataset.Subsets()...),
-		"dialect-version":            argparse.Choice("dialect-version", &a.DialectVersion, Versions()...),
+	a.options = python.Options(a, string(form), map[string]python.Option{
+		"dataset-name": python.Choice("dataset-name", &a.DatasetName, datasets...), "backend": python.Choice("backend", &a.Backend, backends...),
+		"endpoint-type":              python.Nullable("endpoint-type", &a.EndpointType, python.OneOf(backends)),
+		"timed-trace-sec-multiplier": python.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat),
+		"random-mm-bucket-config":    python.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets).ShownAs(a.reprBuckets),
+		"bfcl-categories":            python.Valued("bfcl-categories", &a.BFCLCategories, readNames),
+		"speed-bench-dataset-subset": python.Choice("speed-bench-dataset-subset", &a.SpeedSubset, Subsets()...),
+		"dialect-version":            python.Choice("dialect-version", &a.DialectVersion, Versions()...),
 	})
 	return a
 }
@@ -233,4 +254,4 @@ func (a *Args) reprBuckets() string {
 }
 
 // Namespace is the printout of all arguments, as Python shows them.
-func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
+func (a *Args) Namespace() string { return python.Namespace(a.options) }

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -74,7 +74,7 @@ func texts(t *testing.T, a *Args) map[string]string {
 
 func checkUsage(t *testing.T, args []string, err error, want string) {
 	t.Helper()
-	var usage *argparse.UsageError
+	var usage *python.UsageError
 	if strings.Contains(want, "invalid loads value") { // Python names the function that failed
 		want = `argument --extra-body: invalid loads value: '{bad'`
 	}
@@ -85,7 +85,7 @@ func checkUsage(t *testing.T, args []string, err error, want string) {
 
 func TestHelpIsAskedFor(t *testing.T) {
 	for _, args := range [][]string{{"-h"}, {"--help"}, {"--seed", "1", "--help=all"}, {"--nonsense", "--help"}, {"--hel"}} {
-		if _, err := Parse(args, ""); !errors.Is(err, argparse.ErrHelp) {
+		if _, err := Parse(args, ""); !errors.Is(err, python.ErrHelp) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestNamespaceReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, rest, err := argparse.ReadNamespace(a.Namespace())
+	s, rest, err := python.ReadNamespace(a.Namespace())
 	if err != nil || rest != "" || strings.Contains(s["header"], "secret") {
 		t.Fatalf("%v, rest %q, %v", err, rest, s)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // A backend is what --backend chooses: how requests are written.
@@ -60,7 +60,7 @@ func (a *Args) asksIgnoreEOS() bool {
 }
 
 // checkRoute reports a route that the backend refuses, and what it cannot be asked.
-func (a *Args) checkRoute(c *argparse.Checklist) {
+func (a *Args) checkRoute(c *python.Checklist) {
 	b := a.backend()
 	_, target := a.urls()
 	fits := slices.ContainsFunc(append(b.routes, "profile"), func(route string) bool { return strings.HasSuffix(target, route) })

@@ -10,26 +10,26 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // Check reports everything for which the command line cannot be run: what the
 // tool itself would refuse, and what is not built here, each by its flag.
 func (a *Args) Check() error {
-	var c argparse.Checklist
+	var c python.Checklist
 	a.checkBuilt(&c)
 	a.checkLoad(&c)
 	a.checkOutput(&c)
 	return errors.Join(c...)
 }
 
-func (a *Args) checkBuilt(c *argparse.Checklist) {
+func (a *Args) checkBuilt(c *python.Checklist) {
 	c.Refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
 	c.Refuse(a.SelfTimed != nil && !a.is("timed_trace"), "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
 
-func (a *Args) checkLoad(c *argparse.Checklist) {
+func (a *Args) checkLoad(c *python.Checklist) {
 	a.checkRoute(c)
 	c.Refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.Refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", python.Float(a.RequestRate))
@@ -43,7 +43,7 @@ func (a *Args) checkLoad(c *argparse.Checklist) {
 	a.checkDataset(c)
 }
 
-func (a *Args) checkRampUp(c *argparse.Checklist) {
+func (a *Args) checkRampUp(c *python.Checklist) {
 	if a.RampUpStrategy == nil {
 		return
 	}
@@ -58,7 +58,7 @@ func (a *Args) checkRampUp(c *argparse.Checklist) {
 	c.Refuse(*from == 0, "--ramp-up-start-rps 0: the first request would never be sent")
 }
 
-func (a *Args) checkOutput(c *argparse.Checklist) {
+func (a *Args) checkOutput(c *python.Checklist) {
 	s := a.settings()
 	_, err := s.percentiles()
 	c.Add(err)

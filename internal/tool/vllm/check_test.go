@@ -19,7 +19,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
 // compiled is the Spec of a command line, of a run that found out the model.
@@ -304,10 +303,10 @@ func TestDatasets(t *testing.T) {
 		}
 		return d
 	}
-	sending := dataset.Sending{Limit: "max_tokens"}
-	want := &dataset.Random{Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Batch: 1, Sending: sending}
+	sending := Sending{Limit: "max_tokens"}
+	want := &Random{Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Batch: 1, Sending: sending}
 	const line = "--num-prompts 5 --seed 3 --input-len 10 --output-len 20 --random-prefix-len 4 --random-range-ratio 0.25"
-	if diff := cmp.Diff(workload.Dataset(want), settings(line), cmpopts.IgnoreUnexported(dataset.Random{})); diff != "" {
+	if diff := cmp.Diff(workload.Dataset(want), settings(line), cmpopts.IgnoreUnexported(Random{})); diff != "" {
 		t.Error(diff)
 	}
 	if w := built(t, parse(t, "--random-output-len 0 --num-prompts 1"), workload.Source{Vocab: workload.Vocabulary{Size: 9}}); w.Requests[0].OutputTokens != 1 {
@@ -316,20 +315,20 @@ func TestDatasets(t *testing.T) {
 	if s := settings("--dataset-name sharegpt --sharegpt-output-len 3 --output-len 20"); reflect.ValueOf(s).Elem().FieldByName("Output").Int() != 20 {
 		t.Errorf("%+v", s)
 	}
-	if c := settings("--dataset-name custom --output-len 20").(*dataset.Custom); c.Output != 20 || c.NoShuffle {
+	if c := settings("--dataset-name custom --output-len 20").(*Custom); c.Output != 20 || c.NoShuffle {
 		t.Errorf("%+v", c)
 	}
-	if c := settings("--dataset-name custom --custom-output-len -1 --num-prompts -1 --disable-shuffle").(*dataset.Custom); c.Output != 0 || !c.NoShuffle {
+	if c := settings("--dataset-name custom --custom-output-len -1 --num-prompts -1 --disable-shuffle").(*Custom); c.Output != 0 || !c.NoShuffle {
 		t.Errorf("%+v", c)
 	}
-	uncounted := settings("--dataset-name custom --skip-tokenizer-init --custom-output-len -1 --output-len 9 --backend openai-chat").(*dataset.Custom)
+	uncounted := settings("--dataset-name custom --skip-tokenizer-init --custom-output-len -1 --output-len 9 --backend openai-chat").(*Custom)
 	if !uncounted.Uncounted || uncounted.Output != 1 || !uncounted.SkipTemplate || uncounted.Limit != "max_completion_tokens" {
 		t.Errorf("%+v", uncounted)
 	}
-	if b := settings("--dataset-name speed_bench --dataset-path x --speed-bench-dataset-subset throughput_2k").(*dataset.SpeedBench); b.Subset != "throughput_2k" {
+	if b := settings("--dataset-name speed_bench --dataset-path x --speed-bench-dataset-subset throughput_2k").(*SpeedBench); b.Subset != "throughput_2k" {
 		t.Errorf("%+v", b)
 	}
-	if r := settings(`--extra-body {"max_tokens":5}`).(*dataset.Random); r.Limit != "" {
+	if r := settings(`--extra-body {"max_tokens":5}`).(*Random); r.Limit != "" {
 		t.Errorf("--extra-body is overridden: %+v", r)
 	}
 	base, target := parse(t, "--base-url https://h/x --endpoint /v1/completions").urls()
@@ -481,7 +480,7 @@ func TestCompile(t *testing.T) {
 // Every dataset and every backend makes a Spec in good form, with settings that its kind
 // takes.
 func TestEveryDatasetCompiles(t *testing.T) {
-	kinds := dataset.Kinds()
+	kinds := Kinds()
 	for _, name := range datasets {
 		args := "--dataset-name " + name
 		if !slices.Contains(drawnDatasets, name) {

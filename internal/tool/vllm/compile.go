@@ -9,7 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -41,13 +41,13 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{
-		Version: plan.Version, Name: argparse.Value(a.Label),
+		Version: plan.Version, Name: python.Value(a.Label),
 		Target: plan.Target{
 			URL: base, Route: a.Endpoint, Key: &plan.Source{Env: "OPENAI_API_KEY", Optional: true}, Headers: c.Headers("target.headers", headers), Insecure: a.Insecure,
 		},
 		Requests: a.requests(), Seed: uint64(a.Seed),
 		Load:     []plan.Stream{{Arrival: plan.Make(arrivalKind, &arrival), Dataset: plan.Make("vllm."+a.DatasetName, d)}},
-		Gate:     plan.Gate{Concurrency: argparse.Value(a.MaxConcurrency)},
+		Gate:     plan.Gate{Concurrency: python.Value(a.MaxConcurrency)},
 		Adapters: plan.Adapters{Names: a.LoraModules},
 		Tokens:   a.tokens(env), Before: a.before(), Probe: plan.Probe{Rate: max(0, a.ProbeRequestRate)},
 		KeepText: a.SaveDetailed,
@@ -70,7 +70,7 @@ func (a *Args) arrival() Arrival {
 		arrival.Burstiness = 0
 	}
 	if a.RampUpStrategy != nil {
-		arrival.Ramp, arrival.Start, arrival.End = *a.RampUpStrategy, argparse.Value(a.RampUpStartRPS), argparse.Value(a.RampUpEndRPS)
+		arrival.Ramp, arrival.Start, arrival.End = *a.RampUpStrategy, python.Value(a.RampUpStartRPS), python.Value(a.RampUpEndRPS)
 	}
 	return arrival
 }
@@ -133,7 +133,7 @@ func (a *Args) report(s *plan.Spec) {
 // settings are those of the report.
 func (a *Args) settings() *Settings {
 	s := new(Settings)
-	argparse.Assign(s, a.options)
+	python.Assign(s, a.options)
 	if a.NumPrompts != a.requests() {
 		s.NumPrompts = a.NumPrompts
 	}
@@ -151,7 +151,7 @@ var ownFlags = map[string]string{
 
 // Mask returns args with the values of headers hidden. The name of a flag may be cut
 // short, and what follows up to the next flag belongs to it.
-func (a *Args) Mask(args []string) []string { return argparse.MaskArgs(args, nil) }
+func (a *Args) Mask(args []string) []string { return python.MaskArgs(args, nil) }
 
 // Traffic are the lines that tell the load, ahead of the run.
 func (a *Args) Traffic() string {

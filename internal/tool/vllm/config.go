@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // ExpandConfig replaces --config FILE by the flags in that YAML file, put ahead
@@ -16,14 +16,14 @@ func ExpandConfig(args []string, read func(name string) ([]byte, error)) ([]stri
 	var name string
 	var rest []string
 	for i := 0; i < len(args); i++ {
-		key, value, explicit := strings.Cut(argparse.Canonical(args[i]), "=")
+		key, value, explicit := strings.Cut(python.Canonical(args[i]), "=")
 		if key != "--config" {
 			rest = append(rest, args[i])
 			continue
 		}
 		if !explicit {
 			if i++; i == len(args) {
-				return nil, argparse.Usagef("argument --config: expected one argument")
+				return nil, python.Usagef("argument --config: expected one argument")
 			}
 			value = args[i]
 		}
@@ -33,7 +33,7 @@ func ExpandConfig(args []string, read func(name string) ([]byte, error)) ([]stri
 		return args, nil
 	}
 	if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return nil, argparse.Usagef("argument --config: %s must end in .yaml or .yml", name)
+		return nil, python.Usagef("argument --config: %s must end in .yaml or .yml", name)
 	}
 	data, err := read(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func yamlFlags(file string, data []byte) ([]string, error) {
 		case plan.Bool:
 			if v.Text == "true" {
 				args = append(args, name)
-			} else if argparse.Canonical(name) == "--self-timed" {
+			} else if python.Canonical(name) == "--self-timed" {
 				args = append(args, "--no-self-timed")
 			}
 		case plan.List:

@@ -11,9 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
 // Groups of datasets.
@@ -26,7 +25,7 @@ var (
 func (a *Args) is(names ...string) bool { return slices.Contains(names, a.DatasetName) }
 
 // checkDataset reports what is wrong with the flags of the dataset.
-func (a *Args) checkDataset(c *argparse.Checklist) {
+func (a *Args) checkDataset(c *python.Checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.Refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
 	missing := !drawn && a.DatasetPath == nil && (!a.is("hf") || a.HFName == nil)
@@ -46,9 +45,9 @@ func (a *Args) checkDataset(c *argparse.Checklist) {
 }
 
 // checkLengths refuses lengths that mean something else to a Spec than to the tool.
-func (a *Args) checkLengths(c *argparse.Checklist) {
+func (a *Args) checkLengths(c *python.Checklist) {
 	positive := func(flag string, n *int) {
-		c.Refuse(n != nil && *n < 1, "--%s %d: must be positive; leave it out for the recorded length", flag, argparse.Value(n))
+		c.Refuse(n != nil && *n < 1, "--%s %d: must be positive; leave it out for the recorded length", flag, python.Value(n))
 	}
 	switch a.DatasetName {
 	case "custom", "custom_audio":
@@ -74,15 +73,15 @@ func (a *Args) ownOutput(flag string) string {
 
 // family is the name of the dataset that a copy is of.
 func (a *Args) family() string {
-	known := dataset.Families()
+	known := Families()
 	if a.HFName != nil && (a.DatasetPath == nil || !slices.Contains(known, *a.DatasetPath)) {
 		return *a.HFName
 	}
-	return argparse.Value(a.DatasetPath)
+	return python.Value(a.DatasetPath)
 }
 
 // checkBackend reports a backend that cannot carry what the dataset gives.
-func (a *Args) checkBackend(c *argparse.Checklist) {
+func (a *Args) checkBackend(c *python.Checklist) {
 	chat, sound := a.chat(), a.Backend == "openai-audio"
 	embedsChat := strings.Contains(a.Backend, "embeddings-")
 	use := "use --backend openai-chat with --endpoint /v1/chat/completions"
@@ -108,9 +107,9 @@ func (a *Args) checkBackend(c *argparse.Checklist) {
 	c.Refuse(a.EnableMultimodalChat && a.is("sharegpt") && !chat, "--enable-multimodal-chat makes chats of prompts; %s", use)
 }
 
-func (a *Args) checkHFBackend(c *argparse.Checklist, media func()) {
+func (a *Args) checkHFBackend(c *python.Checklist, media func()) {
 	name := a.family()
-	carriesMedia, sounds, tools := dataset.Carries(name)
+	carriesMedia, sounds, tools := Carries(name)
 	switch {
 	case tools:
 		c.Refuse(!a.chat(), "%s has tools with each request and needs --backend openai-chat with --endpoint /v1/chat/completions", name)
@@ -136,32 +135,32 @@ func (a *Args) oversamples() bool { return !a.is("burstgpt", "sonnet") && !a.is(
 
 // dataset is what --dataset-name names, with the flags of its settings.
 func (a *Args) dataset() (made workload.Dataset, flags map[string]string, err error) {
-	made = dataset.Kinds()["vllm."+a.DatasetName].New()
-	flags = argparse.Assign(made, a.options)
+	made = Kinds()["vllm."+a.DatasetName].New()
+	flags = python.Assign(made, a.options)
 	flags["requests"] = "--num-prompts"
-	made.(interface{ SendAs(dataset.Sending) }).SendAs(a.sending())
+	made.(interface{ SendAs(Sending) }).SendAs(a.sending())
 	switch d := made.(type) {
-	case *dataset.Random:
+	case *Random:
 		err = a.ranges(d, flags)
-	case *dataset.Rerank:
+	case *Rerank:
 		err = a.ranges(&d.Random, flags)
-	case *dataset.RandomMM:
+	case *RandomMM:
 		flags["limits"], d.Limits = "--random-mm-limit-mm-per-prompt", nil
 		err = errors.Join(a.ranges(&d.Random, flags), argument(flags["limits"], a.MMLimit, &d.Limits))
-	case *dataset.SpecBench:
+	case *SpecBench:
 		flags["output_len"], flags["category"] = a.ownOutput("--spec-bench-output-len"), "--spec-bench-category"
-		d.Category, d.Output = argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen)
-	case *dataset.SpeedBench:
+		d.Category, d.Output = python.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen)
+	case *SpeedBench:
 		flags["output_len"], flags["category"] = "--speed-bench-output-len", "--speed-bench-category"
-		d.Category, d.Output = argparse.Value(a.SpeedCategory), a.SpeedOutputLen
+		d.Category, d.Output = python.Value(a.SpeedCategory), a.SpeedOutputLen
 		err = argument("--chat-template-kwargs", a.ChatTemplateKwargs, &d.Arguments)
-	case *dataset.HF:
+	case *HF:
 		a.hf(d, flags)
-	case *dataset.CustomImage:
+	case *CustomImage:
 		d.Output = a.customOutput()
-	case *dataset.CustomAudio:
+	case *CustomAudio:
 		d.Output = max(a.customOutput(), 0)
-	case *dataset.Custom:
+	case *Custom:
 		d.Output = max(a.customOutput(), 0)
 		err = argument("--chat-template-kwargs", a.ChatTemplateKwargs, &d.Arguments)
 	}
@@ -185,8 +184,8 @@ func argument(flag string, value json.RawMessage, into any) error {
 }
 
 // sending is what the backend makes of requests.
-func (a *Args) sending() dataset.Sending {
-	s := dataset.Sending{Limit: a.limitField(), Uncounted: a.SkipTokenizerInit}
+func (a *Args) sending() Sending {
+	s := Sending{Limit: a.limitField(), Uncounted: a.SkipTokenizerInit}
 	if fields, _ := a.extraFields(); fields[s.Limit] != nil { // its error is told elsewhere
 		s.Limit = ""
 	}
@@ -214,7 +213,7 @@ func (a *Args) customOutput() int {
 }
 
 // ranges are those of the lengths of random tokens.
-func (a *Args) ranges(d *dataset.Random, flags map[string]string) (err error) {
+func (a *Args) ranges(d *Random, flags map[string]string) (err error) {
 	flags["input_range"], flags["output_range"] = "--random-range-ratio (input)", "--random-range-ratio (output)"
 	d.InputRange, d.OutputRange, err = rangeRatio(a.RandomRangeRatio)
 	return err
@@ -232,7 +231,7 @@ func rangeRatio(s string) (input, output float64, err error) {
 	return *both.Input, *both.Output, nil
 }
 
-func (a *Args) hf(d *dataset.HF, flags map[string]string) {
+func (a *Args) hf(d *HF, flags map[string]string) {
 	if a.DatasetPath == nil {
 		flags["data"] = "--hf-name"
 	} else if a.HFName == nil {

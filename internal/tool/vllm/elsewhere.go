@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // ParseRust reads the arguments of the tool's client in Rust, vllm-rs bench serve, which
@@ -26,7 +26,7 @@ func ParseRust(args []string, idPrefix string) (*Args, error) {
 func elsewhere(args []string, form Version) error {
 	var names, ways []string
 	for _, arg := range args {
-		flag, _, _ := strings.Cut(argparse.Canonical(arg), "=")
+		flag, _, _ := strings.Cut(python.Canonical(arg), "=")
 		instead, known := otherFlags[flag]
 		if !known || flag == "--endpoint-type" && form == V2507 {
 			continue
@@ -39,7 +39,7 @@ func elsewhere(args []string, form Version) error {
 	if names == nil {
 		return nil
 	}
-	return argparse.Usagef("unrecognized arguments: %s\n%s", strings.Join(names, " "), strings.Join(ways, "\n"))
+	return python.Usagef("unrecognized arguments: %s\n%s", strings.Join(names, " "), strings.Join(ways, "\n"))
 }
 
 // otherFlags are options of older forms, and of the client in Rust alone, with what does the

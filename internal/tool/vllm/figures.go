@@ -6,7 +6,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // A Version is a form of `vllm bench serve`, by the month in which it was
@@ -53,7 +53,7 @@ type Options struct {
 // is an event with a choice, even an empty one; and a stream that ends without
 // its marker, or with an error in it, is a success once a token came.
 type Figures struct {
-	serving.Figures
+	result.Figures
 	RequestGoodput  float64 // of the requests that met Goodput
 	Pooling         bool    // answers have no text: there is nothing of output
 	TotalInputs     int     // texts that were embedded or scored
@@ -74,14 +74,14 @@ type Probe struct {
 
 // A Request is a request as that tool sees it.
 type Request struct {
-	serving.Request
+	result.Request
 	Inputs int     // texts
 	Audio  float64 // seconds
 }
 
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
-	v := Figures{Figures: serving.Figures{Duration: metrics.Duration(t).Seconds(), Refused: serving.Refusals(t.Records)}, Pooling: t.Run.Plan.Silent()}
+	v := Figures{Figures: result.Figures{Duration: metrics.Duration(t).Seconds(), Refused: result.Refusals(t.Records)}, Pooling: t.Run.Plan.Silent()}
 	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
 	v.Requests = make([]Request, 0, len(t.Records))
 	for _, r := range metrics.InOrder(t.Records) {
@@ -97,8 +97,8 @@ func NewFigures(t *trace.Trace, o Options) Figures {
 }
 
 // all are the requests in what both tools know of them.
-func (v *Figures) all() []*serving.Request {
-	all := make([]*serving.Request, len(v.Requests))
+func (v *Figures) all() []*result.Request {
+	all := make([]*result.Request, len(v.Requests))
 	for i := range v.Requests {
 		all[i] = &v.Requests[i].Request
 	}
@@ -107,7 +107,7 @@ func (v *Figures) all() []*serving.Request {
 
 func newRequest(r *trace.Record, o Options) Request {
 	first, last, tokens := o.tokens(r)
-	q := Request{Inputs: r.Inputs, Audio: r.AudioSeconds, Request: serving.Request{
+	q := Request{Inputs: r.Inputs, Audio: r.AudioSeconds, Request: result.Request{
 		OK: o.success(r, tokens), Input: r.PromptTokens, Start: r.Released.Seconds(), Queue: r.Released.Seconds() - r.Due.Seconds(),
 		Text: r.Text, ErrorText: r.Error,
 	}}
@@ -301,7 +301,7 @@ func (v *Figures) totals() metrics.List {
 }
 
 // latencies are those that every client can have.
-func (v *Figures) latencies() []serving.Latency {
+func (v *Figures) latencies() []result.MetricLatency {
 	all := v.Metrics()
 	if v.Pooling {
 		return all[3:]

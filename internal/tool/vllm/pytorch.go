@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -67,7 +67,7 @@ func (r *Report) pytorchRun(args, extra map[string]any) map[string]any {
 			run[name] = v
 		}
 	}
-	eager := strings.Contains(argparse.Value(r.ResultFilename), "eager")
+	eager := strings.Contains(python.Value(r.ResultFilename), "eager")
 	run["use_compile"] = !eager && run["compilation_config.mode"] != "0"
 	return run
 }
@@ -76,7 +76,7 @@ func (r *Report) pytorchRun(args, extra map[string]any) map[string]any {
 // follows from others, header values masked.
 func (a *Args) values() map[string]any {
 	m := map[string]any{}
-	for name, v := range argparse.AllValues(a.options) {
+	for name, v := range python.AllValues(a.options) {
 		m[name] = jsonValue(v)
 	}
 	if a.Header != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // A Report is everything the tool prints or saves of a run.
@@ -94,7 +93,7 @@ func (r *Report) Notes() []plan.Message {
 	}
 	all := f.Notes("vllm")
 	if f.MaxConcurrent > r.flight && r.version.Since(V2512) && !f.Pooling {
-		all = append(all, plan.Say(serving.ReportSeconds, "tool", "vllm", "peak", f.MaxConcurrent, "flight", r.flight))
+		all = append(all, plan.Say(result.ReportSeconds, "tool", "vllm", "peak", f.MaxConcurrent, "flight", r.flight))
 	}
 	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
 		all = append(all, plan.Say(reportPeak))
@@ -132,7 +131,7 @@ func (r *Report) WriteErrors(w io.Writer) error {
 
 // WriteTable writes the "Serving Benchmark Result", byte for byte.
 func (r *Report) WriteTable(w io.Writer) error {
-	var e table.Entries
+	var e result.Entries
 	for _, f := range r.Figures.totals() {
 		if r.prints(f) {
 			e.Add(f.Name, f.Value)
@@ -169,7 +168,7 @@ func (r *Report) prints(f trace.Figure) bool {
 	return true
 }
 
-func (r *Report) probes(e *table.Entries) {
+func (r *Report) probes(e *result.Entries) {
 	p := r.Figures.Probe
 	if p == nil || !r.version.Since(V2608) {
 		return
@@ -182,22 +181,22 @@ func (r *Report) probes(e *table.Entries) {
 }
 
 // printed are the latencies that are both selected and present.
-func (r *Report) printed() []serving.Latency {
+func (r *Report) printed() []result.MetricLatency {
 	all := r.Figures.latencies()
 	if !r.counted() {
 		all = all[len(all)-1:]
 	}
 	if r.version.Since(V2608) && r.concurrency > 0 {
-		all = append(all, serving.Latency{Key: "client_queue_time", Metric: "queue", Distribution: r.Figures.QueueTime})
+		all = append(all, result.MetricLatency{Key: "client_queue_time", Metric: "queue", Distribution: r.Figures.QueueTime})
 		if r.arrival.Rate > 0 {
-			all = append(all, serving.Latency{Key: "e2el_including_client_queue", Metric: "e2el_queue", Distribution: r.Figures.E2ELWithQueue})
+			all = append(all, result.MetricLatency{Key: "e2el_including_client_queue", Metric: "e2el_queue", Distribution: r.Figures.E2ELWithQueue})
 		}
 	}
 	selected := r.sections()
-	return slices.DeleteFunc(all, func(m serving.Latency) bool { return !slices.Contains(selected, m.Key) })
+	return slices.DeleteFunc(all, func(m result.MetricLatency) bool { return !slices.Contains(selected, m.Key) })
 }
 
-func (r *Report) decoding(e *table.Entries) {
+func (r *Report) decoding(e *result.Entries) {
 	switch {
 	case !r.version.Since(V2608):
 	case r.Diffusion != nil:

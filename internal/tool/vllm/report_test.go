@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // goldenTrace is testdata/trace.json: 90 requests of a chat run with made-up
@@ -248,7 +248,7 @@ func TestOlderTables(t *testing.T) {
 		trim   bool
 		want   string
 	}{
-		{Report{asked: late, Figures: Figures{Figures: serving.Figures{
+		{Report{asked: late, Figures: Figures{Figures: result.Figures{
 			Duration: 206.06, Completed: 500, TotalInput: 33418, TotalOutput: 61516, RequestThroughput: 2.43,
 			OutputThroughput: 298.53, TotalTokenThroughput: 460.70, MaxOutputPerSecond: 528, MaxConcurrent: 30,
 			Latencies: metrics.Latencies{TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97)},
@@ -277,7 +277,7 @@ func TestOlderTables(t *testing.T) {
 			"Median ITL (ms):                         32.90     \n" +
 			"P99 ITL (ms):                            383.97    \n" +
 			"==================================================\n"},
-		{Report{asked: mid, Figures: Figures{Figures: serving.Figures{
+		{Report{asked: mid, Figures: Figures{Figures: result.Figures{
 			Duration: 105.74, Completed: 1000, TotalInput: 215196, TotalOutput: 129675, RequestThroughput: 9.46,
 			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64,
 			Latencies: metrics.Latencies{TTFT: section(42.38, 32.91, 158.48), TPOT: section(16.33, 14.95, 35.76)},

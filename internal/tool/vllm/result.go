@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
-	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // Result is the content of the result file: one JSON object without a newline.
@@ -124,7 +122,7 @@ func (r *Report) perRequest(o *python.Object) {
 // serverTimes writes the server's own times, where it told any.
 func (r *Report) serverTimes(o *python.Object) {
 	all := r.Figures.all()
-	told := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *serving.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
+	told := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
 	result.WriteColumns(o, all, func(name string) bool { return told && strings.HasPrefix(name, "server_") })
 }
 
@@ -178,7 +176,7 @@ func isoLocal(t time.Time) string {
 // ResultFile is the path of the result file. It need not stand in the folder for results.
 func (r *Report) ResultFile() string {
 	label, a := r.Backend, r.arrival
-	if argparse.Value(r.Label) != "" {
+	if python.Value(r.Label) != "" {
 		label = *r.Label
 	}
 	load := "infqps"
@@ -193,7 +191,7 @@ func (r *Report) ResultFile() string {
 	}
 	model := r.model[strings.LastIndex(r.model, "/")+1:]
 	name := label + "-" + load + "-" + model + "-" + r.Date + ".json"
-	if argparse.Value(r.ResultFilename) != "" {
+	if python.Value(r.ResultFilename) != "" {
 		name = *r.ResultFilename
 	}
 	return name

@@ -46,12 +46,12 @@ func TestSendTimesEqualVLLM(t *testing.T) {
 	for _, c := range cases {
 		a := parse(t, fmt.Sprintf("--dataset-name %s --seed %d --burstiness %g --request-rate 10 --num-prompts %d --input-len 9 --output-len 3 "+
 			"--prefix-repetition-prefix-len 6 --prefix-repetition-suffix-len 5 --prefix-repetition-num-prefixes 4", c.Dataset, c.Seed, c.Burstiness, len(c.Sent)))
-		if a.is("sharegpt") { // of the recorded lengths, with the files of package dataset
+		if a.is("sharegpt") { // of the recorded lengths, with the files of the datasets
 			a.OutputLen, a.DatasetPath, a.Backend = nil, new(string), "openai-chat"
 			*a.DatasetPath = "pictured.json"
 		}
 		w := built(t, a, workload.Source{Tokens: localTokens{tok}, Local: true, Vocab: v, Files: workload.Files{Open: func(name string) (workload.Reader, error) {
-			return os.Open("dataset/testdata/files/" + name)
+			return os.Open("testdata/files/" + name)
 		}}})
 		i := 0
 		for _, due := range arranged(t, a, &w) {

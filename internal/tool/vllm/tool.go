@@ -9,8 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
-	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // Tool is `vllm bench serve`.
@@ -18,7 +17,7 @@ func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
 		Name: "vllm", Program: "vllm bench serve", Definitions: &definitions, Result: Format(),
-		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
+		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings, Load: readLoad,
@@ -54,7 +53,7 @@ func planOf(told tool.Told) trace.Plan {
 	told.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
 	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
 	a := defaults("", V2611)
-	argparse.Fill(a.options, told)
+	python.Fill(a.options, told)
 	p.Workload = a.workload(told)
 	switch arrival := a.arrival(); {
 	case told.Text("self_timed") == "True":

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -53,7 +53,7 @@ func object(data []byte) (gjson.Result, error) {
 }
 
 func anyJSON(data []byte) (gjson.Result, error) {
-	if err := nesting.Check(data); err != nil {
+	if err := plan.Check(data); err != nil {
 		return gjson.Result{}, err
 	}
 	if !gjson.ValidBytes(data) {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -20,7 +20,7 @@ import (
 // served sends a request to our engine, whose first token takes 20 ms and every other
 // 5 ms.
 func served(t *testing.T, opts endpoint.Options, nethttp bool, req workload.Request, faults ...string) (rec *trace.Record) {
-	cfg := apiserver.Config{Latency: engine.Latency{TTFT: dist.Constant(20 * time.Millisecond), ITL: dist.Constant(5 * time.Millisecond)}}
+	cfg := apiserver.Config{Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(5 * time.Millisecond)}}
 	for _, text := range faults {
 		f, err := apiserver.ParseFault(text)
 		if err != nil {

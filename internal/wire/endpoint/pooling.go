@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -68,7 +68,7 @@ func scores(list gjson.Result) delta {
 // tells the rest, if anything does.
 func packedPooling(metadata []byte) delta {
 	d := delta{token: true, kind: trace.Bare}
-	if nesting.Check(metadata) == nil && gjson.ValidBytes(metadata) {
+	if plan.Check(metadata) == nil && gjson.ValidBytes(metadata) {
 		d.read(gjson.GetBytes(metadata, "usage"), gjson.Result{})
 	}
 	return d

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -395,7 +395,7 @@ func comments(body []byte) bool {
 
 // wholeEvent tells whether the data of a last line without an end is all there.
 func wholeEvent(data []byte) bool {
-	return string(data) == "[DONE]" || nesting.Check(data) == nil && gjson.ValidBytes(data)
+	return string(data) == "[DONE]" || plan.Check(data) == nil && gjson.ValidBytes(data)
 }
 
 // whole reads an answer that came in one piece.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
@@ -153,7 +153,7 @@ func (s Server) callJSON(ctx context.Context, method, route string, in, out any)
 	if err != nil {
 		return err
 	}
-	if err := nesting.Unmarshal(body, out); err != nil {
+	if err := plan.Unmarshal(body, out); err != nil {
 		return s.Secrets.Error(fmt.Errorf("%s: answer is not the JSON expected: %w", s.URL+route, err))
 	}
 	return nil

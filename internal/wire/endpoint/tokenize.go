@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Meta is what llama.cpp's server says of a model beside the fields of OpenAI.
@@ -25,7 +25,7 @@ func (m *Meta) UnmarshalJSON(b []byte) error {
 		Vocab json.RawMessage `json:"n_vocab"`
 	}
 	var n int
-	if nesting.Unmarshal(b, &told) == nil && json.Unmarshal(told.Vocab, &n) == nil && n > 0 && n <= maxVocab {
+	if plan.Unmarshal(b, &told) == nil && json.Unmarshal(told.Vocab, &n) == nil && n > 0 && n <= maxVocab {
 		m.Vocab = n
 	}
 	return nil

@@ -89,7 +89,7 @@ func read(t *testing.T, contentType, text string) (all []string, err error) {
 
 // What servers and exporters print is read as the reference parser reads it.
 func TestPagesAreReadAsByTheReference(t *testing.T) {
-	names, err := filepath.Glob("../../run/collect/scrape/testdata/*.txt")
+	names, err := filepath.Glob("../../run/collect/source/testdata/metrics/*.txt")
 	if err != nil || len(names) < 10 {
 		t.Fatal(names, err)
 	}

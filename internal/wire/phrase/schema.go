@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // What a body may have.
@@ -175,10 +175,10 @@ func parseObject(body []byte) (gjson.Result, *Error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return gjson.Result{}, schemaError(invalid{"missing", "body", "Field required"})
 	}
-	if nesting.Check(body) != nil || !gjson.ValidBytes(body) {
+	if plan.Check(body) != nil || !gjson.ValidBytes(body) {
 		return gjson.Result{}, jsonError(body)
 	}
-	if bytes.Count(body, []byte(",")) > mostValues && nesting.Values(body) > mostValues {
+	if bytes.Count(body, []byte(",")) > mostValues && plan.Values(body) > mostValues {
 		e := BadRequest("", nil, "the body has more than %d values", mostValues)
 		e.Code = http.StatusRequestEntityTooLarge
 		return gjson.Result{}, e

@@ -5,6 +5,53 @@
 //	nvidia-smi[@HOST]         devices, and likewise npu-smi and amd-smi
 //
 // A HOST is what ssh takes: HOST or USER@HOST. Here finds what this machine has by itself.
+//
+// # Hosts
+//
+// Host samples the processors, memory, network and control groups of a Linux host: of
+// this machine, or of another one through ssh.
+//
+// Both are the same files of /proc and /sys. Here they are read; there a shell that stays
+// connected prints them when it is asked to, and what it printed is read by the same code. Each
+// sample of another host is an exchange of its own: its instant is the middle, and it is off by
+// at most half of the exchange, whatever the clock of the host says.
+//
+// The files are read here and not by prometheus/procfs, which reads files of a mounted /proc
+// only, and no text that came from elsewhere. A test holds one to the other.
+//
+// # Metrics over HTTP
+//
+// A Scraper samples the /metrics of servers and exporters over HTTP.
+//
+//	GET /metrics ── exposition.Reader ─> samples ── rows.go ──> Pitot's names and units
+//	   │                                   │
+//	   └ middle of the exchange            └ own stamps ── skew.go ──> the run's clock
+//
+// What a foreign series is called here is data: a Row each, in rows_servers.go and
+// rows_machines.go. Series without a Row are kept under their own names if a pattern says so.
+//
+// An Exporter has connections of its own, apart from those that are measured. It makes one
+// request at a time: a server that answers slowly is asked less often, one that does not answer
+// is asked again and again, up to 10 s apart.
+//
+// A page is read into the memory of the page before it, a sample at a time, and only what a row wants
+// is made: during a run garbage is not collected.
+//
+// The instant of a value is the middle of the exchange that brought it, from before the request
+// was written to the end of the answer, and off by half of that at most. Samples with stamps of
+// their own are by another clock, which the Date header of each answer bounds (see skew).
+//
+// # Devices
+//
+// NewSMI samples devices through the programs of their makers: nvidia-smi, npu-smi and
+// amd-smi, here or on another host through ssh.
+//
+// One program of a source stays running and prints a line for each device and period. A form
+// knows a command line and how to read what that prints; forms of a program are tried in turn,
+// the one that tells the most first, since older versions know fewer fields and flags.
+//
+// What a program does not tell is no point: "[N/A]", "N/A", "NA", "-" and their like are
+// unknown. What it tells is in SI units: W, B, Hz, shares from 0 to 1, and °C.
 package source
 
 import (
@@ -12,9 +59,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/run/collect"
-	"github.com/pitot-bench/pitot/internal/run/collect/child"
-	"github.com/pitot-bench/pitot/internal/run/collect/host"
-	"github.com/pitot-bench/pitot/internal/run/collect/smi"
+
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -28,17 +73,17 @@ func Parse(text string, ofURL func(url string) (collect.Collector, error)) (coll
 	}
 	program, name, remote := strings.Cut(text, "@")
 	if remote {
-		if err := child.CheckHost(name); err != nil {
+		if err := collect.CheckHost(name); err != nil {
 			return nil, fmt.Errorf("source %q: %w", text, err)
 		}
 	}
 	switch {
-	case program == host.Program && remote:
-		return host.There{Host: name}, nil
-	case program == host.Program:
-		return host.Here{}, nil
+	case program == Program && remote:
+		return There{Host: name}, nil
+	case program == Program:
+		return Host{}, nil
 	}
-	d, err := smi.New(program, name)
+	d, err := NewSMI(program, name)
 	if err != nil {
 		return nil, fmt.Errorf("unknown source %q: write %s", text, Grammar())
 	}
@@ -48,7 +93,7 @@ func Parse(text string, ofURL func(url string) (collect.Collector, error)) (coll
 // Grammar is what Parse takes, for messages and help.
 func Grammar() string {
 	forms := []string{"a URL"}
-	for _, program := range append([]string{host.Program}, smi.Programs()...) {
+	for _, program := range append([]string{Program}, Programs()...) {
 		forms = append(forms, program+"[@HOST]")
 	}
 	return strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
@@ -57,13 +102,13 @@ func Grammar() string {
 // Here are collectors of this machine: of the host, if it is one that tells, and of each program
 // that is installed. One that knows of no devices ends without a word.
 func Here() (found []collect.Collector) {
-	if host.Known() {
-		found = append(found, host.Here{})
+	if Known() {
+		found = append(found, Host{})
 	}
-	for _, program := range smi.Programs() {
-		d, err := smi.New(program, "")
+	for _, program := range Programs() {
+		d, err := NewSMI(program, "")
 		if _, missing := proc.Find(program); err == nil && missing == nil {
-			found = append(found, smi.IfThere{Devices: d})
+			found = append(found, IfThere{Devices: d})
 		}
 	}
 	return found

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-	"github.com/pitot-bench/pitot/internal/run/collect/host"
+
 	"github.com/pitot-bench/pitot/internal/test/devices"
 )
 
@@ -76,7 +76,7 @@ func TestHere(t *testing.T) {
 		}
 	}
 	want := "nvidia-smi"
-	if host.Known() {
+	if Known() {
 		want = "host nvidia-smi"
 	}
 	if got := strings.Join(names, " "); got != want {

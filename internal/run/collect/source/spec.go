@@ -9,8 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-	"github.com/pitot-bench/pitot/internal/run/collect/host"
-	"github.com/pitot-bench/pitot/internal/run/collect/scrape"
 )
 
 // Auto is the source that stands for those that are found: the target's /metrics, this machine
@@ -26,7 +24,7 @@ func Check(t plan.Telemetry) (p plan.Problems) {
 		if text == plan.NoTelemetry || text == Auto || text == "" { // the last one is told by plan
 			continue
 		}
-		_, err := Parse(text, func(u string) (collect.Collector, error) { return scrape.New(scrape.Config{URL: u}) })
+		_, err := Parse(text, func(u string) (collect.Collector, error) { return NewScraper(Config{URL: u}) })
 		p.If(err != nil, plan.Item("telemetry.sources", i), nil, "%v", err)
 	}
 	return p
@@ -109,8 +107,8 @@ func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	switch {
 	case Local(target.URL) && !target.Embedded:
 		here = Here()
-	case host.Known():
-		here = append(here, host.Here{})
+	case Known():
+		here = append(here, Host{})
 	}
 	for _, c := range here {
 		all = append(all, collect.Optional{Collector: c})
@@ -120,7 +118,7 @@ func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 
 // ofTarget scrapes a URL as the target is reached.
 func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
-	config := scrape.Config{
+	config := Config{
 		Name: server, URL: address, Header: target.Header, Secrets: target.Secrets, Keep: t.Keep,
 		Dial: target.Dial, Proxy: target.Proxy, HTTP2: target.HTTP2,
 	}
@@ -130,7 +128,7 @@ func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.
 	if target.TLS != nil {
 		config.TLS = target.TLS.Clone()
 	}
-	return scrape.New(config)
+	return NewScraper(config)
 }
 
 // ofURL is the target's /metrics, or another exporter, which is not told the target's key.
@@ -142,7 +140,7 @@ func ofURL(address string, t plan.Telemetry, target collect.Target) (collect.Col
 	if of, err := url.Parse(target.URL); err == nil && of.Host == u.Host && of.Scheme == u.Scheme {
 		return ofTarget(address, t, target)
 	}
-	return scrape.New(scrape.Config{Name: nameOf(u), URL: address, Secrets: target.Secrets, Keep: t.Keep, Dial: target.Dial, Proxy: target.Proxy})
+	return NewScraper(Config{Name: nameOf(u), URL: address, Secrets: target.Secrets, Keep: t.Keep, Dial: target.Dial, Proxy: target.Proxy})
 }
 
 // nameOf is host:port, with the path where it is not the usual one.

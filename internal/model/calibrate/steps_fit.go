@@ -1,0 +1,199 @@
+package calibrate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// Found is an engine as its steps show it.
+type Found struct {
+	Cost   engine.Costs   // linear, or with tables where those explain more; with the noise of steps
+	Spread engine.Costs   // standard deviations of the costs that are linear, from blocks of 2 s drawn anew
+	Draws  []engine.Costs // the costs found from those blocks
+	Drift  float64        // standard deviation of the pace over 4 s, relative
+	Jitter float64        // coefficient of variation of a step
+
+	PrefillFirst bool // prompts stop those that decode, as SGLang's do
+	Beside       bool // the budget is of prompts alone
+	Async        bool // steps are planned one ahead
+	Budget       int  // tokens of a step
+	BudgetSeen   bool // prompts waited for it; else it is assumed
+	Longest      int  // prompt tokens of the longest step
+	MaxPrompts   int  // in a step; 0: no limit
+	Even         bool // those of a step share its budget evenly
+	MaxSequences int  // 0: not reached
+	Memory       int  // tokens that the cache holds; 0: not reached
+	MostRunning  int  // streams at once
+	MostContext  int  // tokens behind them, together
+
+	Delay time.Duration // of a request until the engine knows it
+	// DelaySeen says that requests came to an idle engine; else the delay is what explains arrivals.
+	DelaySeen bool
+	Work      time.Duration // of that, on one request after the other
+	Chunk     time.Duration // of the server's work for each token that it sends
+
+	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
+	Miss                  float64 // share of steps that could not be seen
+	Overtaken             float64 // share of requests with a first token after that of ManyLater that were sent later
+	ShortFirst            float64 // share of pairs of requests sent together in which the shorter one had its first token first
+	Late, Early, Over     float64 // shares of first tokens and of prompt tokens that the schedule does not explain
+	Off, OffPrefill       float64 // median relative error of the duration of a step, without and with prompts
+}
+
+// What is not an engine that is modelled here.
+var (
+	// ErrElsewhere is an engine whose prompts are computed on other servers.
+	ErrElsewhere = errors.New("prompts do not hold up those that decode: they are computed elsewhere (disaggregated prefill), and such an engine cannot be fitted yet")
+	// ErrBlurred is what stamps cannot resolve.
+	ErrBlurred = errors.New("its steps cannot be told apart")
+)
+
+// A TooLittleError is a fit to steps that are too few, or too much alike.
+type TooLittleError struct{ What string }
+
+func (e *TooLittleError) Error() string { return e.What }
+
+// The least that costs are fitted to, and a budget is taken from: with twice as much, that share
+// of the first tokens would have come sooner.
+const (
+	leastEarly    = 0.02
+	leastRows     = 200
+	leastPrefills = 30
+	mostMiss      = 0.3
+	muchBetter    = 0.95 // what a schedule with a limit of memory may leave unexplained of that without
+)
+
+// FitSteps finds the engine behind legs. memory is the number of tokens that its cache holds, as
+// the server told it; 0: it did not. Its errors are ErrElsewhere, ErrBlurred and
+// TooLittleError.
+func FitSteps(legs []Leg, told int) (*Found, error) {
+	logs := seen(legs, true)
+	f := &Found{PrefillFirst: alone(logs)}
+	if !f.PrefillFirst { // then a token that lags behind its step is not one by itself
+		logs = seen(legs, false)
+	}
+	if err := f.look(logs); err != nil {
+		return nil, err
+	}
+	f.MaxSequences = sequences(logs, f.MostRunning)
+	best, seen, err := f.search(logs, told)
+	if err != nil {
+		return nil, err
+	}
+	f.Memory, f.MaxPrompts, f.Even = int(best.memory), best.prompts, best.even
+	f.BudgetSeen = seen
+	f.Chunk = chunk(logs)
+	return f, f.take(logs, best)
+}
+
+// search finds the schedule that explains most. A limit of prompts in a step, equal parts for those,
+// and a limit of memory if the server did not tell it are believed if much less is left
+// unexplained with them.
+func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err error) {
+	search := newSearcher(logs)
+	like := stepsSchedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
+	if best, budget, err = search.find(like); err != nil {
+		return nil, false, err
+	}
+	limited := func(with stepsSchedule) {
+		if t, seen, err := search.find(with); err == nil && t.score < muchBetter*best.score {
+			best, budget, like = t, seen, with
+		}
+	}
+	with := like
+	if with.prompts = prompts(logs); with.prompts > 0 {
+		limited(with)
+		if with.even = !f.PrefillFirst; with.even {
+			limited(with)
+		}
+	}
+	with = like
+	if with.memory = memory(logs, f.MostRunning); told == 0 && with.memory > 0 {
+		limited(with)
+	}
+	return best, budget, nil
+}
+
+// seen are the legs with anything in them, as see finds their steps.
+func seen(legs []Leg, between bool) (logs []*steplog) {
+	for _, leg := range legs {
+		if len(leg.Streams) > 0 {
+			logs = append(logs, see(leg, between))
+		}
+	}
+	return logs
+}
+
+// alone reports whether most steps with first tokens have no token of another stream, though
+// more than two are under way.
+func alone(logs []*steplog) bool {
+	beside, alone := 0, 0
+	for _, l := range logs {
+		beside, alone = beside+l.beside, alone+l.alone
+	}
+	return alone > beside/2
+}
+
+// look finds what can be seen without a schedule.
+func (f *Found) look(logs []*steplog) error {
+	f.Overtaken, f.ShortFirst = overtaken(logs), shortFirst(logs)
+	alone, apart := 0, 0
+	for _, l := range logs {
+		f.Steps += len(l.steps)
+		f.Miss += float64(len(l.steps)) * l.miss
+		alone, apart = alone+l.alone, apart+l.apart
+		for k := range l.steps {
+			f.MostRunning = max(f.MostRunning, l.steps[k].running())
+			f.MostContext = max(f.MostContext, int(l.steps[k].context))
+		}
+	}
+	f.Miss /= float64(max(1, f.Steps))
+	switch {
+	case f.PrefillFirst && apart > alone/2:
+		return ErrElsewhere
+	case f.Miss > mostMiss:
+		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*min(1, f.Miss))
+	}
+	return nil
+}
+
+// take keeps what the best schedule says.
+func (f *Found) take(logs []*steplog, t *try) error {
+	f.Rows, f.Late, f.Early, f.Over = len(t.rows), t.late, t.early, t.over
+	f.Budget, f.Beside, f.Async = t.budget, t.beside, t.async
+	off := offs(t.rows, &t.form, &t.c)
+	var clean, prefill []float64
+	for i := range t.rows {
+		if r := &t.rows[i]; r.prefills() {
+			prefill = append(prefill, math.Abs(off[i]))
+			f.Longest = max(f.Longest, int(r.tokens))
+		} else {
+			clean = append(clean, math.Abs(off[i]))
+		}
+	}
+	if f.Prefills = len(prefill); f.Prefills < leastPrefills {
+		return &TooLittleError{fmt.Sprintf("only %d steps had prompts beside others that decode, and it takes %d: several requests at once, of different lengths", f.Prefills, leastPrefills)}
+	}
+	f.Off, f.OffPrefill = median(clean), median(prefill)
+	n := noiseOf(t.rows, off)
+	varied := func(c engine.Costs) engine.Costs {
+		c.Jitter, c.JitterQuantiles, c.SlowSteps = n.jitter, n.quantiles, n.slow
+		if n.quantiles != nil {
+			c.Jitter = 0
+		}
+		return c
+	}
+	all := redrawn(t.rows, &t.form, t.weights, legOf(logs))
+	sd := deviation(all)
+	f.Cost, f.Spread, f.Drift, f.Jitter = varied(t.c.costs(&t.form)), sd.costs(&form{}), n.drift, n.jitter
+	for i := range all {
+		f.Draws = append(f.Draws, varied(all[i].costs(&t.form)))
+	}
+	f.Delay, f.DelaySeen = delayOf(logs, t)
+	f.Work = min(t.work, f.Delay)
+	return nil
+}

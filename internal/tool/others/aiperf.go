@@ -1,0 +1,222 @@
+// Package others reads the results of tools that have no command line here: AIPerf and GenAI-Perf,
+// which it grew out of, GuideLLM and inference-perf. A file each.
+package others
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+)
+
+// isResult knows a profile of AIPerf, or of GenAI-Perf whose names it kept, by
+// the shape of its latencies: statistics with a unit.
+func aiperfIsResult(o *result.Object) bool { return metricsOf(o) != nil }
+
+// metricsOf is where the metrics are: AIPerf's first versions had them in an
+// object of their own.
+func metricsOf(o *result.Object) *result.Object {
+	for _, m := range []*result.Object{o, o.Object("records")} {
+		if l := m.Object("request_latency"); l.Has("unit", "avg") {
+			return m
+		}
+	}
+	return nil
+}
+
+// terms are what they call the statistics; p50 is also their median.
+var aiperfTerms = result.Names{{"avg", "mean"}, {"p50", "median"}, {"std", "std"}, {"min", "min"}, {"max", "max"}}
+
+// units are how many of a unit a second has.
+var units = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, "s": 1, "sec": 1, "seconds": 1}
+
+// numbers are metrics of one number.
+var numbers = result.Names{
+	{"request_count", "requests.ok"},
+	{"error_request_count", "requests.failed"},
+	{"benchmark_duration", "duration"},
+	{"total_isl", "tokens.input"},
+	{"total_input_tokens", "tokens.input"},
+	{"total_osl", "tokens.output"},
+	{"total_output_tokens", "tokens.output"},
+	{"request_throughput", "throughput.requests"},
+	{"goodput", "goodput"},
+	{"request_goodput", "goodput"},
+	{"input_token_throughput", "throughput.input"},
+	{"output_token_throughput", "throughput.output"},
+	{"total_token_throughput", "throughput.total"},
+	{"effective_concurrency", "concurrency"},
+}
+
+// latencies are distributions. ITL and ICL are these tools' own words: the
+// first is a mean per request, the second are the gaps.
+var aiperfLatencies = result.Names{
+	{"time_to_first_token", "ttft"},
+	{"inter_token_latency", "itl"},
+	{"inter_chunk_latency", "icl"},
+	{"request_latency", "e2el"},
+}
+
+func aiperfRead(r *result.Reading) {
+	o := r.Object
+	tool := "aiperf"
+	if !o.Has("aiperf_version") && !o.Has("schema_version") && !o.Has("records") {
+		tool = "genai-perf"
+	}
+	f := r.Draft(tool)
+	m := metricsOf(o)
+	used := aiperfFigures(f, m)
+	f.Settings("", o, func(name string) bool {
+		root, _, _ := strings.Cut(name, ".")
+		return used[root] || slices.Contains([]string{
+			"records", "telemetry_data", "error_summary", "benchmark_id", "run_info.benchmark_id", "run_info.trial", "start_time", "end_time", "input_config.artifacts",
+		}, name)
+	})
+	aiperfPlan(f, o)
+	aiperfTimes(f, o)
+}
+
+// figures adds what the metrics say, and reports which members they are. Of
+// metrics that other tools do not know the mean is kept.
+func aiperfFigures(f *result.Draft, m *result.Object) (used map[string]bool) {
+	used = map[string]bool{}
+	unit := func(o *result.Object) float64 {
+		if u, ok := units[o.Text("unit")]; ok {
+			return u
+		}
+		return 1
+	}
+	for _, n := range numbers {
+		if v, ok := m.Object(n[0]).Float("avg"); ok {
+			f.Figure(n[1], v/unit(m.Object(n[0])))
+		}
+	}
+	tokens(f, m)
+	for _, n := range aiperfLatencies {
+		o := m.Object(n[0])
+		if _, known := units[o.Text("unit")]; o != nil && !known {
+			f.Doubt(o.At, "%q is left out, since its unit %q is not known", n[0], o.Text("unit"))
+			continue
+		}
+		f.Distribution(n[1], o, aiperfTerms, unit(o))
+	}
+	for _, name := range m.Names {
+		o := m.Object(name)
+		v, ok := o.Float("avg")
+		if used[name] = ok && o.Has("unit"); used[name] && !numbers.Has(name) && !aiperfLatencies.Has(name) {
+			f.Figure(name+".mean", v/unit(o))
+		}
+	}
+	return used
+}
+
+// tokens takes sums of tokens from the lengths where there is no count, and
+// no failures where there is no count of any.
+func tokens(f *result.Draft, m *result.Object) {
+	ok, counted := f.Origin.Figure("requests.ok")
+	if _, failed := f.Origin.Figure("requests.failed"); counted && !failed {
+		f.Figure("requests.failed", 0)
+	}
+	for _, n := range [][2]string{{"input_sequence_length", "tokens.input"}, {"output_sequence_length", "tokens.output"}} {
+		if mean, has := m.Object(n[0]).Float("avg"); has && counted {
+			f.Figure(n[1], mean*ok.Value)
+		}
+	}
+}
+
+func aiperfPlan(f *result.Draft, o *result.Object) {
+	p, config := &f.Run.Plan, o.Object("input_config")
+	endpoint := config.Object("endpoint")
+	p.Model = config.Object("models").List("items").First().Text("name")
+	for _, l := range []*result.List{endpoint.List("model_names"), config.List("model_names"), config.List("model")} {
+		if names := l.Kept(); len(names) == 1 && p.Model == "" {
+			p.Model, _ = names[0].(string)
+		}
+	}
+	if urls := endpoint.List("urls").Kept(); len(urls) > 0 {
+		url, _ := urls[0].(string)
+		p.URL = secret.Mask(url)
+	}
+	switch endpoint.Text("type") {
+	case "chat", "completions":
+		p.Protocol = endpoint.Text("type")
+	}
+	p.Stream = o.Has("inter_token_latency") || endpoint.Get("streaming") == true
+	p.Requests = f.Requests()
+	p.Percentiles = f.Percentiles()
+	load(f, config)
+	data := config.List("datasets").First()
+	prompts := data.Object("prompts")
+	mean := func(name string) int { return prompts.Object(name).Int("mean") }
+	p.Workload = result.Synthetic(data.Text("type"), mean("isl"), mean("osl"))
+	p.Seed = uint64(max(0, o.Object("run_info").Int("random_seed")))
+}
+
+// isProfiling reports whether a phase is measured. 0.10 tells it by the name, later versions by the
+// kind, and leave out what was not set.
+func isProfiling(phase *result.Object) bool {
+	return phase.Text("kind") == "profiling" || phase.Text("kind") == "" && phase.Text("name") == "profiling"
+}
+
+// load finds the load where one of the versions keeps it.
+func load(f *result.Draft, config *result.Object) {
+	p := &f.Run.Plan
+	kind := ""
+	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
+	all := config.List("phases").Kept()
+	for _, item := range all {
+		if phase, ok := item.(*result.Object); ok && (isProfiling(phase) || len(all) == 1) {
+			phases = append([]*result.Object{phase}, phases...)
+			kind = phase.Text("type")
+		}
+	}
+	for _, o := range phases {
+		for _, name := range []string{"rate", "request_rate"} {
+			if v, ok := o.Float(name); ok && p.Rate == 0 {
+				p.Rate = max(0, v)
+			}
+		}
+		if p.Concurrency == 0 {
+			p.Concurrency = max(0, o.Int("concurrency"))
+		}
+	}
+	p.Arrival = result.At(kind, p.Rate)
+}
+
+func aiperfTimes(f *result.Draft, o *result.Object) {
+	const layout = "2006-01-02T15:04:05.999999"
+	begin, err := time.ParseInLocation(layout, o.Text("start_time"), time.Local)
+	if err != nil {
+		begin, err = time.Parse(time.RFC3339Nano, o.Text("start_time"))
+	}
+	if err == nil {
+		f.Run.Started = begin
+	}
+	d, ok := f.Origin.Figure("duration")
+	f.Lasted(d.Value, ok)
+}
+
+// AIPerfFormat is how the tools write results.
+func AIPerfFormat() result.Format {
+	return result.Format{
+		Is: aiperfIsResult, Read: aiperfRead,
+		Explain: func(o *result.Object) string {
+			if o.Has("metadata", "metrics") && o.Object("metadata").Has("request_start_ns") {
+				return "it is AIPerf's file of single requests: read profile_export_aiperf.json beside it"
+			}
+			return ""
+		},
+		Beside: []result.Side{
+			{Result: "profile_export_aiperf.json", Files: []string{"inputs.json", "profile_export*.jsonl", "profile_export_console.txt", "*_export.json", "*_export.jsonl", "*_timeslices.json", "logs/*"}},
+			{Result: "profile_export_genai_perf.json", Files: []string{"inputs.json", "profile_export.json", "*.log"}},
+		},
+	}
+}
+
+// AIPerf is AIPerf.
+func AIPerf() tool.Tool {
+	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat()}
+}

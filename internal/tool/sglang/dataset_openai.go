@@ -1,0 +1,158 @@
+package sglang
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// An openAI is the dataset openai: chat requests as JSON Lines, in order, with the body
+// fields of each. All of them are sent where nothing says how many.
+type datasetOpenAI struct {
+	common
+	data
+	Output *int `json:"output_len,omitempty" flag:"sharegpt-output-len"` // in place of the line's, unless it is 0
+
+	requests []workload.Request
+	bad      badLines
+}
+
+func (d *datasetOpenAI) Check(*workload.Source) plan.Problems {
+	return append(d.check(), atLeast("output_len", d.Output, 0)...)
+}
+
+// Read reads as many lines as are wanted.
+func (d *datasetOpenAI) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "messages"`}, func(f *file) (err error) {
+		d.requests, d.bad, err = d.lines(f, s.Requests)
+		return err
+	})
+}
+
+// openAIOutput is the output length of a line that asks for none.
+const openAIOutput = 256
+
+// unsent are fields of a line that its request does not get as they are.
+var unsent = []string{"messages", "max_tokens", "max_completion_tokens", "model"}
+
+// Build counts the prompts.
+func (d *datasetOpenAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s := d.source(from)
+	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()
+	if s.Tokens == nil || s.Vocab.Template == nil {
+		w.Notes = append(w.Notes, plan.Say(uncountedChats))
+	} else if err := s.countChats(ctx, w.Requests); err != nil {
+		return w, d.blame(err)
+	}
+	w.Lines = append([]string{fmt.Sprintf("Loaded %d OpenAI-format requests", len(w.Requests))}, rowTotals(w.Requests)...)
+	return s.finished(w), nil
+}
+
+func (d *datasetOpenAI) lines(f *file, most int) (requests []workload.Request, bad badLines, err error) {
+	taken := 0
+	err = rows.Lines(f, func(_ int, line []byte) error {
+		if most > 0 && taken == most {
+			return fs.SkipAll
+		}
+		if bad.skip(line) {
+			return nil
+		}
+		taken++
+		r, err := d.request(line)
+		if r != nil {
+			requests = append(requests, *r)
+		}
+		return err
+	})
+	if err == nil && len(requests) == 0 {
+		err = errors.New(`no line has "messages"`)
+	}
+	return requests, bad, err
+}
+
+// request is nil for a line without messages.
+func (d *datasetOpenAI) request(line []byte) (*workload.Request, error) {
+	var fields map[string]json.RawMessage
+	if err := decode(line, &fields); err != nil {
+		return nil, fmt.Errorf("not a JSON object of a request: %w", err)
+	}
+	messages := fields["messages"]
+	if len(messages) == 0 || slices.Contains([]string{"null", "[]"}, string(messages)) {
+		return nil, nil
+	}
+	if err := checkMessages(messages); err != nil {
+		return nil, fmt.Errorf(`field "messages": %w`, err)
+	}
+	r := &workload.Request{Messages: messages, OutputTokens: openAIOutput}
+	if given, ok := fields["max_tokens"]; ok && !d.fixed() {
+		n, err := wholeNumber(given)
+		if err != nil {
+			return nil, fmt.Errorf(`field "max_tokens": %w`, err)
+		}
+		r.OutputTokens = n
+	}
+	if d.fixed() {
+		r.OutputTokens = *d.Output
+	}
+	for _, field := range unsent {
+		delete(fields, field)
+	}
+	if len(fields) > 0 {
+		r.Extra = fields
+	}
+	return r, nil
+}
+
+func (d *datasetOpenAI) fixed() bool { return d.Output != nil && *d.Output != 0 }
+
+func checkMessages(raw json.RawMessage) error {
+	var list []map[string]json.RawMessage
+	if err := decode(raw, &list); err != nil {
+		return fmt.Errorf("not a list of messages: %w", err)
+	}
+	for i, m := range list {
+		if m["role"] == nil {
+			return fmt.Errorf("message %d has no role", i+1)
+		}
+	}
+	return nil
+}
+
+func wholeNumber(raw json.RawMessage) (int, error) {
+	var n float64
+	if err := json.Unmarshal(raw, &n); err != nil || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
+		return 0, fmt.Errorf("%s is not a whole number of tokens", raw)
+	}
+	return int(n), nil
+}
+
+// countChats counts each chat in its template, and its tools beside that.
+func (s *source) countChats(ctx context.Context, requests []workload.Request) error {
+	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) error {
+		r := &requests[i]
+		text, err := s.render(r.Messages)
+		if err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
+		ids, err := s.Tokens.Encode(ctx, text, false)
+		if err != nil {
+			return err
+		}
+		r.PromptTokens = len(ids)
+		if r.Extra["tools"] == nil {
+			return nil
+		}
+		tools, err := s.Count(ctx, string(python.Dumped(r.Extra["tools"])))
+		r.PromptTokens += tools
+		return err
+	})
+}

@@ -1,0 +1,171 @@
+package sglang
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A random is the datasets random and random-ids: prompts of drawn lengths, made of
+// ShareGPT's first turns, repeated or cut, or of runs of consecutive ids. Without
+// ShareGPT's file prompts are made as for random-ids, of the same lengths, and a note
+// says so.
+type random struct {
+	common
+	data
+	lengths
+	AsIDs bool `json:"as_ids,omitempty" flag:"tokenize-prompt"` // prompts are sent as token ids
+
+	ids   bool // random-ids
+	turns []talk
+}
+
+const shareGPT = "ShareGPT_V3_unfiltered_cleaned_split.json"
+
+// keptShareGPT is where the tool has ShareGPT's conversations.
+func keptShareGPT(lack string) keep {
+	return keep{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
+}
+
+func (d *random) Check(s *workload.Source) plan.Problems {
+	return slices.Concat(d.common.check(), d.lengths.check(), d.fit(wanted(s)))
+}
+
+// Read reads the conversations that prompts are made of.
+func (d *random) Read(ctx context.Context, s *workload.Source) error {
+	if d.ids {
+		return nil
+	}
+	return d.read(ctx, s, keptShareGPT(""), func(f *file) (err error) {
+		d.turns, err = readShareGPT(f, false)
+		return err
+	})
+}
+
+func (d *random) Describe() plan.Message {
+	kind := "random"
+	if d.ids {
+		kind = "random-ids"
+	}
+	return workload.Describe(kind, d.said())
+}
+
+// Build draws the lengths, then the prompts.
+func (d *random) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	if err := from.NeedText(false); err != nil {
+		return w, err
+	}
+	s := d.source(from)
+	n := wanted(from)
+	inputs := s.lengths(d.Input, d.Ratio, n)
+	outputs := s.lengths(d.Output, d.Ratio, n)
+	asIDs := d.AsIDs || s.Tokens == nil
+	if !s.january && !asIDs { // the server adds its special tokens to a text
+		for i, n := range inputs {
+			inputs[i] = max(1, n-s.Vocab.Around)
+		}
+	}
+	prompts, notes, err := d.prompts(ctx, s, inputs)
+	if err != nil {
+		return w, err
+	}
+	w.Lines, w.Notes = datasetTotals(sum(inputs), sum(outputs)), notes
+	w.Requests = make([]workload.Request, len(prompts))
+	for i := range prompts {
+		w.Requests[i] = workload.Request{PromptTokens: inputs[i], OutputTokens: outputs[i]}
+	}
+	err = s.send(ctx, w.Requests, prompts, asIDs)
+	return s.finished(w), err
+}
+
+// A passage is the ids of a prompt, made when they are wanted.
+type passage func() []int32
+
+// prompts are the ids of the prompts, of the lengths given, and what there is to note.
+func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+	switch {
+	case d.ids:
+		prompts, err := s.runs(s.numpy.Randint, lengths)
+		return prompts, nil, err
+	case d.turns != nil && s.Tokens != nil:
+		return d.fromShareGPT(ctx, s, lengths)
+	}
+	aside := *s.numpy // what is drawn after stays as it is with ShareGPT
+	prompts, err := s.runs(aside.Randint, lengths)
+	note := noShareGPT
+	if d.turns != nil {
+		note = unreadShareGPT
+	}
+	return prompts, []plan.Message{plan.Say(note)}, err
+}
+
+// runs are prompts of consecutive ids, from a drawn start each.
+func (s *source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passage, error) {
+	size := int64(s.Vocab.Size)
+	if size < 1 {
+		return nil, errNoVocabulary
+	}
+	prompts := make([]passage, len(lengths))
+	for i := range prompts {
+		start := randint(0, size) + int64(i)
+		prompts[i] = func() []int32 {
+			ids := make([]int32, lengths[i])
+			for j := range ids {
+				ids[j] = int32((start + int64(j)) % size)
+			}
+			return ids
+		}
+	}
+	return prompts, nil
+}
+
+// fromShareGPT are first turns of the file, in random order, brought to their lengths.
+func (d *random) fromShareGPT(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+	talks := slices.Clone(d.turns)
+	s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	var prompts []passage
+	turns := workload.InOrder(ctx, len(talks), func(ctx context.Context, i int) ([]int32, error) { return s.Tokens.Encode(ctx, talks[i].prompt, true) })
+	for turn, err := range turns {
+		if err != nil {
+			return nil, nil, fmt.Errorf("tokenize ShareGPT's prompts: %w", err)
+		}
+		if len(turn) > 0 {
+			prompts = append(prompts, repeated(turn, lengths[len(prompts)]))
+		}
+		if len(prompts) == len(lengths) {
+			break
+		}
+	}
+	if len(prompts) == 0 {
+		return nil, nil, d.blame(errors.New("no prompt in it has any tokens"))
+	}
+	return prompts, short(len(prompts), len(lengths)), nil
+}
+
+// repeated is a passage of n ids: turn, cut or over and over.
+func repeated(turn []int32, n int) passage {
+	return func() []int32 {
+		ids := make([]int32, n)
+		for filled := 0; filled < n; {
+			filled += copy(ids[filled:], turn)
+		}
+		return ids
+	}
+}
+
+// send puts prompts into requests, as ids or as the text that they decode to.
+func (s *source) send(ctx context.Context, requests []workload.Request, prompts []passage, asIDs bool) error {
+	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) (err error) {
+		ids := prompts[i]()
+		if asIDs {
+			requests[i].Tokens = ids
+		} else if requests[i].Text, err = s.Tokens.Decode(ctx, ids); err != nil {
+			return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
+		}
+		return s.Spool.Keep(&requests[i])
+	})
+}
