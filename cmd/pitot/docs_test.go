@@ -122,6 +122,12 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 	}
 }
 
+// alike reports whether a line is the one that is wanted; on a busy machine a run may have no steady state, and its
+// lines then lack the second column.
+func alike(got, want, output string) bool {
+	return got == want || strings.Contains(output, "no steady state") && got != "" && strings.HasPrefix(want, got+" 0")
+}
+
 // compareOutput looks for the block's lines in the output, each after the one before.
 func compareOutput(t *testing.T, b block, output string) {
 	t.Helper()
@@ -131,7 +137,7 @@ func compareOutput(t *testing.T, b block, output string) {
 			continue
 		}
 		i := 0
-		for i < len(rest) && normal(rest[i]) != normal(strings.ReplaceAll(want, "8000", "1")) {
+		for i < len(rest) && !alike(normal(rest[i]), normal(strings.ReplaceAll(want, "8000", "1")), output) {
 			i++
 		}
 		if i == len(rest) {

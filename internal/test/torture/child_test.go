@@ -143,7 +143,7 @@ func (p *place) start(t testing.TB, c child) *running {
 
 // patience is by how much limits of time are longer in the short form, which runs beside
 // other tests on machines that do other things. What never ends is found all the same.
-func patience() time.Duration { return either[time.Duration](4, 1) }
+func patience() time.Duration { return either[time.Duration](12, 1) }
 
 // wait returns the outcome of a child, which is killed if it takes too long.
 func (r *running) wait() outcome {
