@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // abCmd is `pitot ab`.
@@ -46,7 +47,7 @@ func (abCmd) Help() string {
 }
 
 // experiment is the experiment of the command line.
-func (c *abCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems) error, error) {
+func (c *abCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
 	if !slices.Contains(p.Args, "--") || len(c.Command) == 0 {
 		return nil, nil, usagef("no load given: name the command that measures behind --, as in pitot ab ... -- bench --rate 10")
 	}
@@ -86,7 +87,7 @@ func byFlags(all plan.Problems) error {
 }
 
 // Run carries it out.
-func (c *abCmd) Run(p *Process) error {
+func (c *abCmd) Run(p *session.Session) error {
 	e, explain, err := c.experiment(p)
 	if err != nil {
 		return err

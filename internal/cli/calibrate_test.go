@@ -32,7 +32,7 @@ func TestCalibrateMeasures(t *testing.T) {
 		server := &http.Server{Handler: s.Handler()}
 		go func() { _ = server.Serve(network) }()
 		v.Args = []string{"calibrate", "--url", "http://engine:8000", "--store", v.store, "--", "--tokenizer", "none"}
-		code := Run(v.Process)
+		code := Run(v.Session)
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
@@ -89,7 +89,7 @@ func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
 		go func() { _ = server.Serve(network) }()
 		defer server.Close()
 		v.Args = []string{"calibrate", "--url", "http://engine:8000", "--store", v.store, "-o", filepath.Join(t.TempDir(), "x.yaml"), "--", "--tokenizer", "none"}
-		if code := Run(v.Process); code != exitFailed {
+		if code := Run(v.Session); code != exitFailed {
 			t.Errorf("exit code %d", code)
 		}
 		said := v.stderr.String()

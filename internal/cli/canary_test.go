@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
@@ -151,7 +152,7 @@ type cage struct {
 	looked int // bytes
 }
 
-func (c *cage) process(args ...string) (p *Process, stdout, stderr *bytes.Buffer) {
+func (c *cage) process(args ...string) (p *session.Session, stdout, stderr *bytes.Buffer) {
 	p, stdout, stderr = process(c.t, nil, args...)
 	p.Dial = c.dial
 	p.Env = func(name string) (string, bool) {

@@ -10,7 +10,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,13 +30,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/fleet"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/predict"
 	"github.com/pitot-bench/pitot/internal/cli/profiles"
 	"github.com/pitot-bench/pitot/internal/cli/serve"
@@ -46,36 +43,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/cli/watch"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
-
-// A Process is what a command sees of the operating system.
-type Process struct {
-	Args     []string // without the program's name
-	Env      func(name string) (value string, ok bool)
-	Stdin    io.Reader // of a terminal, nil if it is none
-	Stdout   io.Writer
-	Stderr   io.Writer
-	Drawn    progress.Screen  // the terminal that Stderr is, nil if it is none
-	Screen   func() int       // columns of the terminal that Stdout is, nil if it is none
-	Terminal console.Terminal // the one that Stdout is, to draw on; nil if it is none
-	Signals  <-chan os.Signal // interrupts and requests to end
-	// Alone means that nothing else goes on in the operating system's process, so
-	// that a run may have the runtime to itself.
-	Alone bool
-	// Listen and Dial are net's, unless a test has its own network.
-	Listen func(network, address string) (net.Listener, error)
-	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
-
-	secrets        *secret.Set // that are known
-	fleet          *fleet.Link // that sends the requests of runs; nil: this process does
-	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the progress of a run
-}
 
 // Exit codes.
 const (
@@ -114,13 +86,13 @@ func Main() {
 		errs.Interrupted()
 	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
-	p := &Process{
+	p := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
 		Stdin:   atTerminal(os.Stdin),
 		Stdout:  out,
 		Stderr:  errs,
-		Screen:  machine.TerminalWidth(os.Stdout),
+		Columns: machine.TerminalWidth(os.Stdout),
 		Signals: signals,
 		Alone:   true,
 		Listen:  net.Listen,
@@ -129,7 +101,7 @@ func Main() {
 		p.Terminal = t
 	}
 	if s := machine.ScreenOf(os.Stderr); s != nil {
-		p.Drawn = s
+		p.Screen = s
 	}
 	os.Exit(Run(p))
 }
@@ -142,9 +114,6 @@ func atTerminal(f *os.File) io.Reader {
 	return f
 }
 
-// heed is how soon a command must take a signal.
-const heed = time.Second
-
 // passOn hands interrupts and requests to end to whoever listens; where nobody
 // does the process ends. Before that said is called.
 func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
@@ -152,7 +121,7 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 		said()
 		select {
 		case signals <- s:
-		case <-time.After(heed):
+		case <-time.After(session.SignalGrace):
 			os.Exit(exitInterrupted)
 		}
 	}
@@ -194,8 +163,9 @@ type grammar struct {
 }
 
 // Run runs one command line and returns its exit code.
-func Run(outside *Process) int {
-	p := outside.guarded()
+func Run(outside *session.Session) int {
+	p := outside.Guarded()
+	p.Version, p.Compile = Version(), compileLoad
 	var g grammar
 	args := help.Asked(p.Args)
 	parser, exited, err := newParser(p, narrowed(&g, args))
@@ -208,26 +178,12 @@ func Run(outside *Process) int {
 		return exitOK
 	}
 	if err != nil {
-		return p.fail(err)
+		return fail(p, err)
 	}
 	for _, line := range said {
 		fmt.Fprintf(p.Stderr, "note: %s\n", line)
 	}
-	k.BindTo(runner{compiler{p}}, (*measuring.Maker)(nil))
-	return p.fail(k.Run(p, p.console()))
-}
-
-// guarded is the process with everything that it prints behind a plain.Writer. Past that
-// goes what is for a machine and no JSON, unless to a terminal, and the progress of a run.
-func (p *Process) guarded() *Process {
-	q := *p
-	q.secrets = p.known()
-	stdout := &plain.Writer{To: p.Stdout, Hide: q.secrets.Hide, Colors: p.colors()}
-	q.Stdout, q.data, q.Stderr, q.terminal = stdout, p.Stdout, &plain.Writer{To: p.Stderr, Hide: q.secrets.Hide}, p.Stderr
-	if p.Screen != nil {
-		q.data = stdout
-	}
-	return &q
+	return fail(p, k.Run(p))
 }
 
 // narrowed is what the parser has to know of the grammar for a command line: its command alone,
@@ -251,12 +207,12 @@ func narrowed(g *grammar, args []string) any {
 
 // newParser builds the parser of a grammar, or of a part of it. Kong calls exit after it printed help, and then
 // goes on: exited remembers.
-func newParser(p *Process, grammar any) (parser *kong.Kong, exited *bool, err error) {
+func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool, err error) {
 	exited = new(bool)
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(help.Description),
-		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
+		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
@@ -279,7 +235,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 }
 
 // fail prints err and returns its exit code.
-func (p *Process) fail(err error) int {
+func fail(p *session.Session, err error) int {
 	var mistake usageError
 	var notValid notValidError
 	var gate gateError
@@ -333,7 +289,7 @@ func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
 type versionCmd struct{}
 
 // Run prints the version.
-func (versionCmd) Run(p *Process) error {
+func (versionCmd) Run(p *session.Session) error {
 	_, err := fmt.Fprintln(p.Stdout, "pitot", Version())
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/outputs"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -42,7 +43,7 @@ type variants struct {
 }
 
 // Run compares.
-func (c compareCmd) Run(p *Process) (err error) {
+func (c compareCmd) Run(p *session.Session) (err error) {
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 		c.advice = c.adviceOn(p, result, words.In(c.Lang))
 	}
 	if c.Output == "" {
-		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text" || c.Format == "json"], result, p)
+		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.RawStdout}[c.Format == "text" || c.Format == "json"], result, p)
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
@@ -73,7 +74,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is
 // for a file.
-func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) error {
+func (c compareCmd) write(w io.Writer, result compare.Comparison, p *session.Session) error {
 	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
 	switch c.Format {
 	case "json":
@@ -88,8 +89,8 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) er
 	case "markdown":
 		return comparison.Markdown(w, result, o)
 	}
-	if p != nil && p.Screen != nil {
-		o.Width, o.Color = p.Screen(), p.colors()
+	if p != nil && p.Columns != nil {
+		o.Width, o.Color = p.Columns(), p.Colors()
 	}
 	return comparison.Text(w, result, o)
 }
@@ -115,23 +116,23 @@ func (v variants) options(command string) (compare.Options, error) {
 
 // compare finds the runs and compares them. Traces are read one at a time; see, if
 // there is one, is shown each.
-func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
-	k := &picker{process: p, file: v.Store}
-	defer func() { err = errors.Join(err, k.close()) }()
-	picks, err := k.pick(v.Runs)
+func (v variants) compare(p *session.Session, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
+	k := p.NewPicker(v.Store)
+	defer func() { err = errors.Join(err, k.Close()) }()
+	picks, err := k.Pick(v.Runs)
 	if err != nil {
 		return c, err
 	}
-	o.Baseline = comparing.LabelOf(picks, o.Baseline)
-	if k.finder != nil {
-		o.Past = comparing.Past(k.finder.Runs)
+	o.Baseline = session.LabelOf(picks, o.Baseline)
+	if runs := k.Runs(); runs != nil {
+		o.Past = comparing.Past(runs)
 	}
-	if len(k.journals()) == 1 && len(v.Runs) == 1 {
-		if o, err = comparing.AsExperiment(o, k.journals()[0]); err != nil {
+	if len(k.Journals()) == 1 && len(v.Runs) == 1 {
+		if o, err = comparing.AsExperiment(o, k.Journals()[0]); err != nil {
 			return c, err
 		}
 	}
-	c, err = comparing.Compare(picks, o, func(one comparing.Pick, by []compare.By) (seen compare.Run, err error) {
+	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.By) (seen compare.Run, err error) {
 		_, err = one.Observed(func(t *trace.Trace) {
 			if see != nil {
 				see(t)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
-	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -21,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -29,26 +29,26 @@ import (
 // A conductor carries out an experiment with this process and a store.
 type conductor struct {
 	*conduct
-	p        *Process
+	p        *session.Session
 	store    *store.Store
 	plan     *experiment.Plan
 	journal  *experiment.Journal
 	options  compare.Options
-	view     *live.View
+	view     *session.View
 	observed map[string]*compare.Run // by id
 	changed  time.Time               // when the journal was stored
 }
 
 // carryOut makes what a journal lacks, and says what came of it.
-func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
-	view := p.view(live.Options{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+func (c *conduct) carryOut(p *session.Session, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
+	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
 	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
-	defer ui.Beside(p.console(), c.UI, c.Store)()
-	ctx, stop, release := p.watchTwice(func() {
+	defer ui.Beside(p, c.UI, c.Store)()
+	ctx, stop, release := watchTwice(p, func() {
 		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
@@ -68,7 +68,7 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 
 // watchTwice is closed by the first interrupt, after it was said; the second cancels the
 // context.
-func (p *Process) watchTwice(say func()) (context.Context, <-chan struct{}, func()) {
+func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
 	go func() {
@@ -100,14 +100,6 @@ func (x *conductor) deps() experiment.Deps {
 
 // measure makes a run and keeps it.
 func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experiment.Load, leg trace.Leg) (*run.Result, error) {
-	made := *l.Made.(*compiled)
-	made.spec = l.Spec
-	m, err := x.p.newMaking(&made, x.Store, x.view)
-	if err != nil {
-		return nil, err
-	}
-	defer m.close()
-	m.leg, m.serving = &leg, l.Serving
 	preparing, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go func() {
@@ -117,7 +109,8 @@ func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experim
 		case <-preparing.Done():
 		}
 	}()
-	return m.makeUntil(ctx, preparing, func() <-chan struct{} { return stop })
+	made, err := x.p.Make(l, session.Options{Store: x.Store, View: x.view, Leg: &leg, Ends: &session.Ends{Run: ctx, Preparing: preparing, Stop: stop}})
+	return made.Result, err
 }
 
 // keep stores the journal, unless another process has changed what is stored.
@@ -126,7 +119,7 @@ func (x *conductor) keep(j *experiment.Journal) error {
 	if err != nil {
 		return err
 	}
-	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.p.secrets.HideJSON(body), Changed: x.changed})
+	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.p.Secrets.HideJSON(body), Changed: x.changed})
 	if err == nil {
 		x.changed = changed
 	}
@@ -163,7 +156,7 @@ func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err erro
 				if err != nil {
 					return nil, err
 				}
-				r := compare.Observe(x.p.tellDamage(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
+				r := compare.Observe(x.p.ReportSkipped(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
 				x.observed[made.ID] = &r
 			}
 			out = append(out, *x.observed[made.ID])
@@ -175,7 +168,7 @@ func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err erro
 // space is an error if there is too little of it for another leg, in the folder of the experiment or
 // where the store is. What the system does not tell is no reason to stop.
 func (x *conductor) space() error {
-	path, err := x.p.storePath(x.Store)
+	path, err := x.p.StorePath(x.Store)
 	if err != nil {
 		return err
 	}
@@ -225,14 +218,14 @@ func (x *conductor) fleetFlags() string {
 }
 
 // join has a fleet send the requests of all runs, if one is named.
-func (c *conduct) join(p *Process, made *experiment.Plan) (end func(), err error) {
+func (c *conduct) join(p *session.Session, made *experiment.Plan) (end func(), err error) {
 	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.Load) bool { return l.Spec.Target.Simulated })
-	return p.joinFleet(c.Fleet, simulated)
+	return p.JoinFleet(c.Fleet, simulated)
 }
 
 // report writes what came of the experiment, and the lab note.
 func (x *conductor) report(out *experiment.Outcome) error {
-	errs := []error{x.p.printOutcome(x.journal, out, x.plan.Same(), words.In(x.Lang))}
+	errs := []error{printOutcome(x.p, x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},

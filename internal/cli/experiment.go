@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/outputs"
@@ -19,7 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -40,7 +39,7 @@ type conduct struct {
 	outputs.Files
 	flags.Page
 	flags.Kept
-	Fleet flags.Fleet `embed:"" group:"Fleet:"`
+	Fleet session.Fleet `embed:"" group:"Fleet:"`
 }
 
 type experimentRunCmd struct {
@@ -50,8 +49,8 @@ type experimentRunCmd struct {
 }
 
 // Run carries it out.
-func (c *experimentRunCmd) Run(p *Process) error {
-	e, doc, err := p.readExperiment(c.File)
+func (c *experimentRunCmd) Run(p *session.Session) error {
+	e, doc, err := readExperiment(p, c.File)
 	if err != nil {
 		return err
 	}
@@ -62,8 +61,8 @@ func (c *experimentRunCmd) Run(p *Process) error {
 }
 
 // readExperiment reads a file.
-func (p *Process) readExperiment(file string) (*design.Experiment, *plan.Document, error) {
-	data, err := p.readSettings(file)
+func readExperiment(p *session.Session, file string) (*design.Experiment, *plan.Document, error) {
+	data, err := p.ReadSettings(file)
 	if err != nil {
 		return nil, nil, usage(err)
 	}
@@ -79,14 +78,14 @@ func explainedBy(doc *plan.Document) func(plan.Problems) error {
 	return func(all plan.Problems) error { return doc.Explain(all) }
 }
 
-// prepared checks an experiment, and draws its seed if it has none.
-func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) error) (*experiment.Plan, error) {
+// prepareExperiment checks an experiment, and draws its seed if it has none.
+func prepareExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.Plan, error) {
 	if e.Design.Seed == 0 {
 		var b [4]byte
 		_, _ = rand.Read(b[:]) // never fails
 		e.Design.Seed = uint64(binary.BigEndian.Uint32(b[:])%1_000_000) + 1
 	}
-	made, err := experiment.Prepare(e, compiler{p})
+	made, err := experiment.Prepare(e, p)
 	var problems plan.Problems
 	if errors.As(err, &problems) {
 		err = usage(explain(problems))
@@ -95,9 +94,9 @@ func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) err
 }
 
 // begin carries out a new experiment.
-func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Problems) error) error {
-	experiment.Learn(p.secrets, e)
-	made, err := p.prepared(e, explain)
+func (c *conduct) begin(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
+	experiment.Learn(p.Secrets, e)
+	made, err := prepareExperiment(p, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 		return err
 	}
 	defer end()
-	s, err := p.openStore(c.Store)
+	s, err := p.OpenStore(c.Store)
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 	}
 	j := &experiment.Journal{Name: e.Name, Started: time.Now(), Status: experiment.Running, Owner: owner()}
 	j.Looks = experiment.Looks(e.Design)
-	if err := j.Write(e, p.secrets); err != nil {
+	if err := j.Write(e, p.Secrets); err != nil {
 		return err
 	}
 	if j.Folder, err = c.newFolder(e.Name); err != nil {
@@ -137,11 +136,11 @@ func makeFolder(j *experiment.Journal) error {
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
 		return usagef("--folder: %w", err)
 	}
-	return console.WriteBytes("--folder", fileOf(j), []byte(j.File))
+	return session.WriteBytes("--folder", fileOf(j), []byte(j.File))
 }
 
 // create makes the file of an experiment, then its row in the store.
-func (c *conduct) create(p *Process, s *store.Store, j *experiment.Journal) error {
+func (c *conduct) create(p *session.Session, s *store.Store, j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -149,7 +148,7 @@ func (c *conduct) create(p *Process, s *store.Store, j *experiment.Journal) erro
 	if err := makeFolder(j); err != nil {
 		return err
 	}
-	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: p.secrets.HideJSON(body)})
+	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: p.Secrets.HideJSON(body)})
 	if errors.Is(err, store.ErrExperimentExists) { // since it was looked for
 		err = exists(j.Name)
 	}
@@ -189,11 +188,11 @@ type experimentResumeCmd struct {
 }
 
 // Run goes on with it.
-func (c *experimentResumeCmd) Run(p *Process) error {
+func (c *experimentResumeCmd) Run(p *session.Session) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	s, err := p.openStore(c.Store)
+	s, err := p.OpenStore(c.Store)
 	if err != nil {
 		return err
 	}
@@ -212,9 +211,9 @@ func (c *experimentResumeCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.prepared(e, explainedBy(doc))
+	made, err := prepareExperiment(p, e, explainedBy(doc))
 	if err == nil {
-		err = usage(experiments.Damaged(j.Name, made.Fits(j)))
+		err = usage(session.DamagedJournal(j.Name, made.Fits(j)))
 	}
 	if err != nil {
 		return err
@@ -240,7 +239,7 @@ func journalOf(s *store.Store, name string) (*experiment.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return experiments.Read(row)
+	return session.ReadJournal(row)
 }
 
 func rowOf(s *store.Store, name string) (store.Experiment, error) {
@@ -259,8 +258,8 @@ type experimentStatusCmd struct {
 }
 
 // Run shows it.
-func (c *experimentStatusCmd) Run(p *Process) error {
-	return p.with(c.Store, func(s *store.Store) error {
+func (c *experimentStatusCmd) Run(p *session.Session) error {
+	return p.With(c.Store, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		if c.Name != "" {
 			rows = make([]store.Experiment, 1)
@@ -271,7 +270,7 @@ func (c *experimentStatusCmd) Run(p *Process) error {
 		}
 		all := []*experiment.Journal{}
 		for _, row := range rows {
-			j, err := experiments.Read(row)
+			j, err := session.ReadJournal(row)
 			switch {
 			case err == nil:
 				all = append(all, experiments.At(time.Now(), row.Changed, j))
@@ -288,7 +287,7 @@ func (c *experimentStatusCmd) Run(p *Process) error {
 	})
 }
 
-func (c *experimentStatusCmd) show(p *Process, all []*experiment.Journal) error {
+func (c *experimentStatusCmd) show(p *session.Session, all []*experiment.Journal) error {
 	lang := words.In(c.Lang)
 	switch {
 	case c.JSON:
@@ -298,33 +297,17 @@ func (c *experimentStatusCmd) show(p *Process, all []*experiment.Journal) error 
 	case c.Name == "":
 		return experiments.List(p.Stdout, all, lang)
 	}
-	return errors.Join(experiments.Status(p.Stdout, all[0], lang), p.tellLeft(all[0], lang))
+	return errors.Join(experiments.Status(p.Stdout, all[0], lang), printOrphans(p, all[0], lang))
 }
 
-// A compiler compiles the workloads of an experiment as the command line does.
-type compiler struct{ p *Process }
-
-// Command compiles a command line, and looks into its files.
-func (c compiler) Command(words []string) (experiment.Load, error) {
-	if len(words) == 0 {
-		return experiment.Load{}, errors.New("no command; use bench, sim, vllm, sglang or python")
-	}
-	own := *c.p
-	own.Args = words
-	made, err := own.planOf(words)
-	if err != nil {
+// compileLoad compiles a command line that makes one run.
+func compileLoad(s *session.Session, words []string) (experiment.Load, error) {
+	c, err := planOf(s, words)
+	switch {
+	case err != nil:
 		return experiment.Load{}, err
-	}
-	if made.fleet.Asked() {
+	case c.fleet.Asked():
 		return experiment.Load{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
 	}
-	return experiment.Load{Spec: made.spec, Made: made}, nil
-}
-
-// Spec checks a Spec.
-func (c compiler) Spec(s plan.Spec) (experiment.Load, error) {
-	if problems := run.Check(s, kinds()); problems != nil {
-		return experiment.Load{}, problems
-	}
-	return experiment.Load{Spec: s, Made: &compiled{spec: s, front: asStored{}, given: map[string]string{}}}, nil
+	return experiment.Load{Compiled: c.Compiled}, nil
 }

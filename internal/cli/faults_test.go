@@ -19,6 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
@@ -58,7 +59,7 @@ func bench(t *testing.T, url string, args ...string) metrics.Summary {
 			line = append(line, preset...)
 		}
 	}
-	p := &Process{
+	p := &session.Session{
 		Args: line,
 		Env:  func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
 	}

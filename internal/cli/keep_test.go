@@ -1,19 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"database/sql"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/pitot-bench/pitot/internal/cli/live"
-	"github.com/pitot-bench/pitot/internal/plan/shell"
-	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/progress"
 )
 
 // on runs a command line on a store.
@@ -22,54 +13,6 @@ func on(t *testing.T, store, args string) (code int, stdout, stderr string) {
 	p, out, errs := process(t, nil, append(strings.Fields(args), "--store", store)...)
 	code = Run(p)
 	return code, out.String(), errs.String()
-}
-
-// The file of the store is removed while a run goes on: that is said, the run is whole in a
-// file, and the line at the end takes it back.
-func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a store.db")
-	p, _, _ := process(t, nil)
-	said := new(bytes.Buffer)
-	l := &live.View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), Options: live.Options{Quiet: true}}
-	k, err := p.newKeeper(file, l.Unsaved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := trace.Run{ID: "20260101-000000-aaaa", Kind: trace.Measured, Started: time.Now(), Status: trace.Running, Plan: trace.Plan{Requests: 2}}
-	if err := k.Handle(run.Starting{Run: &made}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{file, file + "-wal", file + "-shm"} {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	records := []*trace.Record{trace.NewRecord(0), trace.NewRecord(1)}
-	for _, r := range records {
-		_ = k.Handle(run.Recorded{Record: r})
-	}
-	made.Status, made.End = trace.Complete, 5
-	if err := k.Handle(run.Ended{Run: &made}); err != nil {
-		t.Errorf("it is not over: %v", err)
-	}
-	if want := "pitot: the store cannot be written: " + file + " was removed; records stay in memory until it can\n"; said.String() != want {
-		t.Errorf("said %q, want %q", said, want)
-	}
-	err = k.Handle(run.Judged{Result: &run.Result{Trace: &trace.Trace{Run: made, Records: records}}})
-	rescued := filepath.Join(filepath.Dir(file), "pitot-rescue-"+made.ID+".json")
-	if err == nil || !strings.Contains(err.Error(), file+" was removed; all of it is in "+rescued) {
-		t.Errorf("error %v", err)
-	}
-	if got, want := k.where(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
-		t.Errorf("%s", got)
-	}
-	k.close()
-	if code, out, errs := on(t, file, "import "+rescued); code != exitOK || !strings.Contains(out, "1 new") {
-		t.Errorf("exit code %d: %s%s", code, out, errs)
-	}
-	if code, out, errs := on(t, file, "runs show"); code != exitOK || !strings.Contains(out, "2 of 2 requests") || !strings.Contains(out, "the run was put into "+rescued) {
-		t.Errorf("exit code %d: %s%s", code, out, errs)
-	}
 }
 
 // Damage is told by the run's id, and stops nothing but that run.

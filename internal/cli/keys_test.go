@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
@@ -34,7 +35,7 @@ func TestAKeyUnderAnotherName(t *testing.T) {
 			go func() { _ = server.Serve(network) }()
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
-			p := &Process{Args: words, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
+			p := &session.Session{Args: words, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
 				return "runs.db", name == "PITOT_STORE"
 			}}
 			code = Run(p)
@@ -78,7 +79,7 @@ func TestAKeyUnderAnotherName(t *testing.T) {
 			t.Errorf("%s again: exit code %d: %s", name, code, out)
 		}
 	}
-	plan := "version: 1\n" + strings.Replace(planOf(t, run), "target:\n", "target:\n  headers:\n  - name: X-Subscription\n    value: '***'\n", 1)
+	plan := "version: 1\n" + strings.Replace(planOfLast(t, run), "target:\n", "target:\n  headers:\n  - name: X-Subscription\n    value: '***'\n", 1)
 	if err := os.WriteFile("again.yaml", []byte(plan), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func noFileHas(t *testing.T, key string) {
 	}
 }
 
-// planOf is the plan of the last run without its first line.
-func planOf(t *testing.T, run func(...string) (int, string)) string {
+// planOfLast is the plan of the last run without its first line.
+func planOfLast(t *testing.T, run func(...string) (int, string)) string {
 	t.Helper()
 	code, out := run("plan", "last")
 	_, plan, ok := strings.Cut(out, "version: 1\n")

@@ -37,7 +37,7 @@ func TestASweepOfRatesLasts(t *testing.T) {
 			v.Args = append([]string{
 				"sweep", "--url", "http://engine:8000", "--rate", "1,4", "--output-len", "50", "-f", "json", "-q", "--store", v.store, "--tokenizer", "none",
 			}, args...)
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatalf("exit code %d: %s", code, v.stderr.String())
 			}
 			var out struct{ Rows json.RawMessage }

@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -31,14 +30,14 @@ func owner() experiment.Owner {
 
 // clear looks at the experiments of the store before another one begins: servers that a killed
 // one has left running are ended with --yes, and else an error; one that is under way is told.
-func (c *conduct) clear(p *Process, s *store.Store, name string) error {
+func (c *conduct) clear(p *session.Session, s *store.Store, name string) error {
 	rows, err := s.Experiments()
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, row := range rows {
-		j, err := experiments.Read(row)
+		j, err := session.ReadJournal(row)
 		switch {
 		case row.Name == name && (err != nil || j.Status != experiment.Running):
 			return exists(name)
@@ -70,10 +69,10 @@ func underWay(j *experiment.Journal) error {
 
 // clearServers ends the servers that an experiment has left running, if there are any and
 // --yes is given.
-func (c *conduct) clearServers(p *Process, s *store.Store, j *experiment.Journal, changed time.Time) error {
-	ctx, release := p.untilInterrupt(context.Background())
+func (c *conduct) clearServers(p *session.Session, s *store.Store, j *experiment.Journal, changed time.Time) error {
+	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
-	o := server.Options{Secrets: p.secrets, Dial: p.Dial, Hurry: ctx.Done()}
+	o := server.Options{Secrets: p.Secrets, Dial: p.Dial, Hurry: ctx.Done()}
 	var errs []error
 	gone := false
 	for _, l := range leftBy(j) {
@@ -119,15 +118,15 @@ func leftBy(j *experiment.Journal) (legs []*experiment.Leg) {
 	return legs
 }
 
-// tellLeft says which servers an experiment that is not under way has left running.
-func (p *Process) tellLeft(j *experiment.Journal, lang *words.Language) error {
+// printOrphans says which servers an experiment that is not under way has left running.
+func printOrphans(p *session.Session, j *experiment.Journal, lang *words.Language) error {
 	if j.Status == experiment.Running {
 		return nil
 	}
-	ctx, release := p.untilInterrupt(context.Background())
+	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
 	for _, l := range leftBy(j) {
-		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: p.secrets, Dial: p.Dial})
+		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: p.Secrets, Dial: p.Dial})
 		if err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 	if err != nil {
 		return nil, changed, err
 	}
-	if j, err = experiments.Read(row); err != nil {
+	if j, err = session.ReadJournal(row); err != nil {
 		return nil, changed, err
 	}
 	elsewhere := j.Owner.Host != proc.Host()
@@ -158,7 +157,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 }
 
 // read reads the file of an experiment that goes on, and says what is not as it was.
-func (c *conduct) read(p *Process, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
+func (c *conduct) read(p *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {
 			fmt.Fprintln(p.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
@@ -172,7 +171,7 @@ func (c *conduct) read(p *Process, j *experiment.Journal) (*design.Experiment, *
 		j.Folder = dir
 	}
 	file := fileOf(j)
-	given, err := p.readSettings(file)
+	given, err := p.ReadSettings(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		say("%s is not there: what follows is kept in a new folder, unless --folder names the one it was moved to", file)
@@ -188,15 +187,15 @@ func (c *conduct) read(p *Process, j *experiment.Journal) (*design.Experiment, *
 	if err != nil {
 		return nil, nil, usagef("experiment %s: %w", j.Name, err)
 	}
-	experiment.Learn(p.secrets, e)
+	experiment.Learn(p.Secrets, e)
 	return e, doc, nil
 }
 
 // missing gives up the legs of which a run was removed from the store, and says so.
-func (c *conduct) missing(p *Process, s *store.Store, j *experiment.Journal) error {
+func (c *conduct) missing(p *session.Session, s *store.Store, j *experiment.Journal) error {
 	gone, err := j.Without(func(id string) (bool, error) {
 		_, err := s.Run(id)
-		if errors.Is(err, store.ErrNoRun) || p.passOver(err) {
+		if errors.Is(err, store.ErrNoRun) || p.ReportDamage(err) {
 			return false, nil
 		}
 		return err == nil, err
@@ -209,7 +208,7 @@ func (c *conduct) missing(p *Process, s *store.Store, j *experiment.Journal) err
 
 // start starts a server.
 func (x *conductor) start(ctx context.Context, s design.Server, o server.Options) (experiment.Server, error) {
-	o.Secrets, o.Dial, o.Keeper = x.p.secrets, x.p.Dial, console.LogKeeper()
+	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
 	return server.Start(ctx, s, o)
 }
 
@@ -219,7 +218,7 @@ type keepLogCmd struct {
 }
 
 // Run waits until that has happened, or is not to be expected any more.
-func (c keepLogCmd) Run(*Process) error { return proc.KeepLog(c.Kept) }
+func (c keepLogCmd) Run(*session.Session) error { return proc.KeepLog(c.Kept) }
 
 // freePort is a port of the loopback that nobody listens on.
 func (x *conductor) freePort() (int, error) {

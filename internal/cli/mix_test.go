@@ -81,7 +81,7 @@ func TestTenantsHaveTheirOwnKeys(t *testing.T) {
 func specOf(t *testing.T, args ...string) (*compiled, error) {
 	t.Helper()
 	p, _, _ := process(t, nil, args...)
-	return p.planOf(args)
+	return planOf(p, args)
 }
 
 func TestSettingsOfAPart(t *testing.T) {
@@ -90,18 +90,18 @@ func TestSettingsOfAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := c.spec.Load[0]
+	one := c.Spec.Load[0]
 	headers := []plan.Header{{Name: "X-A", Value: "b c"}, {Name: "X-Key", From: &plan.Source{Given: true}}}
 	if one.Name != "a" || one.Dataset.Kind != "chat" || !reflect.DeepEqual(one.Headers, headers) || !strings.Contains(string(one.Dataset.Settings), `"turns":"uniform(2,3)"`) {
 		t.Errorf("%+v", one)
 	}
-	if !maps.Equal(c.given, map[string]string{"load[0].headers[1]": "0 1"}) {
-		t.Errorf("given: %v", c.given)
+	if !maps.Equal(c.Given, map[string]string{"load[0].headers[1]": "0 1"}) {
+		t.Errorf("given: %v", c.Given)
 	}
 	masked := `name=a workload=chat header="X-A=b c" header=X-Key=*** turns=uniform(2,3) rate=1`
-	again, err := specOf(t, "bench", "--tenant", c.args[2])
-	if err != nil || again.spec.Load[0].Headers[0].Value != "b c" || c.args[2] != masked {
-		t.Errorf("%s, want %s: is read as %+v (%v)", c.args[2], masked, again, err)
+	again, err := specOf(t, "bench", "--tenant", c.Args[2])
+	if err != nil || again.Spec.Load[0].Headers[0].Value != "b c" || c.Args[2] != masked {
+		t.Errorf("%s, want %s: is read as %+v (%v)", c.Args[2], masked, again, err)
 	}
 	for text, want := range map[string]string{
 		"":                      "is empty",
@@ -131,7 +131,7 @@ func TestTheWarmUpOfConversationsIsNotMeasured(t *testing.T) {
 			"bench", "-q", "--store", v.store, "--workload", "chat", "--conversations", "3", "--turns", "2", "--think", "2s", "--rate", "1", "--input-len", "100", "--output-len", "5",
 			"--profile", "small-chat", "--warmup", "3",
 		}
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}
 		for _, r := range v.last(t).Records {
@@ -152,7 +152,7 @@ func TestTurnsInVirtualTime(t *testing.T) {
 			"bench", "-q", "--store", v.store, "--workload", "chat", "--conversations", "4", "--turns", "3", "--think", "2s", "--rate", "1", "--input-len", "10", "--output-len", "5",
 			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--arrival", "constant",
 		}
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}
 		records := comparable(v.last(t))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
@@ -16,7 +17,7 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 	race.Skip(t)
 	var g grammar
 	var stdout bytes.Buffer
-	p := &Process{Stdout: &stdout, Stderr: &stdout}
+	p := &session.Session{Stdout: &stdout, Stderr: &stdout}
 	helped := func(grammar any, args []string) string {
 		parser, exited, err := newParser(p, grammar)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -29,7 +30,7 @@ type noteCmd struct {
 }
 
 // Run writes the note.
-func (c noteCmd) Run(p *Process) error {
+func (c noteCmd) Run(p *session.Session) error {
 	o, err := c.options("note")
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (c noteCmd) Run(p *Process) error {
 		return err
 	}
 	n.Title, n.Date, n.Pitot, n.Folder = c.Title, time.Now().Format(time.DateOnly), Version(), folder
-	n.Title = cmp.Or(n.Title, strings.Join(labels(c.Runs), " vs "))
+	n.Title = cmp.Or(n.Title, strings.Join(session.Labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (c noteCmd) Run(p *Process) error {
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.
-func (v variants) note(p *Process, o compare.Options, table string, l *words.Language) (note.Note, error) {
+func (v variants) note(p *session.Session, o compare.Options, table string, l *words.Language) (note.Note, error) {
 	runs := comparing.NoteRuns{Table: table, Lang: l}
 	c, err := v.compare(p, o, runs.Add)
 	return note.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)

@@ -29,6 +29,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
@@ -39,7 +40,7 @@ func exportTo(t *testing.T, file string, collector http.HandlerFunc, args ...str
 	server := httptest.NewServer(collector)
 	defer server.Close()
 	var out, errs bytes.Buffer
-	code = Run(&Process{
+	code = Run(&session.Session{
 		Args: append([]string{"runs", "export", "--store", file, "--otlp", server.URL}, args...), Stdout: &out, Stderr: &errs,
 		Env: func(name string) (string, bool) {
 			return "Authorization=Bearer%20hushhush1234", name == "OTEL_EXPORTER_OTLP_HEADERS"
@@ -183,7 +184,7 @@ func sentLive(t *testing.T, to *memnet.Listener, more ...string) (v *virtual, co
 		return engine.Dial(ctx, network, address)
 	}
 	began := time.Now()
-	code = Run(v.Process)
+	code = Run(v.Session)
 	return v, code, time.Since(began)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -17,7 +18,7 @@ import (
 
 // printOutcome writes the verdict, the comparison with what confirms it, what else was seen,
 // and what it cost.
-func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
+func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
 	whole := out.Comparison
 	if c := out.Confirmation; c != nil {
 		whole.Workloads = slices.Concat(whole.Workloads, c.Workloads)
@@ -26,8 +27,8 @@ func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, s
 	if same {
 		o.Advice = experiments.Worthwhile(j, whole, lang)
 	}
-	if p.Screen != nil {
-		o.Width, o.Color = p.Screen(), p.colors()
+	if p.Columns != nil {
+		o.Width, o.Color = p.Columns(), p.Colors()
 	}
 	err := comparison.Text(p.Stdout, whole, o)
 	fmt.Fprintln(p.Stdout)
@@ -35,8 +36,8 @@ func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, s
 }
 
 // adviceOn says after an A/A experiment what comparison is worth making.
-func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Language) (advice []string) {
-	_ = p.with(v.Store, func(s *store.Store) error { // without it there is no advice
+func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {
+	_ = p.With(v.Store, func(s *store.Store) error { // without it there is no advice
 		j, err := journalOf(s, c.Experiment())
 		if err == nil {
 			advice = experiments.Worthwhile(j, c, lang)
@@ -47,12 +48,12 @@ func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Languag
 }
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
-func (c noteCmd) experimentOf(p *Process, n note.Note) (told *note.Experiment, err error) {
+func (c noteCmd) experimentOf(p *session.Session, n note.Note) (told *note.Experiment, err error) {
 	name := comparing.MadeBy(n.Runs)
 	if len(c.Runs) != 1 || name == "" {
 		return nil, nil
 	}
-	err = p.with(c.Store, func(s *store.Store) error {
+	err = p.With(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
 		if err == nil {
 			told, err = comparing.ToldIn(n, j)

@@ -3,10 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +15,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 // planCmd is `pitot plan`.
@@ -37,24 +37,24 @@ func (planCmd) Help() string {
 }
 
 // Run prints the plan.
-func (c *planCmd) Run(p *Process) error {
+func (c *planCmd) Run(p *session.Session) error {
 	e, explain, err := c.experiment(p)
 	if err != nil {
 		return err
 	}
 	if e != nil {
-		return p.planExperiment(e, explain, c.Store)
+		return planExperiment(p, e, explain, c.Store)
 	}
 	made, err := c.plan(p)
 	if err != nil {
 		return err
 	}
-	home := p.offline()
-	ctx, release := p.untilInterrupt(context.Background())
+	home := p.Offline()
+	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
-	f, err := run.Foresee(ctx, made.spec, home.deps(made.given, filepath.Join(os.TempDir(), "pitot")))
+	f, err := run.Foresee(ctx, made.Spec, home.Deps(made.Given, filepath.Join(os.TempDir(), "pitot")))
 	if err != nil {
-		return inWords(made.front, err)
+		return inWords(made.Front, err)
 	}
 	text, err := f.Spec.YAML()
 	if err != nil {
@@ -65,26 +65,19 @@ func (c *planCmd) Run(p *Process) error {
 	return err
 }
 
-// offline is the process without a network.
-func (p *Process) offline() *Process {
-	home := *p
-	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
-	return &home
-}
-
 // experiment is the experiment that the arguments name: a file of one, or the command line of
 // `pitot ab`; nil if they name a run.
-func (c *planCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems) error, error) {
+func (c *planCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
 	if slices.Contains(p.Args, "--") {
 		if len(c.What) > 0 && c.What[0] == "ab" {
-			return p.planOfAB(c.What)
+			return planOfAB(p, c.What)
 		}
 		return nil, nil, nil
 	}
 	if len(c.What) != 1 || !isExperiment(c.What[0]) {
 		return nil, nil, nil
 	}
-	e, doc, err := p.readExperiment(c.What[0])
+	e, doc, err := readExperiment(p, c.What[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +96,7 @@ func isExperiment(file string) bool {
 }
 
 // planOfAB is the experiment of a command line of `pitot ab`.
-func (p *Process) planOfAB(args []string) (*design.Experiment, func(plan.Problems) error, error) {
+func planOfAB(p *session.Session, args []string) (*design.Experiment, func(plan.Problems) error, error) {
 	var g grammar
 	parser, exited, err := newParser(p, &g)
 	if err != nil {
@@ -125,19 +118,19 @@ func (p *Process) planOfAB(args []string) (*design.Experiment, func(plan.Problem
 }
 
 // plan is what the arguments name.
-func (c *planCmd) plan(p *Process) (*compiled, error) {
+func (c *planCmd) plan(p *session.Session) (*compiled, error) {
 	if len(c.What) == 0 {
 		return nil, usagef("name a run, a file, or a command behind --, as in pitot plan -- bench --rate 5")
 	}
 	one := c.What[0]
 	if i := slices.Index(p.Args, "--"); i >= 0 {
-		return p.planOf(c.What)
+		return planOf(p, c.What)
 	}
 	if len(c.What) > 1 {
 		return nil, usagef("one run or file at a time; a command line stands behind --, as in pitot plan -- %s", strings.Join(c.What, " "))
 	}
 	if info, err := os.Stat(one); err == nil && !info.IsDir() {
-		return p.planOf([]string{"bench", "--config", one})
+		return planOf(p, []string{"bench", "--config", one})
 	}
 	t, err := runArg{one, c.Kept}.load(p)
 	if err != nil {
@@ -145,19 +138,19 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	}
 	switch args := t.Run.Env.Invocation; {
 	case t.Run.Plan.Spec != nil:
-		return &compiled{spec: *t.Run.Plan.Spec, front: asStored{}, given: map[string]string{}}, nil
+		return &compiled{Compiled: tool.Compiled{Spec: *t.Run.Plan.Spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
 	case t.Run.Origin != nil:
 		return nil, usagef("run %s was imported from %s: only runs of Pitot have a plan", t.Run.ID, t.Run.Origin.Tool)
 	case len(args) == 0:
 		return nil, usagef("run %s has no plan: it was made by an earlier version", t.Run.ID)
 	default: // before plans were kept
 		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, plain.Line(strings.Join(args, " ")))
-		return p.planOf(args)
+		return planOf(p, args)
 	}
 }
 
 // planOf is the plan of a command line.
-func (p *Process) planOf(args []string) (*compiled, error) {
+func planOf(p *session.Session, args []string) (*compiled, error) {
 	if args[0] == "pitot" {
 		args = args[1:]
 	}
@@ -179,12 +172,6 @@ func (p *Process) planOf(args []string) (*compiled, error) {
 	}
 	return m.compile(p, k)
 }
-
-// asStored tells problems of a Spec that was stored by their paths.
-type asStored struct{}
-
-func (asStored) Explain(p plan.Problems) error { return p }
-func (asStored) NameOf(path string) string     { return path }
 
 // writeForecast says what would be sent, in comments.
 func writeForecast(w io.Writer, f *run.Forecast) {

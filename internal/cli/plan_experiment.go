@@ -12,53 +12,54 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // planExperiment prints what an experiment would do, and what it would be able to tell by
 // the experiments that are in the store.
-func (p *Process) planExperiment(e *design.Experiment, explain func(plan.Problems) error, file string) error {
-	made, err := p.prepared(e, explain)
+func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error, file string) error {
+	made, err := prepareExperiment(p, e, explain)
 	if err != nil {
 		return err
 	}
-	ctx, release := p.untilInterrupt(context.Background())
+	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
-	runs, err := p.foresee(ctx, made)
+	runs, err := forecasts(ctx, p, made)
 	if err != nil {
 		return err
 	}
-	before, err := p.journals(file)
+	before, err := allJournals(p, file)
 	if err != nil {
 		return err
 	}
-	return experiments.Plan(p.Stdout, made, experiment.Foresee(made, p.environment().Host, runs, before), english)
+	return experiments.Plan(p.Stdout, made, experiment.Foresee(made, machine.Here().Host, runs, before), english)
 }
 
-// foresee looks into the workloads of the baseline, without a server.
-func (p *Process) foresee(ctx context.Context, made *experiment.Plan) (all []*run.Forecast, err error) {
-	home := p.offline()
+// forecasts looks into the workloads of the baseline, without a server.
+func forecasts(ctx context.Context, p *session.Session, made *experiment.Plan) (all []*run.Forecast, err error) {
+	home := p.Offline()
 	for i, l := range made.Loads[0] {
-		own := l.Made.(*compiled)
-		f, err := run.Foresee(ctx, l.Spec, home.deps(own.given, filepath.Join(os.TempDir(), "pitot")))
+		f, err := run.Foresee(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))
 		if err != nil {
-			return nil, fmt.Errorf("workload %s: %w", made.Workloads[i].Name, inWords(own.front, err))
+			return nil, fmt.Errorf("workload %s: %w", made.Workloads[i].Name, inWords(l.Front, err))
 		}
 		all = append(all, f)
 	}
 	return all, nil
 }
 
-// journals are those of the store, the newest first; none if there is no store yet.
-func (p *Process) journals(file string) (all []*experiment.Journal, err error) {
-	path, err := p.storePath(file)
+// allJournals are those of the store, the newest first; none if there is no store yet.
+func allJournals(p *session.Session, file string) (all []*experiment.Journal, err error) {
+	path, err := p.StorePath(file)
 	if err != nil || file == "" && !files.Exists(path) {
 		return nil, err
 	}
-	err = p.with(file, func(s *store.Store) error {
+	err = p.With(file, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		for _, row := range rows {
-			if j, err := experiments.Read(row); err == nil { // `pitot experiment status` tells of damage
+			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` tells of damage
 				all = append(all, j)
 			}
 		}

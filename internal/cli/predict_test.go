@@ -38,7 +38,7 @@ func TestPredictBesideMeasured(t *testing.T) {
 			t.Helper()
 			v.stdout.Reset()
 			v.Args = append(args, "--store", v.store)
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatalf("%q: exit code %d: %s", args, code, v.stderr.String())
 			}
 			return v.stdout.String()
@@ -70,7 +70,7 @@ func TestSweepPredicts(t *testing.T) {
 		t.Helper()
 		v.stdout.Reset()
 		v.Args = append(args, "-f", "json", "-n", "40", "--output-len", "30", "--seed", "7", "--level", "80", "--store", v.store)
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("%q: exit code %d: %s", args, code, v.stderr.String())
 		}
 		if err := json.Unmarshal(v.stdout.Bytes(), into); err != nil {

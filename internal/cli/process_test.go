@@ -23,15 +23,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // process is a process with an environment and a store of its own.
-func process(t *testing.T, env map[string]string, args ...string) (p *Process, stdout, stderr *bytes.Buffer) {
+func process(t *testing.T, env map[string]string, args ...string) (p *session.Session, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	store := filepath.Join(t.TempDir(), "runs.db")
-	return &Process{
+	return &session.Session{
 		Args: args, Stdout: stdout, Stderr: stderr, Signals: make(chan os.Signal), Listen: net.Listen,
 		Env: func(name string) (string, bool) {
 			if name == "PITOT_STORE" {
@@ -265,7 +266,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 				}
 				defer v.serve(t, http.HandlerFunc(handle))()
 				v.Args = strings.Fields("bench --profiler -n 3 -c 1 --output-len 3 --collect none --url http://engine:80 --store " + v.store)
-				if code := Run(v.Process); code != tt.code {
+				if code := Run(v.Session); code != tt.code {
 					t.Errorf("exit code %d, want %d\n%s", code, tt.code, v.stderr.String())
 				}
 				if stops != tt.stops || inner.Profiling() != tt.profiles {
@@ -273,7 +274,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 				}
 				v.Args = strings.Fields("runs list --store " + v.store)
 				v.stdout.Reset()
-				if code := Run(v.Process); code != exitOK || regexp.MustCompile(`complete +[a-z]+ +3 `).MatchString(v.stdout.String()) != tt.kept {
+				if code := Run(v.Session); code != exitOK || regexp.MustCompile(`complete +[a-z]+ +3 `).MatchString(v.stdout.String()) != tt.kept {
 					t.Errorf("exit code %d: %s", code, v.stdout.String())
 				}
 			})
@@ -311,7 +312,7 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			go func() { ended <- server.Serve(ctx, l, nil) }()
 			v.Args = strings.Fields(args + "http://engine:80")
 			v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
-			if code := Run(v.Process); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
+			if code := Run(v.Session); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
 				t.Errorf("exit code %d: %s", code, v.stderr.String())
 			}
 			if tr := v.last(t); english.Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
@@ -441,7 +442,7 @@ func TestServeEndsWithAnInterrupt(t *testing.T) {
 		v := newVirtual(t)
 		v.Args = []string{"serve", "--addr", "127.0.0.1:0"}
 		ended := make(chan int)
-		go func() { ended <- Run(v.Process) }()
+		go func() { ended <- Run(v.Session) }()
 		synctest.Wait()
 		client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return v.Dial(ctx, "", "") }, DisableKeepAlives: true}}
 		resp, err := client.Get("http://engine/health")

@@ -21,7 +21,7 @@ func benchmark(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, append([]string{"bench", "-q", "-n", "20", "--rate", "10", "--arrival", "constant", "--engine-ttft", "50ms", "--engine-itl", "10ms"}, args...)...)
 		v.Args = v.Args[:len(v.Args)-2] // the server's tokenizer
-		code = Run(v.Process)
+		code = Run(v.Session)
 		stdout, stderr = v.stdout.String(), v.stderr.String()
 	})
 	return code, stdout, stderr
@@ -152,7 +152,7 @@ func TestBackendsOfVLLMInVirtualTime(t *testing.T) {
 			stop := serveVirtual(t, l)
 			v.Args = strings.Fields("vllm bench serve --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --disable-tqdm --backend " + backend + " --endpoint " + test.endpoint)
 			v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatal(backend, code, v.stderr.String())
 			}
 			stop()

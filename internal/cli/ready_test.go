@@ -64,7 +64,7 @@ func TestAnswersThatCannotPass(t *testing.T) {
 			}
 			v.Args, v.Env = strings.Fields(tt.line), func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
 			began := time.Now()
-			Run(v.Process)
+			Run(v.Session)
 			if waited := time.Since(began) >= 30*time.Second; waited != tt.waits || !strings.HasSuffix(v.stderr.String(), tt.says+"\n") {
 				t.Errorf("%s: waited %v, want %v; said\n%swant\n%s", tt.line, waited, tt.waits, &v.stderr, tt.says)
 			}
@@ -82,7 +82,7 @@ func TestNoServerIsMeasured(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := newVirtual(t, strings.Fields(line)...)
-			code := Run(v.Process)
+			code := Run(v.Session)
 			if first, _, _ := strings.Cut(v.stderr.String(), "\n"); code != exitOK || strings.HasPrefix(first, "no --url") != (want != "") || want != "" && first != want {
 				t.Errorf("%s: exit code %d, begins with %q, want %q", line, code, first, want)
 			}

@@ -10,14 +10,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // experimentNamed is the experiment of that name; nil if there is none.
-func (p *Process) experimentNamed(name, file string) (j *experiment.Journal) {
-	_ = p.with(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
+func experimentNamed(p *session.Session, name, file string) (j *experiment.Journal) {
+	_ = p.With(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
 		row, err := s.Experiment(name)
 		if err == nil {
-			j, err = experiments.Read(row)
+			j, err = session.ReadJournal(row)
 		}
 		return err
 	})
@@ -26,7 +27,7 @@ func (p *Process) experimentNamed(name, file string) (j *experiment.Journal) {
 
 // reportExperiment writes the state of an experiment and, where it has legs to judge, what
 // came of it.
-func (p *Process) reportExperiment(j *experiment.Journal, dialect string, kept flags.Kept) error {
+func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.Kept) error {
 	if dialect == "json" {
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
@@ -52,5 +53,5 @@ func (p *Process) reportExperiment(j *experiment.Journal, dialect string, kept f
 	if err != nil {
 		return err
 	}
-	return p.printOutcome(j, out, e.Same(), english)
+	return printOutcome(p, j, out, e.Same(), english)
 }

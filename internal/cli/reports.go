@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
@@ -52,13 +53,13 @@ func checkForm(name, form string) error {
 
 // printReports writes the reports that were asked for, one after the other; s is t
 // in figures, form that of another tool's.
-func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string, form string) error {
+func printReports(p *session.Session, t *trace.Trace, s metrics.Summary, names []string, form string) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(p.Stdout)
 		}
-		errs = append(errs, p.printReport(t, s, name, form))
+		errs = append(errs, printReport(p, t, s, name, form))
 	}
 	return errors.Join(errs...)
 }
@@ -66,7 +67,7 @@ func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string
 // printReport writes one report: pitot, that of another tool, or json, the figures of
 // pitot's. What a reader has to know of a tool's goes to stderr, so that stdout is that
 // tool's alone.
-func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form string) error {
+func printReport(p *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
 	switch name {
 	case "pitot":
 		return text.Report(p.Stdout, s, english)
@@ -89,8 +90,8 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form stri
 	return err
 }
 
-// warn says on stderr, even if quiet, that figures are not to be trusted; Pitot's report has it in its head.
-func (p *Process) warn(h metrics.Health) {
+// printHealth says on stderr, even if quiet, that figures are not to be trusted; Pitot's report has it in its head.
+func printHealth(p *session.Session, h metrics.Health) {
 	v := h.Verdict
 	switch v.Validity {
 	case trace.Invalid:

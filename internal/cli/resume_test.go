@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
@@ -139,7 +140,7 @@ func TestAKilledRunIsVoid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &conductor{p: &Process{}, store: l.s, journal: j, changed: row.Changed}
+	x := &conductor{p: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
 	j.Abandon()
 	if err := x.void(j.Legs[2]); err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestAnExperimentOfAnotherProcess(t *testing.T) {
 	l.expect("experiment resume x --yes", exitOK)
 
 	row, j := l.row()
-	x := &conductor{p: &Process{}, store: l.s, changed: row.Changed.Add(-1)}
+	x := &conductor{p: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
 	if err := x.keep(j); !errors.Is(err, store.ErrExperimentChanged) {
 		t.Errorf("what another process has stored is replaced: %v", err)
 	}

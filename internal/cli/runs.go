@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/collector"
-	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/reportfile"
@@ -19,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -48,15 +48,15 @@ type runArg struct {
 }
 
 // load reads the run.
-func (a runArg) load(p *Process) (t *trace.Trace, err error) {
-	err = p.with(a.Store, func(runs *store.Store) (err error) {
+func (a runArg) load(p *session.Session) (t *trace.Trace, err error) {
+	err = p.With(a.Store, func(runs *store.Store) (err error) {
 		t, err = runs.Load(a.Run)
 		return err
 	})
 	if errors.Is(err, store.ErrNoRun) {
 		err = usage(err)
 	}
-	return p.tellDamage(t), err
+	return p.ReportSkipped(t), err
 }
 
 type runsListCmd struct {
@@ -69,7 +69,7 @@ type runsListCmd struct {
 }
 
 // Run lists.
-func (c runsListCmd) Run(p *Process) error {
+func (c runsListCmd) Run(p *session.Session) error {
 	for _, name := range c.Figure {
 		if !metrics.Known(name) {
 			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
@@ -81,12 +81,12 @@ func (c runsListCmd) Run(p *Process) error {
 	}
 	total := 0
 	var all []runs.Run
-	err = p.with(c.Store, func(s *store.Store) (err error) {
+	err = p.With(c.Store, func(s *store.Store) (err error) {
 		total, err = s.Count(filter)
 		filter.Limit = c.N
 		list, errList := s.List(filter)
 		if err = errors.Join(err, errList); err == nil && (c.JSON || c.Figure != nil) {
-			all, err = p.withFigures(s, list)
+			all, err = withFigures(p, s, list)
 			return err
 		}
 		for _, l := range list {
@@ -107,10 +107,10 @@ func (c runsListCmd) Run(p *Process) error {
 }
 
 // withFigures adds the figures of runs, which are computed once. Damaged runs have none.
-func (p *Process) withFigures(s *store.Store, list []store.Listing) (all []runs.Run, err error) {
+func withFigures(p *session.Session, s *store.Store, list []store.Listing) (all []runs.Run, err error) {
 	for i := 0; i < len(list) && err == nil; i++ {
 		one := runs.Run{Listing: list[i]}
-		if one.Figures, err = figuresOf(s, one.ID); err != nil && p.passOver(err) {
+		if one.Figures, err = figuresOf(s, one.ID); err != nil && p.ReportDamage(err) {
 			err = nil
 		}
 		all = append(all, one)
@@ -144,7 +144,7 @@ type runsShowCmd struct {
 }
 
 // Run shows.
-func (c runsShowCmd) Run(p *Process) error {
+func (c runsShowCmd) Run(p *session.Session) error {
 	t, err := c.load(p)
 	if err != nil {
 		return err
@@ -162,16 +162,16 @@ type runsReportCmd struct {
 }
 
 // Run reports.
-func (c runsReportCmd) Run(p *Process) error {
+func (c runsReportCmd) Run(p *session.Session) error {
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Check()); err != nil {
+	if err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Check()); err != nil {
 		return err
 	}
 	if c.Output != "" {
 		return c.file(p)
 	}
-	if j := p.experimentNamed(c.runArg.Run, c.Store); j != nil {
-		return p.reportExperiment(j, c.Dialect, c.Kept)
+	if j := experimentNamed(p, c.runArg.Run, c.Store); j != nil {
+		return reportExperiment(p, j, c.Dialect, c.Kept)
 	}
 	t, err := c.load(p)
 	if err != nil {
@@ -196,23 +196,23 @@ func (c runsReportCmd) Run(p *Process) error {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
-		p.warn(metrics.HealthOf(t))
-		return p.printReport(t, metrics.Summary{}, c.Dialect, c.DialectVersion)
+		printHealth(p, metrics.HealthOf(t))
+		return printReport(p, t, metrics.Summary{}, c.Dialect, c.DialectVersion)
 	}
 	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
-		p.warn(summary.Health)
+		printHealth(p, summary.Health)
 	}
-	return p.printReport(t, summary, c.Dialect, c.DialectVersion)
+	return printReport(p, t, summary, c.Dialect, c.DialectVersion)
 }
 
 // file writes the report into a file.
-func (c runsReportCmd) file(p *Process) error {
+func (c runsReportCmd) file(p *session.Session) error {
 	if c.Dialect != "pitot" || c.DialectVersion != "" || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--output %s: --dialect, --dialect-version, --slo and --percentiles only apply to text", c.Output)
 	}
 	if c.Page() {
-		return c.WritePage(p.console(), c.Store, c.runArg.Run)
+		return c.WritePage(p, c.Store, c.runArg.Run)
 	}
 	v := variants{Runs: []string{c.runArg.Run}, Level: "95%", Margin: "2%", Kept: c.Kept}
 	o, err := v.options("runs report")
@@ -228,7 +228,7 @@ func (c runsReportCmd) file(p *Process) error {
 
 // reported writes the report of a run of which there is what its tool said and not
 // each request: that tool's own is all there can be.
-func (c runsReportCmd) reported(p *Process, run trace.Run) error {
+func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
 	if toolNamed(o.Tool).Log == nil {
@@ -237,7 +237,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
 	}
-	return result.WriteReported(p.Stdout, run, tool.Tables(tools())...)
+	return result.WriteReported(p.Stdout, run, tool.Tables(known.Tools())...)
 }
 
 // checkDialect holds the flags to what the dialect has.
@@ -260,19 +260,19 @@ type runsExportCmd struct {
 }
 
 // Run exports.
-func (c runsExportCmd) Run(p *Process) error {
+func (c runsExportCmd) Run(p *session.Session) error {
 	filter, err := c.Select("")
 	if err != nil {
 		return err
 	}
-	if c.Selects() && !slices.ContainsFunc(c.Runs, comparing.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
+	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	if c.OTLP != "" {
 		return c.send(p, filter)
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.With(c.Store, func(s *store.Store) error {
 		write, err := c.writer(p, s, filter, form)
 		switch {
 		case err != nil:
@@ -282,15 +282,15 @@ func (c runsExportCmd) Run(p *Process) error {
 		case form.Text():
 			return write(p.Stdout)
 		}
-		return write(p.data)
+		return write(p.RawStdout)
 	})
 }
 
 // writer writes what is asked for.
-func (c runsExportCmd) writer(p *Process, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
+func (c runsExportCmd) writer(p *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
 	if c.Summary && len(c.Runs) == 0 {
 		list, err := s.List(filter)
-		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+		return func(w io.Writer) error { return summarize(p, w, s, list, form) }, err
 	}
 	if len(c.Runs) == 0 {
 		c.Runs = []string{"last"}
@@ -298,51 +298,51 @@ func (c runsExportCmd) writer(p *Process, s *store.Store, filter store.Filter, f
 	list, err := found(s, c.Runs, filter)
 	switch {
 	case c.Summary:
-		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+		return func(w io.Writer) error { return summarize(p, w, s, list, form) }, err
 	case c.Telemetry:
-		return func(w io.Writer) error { return runs.ExportTelemetry(w, p.traces(list, s.Telemetry), form) }, err
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, tracesOf(p, list, s.Telemetry), form) }, err
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, p.traces(list, s.Load), form) }, err
+	return func(w io.Writer) error { return runs.Export(w, tracesOf(p, list, s.Load), form) }, err
 }
 
 // send sends the samples of runs to a collector.
-func (c runsExportCmd) send(p *Process, filter store.Filter) error {
+func (c runsExportCmd) send(p *session.Session, filter store.Filter) error {
 	if c.Format != "" || c.Output != "" {
 		return usagef("--otlp sends to a collector; -f and -o only apply to files")
 	}
-	to, err := collector.New(p.console(), c.OTLP)
+	to, err := collector.New(p, c.OTLP)
 	if err != nil {
 		return err
 	}
 	if len(c.Runs) == 0 {
 		c.Runs = []string{"last"}
 	}
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.With(c.Store, func(s *store.Store) error {
 		list, err := found(s, c.Runs, filter)
 		if err != nil {
 			return err
 		}
-		return to.Send(s, p.traces(list, s.Telemetry))
+		return to.Send(s, tracesOf(p, list, s.Telemetry))
 	})
 }
 
 // summarize writes a row for each run.
-func (p *Process) summarize(w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
-	all, err := p.withFigures(s, list)
+func summarize(p *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
+	all, err := withFigures(p, s, list)
 	return errors.Join(err, runs.Summary(w, all, form, english))
 }
 
-// traces reads runs one after the other.
-func (p *Process) traces(list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
+// tracesOf reads runs one after the other.
+func tracesOf(p *session.Session, list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
 	return func(yield func(*trace.Trace, error) bool) {
 		for _, l := range list {
 			t, err := load(l.ID)
-			if err != nil && len(list) > 1 && p.passOver(err) {
+			if err != nil && len(list) > 1 && p.ReportDamage(err) {
 				continue
 			}
-			if !yield(p.tellDamage(t), err) {
+			if !yield(p.ReportSkipped(t), err) {
 				return
 			}
 		}
@@ -354,7 +354,7 @@ func (p *Process) traces(list []store.Listing, load func(id string) (*trace.Trac
 func found(s *store.Store, refs []string, filter store.Filter) (all []store.Listing, err error) {
 	for _, ref := range refs {
 		var list []store.Listing
-		if comparing.IsPattern(ref) {
+		if session.IsPattern(ref) {
 			filter.Match = ref
 			if list, err = s.List(filter); err == nil && len(list) == 0 {
 				err = usagef("%s: no stored run has this name or id; see `pitot runs list`", ref)
@@ -383,19 +383,19 @@ type runsRmCmd struct {
 }
 
 // Run removes.
-func (c runsRmCmd) Run(p *Process) error {
+func (c runsRmCmd) Run(p *session.Session) error {
 	if err := some("run", "runs rm", c.Runs); err != nil {
 		return err
 	}
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.With(c.Store, func(s *store.Store) error {
 		list, err := found(s, c.Runs, store.Filter{})
 		for _, l := range list {
 			if l.Status == trace.Running {
 				err = usagef("run %s is still running; it can be removed when it has ended", l.ID)
 			}
 		}
-		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, comparing.IsPattern) {
-			err = p.confirm(list)
+		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, session.IsPattern) {
+			err = confirmRemoval(p, list)
 		}
 		for i := 0; i < len(list) && err == nil; i++ {
 			if err = s.Remove(list[i].ID); err == nil {
@@ -406,8 +406,8 @@ func (c runsRmCmd) Run(p *Process) error {
 	})
 }
 
-// confirm asks at a terminal whether runs are to be removed.
-func (p *Process) confirm(list []store.Listing) error {
+// confirmRemoval asks at a terminal whether runs are to be removed.
+func confirmRemoval(p *session.Session, list []store.Listing) error {
 	for _, l := range list {
 		fmt.Fprintln(p.Stderr, plain.Line(text.Join("  ", l.ID, l.Name)))
 	}
@@ -425,9 +425,9 @@ func (p *Process) confirm(list []store.Listing) error {
 type runsCheckCmd struct{ flags.Kept }
 
 // Run reads everything.
-func (c runsCheckCmd) Run(p *Process) error {
-	p.console().RemoveStale()
-	return p.with(c.Store, func(runs *store.Store) error {
+func (c runsCheckCmd) Run(p *session.Session) error {
+	p.RemoveStale()
+	return p.With(c.Store, func(runs *store.Store) error {
 		health, err := runs.Check(known.VerifyFigures)
 		fmt.Fprintln(p.Stdout, health)
 		return errors.Join(err, health.Err())
@@ -437,8 +437,8 @@ func (c runsCheckCmd) Run(p *Process) error {
 type runsRepairCmd struct{ flags.Kept }
 
 // Run repairs.
-func (c runsRepairCmd) Run(p *Process) error {
-	path, err := p.storePath(c.Store)
+func (c runsRepairCmd) Run(p *session.Session) error {
+	path, err := p.StorePath(c.Store)
 	if err != nil {
 		return err
 	}

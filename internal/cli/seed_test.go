@@ -54,7 +54,7 @@ func TestSeedsOfRuns(t *testing.T) {
 		seedOf := func(line string) (seed uint64, said bool) {
 			v.stderr.Reset()
 			v.Args = append(strings.Fields(line), "--store", v.store, "--tokenizer", "none")
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatalf("%s: exit code %d\n%s", line, code, &v.stderr)
 			}
 			seed = v.last(t).Run.Plan.Seed
@@ -90,7 +90,7 @@ func TestTheSamePromptsTwice(t *testing.T) {
 		bench := func(name, more string) string {
 			v.stdout.Reset()
 			v.Args = append(strings.Fields("bench -q --url http://engine:80 -n 20 -c 2 --output-len 1 --collect none --name "+name+" "+more), "--store", v.store, "--tokenizer", "none")
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatalf("exit code %d\n%s", code, &v.stderr)
 			}
 			return v.stdout.String()
@@ -113,7 +113,7 @@ func TestTheSamePromptsTwice(t *testing.T) {
 		}
 		v.stdout.Reset()
 		v.Args = []string{"compare", "one", "two", "--store", v.store}
-		code := Run(v.Process)
+		code := Run(v.Session)
 		said := strings.Join(strings.Fields(v.stdout.String()), " ")
 		for _, want := range []string{"differs cached-before: 0.0 % | 9", "nothing is judged: the server had more of the prompts of one side in its cache"} {
 			if code != exitOK || !strings.Contains(said, want) {
@@ -122,7 +122,7 @@ func TestTheSamePromptsTwice(t *testing.T) {
 		}
 		v.stdout.Reset()
 		v.Args = []string{"runs", "diff", "one", "two", "--store", v.store}
-		if Run(v.Process); !strings.Contains(v.stdout.String(), "cached-before") {
+		if Run(v.Session); !strings.Contains(v.stdout.String(), "cached-before") {
 			t.Errorf("%s does not name %s", &v.stdout, compare.CachesDiffer)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
@@ -72,7 +73,7 @@ func TestAServerNamesNoPath(t *testing.T) {
 			go func() { _ = server.Serve(network) }()
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
-			p := &Process{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
+			p := &session.Session{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
 				value, set := map[string]string{"PITOT_STORE": filepath.Join(folder, fmt.Sprintf("runs-%d.db", stores)), "HOME": filepath.Join(folder, "home")}[name]
 				return value, set
 			}}

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
@@ -24,8 +25,8 @@ type sglangLine struct {
 	program string   // as Python names it
 	called  []string // what stands ahead of the flags
 	given   []string
-	fleet   flags.Fleet
-	p       *Process
+	fleet   session.Fleet
+	p       *session.Session
 	start   []string // lines that the dataset has for the start
 }
 
@@ -44,17 +45,16 @@ func (l *sglangLine) parse() (err error) {
 	return err
 }
 
-func (l *sglangLine) compile(p *Process) (*compiled, error) {
-	c, err := l.Checked(p.toolEnv())
+func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
+	c, err := l.Checked(toolEnv(p))
 	if err != nil {
 		return nil, err
 	}
-	made := newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...)
-	made.fleet = l.fleet
-	return made, nil
+	c.Args = slices.Concat(l.called, l.Mask(l.given))
+	return &compiled{*c, l.fleet}, nil
 }
 
-func runSGLang(given foreign.Line, p *Process) error {
+func runSGLang(given foreign.Line, p *session.Session) error {
 	l := sglangOf(given)
 	l.p = p
 	err := l.parse()
@@ -66,10 +66,10 @@ func runSGLang(given foreign.Line, p *Process) error {
 		fmt.Fprint(p.Stderr, sglang.Usage(l.program, l.given))
 		return usagef("%s: error: %w", l.program, err)
 	}
-	if err := l.fleet.Check(p.getenv); err != nil {
+	if err := l.fleet.Check(p.Getenv); err != nil {
 		return err
 	}
-	if at, by := l.fleet.Named(p.getenv); at != "" && l.PrintRequests {
+	if at, by := l.fleet.Named(p.Getenv); at != "" && l.PrintRequests {
 		return usagef("--print-requests does not go with %s: the requests are sent by other machines; leave it out", by)
 	}
 	l.say("benchmark_args=" + l.Namespace())

@@ -30,7 +30,7 @@ func benchServing(t *testing.T, v *virtual, line string) (code int, result map[s
 	file := filepath.Join(t.TempDir(), "result.jsonl")
 	v.Args = append(strings.Fields("python -m sglang.bench_serving --disable-tqdm "+line), "--output-file", file)
 	v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
-	code = Run(v.Process)
+	code = Run(v.Session)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return code, nil
@@ -121,7 +121,7 @@ func checkDialects(t *testing.T, v *virtual) {
 	for dialect, want := range map[string]string{"pitot": "mean TTFT", "vllm": "Maximum request concurrency:", "sglang": "Max request concurrency:", "json": `"service"`} {
 		v.stdout.Reset()
 		v.Args = []string{"runs", "report", "last", "--dialect", dialect}
-		if code := Run(v.Process); code != exitOK || !strings.Contains(v.stdout.String(), want) && dialect != "pitot" || v.stdout.Len() == 0 {
+		if code := Run(v.Session); code != exitOK || !strings.Contains(v.stdout.String(), want) && dialect != "pitot" || v.stdout.Len() == 0 {
 			t.Errorf("--dialect %s: exit code %d, %s", dialect, code, v.stdout.String())
 		}
 	}
@@ -451,7 +451,7 @@ func TestSGLangLayoutOfASimulation(t *testing.T) {
 	}
 	v := newVirtual(t, "sim", "-q", "--profile", "deepseek-r1-pd", "-n", "64", "-c", "16", "--input-len", "350", "--output-len", "150",
 		"--protocol", "generate", "--report", "sglang", "--dialect-version", "2026-01")
-	if code := Run(v.Process); code != exitOK {
+	if code := Run(v.Session); code != exitOK {
 		t.Fatal(code, v.stderr.String())
 	}
 	labels := func(report string) (out []string) {
@@ -468,7 +468,7 @@ func TestSGLangLayoutOfASimulation(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, v.stdout.String())
 	}
 	v.Args = []string{"sim", "-q", "-n", "1", "--report", "sglang,vllm", "--dialect-version", "2026-01"}
-	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: only applies to one report") {
+	if code := Run(v.Session); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: only applies to one report") {
 		t.Error(code, v.stderr.String())
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
@@ -23,7 +24,7 @@ func lastOf(t *testing.T, args ...string) *trace.Trace {
 	t.Helper()
 	v := newVirtual(t)
 	v.Args = append(args, "-q", "--store", v.store)
-	if code := Run(v.Process); code != exitOK {
+	if code := Run(v.Session); code != exitOK {
 		t.Fatalf("%v: exit code %d: %s", args, code, v.stderr.String())
 	}
 	return v.last(t)
@@ -173,7 +174,7 @@ func TestAnInterruptEndsASimulation(t *testing.T) {
 	v := newVirtual(t)
 	v.Args = []string{"sim", "-n", "1000000", "--output-len", "1000", "--store", v.store}
 	v.Signals = signals
-	if code := Run(v.Process); code != exitInterrupted {
+	if code := Run(v.Session); code != exitInterrupted {
 		t.Errorf("exit code %d: %s", code, v.stderr.String())
 	}
 }
@@ -191,7 +192,7 @@ func TestAnInterruptEndsASweep(t *testing.T) {
 		case <-ended:
 		}
 	}()
-	if code := Run(v.Process); code != exitInterrupted {
+	if code := Run(v.Session); code != exitInterrupted {
 		t.Errorf("exit code %d: %s", code, v.stderr.String())
 	}
 	close(ended)
@@ -200,7 +201,7 @@ func TestAnInterruptEndsASweep(t *testing.T) {
 // An hour of 10 requests per second, from the command line to the report.
 func BenchmarkSimHour(b *testing.B) {
 	for b.Loop() {
-		p := &Process{
+		p := &session.Session{
 			Args: []string{
 				"sim", "-q", "--store", filepath.Join(b.TempDir(), "runs.db"), "--rate", "10", "-n", "36000",
 				"--ttft", "lognormal(50ms,0.2)", "--itl", "lognormal(10ms,0.3)",
@@ -222,7 +223,7 @@ func TestAnInterruptEndsCheckAndFit(t *testing.T) {
 		var stdout, stderr strings.Builder
 		signals := make(chan os.Signal, 1)
 		signals <- os.Interrupt
-		p := &Process{Args: strings.Fields(command), Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: signals}
+		p := &session.Session{Args: strings.Fields(command), Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: signals}
 		if code := Run(p); code != exitInterrupted || !strings.Contains(stdout.String(), told) || !strings.HasSuffix(stderr.String(), "pitot: interrupted\n") {
 			t.Errorf("%s: exit code %d, %q, %q", command, code, stdout.String(), stderr.String())
 		}

@@ -136,7 +136,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 					x.page(w, int(scrapes.Add(1)))
 				})
 				defer stop()
-				if code := Run(v.Process); code != exitOK {
+				if code := Run(v.Session); code != exitOK {
 					t.Fatal(code, v.stderr.String())
 				}
 				report := v.stdout.String()
@@ -146,7 +146,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 				}
 				v.stdout.Reset()
 				v.Args = []string{"runs", "report", "last", "--store", v.store}
-				if code := Run(v.Process); code != exitOK || v.stdout.String() != report {
+				if code := Run(v.Session); code != exitOK || v.stdout.String() != report {
 					t.Errorf("%d, the report of the stored run is\n%s", code, v.stdout.String())
 				}
 			})
@@ -159,7 +159,7 @@ func TestServersWithoutMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "--url", "http://engine", "-n", "40", "--rate", "20", "--output-len", "8")
 		defer metricsOf(t, v, http.NotFound)()
-		if code := Run(v.Process); code != exitOK || strings.Contains(v.stdout.String(), "telemetry") {
+		if code := Run(v.Session); code != exitOK || strings.Contains(v.stdout.String(), "telemetry") {
 			t.Error(code, v.stdout.String(), v.stderr.String())
 		}
 	})
@@ -172,7 +172,7 @@ func TestEnergyIsCompared(t *testing.T) {
 	var base *trace.Trace
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "200", "--rate", "5", "--profile", "small-chat")
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatal(code, v.stderr.String())
 		}
 		base = v.last(t)

@@ -12,10 +12,10 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/foreign"
-	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
-	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
@@ -26,13 +26,13 @@ type foreignCmd struct {
 	Args []string `arg:"" optional:"" help:"The client, and its flags."`
 }
 
-func (*foreignCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
+func (*foreignCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
 	l, err := foreign.Of(k.Args)
 	if err != nil {
 		return nil, err
 	}
 	var line interface {
-		compile(p *Process) (*compiled, error)
+		compile(p *session.Session) (*compiled, error)
 	}
 	switch l.Client {
 	case foreign.VLLMSweep:
@@ -51,7 +51,7 @@ func (*foreignCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 }
 
 // Run runs the client that the words name.
-func (*foreignCmd) Run(p *Process, k *kong.Context) error {
+func (*foreignCmd) Run(p *session.Session, k *kong.Context) error {
 	l, err := foreign.Of(k.Args)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (*foreignCmd) Run(p *Process, k *kong.Context) error {
 		if err != nil {
 			return err
 		}
-		return vllmsweep.Run(p.console(), runner{compiler{p}}, words, sent)
+		return vllmsweep.Run(p, vllmBench(p), words, sent)
 	case foreign.SGLang:
 		return runSGLang(l, p)
 	}
@@ -80,32 +80,27 @@ type toolRun struct {
 }
 
 // make makes the run, and reports it.
-func (t *toolRun) make(p *Process) error {
-	t.collect(p.getenv(collectVariable))
+func (t *toolRun) make(p *session.Session) error {
+	t.collect(p.Getenv(collectVariable))
 	shown := progress.Plain // beside what the tool prints
 	if t.noProgress {
 		shown = progress.Off
 	}
-	end, err := p.joinFleet(t.fleet, false)
+	end, err := p.JoinFleet(t.fleet, false)
 	if err != nil {
 		return err
 	}
 	defer end()
-	m, err := p.newMaking(t.compiled, "", p.view(live.Options{Progress: shown}))
-	if err != nil {
+	view := p.NewView(session.ViewOptions{Progress: shown})
+	made, err := p.Make(experiment.Load{Compiled: t.Compiled}, session.Options{View: view, Sinks: t.sinks})
+	if made.Result == nil {
 		return err
 	}
-	defer m.close()
-	m.sinks = t.sinks
-	result, err := m.make()
-	if result == nil {
-		return err
-	}
-	reported := t.report(result)
-	p.warn(result.Summary.Health)
-	err = m.end(result, err, reported, t.requireValid)
-	if none := inWords(t.front, result.Unanswered()); none != nil && err == nil { // by that tool's rules no failure
-		m.live.Sayf("pitot: %s", indent(none.Error()))
+	reported := t.report(made.Result)
+	printHealth(p, made.Summary.Health)
+	err = ended(view, made, err, reported, t.requireValid)
+	if none := inWords(t.Front, made.Unanswered()); none != nil && err == nil { // by that tool's rules no failure
+		view.Sayf("pitot: %s", indent(none.Error()))
 	}
 	return err
 }
@@ -119,32 +114,17 @@ func (t *toolRun) collect(sources string) {
 	if sources == "" {
 		return
 	}
-	t.spec.Telemetry.Sources = strings.Split(sources, ",")
-	if flags, ok := t.front.(asTool); ok {
-		named := maps.Clone(flags)
-		named["telemetry.sources"] = collectVariable
-		t.front = named
+	t.Spec.Telemetry.Sources = strings.Split(sources, ",")
+	if names, ok := t.Front.(tool.Names); ok {
+		names = maps.Clone(names)
+		names["telemetry.sources"] = collectVariable
+		t.Front = names
 	}
 }
 
-// asTool tells problems by the flags of another tool, which are here by the paths of what
-// they set.
-type asTool map[string]string
-
-// Explain names the flags.
-func (flags asTool) Explain(problems plan.Problems) error { return tool.Named(problems, flags) }
-
-// NameOf is the flag of a setting.
-func (flags asTool) NameOf(path string) string { return tool.NameIn(flags, path) }
-
-// newCompiled is what a tool's command line was compiled to.
-func newCompiled(c *tool.Compiled, args ...string) *compiled {
-	return &compiled{spec: c.Spec, front: asTool(c.Flags), given: c.Given, notes: c.Notes, args: args}
-}
-
 // toolEnv is this process as a tool's command line sees it.
-func (p *Process) toolEnv() tool.Env {
-	return tool.Env{Getenv: p.getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
+func toolEnv(p *session.Session) tool.Env {
+	return tool.Env{Getenv: p.Getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
 }
 
 // random are a few hexadecimal digits.

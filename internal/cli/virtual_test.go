@@ -22,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
@@ -29,7 +30,7 @@ import (
 // A virtual is a process inside a synctest bubble: its engine and its client
 // meet in memory, and its clock moves when both wait.
 type virtual struct {
-	*Process
+	*session.Session
 	stdout, stderr bytes.Buffer
 	signals        chan os.Signal
 	store          string
@@ -38,7 +39,7 @@ type virtual struct {
 func newVirtual(t *testing.T, args ...string) *virtual {
 	l := memnet.Listen()
 	v := &virtual{signals: make(chan os.Signal, 2), store: filepath.Join(t.TempDir(), "runs.db")}
-	v.Process = &Process{
+	v.Session = &session.Session{
 		Args:    append(args, "--store", v.store, "--tokenizer", "none"),
 		Env:     func(string) (string, bool) { return "", false },
 		Stdout:  &v.stdout,
@@ -79,7 +80,7 @@ func TestSGLangReportOfARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "20", "-c", "1", "--output-len", "6", "--input-len", "100",
 			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--report", "sglang")
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}
 		for _, line := range []string{
@@ -106,7 +107,7 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "40", "--rate", "10", "--arrival", "constant", "--output-len", "5",
 			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--engine-per-prompt-token", "100us", "--input-len", "100", "--report", "json")
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}
 		var s metrics.Summary
@@ -151,7 +152,7 @@ func TestTheQueueOfTheEngineIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "900", "--rate", "1", "--arrival", "constant", "--output-len", "1",
 			"--engine-ttft", "1500ms", "--engine-slots", "1", "--warmup", "0", "--ready-timeout", "0", "--input-len", "4", "--tokenizer", "none", "--collect", "none")
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, v.stderr.String())
 		}
 		// each takes 1.5 s and one comes every second: request i waits i/2 s
@@ -184,7 +185,7 @@ func TestInterruptOnceDrainsTwiceStops(t *testing.T) {
 				for _, d := range tt.at {
 					time.AfterFunc(d, func() { v.signals <- os.Interrupt })
 				}
-				if code := Run(v.Process); code != exitInterrupted {
+				if code := Run(v.Session); code != exitInterrupted {
 					t.Errorf("exit code %d: %s", code, v.stderr.String())
 				}
 				tr := v.last(t)
@@ -216,7 +217,7 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 		v := newVirtual(t, "bench", "-n", "10", "--engine-ttft", "10s", "--ready-timeout", "1m")
 		time.AfterFunc(3*time.Second, func() { v.signals <- os.Interrupt })
 		start := time.Now()
-		if code := Run(v.Process); code != exitInterrupted || time.Since(start) != 3*time.Second {
+		if code := Run(v.Session); code != exitInterrupted || time.Since(start) != 3*time.Second {
 			t.Errorf("exit code %d after %v: %s", code, time.Since(start), v.stderr.String())
 		}
 		if v.stdout.Len() > 0 {
@@ -246,9 +247,9 @@ func TestProgress(t *testing.T) {
 			v := newVirtual(t, "bench", "--progress", "plain", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
 				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
 			if width > 0 {
-				v.Drawn = wide(width)
+				v.Screen = wide(width)
 			}
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatal(code, v.stderr.String())
 			}
 			got := v.stderr.String()
@@ -290,7 +291,7 @@ func TestTheView(t *testing.T) {
 				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0",
 			}, strings.Fields(c.args)...)...)
 			if c.columns > 0 {
-				v.Drawn = wide(c.columns)
+				v.Screen = wide(c.columns)
 			}
 			env := v.Env
 			v.Env = func(name string) (string, bool) {
@@ -299,7 +300,7 @@ func TestTheView(t *testing.T) {
 				}
 				return env(name)
 			}
-			if code := Run(v.Process); code != exitOK {
+			if code := Run(v.Session); code != exitOK {
 				t.Fatal(code, v.stderr.String())
 			}
 			got := v.stderr.String()
@@ -321,7 +322,7 @@ func TestTheView(t *testing.T) {
 func TestProgressOfLongAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-n", "4", "-c", "2", "--output-len", "2000", "--engine-ttft", "10ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatal(code, v.stderr.String())
 		}
 		if want := regexp.MustCompile(`(?m)^  5.0 s  0/4  0 failed  2 in flight  35s left  (19\d|200) tok/s$`); !want.MatchString(v.stderr.String()) {
@@ -340,7 +341,7 @@ func TestVLLMInVirtualTime(t *testing.T) {
 		stop := serveVirtual(t, l)
 		v.Args = strings.Fields("vllm bench serve --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time --disable-tqdm")
 		v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
-		if code := Run(v.Process); code != exitOK {
+		if code := Run(v.Session); code != exitOK {
 			t.Fatal(code, v.stderr.String())
 		}
 		stop()

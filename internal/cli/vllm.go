@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
@@ -10,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/vllmfiles"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -19,7 +21,7 @@ import (
 type vllmLine struct {
 	*vllm.Args
 	called, given []string
-	fleet         flags.Fleet
+	fleet         session.Fleet
 }
 
 func parseVLLM(l foreign.Line) (*vllmLine, error) {
@@ -45,17 +47,16 @@ func parseVLLM(l foreign.Line) (*vllmLine, error) {
 	return &vllmLine{a, l.Called, args, sent}, nil
 }
 
-func (l *vllmLine) compile(p *Process) (*compiled, error) {
-	c, err := l.Checked(p.toolEnv())
+func (l *vllmLine) compile(p *session.Session) (*compiled, error) {
+	c, err := l.Checked(toolEnv(p))
 	if err != nil {
 		return nil, err
 	}
-	made := newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...)
-	made.fleet = l.fleet
-	return made, nil
+	c.Args = slices.Concat(l.called, l.Mask(l.given))
+	return &compiled{*c, l.fleet}, nil
 }
 
-func runVLLM(given foreign.Line, p *Process) error {
+func runVLLM(given foreign.Line, p *session.Session) error {
 	l, err := parseVLLM(given)
 	if errors.Is(err, python.ErrHelp) {
 		_, err = fmt.Fprint(p.Stdout, help.VLLM())
@@ -66,7 +67,7 @@ func runVLLM(given foreign.Line, p *Process) error {
 	}
 	fmt.Fprintln(p.Stdout, l.Namespace())
 	made, err := l.compile(p)
-	leaves := vllmfiles.Of(l.Args, p.console())
+	leaves := vllmfiles.Of(l.Args, p)
 	if err == nil {
 		err = leaves.Try()
 	}
@@ -83,4 +84,17 @@ func runVLLM(given foreign.Line, p *Process) error {
 		compiled: made, noProgress: l.DisableTqdm, requireValid: l.RequireValid, sinks: []run.Sink{run.SinkFunc(traffic)}, report: leaves.Report,
 	}
 	return t.make(p)
+}
+
+// vllmBench makes the run of a command line of vllm bench serve, with what it prints on stdout.
+func vllmBench(p *session.Session) func(words []string, stdout io.Writer) error {
+	return func(words []string, stdout io.Writer) error {
+		own := *p
+		own.Args, own.Stdout = words, stdout
+		l, err := foreign.Of(words)
+		if err != nil {
+			return err
+		}
+		return runVLLM(l, &own)
+	}
 }

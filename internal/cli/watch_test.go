@@ -15,19 +15,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
 // watched runs `pitot watch` against a handler, in virtual time.
-func watched(t *testing.T, page http.HandlerFunc, with func(*Process), args ...string) (code int, stdout, stderr string) {
+func watched(t *testing.T, page http.HandlerFunc, with func(*session.Session), args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	l := memnet.Listen()
 	server := &http.Server{Handler: page}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	var out, errs bytes.Buffer
-	p := &Process{
+	p := &session.Session{
 		Args: append([]string{"watch", "http://engine:80"}, args...), Stdout: &out, Stderr: &errs, Signals: make(chan os.Signal),
 		Env: func(name string) (string, bool) { return "sk-hushhush1234", name == "OPENAI_API_KEY" }, Dial: l.Dial, Listen: net.Listen,
 	}
@@ -101,7 +101,7 @@ func TestWatchEnds(t *testing.T) {
 		begun := time.Now()
 		signals := make(chan os.Signal)
 		time.AfterFunc(10*time.Second, func() { signals <- os.Interrupt })
-		code, _, stderr := watched(t, rising(), func(p *Process) { p.Signals = signals })
+		code, _, stderr := watched(t, rising(), func(p *session.Session) { p.Signals = signals })
 		if code != exitOK || stderr != "" || time.Since(begun) != 10*time.Second {
 			t.Errorf("interrupted: code %d after %v: %s", code, time.Since(begun), stderr)
 		}
@@ -199,7 +199,7 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 					screen.keys <- end[0]
 				})
 			}
-			var shown console.Terminal = screen
+			var shown session.Terminal = screen
 			if end == "closed" {
 				shown = broken{screen}
 			}
@@ -208,9 +208,9 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 				defer screen.mu.Unlock()
 				screen.columns = 60
 			})
-			code, stdout, stderr := watched(t, rising(), func(p *Process) {
+			code, stdout, stderr := watched(t, rising(), func(p *session.Session) {
 				p.Terminal, p.Signals = shown, signals
-				p.Screen = func() int { return 80 }
+				p.Columns = func() int { return 80 }
 			}, args...)
 			if end == "closed" {
 				if code != exitFailed || screen.raw {

@@ -33,6 +33,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/run/inspect"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 // Deps are what an experiment depends on.
@@ -84,8 +85,7 @@ type Plan struct {
 // A Load is a workload as a variant meets it.
 type Load struct {
 	Workload string
-	Spec     plan.Spec
-	Made     any // what the front end knows of it besides
+	tool.Compiled
 	// Serving is where the server of a run is, of one that Pitot has started.
 	Serving inspect.Subject
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 // words compiles command lines to Specs that have them as their names.
@@ -19,9 +20,9 @@ func (words) Command(args []string) (Load, error) {
 	if args[0] == "wrong" {
 		return Load{}, errors.New("unknown command")
 	}
-	return Load{Spec: plan.Spec{Name: strings.Join(args, " "), Target: plan.Target{URL: "http://load:1", Simulated: args[0] == "sim"}}}, nil
+	return words{}.Spec(plan.Spec{Name: strings.Join(args, " "), Target: plan.Target{URL: "http://load:1", Simulated: args[0] == "sim"}})
 }
-func (words) Spec(s plan.Spec) (Load, error) { return Load{Spec: s}, nil }
+func (words) Spec(s plan.Spec) (Load, error) { return Load{Compiled: tool.Compiled{Spec: s}}, nil }
 
 func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 	e := &design.Experiment{

@@ -21,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 // A lab is a world for experiments: servers that take 2 s to start and 1 s to stop, and runs
@@ -162,7 +163,7 @@ func newPlan(d design.Design) (*Plan, *Journal) {
 	p := &Plan{Experiment: &design.Experiment{Name: "x", Design: d, Workloads: []design.Workload{{Name: "load"}}}}
 	for _, name := range []string{"a", "b"} {
 		p.Variants = append(p.Variants, design.Variant{Name: name, Server: design.Server{Command: name, URL: "http://" + name}})
-		p.Loads = append(p.Loads, []Load{{Workload: "load", Spec: plan.Spec{Target: plan.Target{URL: "http://" + name}}}})
+		p.Loads = append(p.Loads, []Load{{Workload: "load", Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{URL: "http://" + name}}}}})
 	}
 	j := &Journal{Name: "x"}
 	j.Looks = Looks(d)

@@ -70,10 +70,20 @@ func CheckHeaders(c *python.Checklist, headers [][2]string) {
 // A Compiled is a command line of a tool as a Spec, with what the Spec does not hold.
 type Compiled struct {
 	Spec  plan.Spec
-	Flags map[string]string // what the tool calls a setting, by its path
+	Front plan.Front        // of the command line
 	Given map[string]string // secrets, by their paths
 	Notes []plan.Message    // that the run is to have
+	Args  []string          // the command line, without secrets
 }
+
+// Names are what a tool calls settings, by their paths. It is a front end.
+type Names map[string]string
+
+// Explain names the flags.
+func (n Names) Explain(problems plan.Problems) error { return Named(problems, n) }
+
+// NameOf is the flag of a setting.
+func (n Names) NameOf(path string) string { return NameIn(n, path) }
 
 // Headers are header fields for the settings at a path, each as the last pair of its name
 // says. Of secrets only the names are in them.

@@ -8,10 +8,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
+	"github.com/pitot-bench/pitot/internal/session"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -28,17 +27,17 @@ type Cmd struct {
 }
 
 // Run finds the engine behind runs, and writes its profile.
-func (c Cmd) Run(con *console.Console, m measuring.Maker) (err error) {
+func (c Cmd) Run(con *session.Session) (err error) {
 	if c.Output != "" {
 		if err := files.TryAppend(c.Output); err != nil { // before a minute of measuring
-			return console.Usagef("--output: %w", err)
+			return session.Usagef("--output: %w", err)
 		}
 	}
 	var traces []*trace.Trace
 	if c.URL != "" {
-		traces, err = c.measure(con, m)
-	} else if err = console.Some("run", "calibrate", c.Runs); err == nil {
-		traces, err = m.Traces(c.Runs, c.Store)
+		traces, err = c.measure(con)
+	} else if err = session.Some("run", "calibrate", c.Runs); err == nil {
+		traces, err = con.Traces(c.Runs, c.Store)
 	}
 	if err != nil {
 		return err
@@ -53,7 +52,7 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) (err error) {
 	case errors.As(err, &little), errors.Is(err, calibrate.ErrElsewhere), errors.Is(err, calibrate.ErrBlurred):
 		return fmt.Errorf("nothing can be said of this engine: %w", err)
 	case err != nil:
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	if err := text.Calibrated(con.Stdout, found); err != nil {
 		return err
@@ -63,5 +62,5 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) (err error) {
 		return nil
 	}
 	page := found.Profile(cmp.Or(c.Title, traces[0].Run.Plan.Model, "a calibrated engine"))
-	return console.WriteBytes("--output", c.Output, []byte(con.Secrets.Hide(page)))
+	return session.WriteBytes("--output", c.Output, []byte(con.Secrets.Hide(page)))
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // usualLoad is what is sent where the flags say nothing else: prompts and answers of all
@@ -51,15 +50,15 @@ func (c Cmd) words(i int, bears float64, name string) []string {
 }
 
 // check compiles all loads, so that a mistake is told before any traffic.
-func (c Cmd) check(m measuring.Maker) error {
+func (c Cmd) check(con *session.Session) error {
 	for _, word := range c.Runs {
 		flag, _, _ := strings.Cut(word, "=")
 		if slices.Contains(own, flag) {
-			return console.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
+			return session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
 		}
 	}
 	for i := range loads {
-		if _, err := m.Command(c.words(i, 1, "calibrate")); err != nil {
+		if _, err := con.Command(c.words(i, 1, "calibrate")); err != nil {
 			return err
 		}
 	}
@@ -67,19 +66,19 @@ func (c Cmd) check(m measuring.Maker) error {
 }
 
 // measure makes the runs, one after the other.
-func (c Cmd) measure(con *console.Console, m measuring.Maker) (traces []*trace.Trace, err error) {
-	if err := c.check(m); err != nil {
+func (c Cmd) measure(con *session.Session) (traces []*trace.Trace, err error) {
+	if err := c.check(con); err != nil {
 		return nil, err
 	}
 	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
 		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(loads[i](bears), " "))
-		l, err := m.Command(c.words(i, bears, name))
+		l, err := con.Command(c.words(i, bears, name))
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.one(m, l)
+		t, err := c.one(con, l)
 		if invalid := (invalidError{}); errors.As(err, &invalid) {
 			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
 		}
@@ -100,16 +99,16 @@ type invalidError struct{ why string }
 func (e invalidError) Error() string { return e.why }
 
 // one makes the run of a load, to its end. An invalid one shows its client and ends all.
-func (c Cmd) one(m measuring.Maker, l experiment.Load) (*trace.Trace, error) {
-	r, err := m.Make(l, measuring.Options{Store: c.Store})
+func (c Cmd) one(con *session.Session, l experiment.Load) (*trace.Trace, error) {
+	r, err := con.Make(l, session.Options{Store: c.Store})
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Trace.Run.Status != trace.Complete:
-		return nil, console.ErrInterrupted
+		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{console.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
+		return nil, invalidError{session.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
 	}
 	return r.Trace, r.Unanswered()
 }

@@ -12,13 +12,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Cmd is `pitot capacity`.
@@ -38,7 +37,7 @@ type Cmd struct {
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Page
 	flags.Kept
-	Fleet flags.Fleet `embed:"" group:"Fleet:"`
+	Fleet session.Fleet `embed:"" group:"Fleet:"`
 }
 
 // A share is written 5% or 0.05.
@@ -86,12 +85,12 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 }
 
 // Run searches, and prints the answer.
-func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
+func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 	s, err := c.settings()
 	if err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
-	legs, err := c.newLegs(con, m, s)
+	legs, err := c.newLegs(con, s)
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 	if s.Twin == nil && !c.NoModel {
 		s.Learn = legs.learn
 	}
-	end, err := m.Fleet(c.Fleet, c.URL == "")
+	end, err := con.JoinFleet(c.Fleet, c.URL == "")
 	if err != nil {
 		return err
 	}
@@ -125,11 +124,11 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error
 	if a.End == search.Client {
 		fmt.Fprintf(con.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
 	}
-	return console.GateError{Inconclusive: 1, Why: "the capacity is not known"}
+	return session.GateError{Inconclusive: 1, Why: "the capacity is not known"}
 }
 
 // flags are those that a search goes on with.
-func (c *Cmd) flags(con *console.Console, s search.Settings) []search.Flag {
+func (c *Cmd) flags(con *session.Session, s search.Settings) []search.Flag {
 	load := shell.Join(con.Masked(c.Load))
 	return []search.Flag{
 		{Name: "--url", Value: con.Masked([]string{c.URL})[0]},

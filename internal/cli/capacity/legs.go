@@ -13,21 +13,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // legs makes the runs of a search.
 type legs struct {
 	Cmd
-	con    *console.Console
-	maker  measuring.Maker
+	con    *session.Session
 	s      search.Settings
 	name   string
 	stored map[int]*trace.Trace // of the search that goes on, by number
@@ -48,13 +46,13 @@ var own = []string{
 	"--arrival-file", "--replay", "--seed", "--name", "--repeat", "--same-seed", "--store", "--slo", "--profile",
 }
 
-func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s search.Settings) (*legs, error) {
-	g := &legs{Cmd: c, con: con, maker: m, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
+func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
+	g := &legs{Cmd: c, con: con, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
 	for _, word := range c.Load {
 		flag, _, _ := strings.Cut(word, "=")
 		short := len(word) > 2 && (strings.HasPrefix(word, "-n") || strings.HasPrefix(word, "-c")) && !strings.HasPrefix(word, "--")
 		if short || slices.Contains(own, flag) {
-			return nil, console.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
+			return nil, session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
 		}
 	}
 	for _, by := range []search.By{search.Concurrency, s.By} { // both forms, before any traffic
@@ -70,9 +68,9 @@ func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s search.Settings)
 
 // restore finds the runs of the search that goes on.
 func (g *legs) restore() error {
-	all, err := g.maker.Traces([]string{g.name + "/*"}, g.Store)
+	all, err := g.con.Traces([]string{g.name + "/*"}, g.Store)
 	if err != nil {
-		return console.Usagef("--resume: %w", err)
+		return session.Usagef("--resume: %w", err)
 	}
 	valid := func(t *trace.Trace) bool { return len(search.InTheWay(t.Run.Verdict)) == 0 }
 	last := 0
@@ -85,7 +83,7 @@ func (g *legs) restore() error {
 		}
 	}
 	if len(g.stored) == 0 {
-		return console.Usagef("--resume %s: no run in the store is of a search of this name", g.name)
+		return session.Usagef("--resume %s: no run in the store is of a search of this name", g.name)
 	}
 	for ; g.stored[last] != nil && !valid(g.stored[last]); last-- { // those that it stopped for are made again
 		delete(g.stored, last)
@@ -112,7 +110,7 @@ func (g *legs) sameFlags() error {
 			errs = append(errs, fmt.Errorf("--resume %s: %s was %q, and is %q now; give it as it was, or begin anew with another --name", g.name, now.Name, was.Flags[i].Value, now.Value))
 		}
 	}
-	return console.Usage(errors.Join(errs...))
+	return session.Usage(errors.Join(errs...))
 }
 
 // load is the run of a leg.
@@ -134,7 +132,7 @@ func (g *legs) load(l search.Leg) (experiment.Load, error) {
 		words = append(words, "-n", strconv.Itoa(int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
 	}
 	words = append(words, "--duration", l.Length().Round(time.Millisecond).String(), "--seed", strconv.FormatUint(l.Seed&0xffffffff, 10), "--name", g.name+"/"+strconv.Itoa(l.Number))
-	return g.maker.Command(words)
+	return g.con.Command(words)
 }
 
 // measure makes a leg, or gives what was seen of it when the search was made before.
@@ -142,7 +140,7 @@ func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) 
 	if t := g.stored[l.Number]; t != nil {
 		o := search.Observe(t, l, g.s.Objectives)
 		if !g.same(t, l) {
-			return o, console.Usagef("--resume %s: its run %d is of another load than these flags ask for; give those that it began with", g.name, l.Number)
+			return o, session.Usagef("--resume %s: its run %d is of another load than these flags ask for; give those that it began with", g.name, l.Number)
 		}
 		if !o.Cut || o.Growing {
 			g.keep(t, l, o)
@@ -154,8 +152,8 @@ func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) 
 		return search.Outcome{}, err
 	}
 	w := newWatch(l)
-	r, err := g.maker.Make(load, measuring.Options{
-		Store: g.Store, Quiet: true, Watch: w, Enough: w.enough,
+	r, err := g.con.Make(load, session.Options{
+		Store: g.Store, Quiet: true, Sinks: []run.Sink{w}, Enough: w.enough,
 		Leg: &trace.Leg{Experiment: g.name, Workload: loadName(l), Block: l.Number, Slot: 1, Position: l.Number, Repeat: 1},
 	})
 	if err != nil {
@@ -164,7 +162,7 @@ func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) 
 	o := search.Observe(r.Trace, l, g.s.Objectives)
 	o.Growing = o.Growing || w.grew()
 	if o.Cut && !w.grew() {
-		return o, console.ErrInterrupted
+		return o, session.ErrInterrupted
 	}
 	if unanswered := r.Unanswered(); unanswered != nil && l.Why == search.Light {
 		return o, unanswered
@@ -226,8 +224,8 @@ func (g *legs) given() (search.Twin, error) {
 	}
 	w := &twin{legs: g, profile: g.Profile}
 	_, err := w.Replay(context.Background(), search.Leg{Number: 1, Load: 1, By: search.Concurrency, Count: time.Second}, 1)
-	if err != nil && !errors.Is(err, console.ErrInterrupted) {
-		return nil, console.Usagef("--profile %s cannot guide the search: %w", g.Profile, err)
+	if err != nil && !errors.Is(err, session.ErrInterrupted) {
+		return nil, session.Usagef("--profile %s cannot guide the search: %w", g.Profile, err)
 	}
 	return w, err
 }

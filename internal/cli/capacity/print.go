@@ -8,9 +8,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // line says what a leg showed.
@@ -23,7 +23,7 @@ func line(l search.Made, s search.Settings) string {
 	verdict, _ := l.Judge(s.Objectives)
 	fmt.Fprintf(&b, "of %d  %s", l.Requests, verdict)
 	if reason := l.Reason(); reason != "" {
-		fmt.Fprintf(&b, ": %s", console.English.Say(plan.Say(reason)))
+		fmt.Fprintf(&b, ": %s", session.English.Say(plan.Say(reason)))
 	}
 	return b.String()
 }
@@ -38,7 +38,7 @@ func writeJSON(w io.Writer, a *search.Answer) error {
 
 func writeText(w io.Writer, a *search.Answer) error {
 	for _, m := range a.Says {
-		fmt.Fprintln(w, console.English.Say(m))
+		fmt.Fprintln(w, session.English.Say(m))
 	}
 	if a.Below.Legs+a.Above.Legs > 0 {
 		fmt.Fprintln(w)
@@ -70,12 +70,12 @@ func table(w io.Writer, a *search.Answer) error {
 		case s.name == "fails" && s.Met:
 			s.name = "above"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d", s.name, console.English.Say(search.LoadWords(a.By, s.Load)), s.Legs, s.Requests)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d", s.name, session.English.Say(search.LoadWords(a.By, s.Load)), s.Legs, s.Requests)
 		for i, v := range s.Attained {
 			fmt.Fprintf(t, "\t%s (%s to %s)", percent(v), percent(s.Low[i]), percent(s.High[i]))
 		}
 		fmt.Fprintln(t)
 	}
-	fmt.Fprintln(t, console.English.Word("capacity.shares"))
+	fmt.Fprintln(t, session.English.Word("capacity.shares"))
 	return t.Flush()
 }

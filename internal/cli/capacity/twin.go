@@ -26,7 +26,7 @@ func (w *twin) Replay(ctx context.Context, l search.Leg, draw uint64) (o search.
 	}
 	ctx, release := w.legs.con.UntilInterrupt(ctx)
 	defer release()
-	r, err := w.legs.maker.Simulate(ctx, s)
+	r, err := w.legs.con.Simulate(ctx, s)
 	switch {
 	case ctx.Err() != nil:
 		return o, context.Cause(ctx)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/predict"
@@ -15,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Percentiles are those that are predicted unless others are asked for.
@@ -35,7 +35,7 @@ func Simulated(s plan.Spec) plan.Spec {
 
 // A Load is a Spec that is predicted: draw i of its requests has the seed of the Spec plus i.
 type Load struct {
-	maker   measuring.Maker
+	session *session.Session
 	words   func(error) error
 	spec    plan.Spec
 	settled bool // the time of the load was chosen, and its steady state counts
@@ -51,11 +51,11 @@ type draw struct {
 
 // New is the load of a Spec of a simulation, by itself or as Simulated makes one of another;
 // words says what is wrong with it as its front end does. Settled is that its steady state counts.
-func New(m measuring.Maker, s plan.Spec, settled bool, words func(error) error) *Load {
+func New(con *session.Session, s plan.Spec, settled bool, words func(error) error) *Load {
 	if len(s.Percentiles) == 0 {
 		s.Percentiles = Percentiles
 	}
-	return &Load{maker: m, words: words, spec: s, settled: settled, known: map[string]draw{}}
+	return &Load{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
 }
 
 // lengthen gives a load whose requests and time are open the time that it takes to show what its
@@ -85,7 +85,7 @@ const mostTries = 2
 
 // simulate is a run of a Spec.
 func (l *Load) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
-	load, made, err := l.maker.Requests(ctx, s, p)
+	load, made, err := l.session.Requests(ctx, s, p)
 	if err != nil {
 		return nil, l.words(err)
 	}
@@ -128,7 +128,7 @@ func (l *Load) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err
 	}
 	s := l.spec
 	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
-	d.Plan, d.run, err = l.maker.Requests(ctx, s, p)
+	d.Plan, d.run, err = l.session.Requests(ctx, s, p)
 	if err == nil && len(d.Requests) <= Kept {
 		l.known[key] = d
 	}

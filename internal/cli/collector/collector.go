@@ -9,11 +9,11 @@ import (
 	"math"
 	"net/url"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/otlp"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
@@ -24,25 +24,25 @@ var headers = []string{"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP
 
 // A Collector is what --otlp names.
 type Collector struct {
-	console *console.Console
+	console *session.Session
 	url     *url.URL
 	options otlp.Options
 }
 
 // New checks --otlp and the headers in the environment, and makes secrets among them known.
-func New(con *console.Console, flag string) (*Collector, error) {
+func New(con *session.Session, flag string) (*Collector, error) {
 	to, err := otlp.Endpoint(flag)
 	if err != nil {
-		return nil, console.Usagef("--otlp %q: %w", flag, err)
+		return nil, session.Usagef("--otlp %q: %w", flag, err)
 	}
-	c := &Collector{con, to, otlp.Options{Dial: con.Dial, Proxy: con.Proxy}}
+	c := &Collector{con, to, otlp.Options{Dial: con.Dial, Proxy: con.Proxy()}}
 	for _, name := range headers {
 		text := con.Getenv(name)
 		if text == "" || c.options.Header != nil {
 			continue
 		}
 		if c.options.Header, err = otlp.Headers(text); err != nil {
-			return nil, console.Usagef("%s: %w", name, err)
+			return nil, session.Usagef("%s: %w", name, err)
 		}
 	}
 	for name := range c.options.Header {
@@ -89,11 +89,11 @@ func (c *Collector) send(ctx context.Context, s *store.Store, t *trace.Trace) er
 		}
 	})
 	if out.Sent > 0 || err == nil {
-		fmt.Fprintf(c.console.Stdout, "run %s: %s sent\n", t.Run.ID, console.Counted(out.Sent-out.Rejected, "sample"))
+		fmt.Fprintf(c.console.Stdout, "run %s: %s sent\n", t.Run.ID, session.Counted(out.Sent-out.Rejected, "sample"))
 	}
 	switch {
 	case out.Rejected > 0:
-		err = errors.Join(err, fmt.Errorf("collector %s rejected %s: %s", c.url.Redacted(), console.Counted(out.Rejected, "sample"), cmp.Or(out.Message, "no reason given")))
+		err = errors.Join(err, fmt.Errorf("collector %s rejected %s: %s", c.url.Redacted(), session.Counted(out.Rejected, "sample"), cmp.Or(out.Message, "no reason given")))
 	case out.Message != "":
 		fmt.Fprintf(c.console.Stderr, "pitot: collector %s: %s\n", c.url.Redacted(), out.Message)
 	}

@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Compare compares picks. observe gives what a comparison keeps of one by those rules.
-func Compare(picks []Pick, o compare.Options, observe func(p Pick, by []compare.By) (compare.Run, error)) (compare.Comparison, error) {
+func Compare(picks []session.Pick, o compare.Options, observe func(p session.Pick, by []compare.By) (compare.Run, error)) (compare.Comparison, error) {
 	all := make([]trace.Run, len(picks))
 	for i, one := range picks {
 		all[i] = one.Run
@@ -73,7 +73,7 @@ func Percent(flag, text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v > 0 && v < 1) {
-		return 0, console.Usagef("%s %s: must be a share between 0 and 1, such as 0.02 or 2%%", flag, text)
+		return 0, session.Usagef("%s %s: must be a share between 0 and 1, such as 0.02 or 2%%", flag, text)
 	}
 	return v, nil
 }
@@ -84,7 +84,7 @@ func Gates(texts []string, parse func(string) (compare.Gate, error)) (all []comp
 	for _, text := range texts {
 		g, err := parse(text)
 		if err != nil {
-			errs = append(errs, console.Usage(ByFlag(err)))
+			errs = append(errs, session.Usage(ByFlag(err)))
 		}
 		all = append(all, g)
 	}

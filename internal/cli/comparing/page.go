@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -77,7 +77,7 @@ type answer struct {
 	compare.Comparison
 	journal   *experiment.Journal // of the experiment that was asked for; nil of other runs
 	latencies map[string]plot.Latencies
-	picks     []Pick
+	picks     []session.Pick
 	refused   *refusal
 	damage    []plan.Message // of runs that were passed over, or are not whole
 }
@@ -143,8 +143,8 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 // find finds the runs of a question, and how to judge them.
 func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 	r := &answer{latencies: map[string]plot.Latencies{}}
-	f := &Finder{Runs: p.Runs, Damaged: r.passOver, Loaded: func(*trace.Trace) {}}
-	picks, err := Together(asked.Runs, asked.Runs, f.Find)
+	f := &session.Finder{Runs: p.Runs, Damaged: r.passOver, Loaded: func(*trace.Trace) {}}
+	picks, err := session.Merge(asked.Runs, asked.Runs, f.Find)
 	o, wrong := options(asked)
 	r.picks = picks
 	if err = errors.Join(err, wrong); err != nil {
@@ -153,7 +153,7 @@ func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 		}
 		return r, o, err
 	}
-	o.Baseline, o.Past = LabelOf(picks, o.Baseline), Past(p.Runs)
+	o.Baseline, o.Past = session.LabelOf(picks, o.Baseline), Past(p.Runs)
 	if len(f.Journals) == 1 && len(asked.Runs) == 1 {
 		r.journal = f.Journals[0]
 		if o, err = AsExperiment(o, r.journal); err != nil {
@@ -175,7 +175,7 @@ func (r *answer) passOver(err error) bool {
 
 // judge compares the runs of a result; see, if there is one, is shown each trace.
 func (p *Page) judge(ctx context.Context, r *answer, o compare.Options, see func(*trace.Trace)) (compare.Comparison, error) {
-	return Compare(r.picks, o, func(one Pick, by []compare.By) (compare.Run, error) {
+	return Compare(r.picks, o, func(one session.Pick, by []compare.By) (compare.Run, error) {
 		seen, err := p.observe(ctx, one, by, o, see)
 		r.latencies[one.Run.ID] = seen.latencies
 		r.damage = append(r.damage, seen.leftOut...)
@@ -204,11 +204,11 @@ func (p *Page) keptResult(key string) (*answer, bool) {
 
 // goesOn reports whether a run is under way.
 func (r *answer) goesOn() bool {
-	return slices.ContainsFunc(r.picks, func(one Pick) bool { return one.Run.Status == trace.Running })
+	return slices.ContainsFunc(r.picks, func(one session.Pick) bool { return one.Run.Status == trace.Running })
 }
 
 // observe loads a run, unless that was done before and nobody wants to see it.
-func (p *Page) observe(ctx context.Context, one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, err error) {
+func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, err error) {
 	key := fmt.Sprint(one.Run.ID, by)
 	p.mu.Lock()
 	seen, ok := p.observed.get(key)
@@ -230,30 +230,8 @@ func (p *Page) observe(ctx context.Context, one Pick, by []compare.By, o compare
 	return seen, err
 }
 
-// largeRun is from how many records on the memory that a run took is given back at once.
-const largeRun = 20_000
-
-// Observed loads a run for use, which keeps what is needed of it, and returns the number of its
-// records. The collector works harder meanwhile, so that little more than the run itself is in
-// memory, and none of it afterwards.
-func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
-	before := debug.SetGCPercent(50)
-	defer func() {
-		debug.SetGCPercent(before)
-		if records >= largeRun {
-			debug.FreeOSMemory()
-		}
-	}()
-	t, err := p.Load()
-	if err != nil {
-		return 0, err
-	}
-	use(t)
-	return len(t.Records), nil
-}
-
 // load loads a run and keeps what a page needs of it.
-func load(one Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
+func load(one session.Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
 	records, err = one.Observed(func(t *trace.Trace) {
 		if see != nil {
 			see(t)
@@ -277,7 +255,7 @@ func (p *Page) wait(ctx context.Context) (release func(), err error) {
 }
 
 // tooLarge refuses runs that are too large, or too many.
-func (p *Page) tooLarge(picks []Pick) (*refusal, error) {
+func (p *Page) tooLarge(picks []session.Pick) (*refusal, error) {
 	refuse := func(code plan.Code, args ...any) (*refusal, error) {
 		return &refusal{setting: "size", why: plan.Say(code, args...)}, nil
 	}

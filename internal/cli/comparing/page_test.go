@@ -11,6 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -204,13 +205,13 @@ func TestTogether(t *testing.T) {
 	runs := map[string][]string{ // names of runs, by what finds them
 		"a*": {"a1", "a2"}, "a1": {"a1"}, "id-b": {"b"}, "id-c": {"b"}, "x,y": {"x,y"}, "d-1": {"d-1"}, "d-2": {"d-2"},
 	}
-	find := func(name string) (picks []Pick, err error) {
+	find := func(name string) (picks []session.Pick, err error) {
 		for _, run := range runs[name] {
 			id := run
 			if strings.HasPrefix(name, "id-") {
 				id = name
 			}
-			picks = append(picks, Pick{Run: trace.Run{ID: id, Name: run}})
+			picks = append(picks, session.Pick{Run: trace.Run{ID: id, Name: run}})
 		}
 		if picks == nil {
 			err = errors.New("no " + name)
@@ -229,7 +230,7 @@ func TestTogether(t *testing.T) {
 		{[]string{"a*", "a1"}, "error"},
 		{[]string{"a1,nobody"}, "error"},
 	} {
-		picks, err := Together(tt.names, tt.names, find)
+		picks, err := session.Merge(tt.names, tt.names, find)
 		var got []string
 		for _, one := range picks {
 			got = append(got, one.Run.Name+":"+one.Label)

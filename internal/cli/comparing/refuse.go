@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -40,7 +40,7 @@ func refusalOf(err error) *refusal {
 		}
 		return &refusal{setting: settingOf(problems[0]), why: plan.Text(strings.Join(why, "; "))}
 	}
-	if errors.As(err, new(console.UsageError)) || errors.Is(err, compare.ErrAllVoid) {
+	if errors.As(err, new(session.UsageError)) || errors.Is(err, compare.ErrAllVoid) {
 		return &refusal{setting: "runs", why: plan.Text(strings.ReplaceAll(err.Error(), "\n", "; "))}
 	}
 	return nil

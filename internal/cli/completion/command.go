@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
@@ -24,7 +24,7 @@ func (Cmd) Help() string {
 }
 
 // Run prints the script.
-func (c Cmd) Run(con *console.Console) error {
+func (c Cmd) Run(con *session.Session) error {
 	_, err := io.WriteString(con.Stdout, Script(c.Shell))
 	return err
 }
@@ -35,7 +35,7 @@ type CompleteCmd struct {
 }
 
 // Run prints what can stand next, a word and a sentence a line.
-func (c CompleteCmd) Run(con *console.Console, k *kong.Context) error {
+func (c CompleteCmd) Run(con *session.Session, k *kong.Context) error {
 	for _, one := range Names(func() []string { return runNames(con) }).For(k.Model.Node, c.Words) {
 		fmt.Fprintf(con.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)
 	}
@@ -46,7 +46,7 @@ func (c CompleteCmd) Run(con *console.Console, k *kong.Context) error {
 const mostNames = 50
 
 // runNames are names, else ids, of the newest stored runs; a store is not made for them.
-func runNames(con *console.Console) (names []string) {
+func runNames(con *session.Session) (names []string) {
 	file, err := con.StorePath("")
 	if _, none := os.Stat(file); err != nil || none != nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	own "github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
@@ -23,7 +24,7 @@ func Names(runs func() []string) Known {
 	return Known{
 		Values: map[string][]string{
 			"profile": profile.Names(), "protocol": protocols, "client": {"h1", "nethttp"}, "report": {"pitot", "vllm", "sglang", "json"},
-			"fleet":    {own.LocalFleet},
+			"fleet":    {session.LocalFleet},
 			"cache":    {"cold", "primed", "warm"},
 			"workload": slices.Sorted(maps.Keys(traffic.Datasets())), "arrival": slices.Sorted(maps.Keys(traffic.Arrivals())),
 		},

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -52,7 +52,7 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	client.On, client.Now = t.placement, clk.Now
 	started, err := proc.Start(limited, client)
 	if err != nil {
-		return run, console.Usagef("start the client: %w", err)
+		return run, session.Usagef("start the client: %w", err)
 	}
 	used, err := started.Wait()
 	run.usage, run.samples = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}, used.Samples

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -18,12 +18,12 @@ func Read(names []string) (reports []conform.Report, err error) {
 	for _, name := range names {
 		all, err := filesOf(name)
 		if err != nil {
-			errs = append(errs, console.Usagef("--conform: %w", err))
+			errs = append(errs, session.Usagef("--conform: %w", err))
 		}
 		for _, file := range all {
 			more, err := readFile(file)
 			if err != nil {
-				errs = append(errs, console.Usagef("--conform: %w", err))
+				errs = append(errs, session.Usagef("--conform: %w", err))
 			}
 			reports = append(reports, more...)
 		}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -22,15 +22,15 @@ type reportCmd struct {
 }
 
 // Run puts the results beside each other.
-func (c reportCmd) Run(con *console.Console) error {
-	if err := errors.Join(console.Some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
+func (c reportCmd) Run(con *session.Session) error {
+	if err := errors.Join(session.Some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	var reports []conform.Report
 	var errs []error
 	for _, name := range c.Files {
 		more, err := readFile(name)
-		errs = append(errs, console.Usage(err))
+		errs = append(errs, session.Usage(err))
 		reports = append(reports, more...)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -55,21 +55,21 @@ func checkOutputs(files []string) error {
 	var errs []error
 	for _, name := range files {
 		if writers[filepath.Ext(name)] == nil {
-			errs = append(errs, console.Usagef("--out %s: must end in .md, .json or .svg", name))
+			errs = append(errs, session.Usagef("--out %s: must end in .md, .json or .svg", name))
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-			errs = append(errs, console.Usagef("--out %s: folder %s does not exist", name, filepath.Dir(name)))
+			errs = append(errs, session.Usagef("--out %s: folder %s does not exist", name, filepath.Dir(name)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // write prints the table and writes the files.
-func write(con *console.Console, files []string, reports []conform.Report) error {
-	errs := []error{conformity.Text(con.Stdout, reports, console.English)}
+func write(con *session.Session, files []string, reports []conform.Report) error {
+	errs := []error{conformity.Text(con.Stdout, reports, session.English)}
 	for _, name := range files {
-		errs = append(errs, console.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, console.English) }))
+		errs = append(errs, session.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, session.English) }))
 	}
 	return errors.Join(errs...)
 }

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
@@ -58,14 +58,14 @@ func (runCmd) Help() string {
 }
 
 // Run puts the client to the grid.
-func (c runCmd) Run(con *console.Console) error {
+func (c runCmd) Run(con *session.Session) error {
 	cells, err := c.cells()
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	place, err := proc.Place(c.CPU)
 	if err != nil {
-		return console.Usagef("--cpu %s: %w", c.CPU, err)
+		return session.Usagef("--cpu %s: %w", c.CPU, err)
 	}
 	con.RemoveStale()
 	folder, remove, err := c.folder()
@@ -97,17 +97,17 @@ func (c runCmd) cells() ([]conform.Cell, error) {
 	case known:
 	case strings.Contains(c.Grid, "="):
 		if cells, err = conform.ParseCells(c.Grid); err != nil {
-			err = console.Usagef("--grid: %w", err)
+			err = session.Usagef("--grid: %w", err)
 		}
 	case filepath.Ext(c.Grid) == ".yaml" || filepath.Ext(c.Grid) == ".yml":
 		data, readErr := files.ReadSmall(c.Grid)
 		if readErr != nil {
-			return nil, console.Usagef("--grid: %w", readErr)
+			return nil, session.Usagef("--grid: %w", readErr)
 		}
 		cells, err = conform.ReadGrid(c.Grid, data)
-		err = console.Usage(err)
+		err = session.Usage(err)
 	default:
-		err = console.Usagef("--grid %q: must be one of %s, a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
+		err = session.Usagef("--grid %q: must be one of %s, a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
 	}
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
@@ -121,7 +121,7 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	var errs []error
 	for _, cell := range cells {
 		if need := uint64(cell.Streams + run.SpareFiles); limit > 0 && need > limit {
-			errs = append(errs, console.Usagef("--grid: cell %q: %d streams need about %d open files, and the limit is %d; raise `ulimit -n`, or remove the cell", cell.Name, cell.Streams, need, limit))
+			errs = append(errs, session.Usagef("--grid: cell %q: %d streams need about %d open files, and the limit is %d; raise `ulimit -n`, or remove the cell", cell.Name, cell.Streams, need, limit))
 		}
 	}
 	return errors.Join(errs...)
@@ -131,22 +131,22 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 func (c runCmd) check() error {
 	var errs []error
 	if c.Repeat < 1 || c.Repeat > 1000 {
-		errs = append(errs, console.Usagef("--repeat %d: must be from 1 to 1000", c.Repeat))
+		errs = append(errs, session.Usagef("--repeat %d: must be from 1 to 1000", c.Repeat))
 	}
 	if c.Timeout <= 0 || c.Timeout > plan.MaxSpan {
-		errs = append(errs, console.Usagef("--timeout %v: must be above 0, and at most %v", c.Timeout, plan.MaxSpan))
+		errs = append(errs, session.Usagef("--timeout %v: must be above 0, and at most %v", c.Timeout, plan.MaxSpan))
 	}
 	if _, ok := conform.FormatNamed(c.Format); !ok && c.Format != "" {
-		errs = append(errs, console.Usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
+		errs = append(errs, session.Usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
 	}
 	if err := conform.CheckCommand(c.Command); err != nil {
-		errs = append(errs, console.Usage(err))
+		errs = append(errs, session.Usage(err))
 	}
 	if err := conform.CheckCommand([]string{c.Result}); err != nil {
-		errs = append(errs, console.Usagef("--result: %w", err))
+		errs = append(errs, session.Usagef("--result: %w", err))
 	}
 	if !conform.Ours(c.words()) && !conform.Told(c.words()) {
-		errs = append(errs, console.Usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
+		errs = append(errs, session.Usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
 	}
 	return errors.Join(errs...)
 }
@@ -165,10 +165,10 @@ func (c runCmd) folder() (name string, remove func(), err error) {
 		return files.MakeTemporary("conform")
 	}
 	if err := os.MkdirAll(c.Keep, 0o755); err != nil {
-		return "", nil, console.Usagef("--keep: %w", err)
+		return "", nil, session.Usagef("--keep: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(c.Keep, startUpName)); err == nil {
-		return "", nil, console.Usagef("--keep %s: contains the files of an earlier run; use another folder", c.Keep)
+		return "", nil, session.Usagef("--keep %s: contains the files of an earlier run; use another folder", c.Keep)
 	}
 	name, err = filepath.Abs(c.Keep)
 	return name, func() {}, err
@@ -194,7 +194,7 @@ func makeRoom(p proc.Placement) (undo func(), err error) {
 // A trial is a client's way through a grid.
 type trial struct {
 	runCmd
-	con       *console.Console
+	con       *session.Session
 	placement proc.Placement
 	folder    string
 	startUp   conform.Usage
@@ -226,7 +226,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			if f, ok := formatOf(result); ok && r.Format == "" {
 				r.Format, r.Definitions = f.Name, f.Definitions()
 			}
-			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, console.English))
+			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
 		}
 	}
 	return r, nil
@@ -325,7 +325,7 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error) {
 	s, err := verify.Serve(cell, t.Seed+repeat)
 	if errors.Is(err, verify.ErrCell) {
-		return nil, console.Usagef("--grid: cell %s: %w", cell.Name, err)
+		return nil, session.Usagef("--grid: cell %s: %w", cell.Name, err)
 	}
 	return s, err
 }

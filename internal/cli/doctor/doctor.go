@@ -8,8 +8,8 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Cmd is `pitot doctor`.
@@ -28,10 +28,10 @@ type diagnosis struct {
 }
 
 // Run looks at this machine and says what it found. Only what is bad is an error.
-func (c Cmd) Run(con *console.Console) error {
+func (c Cmd) Run(con *session.Session) error {
 	planned := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
@@ -62,12 +62,12 @@ func (d diagnosis) print(to io.Writer, asJSON bool) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ITEM\tVALUE\tVERDICT")
 	for _, f := range d.Findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", console.English.Word(f.Item), console.English.Say(f.Value), f.Verdict)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", session.English.Word(f.Item), session.English.Say(f.Value), f.Verdict)
 	}
 	err := w.Flush()
 	for _, f := range d.Findings {
 		if !f.Advice.IsZero() {
-			_, err = fmt.Fprintf(to, "\n%s: %s\n  %s\n", console.English.Word(f.Item), f.Verdict, console.English.Say(f.Advice))
+			_, err = fmt.Fprintf(to, "\n%s: %s\n  %s\n", session.English.Word(f.Item), f.Verdict, session.English.Say(f.Advice))
 		}
 	}
 	return err

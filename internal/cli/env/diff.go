@@ -3,11 +3,11 @@ package env
 import (
 	"errors"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
@@ -20,13 +20,13 @@ type Diff struct {
 }
 
 // Run prints what differs. That something does is no failure.
-func (c Diff) Run(con *console.Console) error {
+func (c Diff) Run(con *session.Session) error {
 	var pair [2]trace.Run
 	err := con.With(c.Store, func(s *store.Store) error {
 		for i, ref := range []string{c.First, c.Second} {
 			listed, err := s.Find(ref)
 			if errors.Is(err, store.ErrNoRun) {
-				return console.Usage(err)
+				return session.Usage(err)
 			}
 			if err == nil {
 				pair[i], err = s.Run(listed.ID)
@@ -44,5 +44,5 @@ func (c Diff) Run(con *console.Console) error {
 	if c.Format == "json" {
 		return runs.DifferencesJSON(con.Stdout, pair, found)
 	}
-	return runs.Differences(con.Stdout, pair, found, console.English)
+	return runs.Differences(con.Stdout, pair, found, session.English)
 }

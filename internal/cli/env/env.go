@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/run/inspect"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
@@ -26,7 +26,7 @@ type Cmd struct {
 }
 
 // Run prints.
-func (c Cmd) Run(con *console.Console) error {
+func (c Cmd) Run(con *session.Session) error {
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
 	e, notes, err := c.find(ctx, con.Secrets)
@@ -37,7 +37,7 @@ func (c Cmd) Run(con *console.Console) error {
 		return context.Cause(ctx)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(con.Stderr, "pitot: "+console.English.Say(n))
+		fmt.Fprintln(con.Stderr, "pitot: "+session.English.Say(n))
 	}
 	if e == nil {
 		return fmt.Errorf("nothing is known of the environment at %s", strings.TrimSpace(c.Site+" "+c.URL))
@@ -53,7 +53,7 @@ func (c Cmd) Run(con *console.Console) error {
 func (c Cmd) find(ctx context.Context, secrets *secret.Set) (*environment.Environment, []plan.Message, error) {
 	s := inspect.Subject{URL: c.URL, Tree: c.Tree, Secrets: secrets, Asked: true}
 	if c.URL != "" && !strings.Contains(c.URL, "://") {
-		return nil, nil, console.Usagef("--url %q: must be a URL such as http://127.0.0.1:8000", c.URL)
+		return nil, nil, session.Usagef("--url %q: must be a URL such as http://127.0.0.1:8000", c.URL)
 	}
 	if c.Site == "" && c.URL == "" && c.Tree == "" {
 		return inspect.Machine(ctx), nil, nil
@@ -62,7 +62,7 @@ func (c Cmd) find(ctx context.Context, secrets *secret.Set) (*environment.Enviro
 	if c.Site != "" {
 		var err error
 		if s.Site, err = plan.ParseSite(c.Site); err != nil {
-			return nil, nil, console.Usagef("TARGET %w", err)
+			return nil, nil, session.Usagef("TARGET %w", err)
 		}
 	}
 	if s.Site.Kind == plan.Here || s.Site.Kind == plan.ByPID {

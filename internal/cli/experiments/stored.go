@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -25,7 +26,7 @@ func Answers(s *store.Store, lang *words.Language) (out view.Experiments, err er
 		return out, err
 	}
 	for _, row := range rows {
-		j, err := Read(row)
+		j, err := session.ReadJournal(row)
 		if err != nil {
 			out.Damaged = append(out.Damaged, err.Error())
 			continue
@@ -41,7 +42,7 @@ func Answer(s *store.Store, name string, lang *words.Language) (view.Experiment,
 	if err != nil {
 		return view.Experiment{}, err
 	}
-	j, err := Read(row)
+	j, err := session.ReadJournal(row)
 	if err != nil {
 		return view.Experiment{}, err
 	}
@@ -82,7 +83,7 @@ func Log(s *store.Store, name string, leg int) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	j, err := Read(row)
+	j, err := session.ReadJournal(row)
 	if err != nil {
 		return "", err
 	}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
@@ -29,7 +29,7 @@ func (f Filter) Selects() bool {
 func (f Filter) Select(match string) (store.Filter, error) {
 	since, err := runs.Since(f.Since, time.Now())
 	if err != nil {
-		return store.Filter{}, console.Usagef("--since %q: %w", f.Since, err)
+		return store.Filter{}, session.Usagef("--since %q: %w", f.Since, err)
 	}
 	but := func(name string) string { return strings.TrimPrefix(name, "all") }
 	return store.Filter{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Bench are those of `pitot bench`. Each is also a key of a settings file.
@@ -22,7 +23,7 @@ type Bench struct {
 	Order    `embed:"" group:"Before the run:"`
 	Beside   `embed:"" group:"Beside the run:"`
 	Page     `embed:"" group:"Beside the run:"`
-	Fleet    Fleet `embed:"" group:"Fleet:"`
+	Fleet    session.Fleet `embed:"" group:"Fleet:"`
 	Results  `embed:"" group:"Results:"`
 	Profile  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`

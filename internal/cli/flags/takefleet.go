@@ -6,17 +6,17 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
-func fleetParser(f *Fleet) (*kong.Kong, error) {
+func fleetParser(f *session.Fleet) (*kong.Kong, error) {
 	return kong.New(f, kong.Name("pitot"), kong.NoDefaultHelp(), syntax.Numbers, kong.Exit(func(int) {}))
 }
 
 // TakeFleet takes the flags of a fleet out of a command line of another tool. Names are whole: what is cut
 // short is the tool's.
-func TakeFleet(words []string) (rest []string, f Fleet, err error) {
+func TakeFleet(words []string) (rest []string, f session.Fleet, err error) {
 	parser, err := fleetParser(&f)
 	if err != nil {
 		return nil, f, err
@@ -38,17 +38,17 @@ func TakeFleet(words []string) (rest []string, f Fleet, err error) {
 			continue
 		}
 		if i++; i == len(words) || strings.HasPrefix(words[i], "--") {
-			return nil, f, console.Usagef("%s: needs a value", name)
+			return nil, f, session.Usagef("%s: needs a value", name)
 		}
 		own[len(own)-1] = name + "=" + words[i]
 	}
 	_, err = parser.Parse(own)
-	return rest, f, console.Usage(err)
+	return rest, f, session.Usage(err)
 }
 
 // FleetNames are the names of the flags of a fleet.
 func FleetNames() (names []string) {
-	parser, err := fleetParser(new(Fleet))
+	parser, err := fleetParser(new(session.Fleet))
 	if err != nil {
 		return nil
 	}

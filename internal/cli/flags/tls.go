@@ -3,7 +3,7 @@ package flags
 import (
 	"crypto/tls"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // TLS say with which certificate a server speaks TLS.
@@ -18,11 +18,11 @@ func (t TLS) Config() (*tls.Config, error) {
 		return nil, nil
 	}
 	if t.TLSCert == "" || t.TLSKey == "" {
-		return nil, console.Usagef("--tls-cert and --tls-key belong together")
+		return nil, session.Usagef("--tls-cert and --tls-key belong together")
 	}
 	pair, err := tls.LoadX509KeyPair(t.TLSCert, t.TLSKey)
 	if err != nil {
-		return nil, console.Usagef("--tls-cert, --tls-key: %w", err)
+		return nil, session.Usagef("--tls-cert, --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

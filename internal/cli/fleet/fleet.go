@@ -10,11 +10,9 @@ package fleet
 
 import (
 	"context"
-	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Cmd is `pitot fleet`.
@@ -37,22 +35,22 @@ type Server struct {
 }
 
 // settle takes the server from the environment if no flag names it, and says what is wrong with the flags.
-func (s *Server) settle(con *console.Console) error {
+func (s *Server) settle(con *session.Session) error {
 	by := "--join"
 	if s.Join == "" {
-		s.Join, by = con.Getenv(flags.FleetVariable), flags.FleetVariable
+		s.Join, by = con.Getenv(session.FleetVariable), session.FleetVariable
 	}
-	if s.Join == "" || s.Join == flags.LocalFleet {
-		return console.Usagef("--join is missing: name the NATS server of the fleet, or set %s", flags.FleetVariable)
+	if s.Join == "" || s.Join == session.LocalFleet {
+		return session.Usagef("--join is missing: name the NATS server of the fleet, or set %s", session.FleetVariable)
 	}
-	if err := flags.CheckFleetURL(by, s.Join); err != nil {
+	if err := session.CheckFleetURL(by, s.Join); err != nil {
 		return err
 	}
 	if (s.Cert == "") != (s.Key == "") {
-		return console.Usagef("--tls-cert and --tls-key belong together")
+		return session.Usagef("--tls-cert and --tls-key belong together")
 	}
 	for _, one := range []struct{ flag, name string }{{"--creds", s.Creds}, {"--nkey", s.NKey}, {"--ca", s.CA}, {"--tls-cert", s.Cert}, {"--tls-key", s.Key}} {
-		if err := flags.CheckFile(one.flag, one.name); err != nil {
+		if err := session.CheckFile(one.flag, one.name); err != nil {
 			return err
 		}
 	}
@@ -60,14 +58,11 @@ func (s *Server) settle(con *console.Console) error {
 }
 
 // connect connects to the server under the name of a client; say gets what becomes of the connection.
-func (s *Server) connect(ctx context.Context, con *console.Console, name string, say func(string)) (*bus.Bus, error) {
+func (s *Server) connect(ctx context.Context, con *session.Session, name string, say func(string)) (*bus.Bus, error) {
 	if err := s.settle(con); err != nil {
 		return nil, err
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: s.Join, Token: con.Getenv(flags.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Say: say,
+		URL: s.Join, Token: con.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Say: say,
 	})
 }
-
-// grace is how long a process has to end when it is not needed any more.
-const grace = 2 * time.Second

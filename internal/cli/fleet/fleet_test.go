@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 func TestStatusTable(t *testing.T) {
@@ -40,7 +40,7 @@ b INJECTED�[2J  rack  h     v1 *     sending 20261124-120000-abcd  8     10485
 // A token is made once, is nobody else's to read, and a variable has precedence.
 func TestToken(t *testing.T) {
 	dir, env := t.TempDir(), map[string]string{}
-	con := &console.Console{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	con := &session.Session{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	first, own, err := tokenIn(con, dir)
 	if err != nil || own || len(first) != 32 {
 		t.Fatal(first, own, err)
@@ -63,7 +63,7 @@ func TestNoToken(t *testing.T) {
 	if err := os.WriteFile(other, []byte("a line of a file\nand another\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	con := &console.Console{Env: func(string) (string, bool) { return "", false }}
+	con := &session.Session{Env: func(string) (string, bool) { return "", false }}
 	name := filepath.Join(dir, "token")
 	for what, make := range map[string]func() error{
 		"a link":    func() error { return os.Symlink(other, name) },
@@ -115,28 +115,28 @@ func TestCrew(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, heard := make(chan string, 20), make(chan string, 20)
-	c := &localWorkers{
-		program: program, url: "nats://h:1", token: "t0k", folder: dir, say: func(line string) { said <- line },
-		heard: func(worker, line string) { heard <- worker + ": " + line },
+	c := &session.LocalWorkers{
+		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Say: func(line string) { said <- line },
+		Heard: func(worker, line string) { heard <- worker + ": " + line },
 	}
-	if err := c.hire(2); err != nil {
+	if err := c.Hire(2); err != nil {
 		t.Fatal(err)
 	}
-	for i := range mostStarts {
-		line, last := <-said, i == mostStarts-1
+	for i := range session.MostStarts {
+		line, last := <-said, i == session.MostStarts-1
 		if !strings.Contains(line, "exit code 3: up ") || strings.Contains(line, "not started any more") != last {
 			t.Errorf("said %q", line)
 		}
 	}
 	select {
-	case <-c.gone():
+	case <-c.Gone():
 		t.Error("a worker that lives is given up")
 	default:
 	}
-	c.release()
-	<-c.gone()
-	if len(heard) != mostStarts+1 {
-		t.Errorf("%d lines of workers, want %d", len(heard), mostStarts+1)
+	c.Release()
+	<-c.Gone()
+	if len(heard) != session.MostStarts+1 {
+		t.Errorf("%d lines of workers, want %d", len(heard), session.MostStarts+1)
 	}
 	for range len(heard) {
 		if line := <-heard; !strings.HasSuffix(line, " t0k") {

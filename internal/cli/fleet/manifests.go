@@ -4,8 +4,8 @@ import (
 	"crypto/rand"
 	"fmt"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/fleet/manifests"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Manifests is `pitot fleet manifests`.
@@ -38,10 +38,10 @@ func (Manifests) Help() string {
 }
 
 // Run prints them.
-func (m Manifests) Run(con *console.Console) error {
+func (m Manifests) Run(con *session.Session) error {
 	o := m.options()
 	if err := o.Validate(); err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	if err := manifests.Write(con.Stdout, o); err != nil {
 		return fmt.Errorf("print manifests: %w", err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 func printed(t *testing.T, args ...string) (string, error) {
@@ -23,7 +23,7 @@ func printed(t *testing.T, args ...string) (string, error) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	err = m.Run(&console.Console{Stdout: &text})
+	err = m.Run(&session.Session{Stdout: &text})
 	return text.String(), err
 }
 
@@ -49,7 +49,7 @@ func TestEveryTokenIsNew(t *testing.T) {
 }
 
 func TestManifestsAreNotPrintedByMistake(t *testing.T) {
-	var wrong console.UsageError
+	var wrong session.UsageError
 	if text, err := printed(t, "--workers", "0"); text != "" || !errors.As(err, &wrong) || err.Error() != "--workers 0: must be from 1 to 65000\n"+
 		"--image: no image given; it must be one that your cluster can pull, such as registry.example.com/pitot:v1" {
 		t.Errorf("%v\n%s", err, text)

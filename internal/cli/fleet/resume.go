@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -36,42 +37,53 @@ func (ResumeCmd) Help() string {
 }
 
 // Run collects the run.
-func (c ResumeCmd) Run(con *console.Console, m measuring.Maker) error {
+func (c ResumeCmd) Run(con *session.Session) error {
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
 	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
 	b, err := c.connect(ctx, con, "pitot fleet resume", say)
 	if err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	defer b.Close()
 	h, err := c.which(ctx, con, b)
 	if err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	if err := control.Abandoned(ctx, b, h); err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	release() // from here on the run has the signals
-	folder, remove, err := files.MakeTemporary(temporary)
+	folder, remove, err := files.MakeTemporary(session.FleetFolder)
 	if err != nil {
 		return err
 	}
 	defer remove()
 	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	err = m.Collect(h.Run, measuring.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
-		return control.Resume(ctx, o, h, m.Deps(folder), sinks...)
+	made, err := con.Collect(h.Run, session.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+		return control.Resume(ctx, o, h, con.DepsOfShare(folder), sinks...)
 	})
 	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
 		control.Forget(o, h)
 		fmt.Fprintf(con.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
 		return nil
 	}
-	return err
+	if made.Result == nil {
+		return err
+	}
+	printed := text.Report(con.Stdout, made.Summary, session.English)
+	if made.Kept != "" {
+		fmt.Fprintln(con.Stderr, made.Kept)
+	}
+	var interrupted error
+	if made.Trace.Run.Status == trace.Interrupted {
+		interrupted = session.ErrInterrupted
+	}
+	return errors.Join(printed, made.Unanswered(), err, interrupted)
 }
 
 // which is the run to collect.
-func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) (fleet.Heading, error) {
+func (c ResumeCmd) which(ctx context.Context, con *session.Session, b *bus.Bus) (fleet.Heading, error) {
 	left, err := control.Left(ctx, b)
 	switch {
 	case err != nil:
@@ -84,11 +96,11 @@ func (c ResumeCmd) which(ctx context.Context, con *console.Console, b *bus.Bus) 
 		for _, h := range left {
 			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
 		}
-		return fleet.Heading{}, console.Usagef("records of %s wait there; name one of them", console.Counted(len(left), "run"))
+		return fleet.Heading{}, session.Usagef("records of %s wait there; name one of them", session.Counted(len(left), "run"))
 	}
 	found := slices.DeleteFunc(left, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
 	if len(found) != 1 {
-		return fleet.Heading{}, console.Usagef("%s: the ids of %s begin with this; without it all are listed", c.RunID, console.Counted(len(found), "run"))
+		return fleet.Heading{}, session.Usagef("%s: the ids of %s begin with this; without it all are listed", c.RunID, session.Counted(len(found), "run"))
 	}
 	return found[0], nil
 }

@@ -12,10 +12,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
@@ -27,20 +27,20 @@ type StatusCmd struct {
 }
 
 // Run lists the workers.
-func (c StatusCmd) Run(con *console.Console) error {
+func (c StatusCmd) Run(con *session.Session) error {
 	if c.Wait <= 0 || c.Wait > plan.MaxSpan {
-		return console.Usagef("--wait %v: must be above 0, and at most %v, such as 2s", c.Wait, plan.MaxSpan)
+		return session.Usagef("--wait %v: must be above 0, and at most %v, such as 2s", c.Wait, plan.MaxSpan)
 	}
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
 	b, err := c.connect(ctx, con, "pitot fleet status", func(string) {})
 	if err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	defer b.Close()
 	seen, err := control.Look(ctx, b, con.Version, c.Wait)
 	if err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	slices.SortFunc(seen, func(a, b control.Seen) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))

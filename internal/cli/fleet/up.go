@@ -3,8 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
@@ -42,7 +40,7 @@ func (UpCmd) Help() string {
 }
 
 // Run serves until it is interrupted.
-func (c UpCmd) Run(con *console.Console) (err error) {
+func (c UpCmd) Run(con *session.Session) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -66,11 +64,11 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 	if err != nil {
 		return err
 	}
-	defer workers.release()
+	defer workers.Release()
 	up.say()
 	gone := make(<-chan struct{})
 	if c.Local > 0 {
-		gone = workers.gone()
+		gone = workers.Gone()
 	}
 	select {
 	case <-ctx.Done():
@@ -82,36 +80,29 @@ func (c UpCmd) Run(con *console.Console) (err error) {
 
 // check says what is wrong with the flags.
 func (c UpCmd) check() error {
-	const most = flags.MostLocal
+	const most = session.MostLocal
 	if c.Local < 0 || c.Local > most {
-		return console.Usagef("--local %d: must be from 0 to %d", c.Local, most)
+		return session.Usagef("--local %d: must be from 0 to %d", c.Local, most)
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return console.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:4222", c.Listen)
+		return session.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:4222", c.Listen)
 	}
 	if c.CA != "" && c.TLSCert == "" {
-		return console.Usagef("--ca: only applies with --tls-cert and --tls-key")
+		return session.Usagef("--ca: only applies with --tls-cert and --tls-key")
 	}
-	if err := flags.CheckFile("--ca", c.CA); err != nil {
+	if err := session.CheckFile("--ca", c.CA); err != nil {
 		return err
 	}
 	_, err := c.Config() // the files are a pair
 	return err
 }
 
-// newToken is a token that nobody guesses.
-func newToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
 // tokenForm is what a token in a file looks like.
 var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
 
 // tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is kept.
-func tokenIn(con *console.Console, dir string) (token string, own bool, err error) {
-	if token := con.Getenv(flags.FleetTokenVariable); token != "" {
+func tokenIn(con *session.Session, dir string) (token string, own bool, err error) {
+	if token := con.Getenv(session.FleetTokenVariable); token != "" {
 		return token, true, nil
 	}
 	name := filepath.Join(dir, "token")
@@ -128,7 +119,7 @@ func tokenIn(con *console.Console, dir string) (token string, own bool, err erro
 	case token != "":
 		return "", false, fmt.Errorf("%s has no token; remove it, and a new one is made", name)
 	}
-	token = newToken()
+	token = session.NewToken()
 	return token, false, files.WritePrivate(name, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, token)
 		return err
@@ -138,7 +129,7 @@ func tokenIn(con *console.Console, dir string) (token string, own bool, err erro
 // A serving is a fleet that is up.
 type serving struct {
 	UpCmd
-	con   *console.Console
+	con   *session.Session
 	dir   string
 	url   string // of the server, without the token
 	token string
@@ -146,18 +137,18 @@ type serving struct {
 }
 
 // hire starts the workers of this machine.
-func (u *serving) hire() (*localWorkers, error) {
-	c := &localWorkers{pause: time.Second, url: u.url, token: u.token, folder: u.dir, say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
-	c.heard = func(worker, line string) {
+func (u *serving) hire() (*session.LocalWorkers, error) {
+	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c.Heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}
 	if u.TLSCert != "" {
-		c.more = []string{"--ca", cmp.Or(u.CA, u.TLSCert)}
+		c.More = []string{"--ca", cmp.Or(u.CA, u.TLSCert)}
 	}
 	if u.CA != "" {
-		c.more = append(c.more, "--tls-cert", u.TLSCert, "--tls-key", u.TLSKey)
+		c.More = append(c.More, "--tls-cert", u.TLSCert, "--tls-key", u.TLSKey)
 	}
-	return c, c.hire(u.Local)
+	return c, c.Hire(u.Local)
 }
 
 // at is the URL of the server for others, which know this machine by a name.
@@ -180,9 +171,9 @@ func (u *serving) at(name string, token bool) string {
 func (u *serving) say() {
 	join := u.at(proc.Host(), true)
 	w := u.con.Stdout
-	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), console.Counted(u.Local, "worker"), u.dir)
+	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), session.Counted(u.Local, "worker"), u.dir)
 	if u.own {
-		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", flags.FleetTokenVariable)
+		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", session.FleetTokenVariable)
 	}
 	fmt.Fprintf(w, "\nOne more worker:\n  pitot fleet worker --join %s%s\n", join, u.trust(toJoin))
 	fmt.Fprintf(w, "A run over the fleet:\n  pitot bench --fleet %s%s --url http://SERVER:8000\n", join, u.trust(toMeasure))

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/worker"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
@@ -37,7 +36,7 @@ func (WorkerCmd) Help() string {
 }
 
 // Run works until it is interrupted.
-func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
+func (c WorkerCmd) Run(con *session.Session) error {
 	if err := c.check(con); err != nil {
 		return err
 	}
@@ -60,15 +59,15 @@ func (c WorkerCmd) Run(con *console.Console, m measuring.Maker) error {
 	self := c.self(con)
 	b, err := c.connect(ctx, con, "pitot worker "+self.Name, say)
 	if err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	defer b.Close()
 	if self.Capacity, err = capacity(ctx); err != nil {
-		return cause(ctx, err)
+		return session.Cause(ctx, err)
 	}
 	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return m.Deps(folder) }, Folder: folder, Say: say, Soon: w.soon})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return con.DepsOfShare(folder) }, Folder: folder, Say: say, Soon: w.soon})
 	}()
 	if err = <-w.ended; err == nil {
 		err = w.why(ctx)
@@ -81,7 +80,7 @@ var errHolder = errors.New("the process that started this worker has ended")
 
 // A working is the life of a worker process.
 type working struct {
-	con   *console.Console
+	con   *session.Session
 	soon  chan struct{} // closed by the first interrupt
 	ended chan error    // what Serve ended with, or why it is not waited for any more
 }
@@ -94,9 +93,9 @@ func (w *working) watch(end func(error)) {
 		fmt.Fprintln(w.con.Stderr, "pitot: interrupted: the worker ends when what is in flight is answered; interrupt again to cancel that")
 		close(w.soon)
 		<-w.con.Signals
-		end(console.ErrInterrupted)
+		end(session.ErrInterrupted)
 		<-w.con.Signals
-		w.ended <- console.ErrInterrupted
+		w.ended <- session.ErrInterrupted
 	}()
 }
 
@@ -105,7 +104,7 @@ func (w *working) hold(end func(error)) {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		end(errHolder)
-		time.AfterFunc(grace/2, func() { w.ended <- errHolder })
+		time.AfterFunc(session.Grace/2, func() { w.ended <- errHolder })
 	}()
 }
 
@@ -114,23 +113,15 @@ func (w *working) why(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errHolder) {
 		return nil
 	}
-	return console.ErrInterrupted
-}
-
-// cause is why a context has ended, if it has.
-func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return session.ErrInterrupted
 }
 
 // check says what is wrong with the flags.
-func (c *WorkerCmd) check(con *console.Console) error {
+func (c *WorkerCmd) check(con *session.Session) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100
 		if len(one.text) > most || strings.ContainsFunc(one.text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return console.Usagef("%s %q: must be at most %d printable characters", one.flag, one.text, most)
+			return session.Usagef("%s %q: must be at most %d printable characters", one.flag, one.text, most)
 		}
 	}
 	return c.settle(con)
@@ -146,7 +137,7 @@ func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
 	}
 	n, err := strconv.ParseFloat(c.Capacity, 64)
 	if err != nil || !(n > 0 && n < 1e12) {
-		return nil, console.Usagef("--capacity %q: must be measure, none, or a number of chunks per second", c.Capacity)
+		return nil, session.Usagef("--capacity %q: must be measure, none, or a number of chunks per second", c.Capacity)
 	}
 	return func(context.Context) (float64, error) { return n, nil }, nil
 }
@@ -159,7 +150,7 @@ func capable(chunks float64) string {
 }
 
 // self describes this process.
-func (c WorkerCmd) self(con *console.Console) fleet.Worker {
+func (c WorkerCmd) self(con *session.Session) fleet.Worker {
 	here := machine.Here()
 	w := fleet.Worker{
 		Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: con.Version,

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/help"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // A Client is a command that Pitot stands in for.
@@ -66,7 +66,7 @@ func Of(words []string) (Line, error) {
 		}
 	}
 	if !slices.ContainsFunc(words[1:min(3, len(words))], help.Flag) {
-		return Line{}, console.Usagef("pitot does not know this %s command; it knows %s", plain[0], strings.Join(known, ", "))
+		return Line{}, session.Usagef("pitot does not know this %s command; it knows %s", plain[0], strings.Join(known, ", "))
 	}
 	l := Line{SGLang, words[:1], []string{"--help"}}
 	if strings.HasPrefix(plain[0], "vllm") {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -29,11 +29,11 @@ type tally struct {
 }
 
 // Run imports.
-func (c Cmd) Run(con *console.Console) error {
-	if err := console.Some("path", "import", c.Paths); err != nil {
+func (c Cmd) Run(con *session.Session) error {
+	if err := session.Some("path", "import", c.Paths); err != nil {
 		return err
 	}
-	files, problems, err := Files(c.Paths)
+	files, problems, err := session.Files(c.Paths)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c Cmd) Run(con *console.Console) error {
 }
 
 // file keeps what a file holds.
-func (n *tally) file(runs *store.Store, f File) ([]result.Problem, error) {
+func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {
 		return nil, err
@@ -75,10 +75,10 @@ func (n *tally) file(runs *store.Store, f File) ([]result.Problem, error) {
 }
 
 // keep stores what was found, unless there is no store, and says so.
-func (n *tally) keep(runs *store.Store, f File, found result.Found) error {
-	where := f.path
+func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
+	where := f.Path
 	if o := found.Run.Origin; o != nil {
-		where = text.Place(f.path, o.Line)
+		where = text.Place(f.Path, o.Line)
 	}
 	known, err := false, error(nil)
 	if runs != nil {
@@ -107,27 +107,20 @@ func take(runs *store.Store, found result.Found) (known bool, err error) {
 }
 
 func (n tally) words(dry bool) string {
-	text := fmt.Sprintf("%s: %d new, %d known", console.Counted(n.added+n.known, "result"), n.added, n.known)
+	text := fmt.Sprintf("%s: %d new, %d known", session.Counted(n.added+n.known, "result"), n.added, n.known)
 	if dry {
-		text = console.Counted(n.added, "result") + ", none kept"
+		text = session.Counted(n.added, "result") + ", none kept"
 	}
 	if n.problems > 0 {
-		text += "; " + console.Counted(n.problems, "problem")
+		text += "; " + session.Counted(n.problems, "problem")
 	}
 	return text
 }
 
 // complain says on stderr what could not be read, and counts it.
-func (n *tally) complain(con *console.Console, problems []result.Problem) {
-	Complain(con, problems)
+func (n *tally) complain(con *session.Session, problems []result.Problem) {
+	con.Complain(problems)
 	n.problems += len(problems)
-}
-
-// Complain says on stderr what could not be read.
-func Complain(con *console.Console, problems []result.Problem) {
-	for _, problem := range problems {
-		fmt.Fprintln(con.Stderr, "pitot: "+problem.Error())
-	}
 }
 
 // what says whose result a run is, and how much there is of it.

@@ -10,8 +10,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -26,7 +26,7 @@ type Files struct {
 // Check makes sure, before anything is measured, that the files can be written.
 func (o Files) Check() error {
 	if o.Summary != "" && o.JUnit != "" && filepath.Clean(o.Summary) == filepath.Clean(o.JUnit) {
-		return console.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
+		return session.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
 	}
 	var errs []error
 	if o.Summary != "" {
@@ -44,7 +44,7 @@ func (o Files) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	var errs []error
 	if o.JUnit != "" {
-		errs = append(errs, console.WriteFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))
+		errs = append(errs, session.WriteFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))
 	}
 	if o.Summary != "" {
 		var b bytes.Buffer

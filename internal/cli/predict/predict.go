@@ -11,15 +11,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -48,14 +47,14 @@ func (Cmd) Help() string {
 }
 
 // Run predicts.
-func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
+func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 	p, err := c.parse()
 	if err != nil {
 		return err
 	}
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
-	w, err := c.workload(con, m, k)
+	w, err := c.workload(con, k)
 	if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func refusal(r *predict.Report) error {
 	if !all {
 		return nil
 	}
-	return console.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", why, r.Profile)
+	return session.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", why, r.Profile)
 }
 
 // A problem is what is to be predicted, without the load.
@@ -101,7 +100,7 @@ func (c *Cmd) parse() (*problem, error) {
 	p := &problem{Cmd: c}
 	var errs []error
 	if !(c.Level >= 50 && c.Level <= 99.9) {
-		errs = append(errs, console.Usagef("--level %g: must be from 50 to 99.9", c.Level))
+		errs = append(errs, session.Usagef("--level %g: must be from 50 to 99.9", c.Level))
 	}
 	if c.SLO != "" {
 		goals, err := metrics.Parse(c.SLO)
@@ -110,13 +109,13 @@ func (c *Cmd) parse() (*problem, error) {
 	}
 	var err error
 	if p.fixed, p.several, err = sets(c.Set); err != nil {
-		errs = append(errs, console.Usagef("--set %w", err))
+		errs = append(errs, session.Usagef("--set %w", err))
 	}
 	file, data, err := apiserver.ProfileText(c.Name, files.ReadSmall)
 	if err == nil {
 		p.base, err = profile.Parse(file, data)
 	}
-	if errs = append(errs, console.Usage(err)); errors.Join(errs...) != nil {
+	if errs = append(errs, session.Usage(err)); errors.Join(errs...) != nil {
 		return nil, errors.Join(errs...)
 	}
 	return p, p.vary(file, data)
@@ -196,11 +195,11 @@ func (p *problem) report() *predict.Report {
 func flagged(flag string, err error) error {
 	var problems plan.Problems
 	if !errors.As(err, &problems) {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	var errs []error
 	for _, p := range problems {
 		errs = append(errs, fmt.Errorf("%s %w", flag, p))
 	}
-	return console.Usage(errors.Join(errs...))
+	return session.Usage(errors.Join(errs...))
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/cases"
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -35,17 +34,17 @@ type workload interface {
 }
 
 // workload is what the command line names.
-func (c *Cmd) workload(con *console.Console, m measuring.Maker, k *kong.Context) (workload, error) {
+func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) {
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
-		return c.replay(m, k)
+		return c.replay(con, k)
 	}
 	made, err := pitot.Compile(k, pitot.Options{Config: c.Config, Simulated: true, Read: con.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }})
 	if err != nil {
-		return nil, console.Usage(err)
+		return nil, session.Usage(err)
 	}
 	spec := cases.Simulated(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{cases.New(m, spec, false, func(err error) error { return console.InWords(made, err) }), m, c.Store}, nil
+	return drawn{cases.New(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -62,8 +61,8 @@ func isTimes(name string) bool {
 // drawn is a workload of a Spec: each draw has a seed of its own.
 type drawn struct {
 	*cases.Load
-	maker measuring.Maker
-	store string
+	session *session.Session
+	store   string
 }
 
 func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
@@ -73,9 +72,9 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	}
 	count := ""
 	if c.Run.Plan.Requests > 0 { // else time decides, and draws differ
-		count = console.Counted(requests, "request")
+		count = session.Counted(requests, "request")
 	}
-	return c, text.Join(", ", count, text.Load(c.Run.Plan, console.English)), nil
+	return c, text.Join(", ", count, text.Load(c.Run.Plan, session.English)), nil
 }
 
 // mostBeside is the number of stored runs that a prediction is held against.
@@ -86,7 +85,7 @@ func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 		return nil, nil
 	}
 	own := identity(*run.Plan.Spec)
-	return d.maker.Like(d.store, mostBeside, func(r *trace.Run) bool {
+	return d.session.Like(d.store, mostBeside, func(r *trace.Run) bool {
 		invalid := r.Verdict != nil && r.Verdict.Validity == trace.Invalid
 		return r.Plan.Spec != nil && !invalid && bytes.Equal(own, identity(*r.Plan.Spec))
 	})
@@ -108,25 +107,25 @@ func identity(s plan.Spec) []byte {
 type replay struct{ of *trace.Trace }
 
 // replay is the run that --replay names.
-func (c *Cmd) replay(m measuring.Maker, k *kong.Context) (workload, error) {
+func (c *Cmd) replay(con *session.Session, k *kong.Context) (workload, error) {
 	for _, element := range k.Path {
 		if f := element.Flag; f != nil && f.Name != "replay" && (f.Name == "config" || f.Tag.Get("path") != "" && f.Name != "percentiles") {
-			return nil, console.Usagef("--%s: does not go with --replay of a run, which has a load of its own", f.Name)
+			return nil, session.Usagef("--%s: does not go with --replay of a run, which has a load of its own", f.Name)
 		}
 	}
-	traces, err := m.Traces([]string{c.Replay}, c.Store)
+	traces, err := con.Traces([]string{c.Replay}, c.Store)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(traces) != 1:
-		return nil, console.Usagef("--replay %s: names %d runs; name one", c.Replay, len(traces))
+		return nil, session.Usagef("--replay %s: names %d runs; name one", c.Replay, len(traces))
 	}
 	r := replay{of: traces[0]}
 	if why := r.unfit(); why != "" {
-		return nil, console.Usagef("--replay %s: %s", c.Replay, why)
+		return nil, session.Usagef("--replay %s: %s", c.Replay, why)
 	}
 	if problems := plan.CheckPercentiles("--percentiles", c.Percentiles); problems != nil {
-		return nil, console.Usage(problems)
+		return nil, session.Usage(problems)
 	}
 	if r.of.Run.Plan.Percentiles = c.Percentiles; c.Percentiles == nil {
 		r.of.Run.Plan.Percentiles = cases.Percentiles
@@ -154,7 +153,7 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 	if len(load.Requests) > cases.Kept {
 		c.AtOnce = 1
 	}
-	return c, text.Join(", ", console.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, console.English)), nil
+	return c, text.Join(", ", session.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, session.English)), nil
 }
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -24,12 +24,12 @@ type checkCmd struct {
 }
 
 // Run holds profiles against what was measured.
-func (c checkCmd) Run(con *console.Console) error {
+func (c checkCmd) Run(con *session.Session) error {
 	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
-		return console.Usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
+		return session.Usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
 	}
 	if c.Seed > calibrate.MostSeed {
-		return console.Usagef("--seed %d: must be at most %d", c.Seed, uint64(calibrate.MostSeed))
+		return session.Usagef("--seed %d: must be at most %d", c.Seed, uint64(calibrate.MostSeed))
 	}
 	profiles, err := c.profiles()
 	if err != nil {
@@ -74,16 +74,16 @@ type fitCmd struct {
 }
 
 // Run fits, and prints what it found; an interrupt ends it with the best so far.
-func (c fitCmd) Run(con *console.Console) error {
+func (c fitCmd) Run(con *session.Session) error {
 	if most := calibrate.FitDraws; min(c.Draws, c.Steps) < 1 || c.Draws > most || c.Steps > most*most*most {
-		return console.Usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)
+		return session.Usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)
 	}
 	q, err := apiserver.ReadProfile(c.Profile, files.ReadSmall)
 	if err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
-		return console.Usagef("profile %s has no evidence marked as fitted: true", q.Name)
+		return session.Usagef("profile %s has no evidence marked as fitted: true", q.Name)
 	}
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
@@ -95,7 +95,7 @@ func (c fitCmd) Run(con *console.Console) error {
 		}
 	}}
 	if err := plan.Validate(q); err != nil {
-		return console.Usagef("--field: %w", err)
+		return session.Usagef("--field: %w", err)
 	}
 	out, err := calibrate.Fit(ctx, q, plan)
 	if err != nil {
@@ -112,10 +112,10 @@ func (c checkCmd) profiles() ([]*profile.Profile, error) {
 	for _, name := range c.Profile {
 		q, err := apiserver.ReadProfile(name, files.ReadSmall)
 		if err != nil {
-			return nil, console.Usage(err)
+			return nil, session.Usage(err)
 		}
 		if len(q.Evidence) == 0 {
-			return nil, console.Usagef("profile %s is well formed, but has no evidence to compare it with (docs/profiles.md)", q.Name)
+			return nil, session.Usagef("profile %s is well formed, but has no evidence to compare it with (docs/profiles.md)", q.Name)
 		}
 		out = append(out, q)
 	}

@@ -3,9 +3,9 @@
 package profiles
 
 import (
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -21,7 +21,7 @@ type Cmd struct {
 type listCmd struct{}
 
 // Run lists.
-func (listCmd) Run(con *console.Console) error {
+func (listCmd) Run(con *session.Session) error {
 	rows := [][]string{{"PROFILE", "WHAT IT IS", "ERROR"}}
 	for _, name := range profile.Names() {
 		q, err := profile.Load(name)
@@ -38,13 +38,13 @@ type showCmd struct {
 }
 
 // Run prints.
-func (c showCmd) Run(con *console.Console) error {
+func (c showCmd) Run(con *session.Session) error {
 	file, data, err := apiserver.ProfileText(c.Profile, files.ReadSmall)
 	if err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	if _, err := profile.Parse(file, data); err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	_, err = con.Stdout.Write(data)
 	return err

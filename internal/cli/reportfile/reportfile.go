@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/web"
@@ -38,19 +38,19 @@ func (f Flags) Check() error {
 	kind := strings.ToLower(filepath.Ext(f.Output))
 	switch {
 	case f.Output == "" && f.Plot != "":
-		return console.Usagef("--plot: only applies to --output with a name that ends in .png or .svg")
+		return session.Usagef("--plot: only applies to --output with a name that ends in .png or .svg")
 	case f.Output == "" && f.Lang != words.Default:
-		return console.Usagef("--lang %s: only applies to --output; the text report is in English", f.Lang)
+		return session.Usagef("--lang %s: only applies to --output; the text report is in English", f.Lang)
 	case f.Output == "":
 		return nil
 	case !slices.Contains([]string{html, png, svg}, kind):
-		return console.Usagef("--output %s: must end in .html, .png or .svg; the text report goes to standard output", f.Output)
+		return session.Usagef("--output %s: must end in .html, .png or .svg; the text report goes to standard output", f.Output)
 	case f.Plot != "" && kind == html:
-		return console.Usagef("--plot %s: only applies to .png and .svg; a page has all plots", f.Plot)
+		return session.Usagef("--plot %s: only applies to .png and .svg; a page has all plots", f.Plot)
 	case f.Lang != words.Default && kind == png:
-		return console.Usagef("--lang %s: the fonts of PNG only have Latin, Greek and Cyrillic letters; write .svg or .html", f.Lang)
+		return session.Usagef("--lang %s: the fonts of PNG only have Latin, Greek and Cyrillic letters; write .svg or .html", f.Lang)
 	case kind == html && !web.Built():
-		return console.Usagef("--output %s: %w", f.Output, web.ErrNotBuilt)
+		return session.Usagef("--output %s: %w", f.Output, web.ErrNotBuilt)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (f Flags) Page() bool { return strings.ToLower(filepath.Ext(f.Output)) == h
 func (f Flags) WritePlot(n note.Note) error {
 	plots := n.Plots()
 	if len(plots) == 0 {
-		return console.Usagef("--output %s: there is nothing to plot: no requests are stored", f.Output)
+		return session.Usagef("--output %s: there is nothing to plot: no requests are stored", f.Output)
 	}
 	i := 0
 	if f.Plot != "" {
@@ -73,9 +73,9 @@ func (f Flags) WritePlot(n note.Note) error {
 		for _, p := range plots {
 			names = append(names, p.Name)
 		}
-		return console.Usagef("--plot %s: must be one of %s", f.Plot, strings.Join(names, ", "))
+		return session.Usagef("--plot %s: must be one of %s", f.Plot, strings.Join(names, ", "))
 	}
-	return console.WriteFile("--output", f.Output, func(w io.Writer) error {
+	return session.WriteFile("--output", f.Output, func(w io.Writer) error {
 		if strings.ToLower(filepath.Ext(f.Output)) == png {
 			w = plot.PNG{Writer: w}
 		}
@@ -84,7 +84,7 @@ func (f Flags) WritePlot(n note.Note) error {
 }
 
 // WritePage writes the page of a run or an experiment, which ref names, with all its answers.
-func (f Flags) WritePage(con *console.Console, file, ref string) error {
+func (f Flags) WritePage(con *session.Session, file, ref string) error {
 	return con.With(file, func(runs *store.Store) error {
 		s := ui.Server(runs, file, file, con.Version)
 		defer s.Close()
@@ -95,7 +95,7 @@ func (f Flags) WritePage(con *console.Console, file, ref string) error {
 		r.Language = f.Lang
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
-		err = console.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
+		err = session.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -110,7 +110,7 @@ func reportOf(runs *store.Store, ref string) (web.Report, error) {
 	}
 	l, err := runs.Find(ref)
 	if err != nil {
-		return web.Report{}, console.Usage(err)
+		return web.Report{}, session.Usage(err)
 	}
 	return web.RunReport(l.ID, cmp.Or(l.Name, l.ID)), nil
 }

@@ -16,10 +16,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
@@ -51,30 +51,30 @@ func (Cmd) Help() string {
 }
 
 // Run serves until it is interrupted.
-func (c Cmd) Run(con *console.Console, k *kong.Context) error {
+func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 	front, settings, err := pitot.Engine(k)
 	if err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	cfg, deployment, err := settings.Config(con.Version, files.ReadSmall)
 	if err != nil {
-		return console.InWords(front, plan.Below("target.engine", err))
+		return session.InWords(front, plan.Below("target.engine", err))
 	}
 	if slices.Contains(cfg.Adapters, c.Model) {
-		return console.Usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
+		return session.Usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.Precise = con.Alone
 	if c.TruthLimit < 1 || c.TruthLimit > plan.MaxRequests {
-		return console.Usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
+		return session.Usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
 	}
 	if c.StallLimit <= 0 || c.StallLimit > plan.MaxSpan {
-		return console.Usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
+		return session.Usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
 	}
 	cfg.TruthLimit, cfg.StallLimit, cfg.Role = c.TruthLimit, c.StallLimit, apiserver.Role(c.Role)
 	if c.APIKey != "" {
 		if cfg.APIKey = con.Getenv(c.APIKey); cfg.APIKey == "" {
-			return console.Usagef("--api-key-env %s: the variable is not set", c.APIKey)
+			return session.Usagef("--api-key-env %s: the variable is not set", c.APIKey)
 		}
 	}
 	certificate, err := c.Config()
@@ -86,7 +86,7 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 	}
 	server, err := apiserver.New(cfg)
 	if err != nil {
-		return console.Usage(err)
+		return session.Usage(err)
 	}
 	addr, err := c.address()
 	if err != nil {
@@ -97,7 +97,7 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if cfg.Open(l.Addr()) && !c.Open {
-		return errors.Join(console.Usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
+		return errors.Join(session.Usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
 	}
 	fmt.Fprintf(con.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
 	if deployment != nil {
@@ -109,12 +109,12 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 }
 
 // freshen gives the server a seed of this start, if it is to have one.
-func (c Cmd) freshen(cfg *apiserver.Config, con *console.Console) error {
+func (c Cmd) freshen(cfg *apiserver.Config, con *session.Session) error {
 	if !c.FreshSeed {
 		return nil
 	}
 	if cfg.Seed != 0 {
-		return console.Usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
+		return session.Usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
 	}
 	cfg.Seed = rand.Uint64N(math.MaxInt64)
 	fmt.Fprintf(con.Stderr, "seed %d\n", cfg.Seed)
@@ -126,17 +126,17 @@ func (c Cmd) address() (string, error) {
 	halves := c.Host != "" || c.Port != nil
 	switch {
 	case halves && c.Addr != "":
-		return "", console.Usagef("--addr %s: --host or --port is given too, and both say where to listen; give one of them", c.Addr)
+		return "", session.Usagef("--addr %s: --host or --port is given too, and both say where to listen; give one of them", c.Addr)
 	case !halves:
 		return cmp.Or(c.Addr, net.JoinHostPort(pitot.DefaultHost, pitot.DefaultPort)), nil
 	}
 	host, port := cmp.Or(c.Host, pitot.DefaultHost), pitot.DefaultPort
 	if why := pitot.WrongHost(host); why != "" {
-		return "", console.Usagef("--host %q: %s", host, why)
+		return "", session.Usagef("--host %q: %s", host, why)
 	}
 	if c.Port != nil {
 		if *c.Port < 0 || *c.Port > math.MaxUint16 {
-			return "", console.Usagef("--port %d: must be from 0, which selects a free one, to %d", *c.Port, math.MaxUint16)
+			return "", session.Usagef("--port %d: must be from 0, which selects a free one, to %d", *c.Port, math.MaxUint16)
 		}
 		port = strconv.Itoa(*c.Port)
 	}

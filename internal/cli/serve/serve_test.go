@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Each start has a seed of its own, which is printed and is one that --seed takes.
@@ -15,7 +15,7 @@ func TestFreshSeeds(t *testing.T) {
 	for range 3 {
 		var stderr bytes.Buffer
 		cfg := apiserver.Config{}
-		if err := (Cmd{FreshSeed: true}).freshen(&cfg, &console.Console{Stderr: &stderr}); err != nil {
+		if err := (Cmd{FreshSeed: true}).freshen(&cfg, &session.Session{Stderr: &stderr}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := stderr.String(), fmt.Sprintf("seed %d\n", cfg.Seed); got != want || seen[cfg.Seed] || cfg.Seed > 1<<63-1 {

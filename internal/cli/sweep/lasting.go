@@ -6,20 +6,19 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 )
 
 // lengthen gives points whose requests and time are open the time that shows what their rate does
 // to the server: that which they had, by what they are called, if the sweep goes on, else by a light
 // run, one for all points that differ in the rate alone.
-func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *search.Plan, had map[string]time.Duration) error {
+func (c *Cmd) lengthen(ctx context.Context, con *session.Session, p *search.Plan, had map[string]time.Duration) error {
 	p.Lasting = make([]time.Duration, len(p.Points))
 	known := map[string]time.Duration{}
 	for i := range p.Loads {
@@ -30,7 +29,7 @@ func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *search.Plan, h
 		if d := had[p.Points[i].String()]; d > 0 {
 			s.Duration = plan.Duration(d)
 		} else {
-			long, err := c.answers(ctx, m, p, i, known)
+			long, err := c.answers(ctx, con, p, i, known)
 			if err != nil {
 				return err
 			}
@@ -43,7 +42,7 @@ func (c *Cmd) lengthen(ctx context.Context, m measuring.Maker, p *search.Plan, h
 
 // answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
 // its runs will say.
-func (c *Cmd) answers(ctx context.Context, m measuring.Maker, p *search.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
+func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
 	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
 	if long, ok := known[string(key)]; ok {
@@ -52,15 +51,17 @@ func (c *Cmd) answers(ctx context.Context, m measuring.Maker, p *search.Plan, po
 	var r *run.Result
 	var err error
 	if l.Spec.Target.Simulated {
-		r, err = m.Simulate(ctx, l.Spec)
+		r, err = con.Simulate(ctx, l.Spec)
 	} else {
-		r, err = m.Make(l, measuring.Options{Store: c.Store, Quiet: c.Quiet, Progress: progress.Mode(c.Progress)})
+		var made session.Made
+		made, err = con.Make(l, session.Options{Store: c.Store, Quiet: c.Quiet, Progress: progress.Mode(c.Progress)})
+		r = made.Result
 	}
 	switch {
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
-	case errors.Is(err, console.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted:
-		return 0, console.ErrInterrupted
+	case errors.Is(err, session.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted:
+		return 0, session.ErrInterrupted
 	case r != nil:
 		known[string(key)] = lasting.Long(r.Trace.Records)
 	default:

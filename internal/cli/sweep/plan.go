@@ -12,14 +12,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -34,40 +33,40 @@ type line struct {
 }
 
 // plan compiles all points, so that mistakes are told before any traffic.
-func (c *Cmd) plan(m measuring.Maker, k *kong.Context) (*search.Plan, []search.Axis, error) {
+func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.Plan, []search.Axis, error) {
 	name, err := c.name()
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := c.line(m, k)
+	l, err := c.line(con, k)
 	if err != nil {
 		return nil, nil, err
 	}
 	points, err := search.Combine(l.axes, c.links())
 	if err != nil {
-		return nil, nil, console.Usage(err)
+		return nil, nil, session.Usage(err)
 	}
 	p := &search.Plan{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
 	for _, point := range points {
-		load, err := l.load(m, point)
+		load, err := l.load(con, point)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", point, err)
 		}
 		p.Loads = append(p.Loads, load)
 	}
 	if total := len(points) * c.Repeats; total > search.MaxPoints {
-		return nil, nil, console.Usagef("%d points, %d times, are more than %d runs", len(points), c.Repeats, search.MaxPoints)
+		return nil, nil, session.Usagef("%d points, %d times, are more than %d runs", len(points), c.Repeats, search.MaxPoints)
 	}
 	return p, l.axes, nil
 }
 
 // line reads the command line.
-func (c *Cmd) line(m measuring.Maker, k *kong.Context) (*line, error) {
+func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 	if c.Repeats < 1 || c.Devices < 1 {
-		return nil, console.Usagef("--repeats and --devices: must be positive")
+		return nil, session.Usagef("--repeats and --devices: must be positive")
 	}
 	if !(c.Level >= 50 && c.Level <= 99.9) {
-		return nil, console.Usagef("--level %g: must be from 50 to 99.9", c.Level)
+		return nil, session.Usagef("--level %g: must be from 50 to 99.9", c.Level)
 	}
 	l := &line{paths: map[string]bool{}, fields: map[string]bool{}, command: "sim"}
 	var errs []error
@@ -78,17 +77,17 @@ func (c *Cmd) line(m measuring.Maker, k *kong.Context) (*line, error) {
 		errs = append(errs, l.set(text))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, console.Usage(err)
+		return nil, session.Usage(err)
 	}
 	if len(l.axes) == 0 {
-		return nil, console.Usagef("no list of values given, such as --concurrency 1..64x2; see `pitot sweep --help`")
+		return nil, session.Usagef("no list of values given, such as --concurrency 1..64x2; see `pitot sweep --help`")
 	}
 	if c.Config != "" && l.command == "sim" { // the file may name a server
-		if load, err := m.Command(append([]string{"bench"}, l.words...)); err == nil && load.Spec.Target.URL != "" {
+		if load, err := con.Command(append([]string{"bench"}, l.words...)); err == nil && load.Spec.Target.URL != "" {
 			l.command = "bench"
 		}
 	}
-	return l, console.Usage(c.checkMeasured(l))
+	return l, session.Usage(c.checkMeasured(l))
 }
 
 // checkMeasured refuses what only simulations have where a server is measured.
@@ -190,14 +189,14 @@ func (l *line) set(text string) error {
 }
 
 // load compiles a point.
-func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
+func (l *line) load(con *session.Session, p curve.Point) (experiment.Load, error) {
 	words := append([]string{l.command}, l.words...)
 	for _, s := range p {
 		if !l.paths[s.Name] && !l.fields[s.Name] {
 			words = append(words, "--"+s.Name+"="+s.Value)
 		}
 	}
-	load, err := m.Command(words)
+	load, err := con.Command(words)
 	if err != nil {
 		return load, err
 	}
@@ -207,7 +206,7 @@ func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 		case l.paths[s.Name]:
 			spec, problems := search.Set(load.Spec, s.Name, s.Value)
 			if problems != nil {
-				return load, console.Usagef("--set %s: %w", s.Name, problems.Err())
+				return load, session.Usagef("--set %s: %w", s.Name, problems.Err())
 			}
 			load.Spec = spec
 		case l.fields[s.Name]:
@@ -215,12 +214,12 @@ func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 		}
 	}
 	if len(l.paths) > 0 {
-		if _, err := m.Spec(load.Spec); err != nil {
-			return load, console.Usagef("--set: %w", err)
+		if _, err := con.Spec(load.Spec); err != nil {
+			return load, session.Usagef("--set: %w", err)
 		}
 	}
 	load.Spec, err = vary(load.Spec, fields)
-	return load, console.Usage(err)
+	return load, session.Usage(err)
 }
 
 // vary adds fields to those that a simulation sets of its profile, and checks them.

@@ -7,14 +7,13 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/cases"
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -28,13 +27,13 @@ type prediction struct {
 
 // predict predicts the points whose profile has a calibration, each as `pitot predict` would.
 // Points that are refused are skipped.
-func (c *Cmd) predict(ctx context.Context, m measuring.Maker, p *search.Plan) (*prediction, error) {
-	d, l := &prediction{}, &loads{maker: m, seed: uint64(c.Seed)}
+func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.Plan) (*prediction, error) {
+	d, l := &prediction{}, &loads{session: con, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {
 		changed, base, err := apiserver.Deployment(load.Spec.Target.Engine, files.ReadSmall)
 		if err != nil {
-			return nil, console.Usage(plan.Below("target.engine", err))
+			return nil, session.Usage(plan.Below("target.engine", err))
 		}
 		if base == nil || base.Calibration == nil {
 			d.unpredicted(base)
@@ -77,7 +76,7 @@ func (d *prediction) allRefused(p *search.Plan) error {
 			return nil
 		}
 	}
-	return console.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", d.refused, d.profile)
+	return session.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", d.refused, d.profile)
 }
 
 // point is the prediction of a point.
@@ -108,10 +107,10 @@ func (c *Cmd) point(ctx context.Context, l *cases.Load, changed, base *profile.P
 // loads are those of the points. Points that differ in the profile alone follow each other, and
 // have their requests drawn once.
 type loads struct {
-	maker measuring.Maker
-	seed  uint64
-	last  string
-	load  *cases.Load
+	session *session.Session
+	seed    uint64
+	last    string
+	load    *cases.Load
 }
 
 func (l *loads) of(s plan.Spec, settled bool) *cases.Load {
@@ -119,7 +118,7 @@ func (l *loads) of(s plan.Spec, settled bool) *cases.Load {
 	s.Seed = l.seed
 	b, err := json.Marshal(s)
 	if err != nil || l.load == nil || string(b) != l.last {
-		l.last, l.load = string(b), cases.New(l.maker, s, settled, func(err error) error { return err })
+		l.last, l.load = string(b), cases.New(l.session, s, settled, func(err error) error { return err })
 	}
 	return l.load
 }

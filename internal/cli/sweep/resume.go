@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // kept is what the store has of a sweep that goes on.
@@ -21,7 +21,7 @@ type kept struct {
 }
 
 // kept is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) kept(con *console.Console, p *search.Plan) (k kept, err error) {
+func (c *Cmd) kept(con *session.Session, p *search.Plan) (k kept, err error) {
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return k, err
@@ -32,11 +32,11 @@ func (c *Cmd) kept(con *console.Console, p *search.Plan) (k kept, err error) {
 	case err != nil:
 		return k, err
 	case c.Resume == "" && len(k.runs) > 0:
-		return k, console.Usagef("--name %s: has runs already; --resume %s goes on with them, or use another name", p.Name, p.Name)
+		return k, session.Usagef("--name %s: has runs already; --resume %s goes on with them, or use another name", p.Name, p.Name)
 	case c.Resume == "":
 		return k, nil
 	case len(k.runs) == 0:
-		return k, console.Usagef("--resume %s: no sweep of this name has a run", p.Name)
+		return k, session.Usagef("--resume %s: no sweep of this name has a run", p.Name)
 	}
 	var d curve.Design
 	if x, err := s.Search(p.Name); err == nil && json.Unmarshal(x.Body, &d) == nil { // else its runs will not fit
@@ -51,7 +51,7 @@ func (c *Cmd) kept(con *console.Console, p *search.Plan) (k kept, err error) {
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *console.Console, p *search.Plan, list []store.Listing) (map[search.Turn]curve.Observation, error) {
+func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (map[search.Turn]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func observed(s *store.Store, p *search.Plan, t search.Turn, id string) (o curve
 		return o, err
 	}
 	if made.Run.Plan.Spec == nil || !within(p.Load(t).Spec, *made.Run.Plan.Spec) {
-		return o, console.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
+		return o, session.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
 	}
 	summary := metrics.Summarize(made, metrics.Options{})
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil

@@ -17,9 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
@@ -29,6 +27,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -53,7 +52,7 @@ type Cmd struct {
 	flags.Page  `embed:"" group:"Sweep:"`
 	flags.Shown `embed:"" group:"Sweep:"`
 	flags.Kept
-	Fleet flags.Fleet `embed:"" group:"Fleet:"`
+	Fleet session.Fleet `embed:"" group:"Fleet:"`
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
 	SLO            []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
@@ -82,8 +81,8 @@ func (Cmd) Help() string {
 }
 
 // Run measures all points, and shows what they say.
-func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
-	p, axes, err := c.plan(m, k)
+func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
+	p, axes, err := c.plan(con, k)
 	if err == nil {
 		err = c.tryFolder()
 	}
@@ -97,7 +96,7 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
-	end, err := m.Fleet(c.Fleet, simulated(p))
+	end, err := con.JoinFleet(c.Fleet, simulated(p))
 	if err != nil {
 		return err
 	}
@@ -109,21 +108,21 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 		ctx, release = con.UntilInterrupt(ctx)
 		defer release()
 	}
-	if err := c.lengthen(ctx, m, p, kept.lasting); err != nil {
+	if err := c.lengthen(ctx, con, p, kept.lasting); err != nil {
 		return err
 	}
 	had, err := c.had(con, p, kept.runs)
 	if err == nil && simulated(p) {
-		predicted, err = c.predict(ctx, m, p)
+		predicted, err = c.predict(ctx, con, p)
 	}
 	if err != nil {
 		return err
 	}
 	d := c.design(p, axes, predicted)
-	seen, err := c.run(ctx, con, m, k.Args, p, d, had)
+	seen, err := c.run(ctx, con, k.Args, p, d, had)
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
 		if errors.Is(err, search.ErrInterrupted) {
-			return console.ErrInterrupted
+			return session.ErrInterrupted
 		}
 		return err
 	}
@@ -143,7 +142,7 @@ func (c *Cmd) design(p *search.Plan, axes []search.Axis, predicted *prediction) 
 }
 
 // run makes the runs, and keeps in the store what they are for. The context ends simulations.
-func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, args []string, p *search.Plan, d curve.Design, had map[search.Turn]curve.Observation) (seen []curve.Observation, err error) {
+func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.Plan, d curve.Design, had map[search.Turn]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
@@ -157,7 +156,7 @@ func (c *Cmd) run(ctx context.Context, con *console.Console, m measuring.Maker, 
 	if err != nil {
 		return nil, err
 	}
-	seen, err = search.RunSweep(p, had, c.deps(ctx, con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	seen, err = search.RunSweep(p, had, c.deps(ctx, con, p), func(err error) bool { return errors.Is(err, session.ErrInterrupted) })
 	status := trace.Complete
 	if err != nil {
 		status = trace.Interrupted
@@ -187,7 +186,7 @@ func simulated(p *search.Plan) bool {
 }
 
 // deps make runs of this process. The context ends simulations.
-func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker, p *search.Plan) search.Deps {
+func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) search.Deps {
 	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
 	sayf := func(format string, a ...any) {
 		if !quiet {
@@ -195,32 +194,35 @@ func (c *Cmd) deps(ctx context.Context, con *console.Console, m measuring.Maker,
 		}
 	}
 	make := func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-		return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
+		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
+		return made.Result, err
 	}
 	atOnce := 1
 	if simulated(p) { // while one writes to the store, another computes
-		make, atOnce = c.together(ctx, m), 2*runtime.GOMAXPROCS(0)
+		make, atOnce = c.together(ctx, con), 2*runtime.GOMAXPROCS(0)
 	}
 	return search.Deps{
 		Make: make, AtOnce: atOnce,
 		Begins: func(n int, t search.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
 		Ended: func(t search.Turn, o curve.Observation) {
 			if !o.Failed.IsZero() {
-				sayf("pitot: %s: %s", p.Points[t.Point], console.English.Say(o.Failed))
+				sayf("pitot: %s: %s", p.Points[t.Point], session.English.Say(o.Failed))
 			}
 		},
 	}
 }
 
 // together makes simulations, several at a time, until the context ends.
-func (c *Cmd) together(ctx context.Context, m measuring.Maker) func(experiment.Load, trace.Leg) (*run.Result, error) {
+func (c *Cmd) together(ctx context.Context, con *session.Session) func(experiment.Load, trace.Leg) (*run.Result, error) {
 	return func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-		return m.Make(l, measuring.Options{Store: c.Store, Quiet: true, Leg: &leg, Until: ctx})
+		ends := &session.Ends{Run: context.Background(), Preparing: ctx, Stop: ctx.Done()}
+		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: true, Leg: &leg, Ends: ends})
+		return made.Result, err
 	}
 }
 
 // unfinished says how to go on with a sweep that did not come to its end.
-func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *search.Plan, err error) error {
+func (c *Cmd) unfinished(con *session.Session, k *kong.Context, p *search.Plan, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -230,7 +232,7 @@ func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *search.Plan, 
 	}
 	fmt.Fprintf(con.Stderr, "pitot: what was measured is kept: pitot %s\n", con.Secrets.Hide(shell.Join(args)))
 	if errors.Is(err, search.ErrInterrupted) {
-		return console.ErrInterrupted
+		return session.ErrInterrupted
 	}
 	return err
 }
@@ -241,27 +243,27 @@ func (c *Cmd) tryFolder() error {
 		return nil
 	}
 	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
-		return console.Usagef("--folder: %w", err)
+		return session.Usagef("--folder: %w", err)
 	}
 	if err := files.TryAppend(filepath.Join(c.Folder, "sweep.csv")); err != nil {
-		return console.Usagef("--folder: %w", err)
+		return session.Usagef("--folder: %w", err)
 	}
 	return nil
 }
 
 // show prints the sweep, and writes its files.
-func (c *Cmd) show(con *console.Console, s curve.Sweep) error {
+func (c *Cmd) show(con *session.Session, s curve.Sweep) error {
 	forms := map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return sweeps.Text(w, s, console.English) },
+		"text": func(w io.Writer) error { return sweeps.Text(w, s, session.English) },
 		"csv":  func(w io.Writer) error { return sweeps.CSV(w, s) },
-		"json": func(w io.Writer) error { return sweeps.JSON(w, s, console.English) },
+		"json": func(w io.Writer) error { return sweeps.JSON(w, s, session.English) },
 	}
 	errs := []error{forms[c.Format](con.Stdout)}
 	if c.Folder == "" {
 		return errs[0]
 	}
 	write := func(name string, make func(io.Writer) error) {
-		errs = append(errs, console.WriteFile("--folder", filepath.Join(c.Folder, name), make))
+		errs = append(errs, session.WriteFile("--folder", filepath.Join(c.Folder, name), make))
 	}
 	write("sweep.csv", forms["csv"])
 	write("sweep.json", forms["json"])
@@ -275,7 +277,7 @@ func (c *Cmd) show(con *console.Console, s curve.Sweep) error {
 func (c *Cmd) name() (string, error) {
 	switch {
 	case c.Resume != "" && c.Name != "" && c.Name != c.Resume:
-		return "", console.Usagef("--name: does not go with --resume, which names the sweep")
+		return "", session.Usagef("--name: does not go with --resume, which names the sweep")
 	case c.Resume != "":
 		return c.Resume, nil
 	case c.Name != "":

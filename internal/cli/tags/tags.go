@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // Cmd is `pitot runs tag`.
@@ -33,7 +33,7 @@ func (Cmd) Help() string {
 }
 
 // Run changes labels, and prints them.
-func (c Cmd) Run(con *console.Console) error {
+func (c Cmd) Run(con *session.Session) error {
 	add, remove, err := c.wanted()
 	if err != nil {
 		return err
@@ -74,14 +74,14 @@ func (c Cmd) wanted() (add, remove []string, err error) {
 	clean := func(given, tag string) string {
 		tag, wrong := trace.CleanTag(tag)
 		if wrong != nil {
-			err = errors.Join(err, console.Usagef("%s: %w", given, wrong))
+			err = errors.Join(err, session.Usagef("%s: %w", given, wrong))
 		}
 		return tag
 	}
 	for _, word := range c.Add {
 		tag, ok := strings.CutPrefix(word, "+")
 		if !ok {
-			err = errors.Join(err, console.Usagef("%q: a tag has + before it to be added, or - to be removed", word))
+			err = errors.Join(err, session.Usagef("%q: a tag has + before it to be added, or - to be removed", word))
 			continue
 		}
 		add = append(add, clean(word, tag))
@@ -91,11 +91,11 @@ func (c Cmd) wanted() (add, remove []string, err error) {
 	}
 	if c.Remark != nil {
 		if _, wrong := trace.CleanRemark(*c.Remark); wrong != nil {
-			err = errors.Join(err, console.Usagef("--remark: %w", wrong))
+			err = errors.Join(err, session.Usagef("--remark: %w", wrong))
 		}
 	}
 	if i := slices.IndexFunc(add, func(tag string) bool { return slices.Contains(remove, tag) }); err == nil && i >= 0 {
-		err = console.Usagef("tag %q: is to be added and removed", add[i])
+		err = session.Usagef("tag %q: is to be added and removed", add[i])
 	}
 	return add, remove, err
 }
@@ -105,13 +105,13 @@ func (c Cmd) found(runs *store.Store) ([]store.Listing, error) {
 	if !strings.ContainsAny(c.Which, "*?") {
 		one, err := runs.Find(c.Which)
 		if errors.Is(err, store.ErrNoRun) {
-			err = console.Usage(err)
+			err = session.Usage(err)
 		}
 		return []store.Listing{one}, err
 	}
 	list, err := runs.List(store.Filter{Match: c.Which})
 	if err == nil && len(list) == 0 {
-		err = console.Usagef("%s: no stored run has this name or id; see `pitot runs list`", c.Which)
+		err = session.Usagef("%s: no stored run has this name or id; see `pitot runs list`", c.Which)
 	}
 	return list, err
 }

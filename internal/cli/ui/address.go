@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"
 )
 
@@ -26,7 +26,7 @@ func checkListen(address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return console.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:7070, with port 0 for a free one", address)
+		return session.Usagef("--listen %q: must be HOST:PORT, such as 127.0.0.1:7070, with port 0 for a free one", address)
 	}
 	return nil
 }
@@ -38,14 +38,14 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 func checkHosts(all []string) error {
 	for _, host := range all {
 		if !hostName.MatchString(host) {
-			return console.Usagef("--host %q: must be a name or an address, with a port or for any port, such as gpu7.example.com", host)
+			return session.Usagef("--host %q: must be a name or an address, with a port or for any port, such as gpu7.example.com", host)
 		}
 	}
 	return nil
 }
 
 // taken says of an address that somebody else listens on what can be done; it leaves other errors.
-func (c Cmd) taken(con *console.Console, err error) error {
+func (c Cmd) taken(con *session.Session, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
@@ -119,7 +119,7 @@ func markOf(file string) string {
 }
 
 // shown is where another pitot ui shows the same store on the same address; false if none does.
-func (c Cmd) shown(con *console.Console) (url string, same bool) {
+func (c Cmd) shown(con *session.Session) (url string, same bool) {
 	file, err := con.StorePath(c.Store)
 	if err != nil {
 		return "", false

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -25,7 +25,7 @@ const (
 // Beside shows a store in a second process while a command makes runs, says where, and returns what
 // ends it. A page that cannot be shown is said, and is no reason not to measure. Nothing of the
 // page is in this process.
-func Beside(con *console.Console, asked bool, file string) (release func()) {
+func Beside(con *session.Session, asked bool, file string) (release func()) {
 	if !asked {
 		return func() {}
 	}
@@ -39,7 +39,7 @@ func Beside(con *console.Console, asked bool, file string) (release func()) {
 }
 
 // start starts the second process, or finds one that shows the store already.
-func start(con *console.Console, file string) (page *proc.Aside, url string, err error) {
+func start(con *session.Session, file string) (page *proc.Aside, url string, err error) {
 	path, err := con.StorePath(file)
 	if err != nil {
 		return nil, "", err
@@ -65,7 +65,7 @@ func start(con *console.Console, file string) (page *proc.Aside, url string, err
 const readyMark = "page "
 
 // runBeside is the second process. After its one line it prints nothing: nobody reads it.
-func (c Cmd) runBeside(con *console.Console) error {
+func (c Cmd) runBeside(con *session.Session) error {
 	s, err := c.serving(con)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if url, same := c.shown(con); same {

@@ -10,10 +10,10 @@ import (
 	"net/http"
 
 	"github.com/pitot-bench/pitot/internal/cli/conform"
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/searches"
 	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -36,7 +36,7 @@ type Cmd struct {
 }
 
 // Run serves until it is interrupted.
-func (c Cmd) Run(con *console.Console) error {
+func (c Cmd) Run(con *session.Session) error {
 	if c.Beside {
 		return c.runBeside(con)
 	}
@@ -73,7 +73,7 @@ type serving struct {
 }
 
 // serving opens the store and the address.
-func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
+func (c Cmd) serving(con *session.Session) (_ *serving, err error) {
 	if err := errors.Join(checkListen(c.Listen), checkHosts(c.Host)); err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ func (c Cmd) serving(con *console.Console) (_ *serving, err error) {
 	s.guard = c.guard(s.l)
 	if c.Open && s.guard.Token != "" {
 		s.close()
-		return nil, console.Usagef("--open: other users of this machine could read the token; open the address that is printed without --open")
+		return nil, session.Usagef("--open: other users of this machine could read the token; open the address that is printed without --open")
 	}
 	return s, nil
 }
 
 // open opens the store, to write if the page may.
-func (c Cmd) open(con *console.Console) (*store.Store, error) {
+func (c Cmd) open(con *session.Session) (*store.Store, error) {
 	if !c.Write {
 		return con.OpenOrMake(c.Store)
 	}

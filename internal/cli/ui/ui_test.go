@@ -25,16 +25,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // The binary of the tests is the second process too, and a command beside which it runs.
 func TestMain(m *testing.M) {
-	con := &console.Console{Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set), Version: "test"}
+	con := &session.Session{Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set), Version: "test"}
 	switch {
 	case len(os.Args) > 4 && os.Args[1] == "ui": // --beside --store FILE
 		if err := (Cmd{Beside: true, Listen: "127.0.0.1:0", Kept: flags.Kept{Store: os.Args[4]}}).Run(con); err != nil {
@@ -65,7 +65,7 @@ func serve(t *testing.T, c Cmd) *page {
 	}
 	t.Cleanup(func() { _ = read.Close() })
 	p := &page{lines: bufio.NewReader(read), signals: make(chan os.Signal), ended: make(chan error, 1)}
-	con := &console.Console{Stdout: io.Discard, Stderr: write, Env: os.LookupEnv, Listen: net.Listen, Signals: p.signals, Secrets: new(secret.Set), Version: "test"}
+	con := &session.Session{Stdout: io.Discard, Stderr: write, Env: os.LookupEnv, Listen: net.Listen, Signals: p.signals, Secrets: new(secret.Set), Version: "test"}
 	go func() {
 		err := c.Run(con)
 		_ = write.Close()
@@ -166,7 +166,7 @@ func TestAStoreThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%d runs", n)
 	}
 	p.end(t)
-	con := &console.Console{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
+	con := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
 	if err := (Cmd{Listen: "127.0.0.1:0", Write: true, Kept: flags.Kept{Store: file}}).Run(con); err == nil || !strings.HasPrefix(err.Error(), "--write: open store ") {
 		t.Error(err)
 	}
@@ -258,7 +258,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	con := &console.Console{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
+	con := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
 	for store, want := range map[string]string{
 		file:                           "--listen " + at.Host + ": pitot ui already shows this store at " + p.url,
 		filepath.Join(dir, "other.db"): "--listen " + at.Host + ": the port is in use; another one is chosen by --listen 127.0.0.1:0",

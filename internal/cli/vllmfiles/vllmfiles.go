@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -25,11 +25,11 @@ import (
 // Files are those of a command line.
 type Files struct {
 	*vllm.Args
-	con *console.Console
+	con *session.Session
 }
 
 // Of are the files of a command line.
-func Of(a *vllm.Args, con *console.Console) *Files { return &Files{a, con} }
+func Of(a *vllm.Args, con *session.Session) *Files { return &Files{a, con} }
 
 // Try makes sure that the result file can be written.
 func (f *Files) Try() error {
@@ -38,13 +38,13 @@ func (f *Files) Try() error {
 	}
 	dir := f.dir()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return console.Usagef("--result-dir: %w", err)
+		return session.Usagef("--result-dir: %w", err)
 	}
 	if f.ResultFilename != nil {
 		dir = filepath.Dir(join(dir, *f.ResultFilename))
 	}
 	if err := files.TryAppend(filepath.Join(dir, ".pitot-"+rand.Text())); err != nil {
-		return console.Usagef("the result file could not be written: %w", err)
+		return session.Usagef("the result file could not be written: %w", err)
 	}
 	return nil
 }
@@ -110,15 +110,15 @@ func (f *Files) plots(base string, r *vllm.Report) {
 		if _, err := io.WriteString(w, "<!doctype html><meta charset=\"utf-8\"><title>Timeline</title>\n"); err != nil {
 			return err
 		}
-		return plot.Gaps(w, console.English, served, limits)
+		return plot.Gaps(w, session.English, served, limits)
 	})
 	draw(f.PlotDatasetStats, "Dataset statistics", base+".dataset_stats.png", func(w io.Writer) error {
-		return plot.Tokens(plot.PNG{Writer: w}, console.English, served)
+		return plot.Tokens(plot.PNG{Writer: w}, session.English, served)
 	})
 }
 
 func (f *Files) note(m plan.Message) {
-	fmt.Fprintln(f.con.Stderr, "note: "+console.English.Say(m))
+	fmt.Fprintln(f.con.Stderr, "note: "+session.English.Say(m))
 }
 
 // save writes the result file, or adds a line to it.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -54,7 +54,7 @@ func (s *sweeper) combination(up *running, serve, bench vllm.Params) error {
 // noted.
 func (s *sweeper) one(up *running, serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	r, err := s.measure(up, serve, bench, n, file)
-	if err == nil || !s.GoOn || errors.Is(err, console.ErrInterrupted) {
+	if err == nil || !s.GoOn || errors.Is(err, session.ErrInterrupted) {
 		return r, err
 	}
 	note := strings.TrimSuffix(file, ".json") + ".failure.json"
@@ -86,7 +86,7 @@ func (s *sweeper) measure(up *running, serve, bench vllm.Params, n int, file str
 	if s.ShowStdout {
 		out = s.con.Stdout
 	}
-	err := s.maker.Line(words, out)
+	err := s.bench(words, out)
 	if err == nil {
 		err = up.died()
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -32,7 +32,7 @@ func isVLLM(command []string) bool { return strings.HasSuffix(command[0], "vllm"
 type running struct {
 	server  *server.Running
 	command []string
-	con     *console.Console
+	con     *session.Session
 }
 
 // start starts a server, and waits until it is ready.
@@ -49,7 +49,7 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	defer release()
 	up.server, err = server.Start(ctx, design.Server{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
-	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: console.LogKeeper()})
+	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: session.LogKeeper()})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r *running) stop(ctx context.Context) {
 func (r *running) died() error {
 	select {
 	case <-r.server.Done():
-		return fmt.Errorf("the server ended: %s", console.English.Say(r.server.Ended().Message()))
+		return fmt.Errorf("the server ended: %s", session.English.Say(r.server.Ended().Message()))
 	default:
 		return nil
 	}

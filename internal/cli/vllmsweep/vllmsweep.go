@@ -16,10 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/foreign"
-	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -29,8 +27,8 @@ import (
 // A sweeper carries out a command line.
 type sweeper struct {
 	*vllm.Line
-	con     *console.Console
-	maker   measuring.Maker
+	con     *session.Session
+	bench   func(words []string, stdout io.Writer) error
 	serves  []vllm.Params
 	benches []vllm.Params
 	folder  string // of the experiment
@@ -38,22 +36,22 @@ type sweeper struct {
 }
 
 // Run carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the
-// requests, if one does.
-func Run(con *console.Console, m measuring.Maker, args []string, sentBy flags.Fleet) error {
+// requests, if one does. bench makes the run of a command line of `vllm bench serve`, of the words after vllm.
+func Run(con *session.Session, bench func(words []string, stdout io.Writer) error, args []string, sentBy session.Fleet) error {
 	line, err := vllm.ParseSweep(args)
 	switch {
 	case errors.Is(err, python.ErrHelp):
 		_, err = io.WriteString(con.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+vllm.SweepHelp())
 		return err
 	case err != nil:
-		return console.Usagef("vllm bench sweep serve: error: %w", err)
+		return session.Usagef("vllm bench sweep serve: error: %w", err)
 	}
-	s := &sweeper{Line: line, con: con, maker: m}
+	s := &sweeper{Line: line, con: con, bench: bench}
 	if err := s.prepare(); err != nil {
-		return console.Usagef("vllm bench sweep serve: error: %w", err)
+		return session.Usagef("vllm bench sweep serve: error: %w", err)
 	}
 	if !s.DryRun {
-		end, err := m.Fleet(sentBy, false)
+		end, err := con.JoinFleet(sentBy, false)
 		if err != nil {
 			return err
 		}
@@ -78,7 +76,7 @@ func (s *sweeper) prepare() (err error) {
 		if l, err := foreign.Of(words); err != nil || l.Client != foreign.VLLM && l.Client != foreign.VLLMRust {
 			return fmt.Errorf("--bench-cmd: must be vllm bench serve and its flags")
 		}
-		if _, err := s.maker.Command(slices.Concat([]string{filepath.Base(words[0])}, words[1:])); err != nil {
+		if _, err := s.con.Command(slices.Concat([]string{filepath.Base(words[0])}, words[1:])); err != nil {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}
@@ -123,7 +121,7 @@ func (s *sweeper) printf(format string, a ...any) { fmt.Fprintf(s.con.Stdout, fo
 func (s *sweeper) run() error {
 	for i, serve := range s.serves {
 		err := s.serve(i, serve)
-		if err != nil && s.GoOn && !errors.Is(err, console.ErrInterrupted) {
+		if err != nil && s.GoOn && !errors.Is(err, session.ErrInterrupted) {
 			err = s.failed(serve, err)
 		}
 		if err != nil {

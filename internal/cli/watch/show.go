@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/watch"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -42,7 +42,7 @@ func lineOf(lang *words.Language) func(watch.View) (string, error) {
 // A page is a view that is drawn in place of the one before, on a page of the terminal of its
 // own: what stood there before is there again at the end.
 type page struct {
-	console.Terminal
+	session.Terminal
 	colors, ascii bool
 	lang          *words.Language
 	hide          func(string) string

@@ -14,12 +14,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/run/collect/source"
+	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -39,7 +39,7 @@ type Cmd struct {
 }
 
 // Run watches until it is told to end.
-func (c Cmd) Run(con *console.Console, k *kong.Context) error {
+func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 	spec, target, err := c.compile(con, k)
 	if err != nil {
 		return err
@@ -62,29 +62,29 @@ func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 }
 
 // compile makes of the command line what is sampled, and how the server is reached.
-func (c Cmd) compile(con *console.Console, k *kong.Context) (plan.Spec, collect.Target, error) {
+func (c Cmd) compile(con *session.Session, k *kong.Context) (plan.Spec, collect.Target, error) {
 	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
-		return plan.Spec{}, collect.Target{}, console.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
+		return plan.Spec{}, collect.Target{}, session.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
 	}
 	if c.For < 0 {
-		return plan.Spec{}, collect.Target{}, console.Usagef("--for %v: must be positive; leave it out to watch until q is typed", c.For)
+		return plan.Spec{}, collect.Target{}, session.Usagef("--for %v: must be positive; leave it out to watch until q is typed", c.For)
 	}
 	if c.Number < 0 {
-		return plan.Spec{}, collect.Target{}, console.Usagef("-n %d: must be positive; leave it out to watch until q is typed", c.Number)
+		return plan.Spec{}, collect.Target{}, session.Usagef("-n %d: must be positive; leave it out to watch until q is typed", c.Number)
 	}
 	front, err := pitot.Watched(k, c.URL, func(s plan.Spec) plan.Problems {
 		return plan.Merge(s.CheckSampled(), source.Check(s.Telemetry))
 	})
 	if err != nil {
-		return plan.Spec{}, collect.Target{}, console.Usage(err)
+		return plan.Spec{}, collect.Target{}, session.Usage(err)
 	}
 	spec := front.Spec
 	spec.Telemetry.Sources = c.sources(&spec.Target)
 	spec.Telemetry.Every = cmp.Or(spec.Telemetry.Every, plan.Duration(time.Second))
 	target, err := run.Reach(&spec, run.Deps{
-		Env: con.Env, Read: files.ReadSmall, Given: front.Given, Secrets: con.Secrets, Dial: con.Dial, Proxy: con.Proxy,
+		Env: con.Env, Read: files.ReadSmall, Given: front.Given, Secrets: con.Secrets, Dial: con.Dial, Proxy: con.Proxy(),
 	})
-	return spec, target, console.InWords(front, err)
+	return spec, target, session.InWords(front, err)
 }
 
 // sources are the server and what else is to be watched. A URL that names a page itself is a
@@ -103,7 +103,7 @@ func (c Cmd) sources(t *plan.Target) (all []string) {
 	return append(all, slices.DeleteFunc(slices.Clone(c.Collect), func(s string) bool { return s == plan.NoTelemetry })...)
 }
 
-func (c Cmd) watching(con *console.Console, spec plan.Spec) *watching {
+func (c Cmd) watching(con *session.Session, spec plan.Spec) *watching {
 	target := strings.Join(append([]string{"pitot watch"}, spec.Telemetry.Sources...), " ")
 	if spec.Telemetry.Sources[len(spec.Telemetry.Sources)-1] == source.Auto {
 		target = "pitot watch " + spec.Telemetry.Sources[0]
@@ -116,7 +116,7 @@ func (c Cmd) watching(con *console.Console, spec plan.Spec) *watching {
 
 // shown is where it is shown: a screen on a terminal, else lines. restore, which may be called
 // again, leaves the terminal as it was.
-func (c Cmd) shown(con *console.Console, w *watching) (s shower, restore func(), err error) {
+func (c Cmd) shown(con *session.Session, w *watching) (s shower, restore func(), err error) {
 	nothing := func() {}
 	switch {
 	case c.Format == "json":

@@ -15,13 +15,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 func fourPoints() *Plan {
 	p := &Plan{Name: "s", Repeats: 3, Seed: 7}
 	for _, v := range []string{"1", "2", "3", "4"} {
 		p.Points = append(p.Points, curve.Point{{Name: "rate", Value: v}})
-		p.Loads = append(p.Loads, experiment.Load{Spec: plan.Spec{Target: plan.Target{Simulated: true}}})
+		p.Loads = append(p.Loads, experiment.Load{Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{Simulated: true}}}})
 	}
 	return p
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // areas are in order: each imports only itself and those after it; tests import any.
-var areas = []string{"cli", "fleet", "experiment", "run", "show", "proof", "tool", "model", "judge", "wire", "record", "load", "plan", "sys", "test"}
+var areas = []string{"cli", "session", "fleet", "experiment", "run", "show", "proof", "tool", "model", "judge", "wire", "record", "load", "plan", "sys", "test"}
 
 // level is the height of an area above the bottom.
 func level(area string) int { return len(areas) - slices.Index(areas, area) }
@@ -45,7 +45,7 @@ var hidden = []struct{ from, to, why string }{
 // system are the packages of the operating system, and their permitted users.
 var (
 	system      = []string{"os", "os/exec", "os/signal"}
-	systemUsers = []string{"cli", "sys", "test", "wire/clock", "wire/transport"} // timers of clock are files, and the epoll of a poller
+	systemUsers = []string{"cli", "session", "sys", "test", "wire/clock", "wire/transport"} // timers of clock are files, and the epoll of a poller
 )
 
 // A house is the packages of the module without tests: the files of each, and its

@@ -41,7 +41,7 @@ func (a *Args) Checked(env tool.Env) (*tool.Compiled, error) {
 // Compile makes a Spec of a command line that Check accepts.
 func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	d, flags := a.dataset(env.Random + "_" + env.Now.Local().Format("20060102150405"))
-	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, python.Value(a.BaseURL) != "", ownFlags, flags), Given: map[string]string{}}
+	c := &tool.Compiled{Front: tool.Names(tool.Flags(a.DatasetName, python.Value(a.BaseURL) != "", ownFlags, flags)), Given: map[string]string{}}
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{

@@ -472,8 +472,8 @@ func TestCompile(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"target.headers[0]": "s3cretvalue"}, c.Given); diff != "" {
 		t.Error(diff)
 	}
-	if c.Flags["load[0].dataset.input_len"] != "--random-input-len" || c.Flags["target.url"] != "--base-url" {
-		t.Error(c.Flags)
+	if c.Front.NameOf("load[0].dataset.input_len") != "--random-input-len" || c.Front.NameOf("target.url") != "--base-url" {
+		t.Error(c.Front)
 	}
 }
 

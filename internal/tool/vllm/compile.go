@@ -37,7 +37,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, a.BaseURL != nil, ownFlags, flags), Given: map[string]string{}}
+	c := &tool.Compiled{Front: tool.Names(tool.Flags(a.DatasetName, a.BaseURL != nil, ownFlags, flags)), Given: map[string]string{}}
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{

@@ -1,4 +1,4 @@
-package console
+package session
 
 import (
 	"cmp"
@@ -15,38 +15,38 @@ import (
 )
 
 // OpenRuns opens a store to read from: one that a flag names must be there.
-func (c *Console) OpenRuns(file string) (*store.Store, error) {
+func (s *Session) OpenRuns(file string) (*store.Store, error) {
 	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, Usagef("--store %s: no such file", file)
 	}
-	return c.openStoreBy(file, store.OpenRead)
+	return s.openStoreBy(file, store.OpenRead)
 }
 
 // OpenOrMake opens a store to read from, and makes one that is not there.
-func (c *Console) OpenOrMake(file string) (*store.Store, error) {
-	return c.openStoreBy(file, store.OpenRead)
+func (s *Session) OpenOrMake(file string) (*store.Store, error) {
+	return s.openStoreBy(file, store.OpenRead)
 }
 
 // StorePath is file, or the store that PITOT_STORE names, or the one in the user's
 // data folder.
-func (c *Console) StorePath(file string) (string, error) {
-	file = cmp.Or(file, c.Getenv("PITOT_STORE"))
+func (s *Session) StorePath(file string) (string, error) {
+	file = cmp.Or(file, s.Getenv("PITOT_STORE"))
 	if file != "" {
 		return file, nil
 	}
-	dir, err := c.dataFolder()
+	dir, err := s.dataFolder()
 	return filepath.Join(dir, "pitot", "pitot.db"), err
 }
 
 // OpenStore opens the store at StorePath to write to it, and removes what commands that were killed
 // have left.
-func (c *Console) OpenStore(file string) (*store.Store, error) {
-	c.RemoveStale()
-	return c.openStoreBy(file, store.OpenWrite)
+func (s *Session) OpenStore(file string) (*store.Store, error) {
+	s.RemoveStale()
+	return s.openStoreBy(file, store.OpenWrite)
 }
 
-func (c *Console) openStoreBy(file string, open func(string) (*store.Store, error)) (*store.Store, error) {
-	file, err := c.StorePath(file)
+func (s *Session) openStoreBy(file string, open func(string) (*store.Store, error)) (*store.Store, error) {
+	file, err := s.StorePath(file)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func (c *Console) openStoreBy(file string, open func(string) (*store.Store, erro
 }
 
 // RemoveStale removes temporary folders of commands that were killed, and says so.
-func (c *Console) RemoveStale() {
+func (s *Session) RemoveStale() {
 	for _, name := range files.RemoveStale() {
-		fmt.Fprintf(c.Stderr, "pitot: removed %s, which a command that was killed has left\n", name)
+		fmt.Fprintf(s.Stderr, "pitot: removed %s, which a command that was killed has left\n", name)
 	}
 }
 
@@ -77,11 +77,11 @@ const otherStore = " (--store or PITOT_STORE names another)"
 
 // dataFolder is where programs keep the user's data: XDG_DATA_HOME or
 // ~/.local/share, on a Mac ~/Library/Application Support.
-func (c *Console) dataFolder() (string, error) {
-	if dir := c.Getenv("XDG_DATA_HOME"); dir != "" {
+func (s *Session) dataFolder() (string, error) {
+	if dir := s.Getenv("XDG_DATA_HOME"); dir != "" {
 		return dir, nil
 	}
-	home := c.Getenv("HOME")
+	home := s.Getenv("HOME")
 	if home == "" {
 		return "", Usagef("no path for the store; set --store, PITOT_STORE or HOME")
 	}
@@ -93,9 +93,9 @@ func (c *Console) dataFolder() (string, error) {
 
 // Folder makes a folder that is the user's alone: one that a flag names, or else one of these names in
 // pitot's part of the user's data folder.
-func (c *Console) Folder(named string, names ...string) (string, error) {
+func (s *Session) Folder(named string, names ...string) (string, error) {
 	if named == "" {
-		dir, err := c.dataFolder()
+		dir, err := s.dataFolder()
 		if err != nil {
 			return "", Usagef("no folder for the user's data; set HOME, or name a folder with a flag (see --help)")
 		}
@@ -109,8 +109,8 @@ func (c *Console) Folder(named string, names ...string) (string, error) {
 }
 
 // With lets use have the store at StorePath to read from.
-func (c *Console) With(file string, use func(*store.Store) error) error {
-	runs, err := c.OpenRuns(file)
+func (s *Session) With(file string, use func(*store.Store) error) error {
+	runs, err := s.OpenRuns(file)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package flags
+package session
 
 import (
 	"net/url"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -55,24 +54,24 @@ const MostLocal = 1000
 func (f Fleet) Check(getenv func(string) string) error {
 	at, by := f.Named(getenv)
 	if f.Workers != nil && (*f.Workers < 1 || *f.Workers > plan.MaxRequests) {
-		return console.Usagef("--workers %d: must be from 1 to %d", *f.Workers, plan.MaxRequests)
+		return Usagef("--workers %d: must be from 1 to %d", *f.Workers, plan.MaxRequests)
 	}
 	if w := f.Wait(); w < 0 || w > plan.MaxSpan {
-		return console.Usagef("--fleet-wait %v: must be from 0 to %v, such as 30s", w, plan.MaxSpan)
+		return Usagef("--fleet-wait %v: must be from 0 to %v, such as 30s", w, plan.MaxSpan)
 	}
 	given := f.given()
 	switch {
 	case at == "" && len(given) > 0:
-		return console.Usagef("%s: only applies with --fleet; give --fleet URL, or --fleet local for workers on this machine", given[0])
+		return Usagef("%s: only applies with --fleet; give --fleet URL, or --fleet local for workers on this machine", given[0])
 	case at == "":
 		return nil
 	case at == LocalFleet:
 		if f.Workers != nil && *f.Workers > MostLocal {
-			return console.Usagef("--workers %d: a local fleet has at most %d, each a process on this machine", *f.Workers, MostLocal)
+			return Usagef("--workers %d: a local fleet has at most %d, each a process on this machine", *f.Workers, MostLocal)
 		}
 		for _, one := range f.files() {
 			if one.name != "" {
-				return console.Usagef("%s: does not apply to a local fleet, whose server is in this process", one.flag)
+				return Usagef("%s: does not apply to a local fleet, whose server is in this process", one.flag)
 			}
 		}
 		return nil
@@ -112,7 +111,7 @@ func (f Fleet) files() []fleetFile {
 
 func (f Fleet) checkFiles() error {
 	if (f.FleetCert == "") != (f.FleetKey == "") {
-		return console.Usagef("--fleet-cert and --fleet-key belong together")
+		return Usagef("--fleet-cert and --fleet-key belong together")
 	}
 	for _, one := range f.files() {
 		if err := CheckFile(one.flag, one.name); err != nil {
@@ -129,7 +128,7 @@ func CheckFile(flag, name string) error {
 	}
 	file, err := files.Open(name)
 	if err != nil {
-		return console.Usagef("%s: %w", flag, err)
+		return Usagef("%s: %w", flag, err)
 	}
 	return file.Close()
 }
@@ -147,7 +146,7 @@ func CheckFleetURL(by, text string) error {
 		if i := strings.LastIndex(shown, "@"); i >= 0 { // a token without a scheme ahead of it
 			shown = shown[i+1:]
 		}
-		return console.Usagef("%s %q: must be the URL of a NATS server, nats://HOST:PORT or tls://HOST:PORT, with a token as nats://TOKEN@HOST:PORT%s", by, shown,
+		return Usagef("%s %q: must be the URL of a NATS server, nats://HOST:PORT or tls://HOST:PORT, with a token as nats://TOKEN@HOST:PORT%s", by, shown,
 			map[bool]string{true: ", or local"}[by != "--join"])
 	}
 	return nil

@@ -1,14 +1,13 @@
-package comparing
+package session
 
 import (
 	"cmp"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -24,10 +23,10 @@ type Pick struct {
 	asked string // the name
 }
 
-// Together are the picks of names, found one by one, under the label of each name if there are
+// Merge are the picks of names, found one by one, under the label of each name if there are
 // several. A run is picked once: it is no repetition of itself, and nothing to hold against
 // itself. Several names with commas between are one: A,B is a variant with the runs of both.
-func Together(names, labels []string, find func(name string) ([]Pick, error)) (picks []Pick, err error) {
+func Merge(names, labels []string, find func(name string) ([]Pick, error)) (picks []Pick, err error) {
 	by := map[string]int{} // names, by the ids of their runs
 	var errs []error
 	for i, name := range names {
@@ -43,7 +42,7 @@ func Together(names, labels []string, find func(name string) ([]Pick, error)) (p
 		for _, one := range some {
 			other, again := by[one.Run.ID]
 			if again && other != i {
-				errs = append(errs, console.Usagef("%s and %s are both run %s; a run belongs to one variant", names[other], name, cmp.Or(one.Run.Name, one.Run.ID)))
+				errs = append(errs, Usagef("%s and %s are both run %s; a run belongs to one variant", names[other], name, cmp.Or(one.Run.Name, one.Run.ID)))
 				break
 			}
 			if by[one.Run.ID] = i; again {
@@ -168,11 +167,11 @@ func (f *Finder) Find(name string) (picks []Pick, err error) {
 	if len(list) == 0 {
 		if IsPattern(name) {
 			n, err := f.Runs.Count(store.Filter{})
-			return nil, errors.Join(console.Usagef("%s: no stored run has this name or id; `pitot runs list` shows all %d", name, n), err)
+			return nil, errors.Join(Usagef("%s: no stored run has this name or id; `pitot runs list` shows all %d", name, n), err)
 		}
 		found, err := f.Runs.Find(name) // last, or the beginning of an id
 		if err != nil {
-			return nil, console.Usagef("%s: %s%w", name, f.Neither, err)
+			return nil, Usagef("%s: %s%w", name, f.Neither, err)
 		}
 		list = []store.Listing{found}
 	}
@@ -209,7 +208,7 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := experiments.Read(row)
+	j, err := ReadJournal(row)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +228,7 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 		}
 	}
 	if picks == nil {
-		return nil, console.Usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shell.Quote(name))
+		return nil, Usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shell.Quote(name))
 	}
 	f.Journals = append(f.Journals, j)
 	return picks, nil
@@ -237,3 +236,25 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 
 // IsPattern reports whether a name is a pattern.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
+
+// LargeRun is the number of records from which what a run took is given back to the system at once.
+const LargeRun = 20_000
+
+// Observed loads a run for use, which keeps what is needed of it, and returns the number of its
+// records. The collector works harder meanwhile, so that little more than the run itself is in
+// memory, and none of it afterwards.
+func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
+	before := debug.SetGCPercent(50)
+	defer func() {
+		debug.SetGCPercent(before)
+		if records >= LargeRun {
+			debug.FreeOSMemory()
+		}
+	}()
+	t, err := p.Load()
+	if err != nil {
+		return 0, err
+	}
+	use(t)
+	return len(t.Records), nil
+}

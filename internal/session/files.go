@@ -1,4 +1,4 @@
-package imports
+package session
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/cli/comparing"
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -20,7 +18,7 @@ import (
 
 // A File is a file to read results from.
 type File struct {
-	path string
+	Path string
 	name string // below the folder that was named, or of the file alone; with slashes
 	met  bool   // in a folder, not named itself
 	text []byte // of standard input, in place of a path; nil of files
@@ -36,9 +34,9 @@ func pasted(in io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read standard input: %w", err)
 	case len(text) > mostPasted:
-		return nil, console.Usagef("standard input has more than %d MiB; save it to a file, and name that", mostPasted>>20)
+		return nil, Usagef("standard input has more than %d MiB; save it to a file, and name that", mostPasted>>20)
 	case len(text) == 0:
-		return nil, console.Usagef("standard input is empty: paste a table, and end it with Ctrl-D, or name a file")
+		return nil, Usagef("standard input is empty: paste a table, and end it with Ctrl-D, or name a file")
 	}
 	return text, nil
 }
@@ -48,28 +46,28 @@ func pasted(in io.Reader) ([]byte, error) {
 func Files(args []string) (files []File, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {
-		if arg == comparing.Pasted {
+		if arg == Pasted {
 			if machine.TerminalWidth(os.Stdin) != nil {
 				fmt.Fprintln(os.Stderr, "pitot: paste a table, and end it with Ctrl-D")
 			}
 			text, err := pasted(os.Stdin)
-			files, errs = append(files, File{path: "standard input", name: "pasted", text: text}), append(errs, err)
+			files, errs = append(files, File{Path: "standard input", name: "pasted", text: text}), append(errs, err)
 			continue
 		}
 		info, err := os.Stat(arg)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			errs = append(errs, console.Usagef("%s: no such file or folder", arg))
+			errs = append(errs, Usagef("%s: no such file or folder", arg))
 		case err != nil:
-			errs = append(errs, console.Usage(err))
+			errs = append(errs, Usage(err))
 		case info.IsDir():
 			below, skipped, err := folder(arg)
 			files, problems = append(files, below...), append(problems, skipped...)
 			errs = append(errs, err)
 		case !info.Mode().IsRegular():
-			errs = append(errs, console.Usagef("%s: is not a regular file; save it to one first", arg))
+			errs = append(errs, Usagef("%s: is not a regular file; save it to one first", arg))
 		default:
-			files = append(files, File{path: arg, name: filepath.Base(arg)})
+			files = append(files, File{Path: arg, name: filepath.Base(arg)})
 		}
 	}
 	return files, problems, errors.Join(errs...)
@@ -122,7 +120,7 @@ func (f File) Read() (found []result.Found, problems []result.Problem, file io.C
 	source := result.Source{Name: f.name, Data: bytes.NewReader(f.text), Size: int64(len(f.text))}
 	file = io.NopCloser(nil)
 	if f.text == nil {
-		data, err := files.OpenRegular(f.path)
+		data, err := files.OpenRegular(f.Path)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -135,7 +133,14 @@ func (f File) Read() (found []result.Found, problems []result.Problem, file io.C
 	found, problems = known.Reader().Read(source)
 	problems = slices.DeleteFunc(problems, func(p result.Problem) bool { return f.met && p.Nothing })
 	for i := range problems {
-		problems[i].File = f.path
+		problems[i].File = f.Path
 	}
 	return found, problems, file, nil
+}
+
+// Complain says on stderr what could not be read.
+func (s *Session) Complain(problems []result.Problem) {
+	for _, problem := range problems {
+		fmt.Fprintln(s.Stderr, "pitot: "+problem.Error())
+	}
 }

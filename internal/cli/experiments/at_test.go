@@ -1,20 +1,11 @@
 package experiments
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 )
-
-func TestUnfold(t *testing.T) {
-	got := Unfold([]string{"ab", "--before", "KEY=v1 serve 'a b'", "--after=serve --api-key k", "--", "bench", "--header", "a b"})
-	want := []string{"ab", "--before", "KEY=v1", "serve", "a b", "--after", "serve", "--api-key", "k", "--", "bench", "--header", "a b"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
 
 // A journal is told as it is now, not as it was stored.
 func TestAt(t *testing.T) {

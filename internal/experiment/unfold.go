@@ -1,4 +1,4 @@
-package experiments
+package experiment
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 // serverFlags are those of `pitot ab` whose values are commands.
 var serverFlags = []string{"--" + design.Before, "--" + design.After}
 
-// Unfold returns the words of a command line with those of the commands of servers in it, each
+// SplitServerArgs returns the words of a command line with those of the commands of servers in it, each
 // of which is one word there: what is secret by the word before it is found among them.
-func Unfold(args []string) (all []string) {
+func SplitServerArgs(args []string) (all []string) {
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
 		switch {

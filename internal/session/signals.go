@@ -1,4 +1,4 @@
-package console
+package session
 
 import "context"
 
@@ -12,31 +12,31 @@ type Signals struct {
 }
 
 // WatchSignals begins to listen.
-func (c *Console) WatchSignals() *Signals {
+func (s *Session) WatchSignals() *Signals {
 	ctx, cancel := context.WithCancel(context.Background())
 	preparing, interrupt := context.WithCancelCause(ctx)
-	s := &Signals{Run: ctx, Preparing: preparing, begin: make(chan chan struct{}), Release: cancel}
+	w := &Signals{Run: ctx, Preparing: preparing, begin: make(chan chan struct{}), Release: cancel}
 	go func() {
 		var stop chan struct{}
 		for stop == nil {
 			select {
-			case <-c.Signals:
+			case <-s.Signals:
 				interrupt(ErrInterrupted)
-			case stop = <-s.begin:
+			case stop = <-w.begin:
 			case <-ctx.Done():
 				return
 			}
 		}
 		for _, next := range []func(){func() { close(stop) }, cancel} {
 			select {
-			case <-c.Signals:
+			case <-s.Signals:
 				next()
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	return s
+	return w
 }
 
 // Executing says that the run is prepared; what it returns is closed to stop it.

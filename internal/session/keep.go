@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -27,12 +27,12 @@ type keeper struct {
 
 // newKeeper opens the store, and makes sure that it can be written, before anything is
 // sent. trouble is store.Owner's.
-func (p *Process) newKeeper(file string, trouble func(error)) (*keeper, error) {
-	path, err := p.storePath(file)
+func (s *Session) newKeeper(file string, trouble func(error)) (*keeper, error) {
+	path, err := s.StorePath(file)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := p.openStore(file)
+	runs, err := s.OpenStore(file)
 	return &keeper{store: runs, file: file, path: path, trouble: trouble}, err
 }
 
@@ -86,9 +86,9 @@ func (k *keeper) reopen(ctx context.Context, id string) error {
 	case errors.Is(err, store.ErrNoRun):
 		return nil
 	case errors.Is(err, store.ErrRunAlive):
-		return usagef("%w; if that one was killed just now, try again in a few seconds", err)
+		return Usagef("%w; if that one was killed just now, try again in a few seconds", err)
 	case errors.Is(err, store.ErrRunEnded):
-		return usage(err)
+		return Usage(err)
 	}
 	k.writer = w
 	return err

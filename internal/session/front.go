@@ -1,4 +1,4 @@
-package console
+package session
 
 import (
 	"errors"
@@ -9,15 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 )
 
-// A Front is a front end: it tells problems in its own words, and knows what a setting is
-// called there.
-type Front interface {
-	Explain(plan.Problems) error
-	NameOf(path string) string
-}
-
 // InWords tells what went wrong with a run in the words of a front end.
-func InWords(front Front, err error) error {
+func InWords(front plan.Front, err error) error {
 	var problems plan.Problems
 	var remedy *run.RemedyError
 	var gone *run.UnreachableError

@@ -1,14 +1,14 @@
-package fleet
+package session
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
-	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
@@ -19,8 +19,8 @@ import (
 
 // A Link is a command's connection to a fleet. Nil is none: this process sends.
 type Link struct {
-	con   *console.Console
-	flags flags.Fleet
+	con   *Session
+	flags Fleet
 	local bool
 	named bool // by a flag, not by the environment
 	bus   *bus.Bus
@@ -30,7 +30,7 @@ type Link struct {
 
 // Join connects a command to the fleet that flags or the environment name; nil: they name none.
 // Where all runs of the command are simulations, flags must name none, and the environment may.
-func Join(con *console.Console, f flags.Fleet, simulated bool) (*Link, error) {
+func Join(con *Session, f Fleet, simulated bool) (*Link, error) {
 	if err := f.Check(con.Getenv); err != nil {
 		return nil, err
 	}
@@ -40,10 +40,10 @@ func Join(con *console.Console, f flags.Fleet, simulated bool) (*Link, error) {
 	case simulated:
 		return nil, errSimulated
 	default:
-		l := &Link{con: con, flags: f, local: at == flags.LocalFleet, named: f.Asked()}
+		l := &Link{con: con, flags: f, local: at == LocalFleet, named: f.Asked()}
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
-		if err := cause(ctx, l.open(ctx, at)); err != nil {
+		if err := Cause(ctx, l.open(ctx, at)); err != nil {
 			l.Close()
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func Join(con *console.Console, f flags.Fleet, simulated bool) (*Link, error) {
 	}
 }
 
-var errSimulated = console.Usagef("--fleet: a simulation is made in virtual time by one process and sends nothing; leave the flag out, or name a server with --url")
+var errSimulated = Usagef("--fleet: a simulation is made in virtual time by one process and sends nothing; leave the flag out, or name a server with --url")
 
 // told says something where the run under way is shown.
 func (l *Link) told(line string) {
@@ -65,7 +65,7 @@ func (l *Link) told(line string) {
 func (l *Link) open(ctx context.Context, at string) error {
 	f := l.flags
 	o := bus.Options{
-		URL: at, Token: l.con.Getenv(flags.FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
+		URL: at, Token: l.con.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
 		Name: "pitot controller", Dial: l.con.Dial, Say: l.told,
 	}
 	if l.local {
@@ -84,12 +84,12 @@ func (l *Link) open(ctx context.Context, at string) error {
 // here starts a server and workers on this machine.
 func (l *Link) here(o *bus.Options) error {
 	l.con.RemoveStale()
-	dir, remove, err := files.MakeTemporary(temporary)
+	dir, remove, err := files.MakeTemporary(FleetFolder)
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, remove)
-	o.Token = newToken()
+	o.Token = NewToken()
 	l.con.Secrets.Add(o.Token)
 	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
 	if err != nil {
@@ -97,16 +97,16 @@ func (l *Link) here(o *bus.Options) error {
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &localWorkers{pause: time.Second, url: o.URL, token: o.Token, folder: dir, say: l.told}
-	if err := c.hire(l.flags.Count(flags.LocalFleet)); err != nil {
+	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Say: l.told}
+	if err := c.Hire(l.flags.Count(LocalFleet)); err != nil {
 		return err
 	}
-	l.end = append(l.end, c.release)
+	l.end = append(l.end, c.Release)
 	return nil
 }
 
-// temporary begins the names of folders of local fleets.
-const temporary = "fleet"
+// FleetFolder begins the names of folders of local fleets.
+const FleetFolder = "fleet"
 
 // Into has the fleet send the requests of a run; say tells what becomes of it. The environment
 // names no fleet for a simulation.
@@ -142,4 +142,19 @@ func (l *Link) Close() {
 		l.end[i]()
 	}
 	l.end = nil
+}
+
+// NewToken is a token that nobody guesses.
+func NewToken() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Cause is why a context has ended, if it has.
+func Cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }

@@ -1,16 +1,12 @@
-// Package live says on stderr what happens around a run and how it goes: on a terminal a view or a
-// line that is drawn again and again, elsewhere a line every few seconds, nothing when quiet.
-package live
+package session
 
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
@@ -21,13 +17,13 @@ import (
 // A View is a sink that writes to a console.
 type View struct {
 	Console *progress.Console
-	Options
+	ViewOptions
 	told    map[string]bool // notes
 	display *progress.Display
 }
 
-// Options say what is wanted.
-type Options struct {
+// ViewOptions say what is wanted.
+type ViewOptions struct {
 	Quiet    bool          // nothing is said
 	Progress progress.Mode // how a run is shown while it goes on; empty: Auto
 	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
@@ -36,27 +32,24 @@ type Options struct {
 	Lang  *words.Language // of what is drawn; nil: English
 }
 
-// english is the language of what has no flag for another one.
-var english = words.In(words.Default)
-
-// New makes a View that writes to w, which is the screen on, if that is not nil.
-func New(con *console.Console, w io.Writer, on progress.Screen, o Options) *View {
-	o.Progress, o.Lang = cmp.Or(o.Progress, progress.Auto), cmp.Or(o.Lang, english)
+// NewView makes a View that draws on the session's screen.
+func (s *Session) NewView(o ViewOptions) *View {
+	o.Progress, o.Lang = cmp.Or(o.Progress, progress.Auto), cmp.Or(o.Lang, English)
 	var t *progress.Terminal
-	if on != nil && !con.Dumb() {
-		t = &progress.Terminal{Screen: on, Colors: con.Getenv("NO_COLOR") == "", ASCII: con.ASCII(), Rewraps: rewraps(con)}
+	if s.Screen != nil && !s.Dumb() {
+		t = &progress.Terminal{Screen: s.Screen, Colors: s.Getenv("NO_COLOR") == "", ASCII: s.ASCII(), Rewraps: s.rewraps()}
 	}
 	if t == nil && o.Brief && o.Progress != progress.Plain {
 		o.Progress = progress.Off
 	}
-	return &View{Console: progress.NewConsole(w, t, con.Secrets.Hide), Options: o}
+	return &View{Console: progress.NewConsole(s.RawStderr, t, s.Secrets.Hide), ViewOptions: o}
 }
 
 // rewraps reports whether the terminal wraps its lines anew when it becomes narrower. Most do; xterm,
 // the Linux console and GNU screen cut them.
-func rewraps(con *console.Console) bool {
-	kind := con.Getenv("TERM")
-	cuts := con.Getenv("XTERM_VERSION") != "" || kind == "linux" || strings.HasPrefix(kind, "screen") && con.Getenv("TMUX") == ""
+func (s *Session) rewraps() bool {
+	kind := s.Getenv("TERM")
+	cuts := s.Getenv("XTERM_VERSION") != "" || kind == "linux" || strings.HasPrefix(kind, "screen") && s.Getenv("TMUX") == ""
 	return !cuts
 }
 
@@ -77,9 +70,9 @@ func (v *View) Say(line string) {
 // Unsaved says, even if nothing else is said, that the run cannot be stored at present, or
 // that it can again.
 func (v *View) Unsaved(err error) {
-	said, mark := english.Say(plan.Say("store.saved")), ""
+	said, mark := English.Say(plan.Say("store.saved")), ""
 	if err != nil {
-		said, mark = english.Say(plan.Say("store.failing", "why", err)), english.Word("store.not-saved")
+		said, mark = English.Say(plan.Say("store.failing", "why", err)), English.Word("store.not-saved")
 	}
 	v.Console.Warn("pitot: "+said, mark)
 }
@@ -88,7 +81,7 @@ func (v *View) Unsaved(err error) {
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
-		if note := english.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
+		if note := English.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
 			v.Sayf("note: %s", note)
 		}
 	case run.Waiting:

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 // What a setting is by default must be written down also where it is zero: else a Spec
 // that is read again has the default in its place.
 func TestSettingsOfKindsComeBack(t *testing.T) {
-	all := kinds()
+	all := Kinds()
 	for name, kind := range all.Datasets {
 		checkDefaults(t, name, reflect.ValueOf(kind.New()).Elem())
 	}

@@ -1,4 +1,4 @@
-package experiments
+package session
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// Read reads the journal of an experiment. One whose process has ended is not running any more.
-func Read(row store.Experiment) (*experiment.Journal, error) {
+// ReadJournal reads the journal of an experiment. One whose process has ended is not running any more.
+func ReadJournal(row store.Experiment) (*experiment.Journal, error) {
 	j, err := experiment.ReadJournal(row.Body)
 	if err != nil {
-		return nil, Damaged(row.Name, err)
+		return nil, DamagedJournal(row.Name, err)
 	}
 	j.Name = row.Name
 	if j.Status == experiment.Running && !alive(j.Owner) {
@@ -28,8 +28,8 @@ func alive(o experiment.Owner) bool {
 	return o.Host != proc.Host() || o.Birth != "" && proc.Birth(o.PID) == o.Birth
 }
 
-// Damaged says what can be done about a journal with an error; nil without one.
-func Damaged(name string, err error) error {
+// DamagedJournal says what can be done about a journal with an error; nil without one.
+func DamagedJournal(name string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are kept; start a new one under another --name", plain.Line(name), err)
 	}

@@ -1,0 +1,16 @@
+package plan
+
+// A Front is a front end: it words problems, and knows what a setting is called there.
+type Front interface {
+	Explain(Problems) error
+	NameOf(path string) string
+}
+
+// ByPath is the front of a Spec without one: settings are called by their paths.
+type ByPath struct{}
+
+// Explain returns the problems as they are.
+func (ByPath) Explain(p Problems) error { return p }
+
+// NameOf is the path.
+func (ByPath) NameOf(path string) string { return path }

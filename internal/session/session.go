@@ -1,0 +1,142 @@
+// Package session is the process as commands see it: streams, environment, signals and secrets, the store of runs,
+// the runs that arguments name, a fleet, and Make, the one place where a run is made.
+//
+//	words ─ cli ─> Spec ─ Make ─> run.Prepare ─ run.Execute ─> store, view, other sinks
+//
+// A whole command line runs inside a test on a Session of the test's own.
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A Session is a process as a command sees it.
+type Session struct {
+	Args           []string // without the program's name
+	Env            func(name string) (value string, ok bool)
+	Stdin          io.Reader        // a terminal, nil if it is none
+	Stdout, Stderr io.Writer        // Guarded lets no secret and nothing unprintable through
+	RawStdout      io.Writer        // past the guard: for files of machines
+	RawStderr      io.Writer        // past the guard: for the progress of a run
+	Columns        func() int       // of the terminal that Stdout is, nil if it is none
+	Screen         progress.Screen  // the terminal that Stderr is, nil if it is none
+	Terminal       Terminal         // the terminal that Stdout is, to draw on; nil if it is none
+	Signals        <-chan os.Signal // interrupts and requests to end
+	// Alone means that nothing else goes on in the operating system's process, so that a run may have the runtime
+	// to itself.
+	Alone bool
+	// Listen and Dial are net's, unless a test has its own network.
+	Listen  func(network, address string) (net.Listener, error)
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	Secrets *secret.Set // known ones
+	Version string      // of the program
+	// Compile makes a load of a command line.
+	Compile func(*Session, []string) (experiment.Load, error)
+
+	fleet *Link // sends the requests of runs; nil: this process does
+}
+
+// A Terminal is written to by a view that moves its cursor. It is past the guard of Stdout.
+type Terminal interface {
+	io.Writer
+	Size() (columns, rows int)
+	// Keys begins to read what is typed, key by key, without showing it; restore leaves the
+	// terminal as it was. Interrupts are keys too. Where nobody types, there are no keys.
+	Keys() (keys <-chan byte, restore func(), err error)
+}
+
+// English is the language of what has no flag for another one.
+var English = words.In(words.Default)
+
+// Getenv is the value of a variable, empty when it is not set.
+func (s *Session) Getenv(name string) string {
+	v, ok := s.Env(name)
+	if !ok {
+		return ""
+	}
+	return v
+}
+
+// Masked are the words of a command line without the secrets that are known and the users of URLs.
+func (s *Session) Masked(args []string) []string {
+	out := make([]string, len(args))
+	for i, word := range args {
+		out[i] = s.Secrets.Hide(secret.WithoutUser(word))
+	}
+	return out
+}
+
+// Colors reports whether Stdout is a terminal that shows colours.
+func (s *Session) Colors() bool {
+	return s.Columns != nil && s.Getenv("NO_COLOR") == "" && !s.Dumb()
+}
+
+// Dumb reports a terminal on which no cursor can be moved.
+func (s *Session) Dumb() bool { return s.Getenv("TERM") == "dumb" }
+
+// ASCII reports a locale that has no bars and blocks: by the first variable that names one, it is
+// not of UTF-8.
+func (s *Session) ASCII() bool {
+	locale := cmp.Or(s.Getenv("LC_ALL"), s.Getenv("LC_CTYPE"), s.Getenv("LANG"))
+	return !strings.Contains(strings.ReplaceAll(strings.ToLower(locale), "-", ""), "utf8")
+}
+
+// ReadSettings reads a file of settings, and makes the secrets in it known.
+func (s *Session) ReadSettings(name string) ([]byte, error) {
+	data, err := files.ReadSmall(name)
+	s.Secrets.Add(secret.FindLines(string(data))...)
+	return data, err
+}
+
+// UntilInterrupt is a context that an interrupt ends, with ErrInterrupted as its cause.
+func (s *Session) UntilInterrupt(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		if ctx.Err() != nil { // the interrupt is for whoever listens next
+			return
+		}
+		select {
+		case <-s.Signals:
+			cancel(ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// LogKeeper has the arguments by which Pitot keeps the log of a server short, once the process that
+// started the server was killed.
+func LogKeeper() []string { return []string{"pitot", "keep-log"} }
+
+// Guarded is the session with everything that it prints behind a plain.Writer. Past that goes what is for a machine
+// and no JSON, unless to a terminal, and the progress of a run.
+func (s *Session) Guarded() *Session {
+	q := *s
+	q.Secrets = s.known()
+	stdout := &plain.Writer{To: s.Stdout, Hide: q.Secrets.Hide, Colors: s.Colors()}
+	q.Stdout, q.RawStdout, q.Stderr, q.RawStderr = stdout, s.Stdout, &plain.Writer{To: s.Stderr, Hide: q.Secrets.Hide}, s.Stderr
+	if s.Columns != nil {
+		q.RawStdout = stdout
+	}
+	return &q
+}
+
+// Offline is the session without a network.
+func (s *Session) Offline() *Session {
+	home := *s
+	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
+	return &home
+}
