@@ -15,10 +15,10 @@ import (
 const Version = 1
 
 // A Spec is a run as data: complete enough to repeat the run, and free of secrets,
-// which it names but does not contain.
+// which it names but does not contain. The role tags are those of its settings: see Role.
 type Spec struct {
-	Version int     `json:"version"`
-	Name    string  `json:"name,omitempty"` // to find the run by
+	Version int     `json:"version" role:"silent"`
+	Name    string  `json:"name,omitempty" role:"silent"` // to find the run by
 	Target  Target  `json:"target"`
 	Request Request `json:"request"`
 	// Requests is the number sent; of a mix or of several streams, the number of
@@ -31,20 +31,20 @@ type Spec struct {
 	Load     []Stream  `json:"load"`
 	Gate     Gate      `json:"gate,omitzero"`
 	Adapters Adapters  `json:"adapters,omitzero"`
-	Tokens   Tokenizer `json:"tokenizer,omitzero"`
+	Tokens   Tokenizer `json:"tokenizer,omitzero" role:"client"`
 	Before   Before    `json:"before,omitzero"`
 	Probe    Probe     `json:"probe,omitzero"`
-	After    After     `json:"after,omitzero"`
+	After    After     `json:"after,omitzero" role:"client"`
 	// Cache is the state that the server's cache of prompts is declared to have when the
 	// first measured request arrives; empty: nothing is declared.
 	Cache Cache `json:"cache,omitempty"`
 	// Objectives are limits on the latencies of requests, for goodput.
-	Objectives  []Objective `json:"objectives,omitempty"`
-	Percentiles []float64   `json:"percentiles,omitempty"` // to report; empty: the default ones
-	KeepText    bool        `json:"keep_text,omitempty"`   // of the answers
-	Client      Client      `json:"client,omitzero"`
-	Telemetry   Telemetry   `json:"telemetry,omitzero"`
-	Dialect     Dialect     `json:"dialect,omitzero"`
+	Objectives  []Objective `json:"objectives,omitempty" role:"report"`
+	Percentiles []float64   `json:"percentiles,omitempty" role:"silent"` // to report; empty: the default ones
+	KeepText    bool        `json:"keep_text,omitempty" role:"silent"`   // of the answers
+	Client      Client      `json:"client,omitzero" role:"client"`
+	Telemetry   Telemetry   `json:"telemetry,omitzero" role:"silent"`
+	Dialect     Dialect     `json:"dialect,omitzero" role:"silent"`
 }
 
 // YAML is the Spec as a file of settings.
@@ -74,23 +74,23 @@ func (s *Spec) Rate() (sum float64) {
 
 // A Target is the system under test: a server, or the embedded engine.
 type Target struct {
-	URL      string   `json:"url,omitempty"`   // of the server, without a route; empty: the engine
-	Route    string   `json:"route,omitempty"` // of the requests, put behind the URL; empty: the protocol's
-	Key      *Source  `json:"key,omitempty"`   // bearer key; nil: none
+	URL      string   `json:"url,omitempty"`                 // of the server, without a route; empty: the engine
+	Route    string   `json:"route,omitempty" role:"client"` // of the requests, put behind the URL; empty: the protocol's
+	Key      *Source  `json:"key,omitempty" role:"client"`   // bearer key; nil: none
 	Headers  []Header `json:"headers,omitempty"`
-	CA       string   `json:"ca,omitempty"`       // file of authorities trusted in addition to the system's
-	Insecure bool     `json:"insecure,omitempty"` // certificates are not verified
-	HTTP2    bool     `json:"http2,omitempty"`
-	Direct   bool     `json:"direct,omitempty"` // no proxy, whatever the environment says
+	CA       string   `json:"ca,omitempty" role:"client"` // file of authorities trusted in addition to the system's
+	Insecure bool     `json:"insecure,omitempty"`         // certificates are not verified
+	HTTP2    bool     `json:"http2,omitempty" role:"client"`
+	Direct   bool     `json:"direct,omitempty" role:"client"` // no proxy, whatever the environment says
 	// Site is where the process is whose environment is kept with the run; zero: on this
 	// machine, if the URL is one of it. Tree is a working tree there.
-	Site Site   `json:"site,omitzero"`
-	Tree string `json:"tree,omitempty"`
+	Site Site   `json:"site,omitzero" role:"silent"`
+	Tree string `json:"tree,omitempty" role:"silent"`
 	// Engine holds the settings of the engine if there is no URL, as decoded by
 	// package apiserver; nil: its defaults.
-	Engine json.RawMessage `json:"engine,omitempty"`
+	Engine json.RawMessage `json:"engine,omitempty" role:"server"`
 	// Simulated runs the engine in virtual time, without a server.
-	Simulated bool `json:"simulated,omitempty"`
+	Simulated bool `json:"simulated,omitempty" role:"server"`
 }
 
 // A Source is where a secret comes from; one of its fields is set.
@@ -115,10 +115,10 @@ type Request struct {
 	Model string `json:"model,omitempty"`
 	// Root is the origin of the model, for its tokenizer; empty: as the server
 	// reports, else Model.
-	Root      string `json:"root,omitempty"`
+	Root      string `json:"root,omitempty" role:"client"`
 	Stream    bool   `json:"stream"`
-	Usage     Usage  `json:"usage,omitempty"` // the server's count of tokens
-	IgnoreEOS bool   `json:"ignore_eos"`      // answers have their full length
+	Usage     Usage  `json:"usage,omitempty" role:"client"` // the server's count of tokens
+	IgnoreEOS bool   `json:"ignore_eos"`                    // answers have their full length
 	// Body is merged over the body of every request, Sampling over the object of sampling
 	// parameters of protocols that have one.
 	Body     json.RawMessage `json:"body,omitempty"`
@@ -129,11 +129,11 @@ type Request struct {
 	Bare bool `json:"bare,omitempty"`
 	// IDs is the prefix of each request's x-request-id, followed by its number;
 	// empty: chosen by the run.
-	IDs         string  `json:"ids,omitempty"`
-	PartsAlways bool    `json:"parts_always,omitempty"` // the content of a message is a list, even of text alone
-	MediaFirst  bool    `json:"media_first,omitempty"`  // before the text
-	AsMessages  bool    `json:"as_messages,omitempty"`  // texts to embed or pool go as chats
-	Recount     Recount `json:"recount,omitzero"`
+	IDs         string  `json:"ids,omitempty" role:"silent"`
+	PartsAlways bool    `json:"parts_always,omitempty" role:"client"` // the content of a message is a list, even of text alone
+	MediaFirst  bool    `json:"media_first,omitempty" role:"client"`  // before the text
+	AsMessages  bool    `json:"as_messages,omitempty"`                // texts to embed or pool go as chats
+	Recount     Recount `json:"recount,omitzero" role:"client"`
 }
 
 // Usage says when the server is asked for its token counts.
@@ -209,10 +209,10 @@ type Tokenizer struct {
 
 // Before holds the steps before the run, in this order.
 type Before struct {
-	Ready    Ready    `json:"ready,omitzero"`
+	Ready    Ready    `json:"ready,omitzero" role:"silent"`
 	WarmUp   WarmUp   `json:"warm_up,omitzero"`
 	Flush    Flush    `json:"flush,omitzero"`
-	Settle   Duration `json:"settle,omitzero"` // a pause
+	Settle   Duration `json:"settle,omitzero" role:"client"` // a pause
 	Profiler Profiler `json:"profiler,omitzero"`
 }
 
@@ -236,10 +236,10 @@ const (
 // WarmUp holds the requests sent before the measured ones.
 type WarmUp struct {
 	Requests  int    `json:"requests"`
-	From      string `json:"from,omitempty"`       // see the constants
-	MaxOutput int    `json:"max_output,omitempty"` // tokens of an answer at most; 0: unchanged
-	Ungated   bool   `json:"ungated,omitempty"`    // all at once
-	Required  bool   `json:"required,omitempty"`   // the run ends if none is answered
+	From      string `json:"from,omitempty" role:"client"`       // see the constants
+	MaxOutput int    `json:"max_output,omitempty" role:"client"` // tokens of an answer at most; 0: unchanged
+	Ungated   bool   `json:"ungated,omitempty" role:"client"`    // all at once
+	Required  bool   `json:"required,omitempty" role:"client"`   // the run ends if none is answered
 	// Steady sends waves of as many requests as the gate lets through until two successive
 	// ones agree. It stands in place of all the settings above.
 	Steady bool `json:"steady,omitempty"`

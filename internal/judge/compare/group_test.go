@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,13 +139,13 @@ func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 
 func TestResidueIsNeverSilent(t *testing.T) {
 	a := planned("A", "a", func(r *trace.Run) {
-		r.Plan.Seed, r.Env.Host, r.Plan.Settings = 1, "h1", map[string]string{"body": "{}", "name": "a", "seed": "1", "input-len": "256"}
+		r.Plan.Seed, r.Env.Host, r.Plan.Spec = 1, "h1", &plan.Spec{Name: "a", Seed: 1, Request: plan.Request{Body: json.RawMessage(`{}`)}}
 	})
 	a2 := planned("A", "a", func(r *trace.Run) {
-		r.Plan.Seed, r.Env.Host, r.Plan.Settings = 2, "h1", map[string]string{"body": "{}", "name": "a", "seed": "2", "input-len": "256"}
+		r.Plan.Seed, r.Env.Host, r.Plan.Spec = 2, "h1", &plan.Spec{Name: "a", Seed: 2, Request: plan.Request{Body: json.RawMessage(`{}`)}}
 	})
 	b := planned("B", "b", func(r *trace.Run) {
-		r.Plan.Seed, r.Env.Host, r.Plan.Settings = 1, "h2", map[string]string{"name": "b", "seed": "1", "input-len": "256"}
+		r.Plan.Seed, r.Env.Host, r.Plan.Spec = 1, "h2", &plan.Spec{Name: "b", Seed: 1}
 	})
 	_, c := layout(t, Options{}, a, a2, b)
 	var got []string

@@ -49,7 +49,7 @@ func residue(variants []*variant, o Options) (out []Residue) {
 // ofTheLeg reports whether an experiment gives each leg a value of its own: the address of a
 // server that it starts, and the time at which a simulated drift goes on.
 func ofTheLeg(setting string, l *trace.Leg) bool {
-	return l != nil && (setting == "drift.offset" || setting == "url" && l.ServerStart > 0)
+	return l != nil && (setting == "engine.drift.offset" || setting == "url" && l.ServerStart > 0)
 }
 
 // told are the values of a setting that the runs of a variant tell, run by run.
@@ -181,17 +181,33 @@ func (r *Run) settings() (out []Setting) {
 		add("profile", plan.Text(p.Name))
 		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
 	}
-	for _, told := range []map[string]string{run.Plan.Told(), o.Setup} {
-		for _, key := range slices.Sorted(maps.Keys(told)) {
-			name := canonical(key)
-			name = cmp.Or(alias[name], name)
-			has := slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
-			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) && !strings.HasPrefix(name, "telemetry.") && !identity.MatchString(name) {
-				add(name, plan.Text(cmp.Or(told[key], `""`)))
-			}
+	has := func(name string) bool {
+		return slices.Contains(loadSettings, name) || slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
+	}
+	for _, s := range plan.Flat(run.Plan.Spec) {
+		if s.Role == plan.SilentRole || slices.Contains(digested, s.Path) {
+			continue
+		}
+		name := canonical(s.Name())
+		if has(name) {
+			name = canonical(s.Path)
+		}
+		add(name, plan.Text(cmp.Or(s.Value, `""`)))
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Setup)) {
+		name := canonical(key)
+		name = cmp.Or(alias[name], name)
+		if !has(name) && !slices.Contains(unrelated, name) && !strings.HasPrefix(name, "telemetry.") && !identity.MatchString(name) {
+			add(name, plan.Text(cmp.Or(o.Setup[key], `""`)))
 		}
 	}
 	return out
+}
+
+// digested are the paths of a Spec that a load, or one of the settings above, stands for.
+var digested = []string{
+	"request.protocol", "request.model", "request.stream", "requests", "seed", "gate.concurrency", "target.url", "target.engine.profile",
+	"load[0].dataset.kind", "load[0].arrival.kind", "load[0].arrival.rate", "load[0].arrival.ramp",
 }
 
 // workers is how many machines sent the requests of a run.
@@ -202,7 +218,7 @@ func workers(run trace.Run) int {
 	return len(run.Fleet.Workers)
 }
 
-// alias are other names of what a plan has fields for.
+// alias are names of other tools for what a load has fields for.
 var alias = map[string]string{
 	"num-prompts": requestsSetting, "num-requests": requestsSetting, "request-rate": rateSetting, "max-concurrency": concurrencySetting,
 	"maximum-request-concurrency": concurrencySetting, "max-request-concurrency": concurrencySetting,
@@ -210,15 +226,13 @@ var alias = map[string]string{
 	"base-url": "url", "model-id": "model",
 }
 
-// identity is a setting that only says which run or request something was.
+// identity matches a setting of another tool that only says which run or request something was.
 var identity = regexp.MustCompile(`(^|\.)((run|request|benchmark|experiment|session|job|task|trial|report|result)-)?(id|ids|uuid|id-prefix)$`)
 
-// unrelated are settings of command lines and result files that say where results
-// go and how they are shown, or when a run was: they change nothing. Nor does what is sampled
-// beside a run.
+// unrelated are settings of other tools that change no figure: where results go, how they are
+// shown, when a run was.
 var unrelated = []string{
-	"name", "store", "report", "dialect", "quiet", "no-progress", "progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
-	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",
-	"version", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
-	"site", "tree", "output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
+	"name", "report", "quiet", "progress", "config", "percentiles", "metric-percentiles", "label", "metadata", "tag", "date", "version",
+	"result-dir", "result-filename", "append-result", "save-result", "save-detailed", "output-file", "output-details",
+	"print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,6 +116,29 @@ func TestDifferences(t *testing.T) {
 	for _, d := range Differences(a, noted) {
 		if d.Name == "package.zlib" && d.Values[1].Key() != (plan.Message{}).Key() {
 			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// Settings of the same name in several places of a Spec are told from each other, each time the same.
+func TestDifferencesAreOneAnswer(t *testing.T) {
+	run := func(output string, seed string) trace.Run {
+		dataset := plan.Thing{Kind: "random", Settings: json.RawMessage(`{"output_len":32,"seed":1}`)}
+		engine := json.RawMessage(`{"output_len":` + output + `,"seed":` + seed + `}`)
+		return trace.Run{Plan: trace.Plan{Spec: &plan.Spec{
+			Target: plan.Target{Engine: engine, Simulated: true}, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "at-once"}, Dataset: dataset}},
+		}}}
+	}
+	text := func(name, one, two string) Difference {
+		return Difference{name, "plan", false, [2]plan.Message{plan.Text(one), plan.Text(two)}}
+	}
+	length, seed := text("engine.output-len", "200", "300"), text("engine.seed", "1", "2")
+	for range 100 {
+		if diff := cmp.Diff([]Difference{length}, Differences(run("200", "1"), run("300", "1"))); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff([]Difference{length, seed}, Differences(run("200", "1"), run("300", "2"))); diff != "" {
+			t.Fatal(diff)
 		}
 	}
 }

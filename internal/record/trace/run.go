@@ -2,8 +2,6 @@ package trace
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -291,50 +289,6 @@ type Trace struct {
 	Records []*Record // in no particular order; Index is the position in the workload
 	// Telemetry is what was sampled beside the run; nil: nothing was, or it was not read.
 	Telemetry *telemetry.Set
-}
-
-// Told is every setting of the run by name, as text: that of its Spec, or what was stored
-// of the command line before Specs existed.
-func (p Plan) Told() map[string]string {
-	if p.Spec == nil {
-		return p.Settings
-	}
-	b, err := json.Marshal(p.Spec)
-	var tree any
-	if err == nil {
-		err = json.Unmarshal(b, &tree)
-	}
-	if err != nil {
-		return nil // it came out of JSON
-	}
-	all := map[string]string{}
-	flatten("", tree, all)
-	return all
-}
-
-// shortened are the parts of a Spec with settings that go by their own names.
-var shortened = []string{"load[0].dataset.", "load[0].arrival.", "request.", "target.engine.", "target.", "gate.", "client.", "dialect.settings."}
-
-func flatten(path string, v any, into map[string]string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, below := range v {
-			flatten(strings.TrimPrefix(path+"."+key, "."), below, into)
-		}
-		return
-	case []any:
-		for i, below := range v {
-			flatten(fmt.Sprintf("%s[%d]", path, i), below, into)
-		}
-		return
-	}
-	for _, prefix := range shortened {
-		if name, ok := strings.CutPrefix(path, prefix); ok && name != "kind" { // the load has it
-			path = name
-			break
-		}
-	}
-	into[path] = fmt.Sprint(v)
 }
 
 // Mixed reports whether each arrival is of one of several workloads.

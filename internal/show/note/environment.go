@@ -181,16 +181,24 @@ func (w *writer) sharedSettings(runs []labelled) {
 	w.folded(w.Word("note.shared-settings", "n", len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
 
-// settingsOf are what a run was told, without secrets.
+// settingsOf are the settings of a run by name, without secrets: those of its Spec, or those that
+// another tool wrote.
 func settingsOf(r Run) map[string]string {
-	from := r.Plan.Told()
-	if r.Origin != nil && len(r.Origin.Setup) > 0 {
-		from = r.Origin.Setup
-	}
 	settings := map[string]string{}
-	for name, value := range from {
-		if settingName.MatchString(name) && !slices.Contains([]string{"", "[]", "None"}, value) {
+	add := func(name, value string) {
+		if !slices.Contains([]string{"", "[]", "None"}, value) {
 			settings[name] = hide(name, value)
+		}
+	}
+	for _, s := range plan.Flat(r.Plan.Spec) {
+		add(s.Name(), s.Value)
+	}
+	if r.Origin == nil {
+		return settings
+	}
+	for name, value := range r.Origin.Setup {
+		if settingName.MatchString(name) {
+			add(name, value)
 		}
 	}
 	return settings

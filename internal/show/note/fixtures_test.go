@@ -1,6 +1,7 @@
 package note
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -27,7 +28,7 @@ func streamed(id string, slow int) *trace.Trace {
 		ID: id, Kind: trace.Measured, Status: trace.Complete, Started: time.Date(2026, 3, 1, 8, len(id), slow, 0, time.UTC),
 		Plan: trace.Plan{
 			Dialect: "pitot", URL: "http://npu-7:8000", Protocol: "chat", Model: "Qwen2.5-VL-7B", Stream: true, Requests: 40, Concurrency: 4,
-			Settings: map[string]string{"requests": "40", "concurrency": "4", "header": "Authorization=Bearer sk-abcdefgh12345"},
+			Spec: &plan.Spec{Requests: 40, Gate: plan.Gate{Concurrency: 4}, Request: plan.Request{Body: json.RawMessage(`{"header":"Authorization=Bearer sk-abcdefgh12345"}`)}},
 		},
 		Env: trace.Environment{
 			Pitot: "1.2.0", OS: "linux/arm64", Host: "npu-7", CPUs: 192, Server: "vLLM 0.11.0",

@@ -191,7 +191,7 @@ func (w writer) group(all *[]Group, code plan.Code, l fields) {
 	}
 }
 
-// plan is the load in words, and then every setting by its name.
+// plan is the load in words, then every setting by its path.
 func (w writer) plan(run trace.Run) []Group {
 	p, all := run.Plan, []Group{}
 	var load, target, settings, origin fields
@@ -208,13 +208,8 @@ func (w writer) plan(run trace.Run) []Group {
 	if p.Protocol != "" {
 		target.add(w.Word("view.protocol"), w.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
 	}
-	told := p.Told()
-	for _, name := range slices.Sorted(maps.Keys(told)) {
-		value := told[name]
-		if p.Spec == nil { // a Spec has no secrets
-			value = secretSetting(name, value)
-		}
-		settings.add(name, value)
+	for _, s := range plan.Flat(p.Spec) {
+		settings.add(s.Path, s.Value)
 	}
 	if o := run.Origin; o != nil {
 		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))

@@ -70,8 +70,8 @@ func TestARun(t *testing.T) {
 // What texts of others and command lines have of secrets is not shown.
 func TestARunWithoutSecrets(t *testing.T) {
 	k := measured()
-	k.Run.Plan.Spec, k.Run.Plan.Settings = nil, map[string]string{"api-key": "of-mine-as-it-was-given", "rate": "3"}
-	k.Run.Origin = &trace.Origin{Tool: "vllm", Around: []string{"VLLM_API_KEY=sk-abcdefghijklmnop"}, Setup: map[string]string{"token": "abcdefgh"}}
+	k.Run.Plan.Spec = nil
+	k.Run.Origin = &trace.Origin{Tool: "vllm", Around: []string{"VLLM_API_KEY=sk-abcdefghijklmnop"}, Setup: map[string]string{"token": "abcdefgh", "api-key": "of-mine-as-it-was-given"}}
 	text := string(mustJSON(t, NewRun(k, words.In("en")))) + string(mustJSON(t, NewRun(measured(), words.In("en"))))
 	for _, secret := range []string{"password-of-mine", "sk-123456789abcdef", "of-mine-as-it-was-given", "sk-abcdefghijklmnop", "abcdefgh"} {
 		if strings.Contains(text, secret) {

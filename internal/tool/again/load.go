@@ -2,7 +2,6 @@ package again
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,28 +19,17 @@ type load struct {
 	settings   map[string]any
 	rate       float64 // requests per second; 0: all at once
 	burstiness float64
-	told       map[string]string // every setting by its name
-	expressed  map[string]bool   // those that have a flag
-	extra      []string          // what is left out beside them
+	expressed  []string // paths of settings that have a flag, or of groups of them
+	extra      []string // what is left out beside them
 }
 
 // engine is where `pitot serve` listens.
 const engine = "http://127.0.0.1:8000"
 
 func loadOf(run trace.Run) load {
-	l := load{spec: *run.Plan.Spec, simulated: run.Plan.Spec.Target.URL == "", told: run.Plan.Told(), burstiness: 1, expressed: map[string]bool{}}
+	l := load{spec: *run.Plan.Spec, simulated: run.Plan.Spec.Target.URL == "", burstiness: 1}
 	if l.simulated {
 		l.spec.Target.URL = engine
-		var settings map[string]any
-		_ = json.Unmarshal(run.Plan.Spec.Target.Engine, &settings) // an object, or none
-		maps.DeleteFunc(l.told, func(name, _ string) bool {
-			for own := range settings {
-				if isOrIn(name, own) {
-					return true
-				}
-			}
-			return false
-		})
 	}
 	if len(l.spec.Load) != 1 || l.spec.Load[0].Dataset.Kind == "" {
 		return l
@@ -92,45 +80,36 @@ func (l *load) length(name string) (string, bool) {
 	if !there || n != float64(int(n)) || n == 0 && v != 0.0 && v != "0" {
 		return "", false
 	}
-	l.has(name)
+	l.hasOf(name)
 	return strconv.Itoa(int(n)), true
 }
 
-// has says that settings have a flag.
-func (l *load) has(names ...string) {
+// has says that settings have a flag, by their paths.
+func (l *load) has(paths ...string) { l.expressed = append(l.expressed, paths...) }
+
+// hasOf says it of settings of the dataset.
+func (l *load) hasOf(names ...string) {
 	for _, n := range names {
-		l.expressed[n] = true
+		l.has(datasetPath + n)
 	}
 }
 
-// silent are settings whose absence does not change the requests, or that say how the tool goes
-// about it: their names, or groups of them.
-var silent = []string{
-	"version", "name", "dialect", "backend", "usage", "ids", "tokenizer", "timeout", "keep_alive", "keep_reusing", "new_connections", "idle_timeout", "engine", "procs", "max_event", "max_body",
-	"telemetry", "percentiles", "metric_percentiles", "percentile_metrics", "keep_text", "before.ready", "before.settle", "before.warm_up.from", "before.warm_up.max_output", "before.warm_up.required", "before.warm_up.ungated",
-	"after", "recount", "site", "tree", "simulated", "parts_always", "media_first", "load[0].arrival.kind", "load[0].dataset.kind", "direct", "ca", "protocol", "route", "root", "key", "limit", "client", "http2", "no_resend",
-}
+// The paths of datasets and arrivals of a single stream.
+const (
+	datasetPath = "load[0].dataset."
+	arrivalPath = "load[0].arrival."
+)
 
-// lost are the settings that a command line has no flag for.
+// lost are the settings of the load that a command line has no flag for.
 func (l *load) lost() (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(l.told)) {
-		quiet := slices.ContainsFunc(silent, func(s string) bool { return isOrIn(name, s) })
-		if quiet || l.covered(name) || slices.Contains([]string{"", "0", "false"}, l.told[name]) {
-			continue
+	for _, s := range plan.Flat(&l.spec) {
+		covered := slices.ContainsFunc(l.expressed, func(path string) bool { return isOrIn(s.Path, path) })
+		if (s.Role == plan.LoadRole || s.Role == plan.ReportRole) && !covered && !slices.Contains([]string{"", "0", "false"}, s.Value) {
+			names = append(names, s.Name())
 		}
-		names = append(names, name)
 	}
+	slices.Sort(names)
 	return append(names, l.extra...)
-}
-
-// covered reports whether a setting has a flag, or a group that it is in.
-func (l *load) covered(name string) bool {
-	for whole, has := range l.expressed {
-		if has && isOrIn(name, whole) {
-			return true
-		}
-	}
-	return false
 }
 
 // isOrIn reports whether a setting is another, or a part of it.
@@ -142,8 +121,10 @@ func isOrIn(name, whole string) bool {
 // common adds what both tools call the same.
 func (l *load) common(c *command) {
 	s := &l.spec
+	l.has("request.protocol", arrivalPath+"kind") // each tool in its own way
+	l.hasOf("kind", "version", "backend", "limit")
 	c.add("--base-url", s.Target.URL)
-	l.has("url")
+	l.has("target.url")
 	if m := s.Request.Model; m != "" {
 		root := s.Request.Root
 		if root == "" {
@@ -153,7 +134,7 @@ func (l *load) common(c *command) {
 		if root != m {
 			c.add("--served-model-name", m)
 		}
-		l.has("model")
+		l.has("request.model")
 	}
 	if s.Requests > 0 {
 		c.add("--num-prompts", strconv.Itoa(s.Requests))
@@ -161,17 +142,17 @@ func (l *load) common(c *command) {
 	}
 	if l.rate > 0 {
 		c.add("--request-rate", strconv.FormatFloat(l.rate, 'g', -1, 64))
-		l.has("rate")
+		l.has(arrivalPath + "rate")
 	}
 	if n := s.Gate.Concurrency; n > 0 {
 		c.add("--max-concurrency", strconv.Itoa(n))
-		l.has("concurrency")
+		l.has("gate.concurrency")
 	}
 	if s.Request.Stream {
-		l.has("stream")
+		l.has("request.stream")
 	}
 	if n := max(numberOf(l.settings["texts"]), numberOf(l.settings["batch"])); n <= 1 {
-		l.has("texts", "batch")
+		l.hasOf("texts", "batch")
 	}
 	c.add("--seed", strconv.FormatUint(s.Seed, 10))
 	l.has("seed")
@@ -197,7 +178,7 @@ func (l *load) headers(c *command) {
 	}
 	if all != nil {
 		c.add("--header", all...)
-		l.has("headers")
+		l.has("target.headers", "request.headers")
 	}
 }
 
@@ -206,7 +187,7 @@ func (l *load) file(c *command, name, output string) {
 	c.add("--dataset-name", name)
 	if path, ok := l.settings["data"].(string); ok && path != "" {
 		c.add("--dataset-path", path)
-		l.has("data")
+		l.hasOf("data")
 	}
 	if n, ok := l.length("output_len"); ok && n != "0" {
 		c.add(output, n)

@@ -33,7 +33,7 @@ func forVLLM(l load) command {
 		}
 		c.add("--burstiness", b)
 	}
-	l.has("burstiness")
+	l.has(arrivalPath + "burstiness")
 	if l.dataset == "random" {
 		l.vllmRandom(&c)
 	} else {
@@ -42,7 +42,7 @@ func forVLLM(l load) command {
 	switch {
 	case s.Request.IgnoreEOS:
 		c.add("--ignore-eos")
-		l.has("ignore_eos")
+		l.has("request.ignore_eos")
 	case l.dataset == "random" && l.tool == "": // it asks for it whatever is said
 		l.extra = append(l.extra, "ignore_eos: false")
 	}
@@ -52,7 +52,7 @@ func forVLLM(l load) command {
 	}
 	if s.Target.Insecure {
 		c.add("--insecure")
-		l.has("insecure")
+		l.has("target.insecure")
 	}
 	if len(s.Adapters.Names) > 0 {
 		c.add("--lora-modules", s.Adapters.Names...)
@@ -60,9 +60,9 @@ func forVLLM(l load) command {
 	}
 	if body := s.Request.Body; len(body) > 0 && l.tool != "vllm" {
 		c.add("--extra-body", string(body))
-		l.has("body")
+		l.has("request.body")
 	} else if l.tool == "vllm" {
-		l.has("body") // what its backends send by themselves
+		l.has("request.body") // what its backends send by themselves
 	}
 	l.objectives(&c)
 	l.end(&c, program, "vllm")
@@ -75,7 +75,7 @@ func (l *load) vllmRandom(c *command) {
 	if l.tool != "sglang" || numberOf(l.settings["range_ratio"]) == 1 { // else they are from L·ratio to L
 		l.randomLengths(c)
 	}
-	l.has("range_ratio")
+	l.hasOf("range_ratio")
 	if n, ok := l.length("prefix_len"); ok && n != "0" {
 		c.add("--random-prefix-len", n)
 	}
@@ -86,7 +86,7 @@ func (l *load) vllmRandom(c *command) {
 	}
 	if a, b := numberOf(l.settings["input_range"]), numberOf(l.settings["output_range"]); a != 0 && a == b {
 		c.add("--random-range-ratio", strconv.FormatFloat(a, 'g', -1, 64))
-		l.has("input_range", "output_range")
+		l.hasOf("input_range", "output_range")
 	}
 }
 
@@ -113,7 +113,7 @@ func forSGLang(l load) command {
 	if l.rate > 0 && l.burstiness != 1 {
 		l.extra = append(l.extra, "burstiness "+strconv.FormatFloat(l.burstiness, 'g', -1, 64))
 	}
-	l.has("burstiness")
+	l.has(arrivalPath + "burstiness")
 	if !s.Request.Stream {
 		c.add("--disable-stream")
 	}
@@ -128,7 +128,7 @@ func forSGLang(l load) command {
 	if !s.Request.IgnoreEOS && l.tool != "sglang" {
 		c.add("--disable-ignore-eos")
 	}
-	l.has("ignore_eos")
+	l.has("request.ignore_eos")
 	if n := s.Before.WarmUp.Requests; n != 1 {
 		c.add("--warmup-requests", strconv.Itoa(n))
 	}
@@ -139,9 +139,9 @@ func forSGLang(l load) command {
 	}
 	if body := s.Request.Body; len(body) > 0 && l.tool == "" {
 		c.add("--extra-request-body", string(body))
-		l.has("body")
+		l.has("request.body")
 	} else if l.tool != "" {
-		l.has("body")
+		l.has("request.body")
 	}
 	l.objectives(&c)
 	l.end(&c, program, "sglang")
@@ -157,5 +157,5 @@ func (l *load) sglangRandom(c *command) {
 		ratio = strconv.FormatFloat(numberOf(l.settings["range_ratio"]), 'g', -1, 64)
 	}
 	c.add("--random-range-ratio", ratio)
-	l.has("range_ratio")
+	l.hasOf("range_ratio")
 }
