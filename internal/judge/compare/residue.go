@@ -206,7 +206,7 @@ func (r *Run) settings() (out []Setting) {
 
 // digested are the paths of a Spec that a load, or one of the settings above, stands for.
 var digested = []string{
-	"request.protocol", "request.model", "request.stream", "requests", "seed", "gate.concurrency", "target.url", "target.engine.profile",
+	"request.protocol", "request.model", "request.stream", "requests", "seed", plan.Join("gate", "concurrency"), "target.url", "target.engine.profile",
 	"load[0].dataset.kind", "load[0].arrival.kind", "load[0].arrival.rate", "load[0].arrival.ramp",
 }
 
