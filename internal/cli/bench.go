@@ -31,11 +31,15 @@ import (
 type benchCmd struct{ flags.Bench }
 
 func (c *benchCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
-	made, err := ownCompiled(p, k, c.Config, false)
+	made, err := ownCompiled(p, c.draft(p, k))
 	if err == nil {
 		made.fleet = c.Fleet
 	}
 	return made, err
+}
+
+func (c *benchCmd) draft(p *session.Session, k *kong.Context) *pitot.Draft {
+	return draftOf(p, k, c.Config, false)
 }
 
 // Run measures.
@@ -77,7 +81,11 @@ type listener func(*session.View) run.Sink
 type simCmd struct{ flags.Sim }
 
 func (c *simCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
-	return ownCompiled(p, k, c.Config, true)
+	return ownCompiled(p, c.draft(p, k))
+}
+
+func (c *simCmd) draft(p *session.Session, k *kong.Context) *pitot.Draft {
+	return draftOf(p, k, c.Config, true)
 }
 
 // Run simulates.
@@ -133,10 +141,15 @@ type compiled struct {
 	fleet session.Fleet
 }
 
-// ownCompiled compiles a command line of Pitot's own.
-func ownCompiled(p *session.Session, k *kong.Context, config string, simulated bool) (*compiled, error) {
+// draftOf is the draft of a command line of Pitot's own.
+func draftOf(p *session.Session, k *kong.Context, config string, simulated bool) *pitot.Draft {
 	check := func(s plan.Spec) plan.Problems { return run.Check(s, session.Kinds()) }
-	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: p.ReadSettings, Check: check})
+	return pitot.NewDraft(k, pitot.Options{Config: config, Simulated: simulated, Read: p.ReadSettings, Check: check})
+}
+
+// ownCompiled compiles a command line of Pitot's own.
+func ownCompiled(p *session.Session, d *pitot.Draft) (*compiled, error) {
+	c, err := d.Compile()
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -46,7 +46,7 @@ func TestCalibrateMeasures(t *testing.T) {
 				t.Errorf("no line %s in\n%s", line, v.stdout.String())
 			}
 		}
-		if !strings.Contains(v.stderr.String(), "run 6 of 6: --rate 1000 -n ") {
+		if !strings.Contains(v.stderr.String(), "run 6 of 6: --rate=1000 --requests=") {
 			t.Error(v.stderr.String())
 		}
 		if last := v.last(t); !strings.HasSuffix(last.Run.Name, "/6") || len(last.Records) < 40 {

@@ -165,7 +165,7 @@ type grammar struct {
 // Run runs one command line and returns its exit code.
 func Run(outside *session.Session) int {
 	p := outside.Guarded()
-	p.Version, p.Compile = Version(), compileLoad
+	p.Version, p.Compile, p.Parse = Version(), compileLoad, parseDraft
 	var g grammar
 	args := help.Asked(p.Args)
 	parser, exited, err := newParser(p, narrowed(&g, args))

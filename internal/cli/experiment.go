@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/outputs"
@@ -20,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // experimentCmd is `pitot experiment`.
@@ -310,4 +313,19 @@ func compileLoad(s *session.Session, words []string) (experiment.Load, error) {
 		return experiment.Load{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
 	}
 	return experiment.Load{Compiled: c.Compiled}, nil
+}
+
+// parseDraft is the draft of a command line of bench or sim.
+func parseDraft(s *session.Session, words []string) (*pitot.Draft, error) {
+	k, err := parseMeasuring(s, words)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := k.Selected().Target.Addr().Interface().(interface {
+		draft(*session.Session, *kong.Context) *pitot.Draft
+	})
+	if !ok {
+		return nil, usagef("`%s`: use bench or sim", strings.Join(words, " "))
+	}
+	return d.draft(s, k), nil
 }

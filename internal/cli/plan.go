@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -154,23 +156,29 @@ func planOf(p *session.Session, args []string) (*compiled, error) {
 	if args[0] == "pitot" {
 		args = args[1:]
 	}
-	var g grammar
-	parser, exited, err := newParser(p, narrowed(&g, args))
+	k, err := parseMeasuring(p, args)
 	if err != nil {
 		return nil, err
-	}
-	k, _, err := parse(parser, args)
-	if err != nil {
-		return nil, err
-	}
-	if *exited {
-		return nil, usagef("remove --help: pitot plan takes a command line that measures")
 	}
 	m, ok := k.Selected().Target.Addr().Interface().(maker)
 	if !ok {
 		return nil, usagef("`%s` makes no run; use bench, sim, vllm, sglang or python", strings.Join(args, " "))
 	}
 	return m.compile(p, k)
+}
+
+// parseMeasuring parses a command line within another one.
+func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
+	var g grammar
+	parser, exited, err := newParser(p, narrowed(&g, args))
+	if err != nil {
+		return nil, err
+	}
+	k, _, err := parse(parser, args)
+	if err == nil && *exited {
+		err = usagef("remove --help: pitot plan takes a command line that measures")
+	}
+	return k, err
 }
 
 // writeForecast says what would be sent, in comments.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,22 @@ func (n *Node) begin() Place {
 		return n.Members[0].At
 	}
 	return n.At
+}
+
+// Clone is a copy of a tree.
+func (n *Node) Clone() *Node {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	out.Items, out.Members = slices.Clone(n.Items), slices.Clone(n.Members)
+	for i, item := range out.Items {
+		out.Items[i] = item.Clone()
+	}
+	for i, m := range out.Members {
+		out.Members[i].Value = m.Value.Clone()
+	}
+	return &out
 }
 
 // All are the items of a list, none of what is absent.

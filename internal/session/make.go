@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // Options are those of a run that is stored.
@@ -211,4 +212,19 @@ func (s *Session) Spec(spec plan.Spec) (experiment.Load, error) {
 		return experiment.Load{}, problems
 	}
 	return experiment.Load{Compiled: tool.Compiled{Spec: spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
+}
+
+// Draft is the draft of a command line of bench or sim.
+func (s *Session) Draft(words ...string) (*pitot.Draft, error) { return s.Parse(s, words) }
+
+// Load compiles and checks a draft.
+func (s *Session) Load(d *pitot.Draft) (experiment.Load, error) {
+	c, err := d.Compile()
+	if err != nil {
+		return experiment.Load{}, Usage(err)
+	}
+	if problems := run.Check(c.Spec, Kinds()); problems != nil {
+		return experiment.Load{}, Usage(c.Explain(problems))
+	}
+	return experiment.Load{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(d.Words())}}, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // A Session is a process as a command sees it.
@@ -45,6 +46,8 @@ type Session struct {
 	Version string      // of the program
 	// Compile makes a load of a command line.
 	Compile func(*Session, []string) (experiment.Load, error)
+	// Parse makes a draft of a command line of bench or sim.
+	Parse func(*Session, []string) (*pitot.Draft, error)
 
 	fleet *Link // sends the requests of runs; nil: this process does
 }

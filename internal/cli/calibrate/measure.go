@@ -3,6 +3,7 @@ package calibrate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,53 +13,73 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// usualLoad is what is sent where the flags say nothing else: prompts and answers of all
-// lengths, since what does not vary has no cost of its own.
-var usualLoad = []string{"--input-len", "lognormal(400,0.8)", "--output-len", "lognormal(120,0.7)"}
+// usualLoad is sent where the flags say nothing else: prompts and answers of all lengths, since a length that does not
+// vary has no cost of its own.
+var usualLoad = map[string]string{"load[0].dataset.input_len": "lognormal(400,0.8)", "load[0].dataset.output_len": "lognormal(120,0.7)"}
 
-// own are flags that the loads of a calibration have themselves.
-var own = []string{"--url", "--rate", "--concurrency", "-c", "--num-requests", "-n", "--duration", "--seed", "--name", "--repeat", "--store"}
+// own are the settings that the loads of a calibration have themselves; the empty path is that of flags about results.
+var own = []string{"", "target.url", "target.host", "target.port", rate, "load[0].arrival.ramp", "load[0].arrival.file", inFlight, requests, duration, "seed", "name"}
+
+const (
+	rate     = "load[0].arrival.rate"
+	inFlight = "gate.concurrency"
+	requests = "requests"
+	duration = "duration"
+)
+
+// A load is the settings in which one differs from the others.
+type load func(d *pitot.Draft, bears float64) []pitot.Setting
 
 // loads are the runs that show most of an engine: few and many requests at once, arrivals at a
 // quarter of what it was seen to bear, and a burst of at most ten seconds' work. bears is in
 // requests per second.
-var loads = []func(bears float64) []string{
+var loads = []load{
 	closed(1), closed(4), closed(16), closed(64),
-	func(bears float64) []string {
-		return []string{"--rate", fmt.Sprintf("%.3g", max(0.1, bears/4)), "--duration", "12s"}
+	func(d *pitot.Draft, bears float64) []pitot.Setting {
+		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of its own text
+		return []pitot.Setting{d.Set(rate, quarter), d.Set(duration, 12*time.Second)}
 	},
-	func(bears float64) []string {
-		return []string{"--rate", "1000", "-n", strconv.Itoa(min(320, max(40, int(10*bears))))}
+	func(d *pitot.Draft, bears float64) []pitot.Setting {
+		return []pitot.Setting{d.Set(rate, 1000), d.Set(requests, min(320, max(40, int(10*bears))))}
 	},
 }
 
-func closed(n int) func(float64) []string {
-	return func(float64) []string { return []string{"-c", strconv.Itoa(n), "--duration", "8s"} }
-}
-
-// words are a command line for load i.
-func (c Cmd) words(i int, bears float64, name string) []string {
-	all := slices.Concat([]string{"bench", "--url", c.URL}, c.Runs)
-	if !slices.ContainsFunc(c.Runs, func(word string) bool {
-		return strings.HasPrefix(word, "--input-len") || strings.HasPrefix(word, "--output-len")
-	}) {
-		all = append(all, usualLoad...)
+func closed(n int) load {
+	return func(d *pitot.Draft, _ float64) []pitot.Setting {
+		return []pitot.Setting{d.Set(inFlight, n), d.Set(duration, 8*time.Second)}
 	}
-	return slices.Concat(all, loads[i](bears), []string{"--seed", strconv.Itoa(i + 1), "--name", fmt.Sprintf("%s/%d", name, i+1)})
 }
 
-// check compiles all loads, so that a mistake is told before any traffic.
-func (c Cmd) check(con *session.Session) error {
-	for _, word := range c.Runs {
-		flag, _, _ := strings.Cut(word, "=")
-		if slices.Contains(own, flag) {
-			return session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
+// draft is that of all loads.
+func (c Cmd) draft(con *session.Session) (*pitot.Draft, error) {
+	d, err := con.Draft(append([]string{"bench"}, c.Runs...)...)
+	if err != nil {
+		return nil, err
+	}
+	if flag := d.Gives(own...); flag != "" {
+		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
+	}
+	if d.Gives(slices.Collect(maps.Keys(usualLoad))...) == "" {
+		for path, length := range usualLoad {
+			d = d.With(d.Set(path, length))
 		}
 	}
+	return d.With(d.Set("target.url", c.URL)), nil
+}
+
+// load compiles load i.
+func (c Cmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.Load, error) {
+	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
+	return con.Load(d.With(more...))
+}
+
+// check compiles all loads, so that a mistake is reported before any traffic.
+func (c Cmd) check(con *session.Session, d *pitot.Draft) error {
 	for i := range loads {
-		if _, err := con.Command(c.words(i, 1, "calibrate")); err != nil {
+		if _, err := c.load(con, d, i, 1, "calibrate"); err != nil {
 			return err
 		}
 	}
@@ -67,14 +88,18 @@ func (c Cmd) check(con *session.Session) error {
 
 // measure makes the runs, one after the other.
 func (c Cmd) measure(con *session.Session) (traces []*trace.Trace, err error) {
-	if err := c.check(con); err != nil {
+	d, err := c.draft(con)
+	if err == nil {
+		err = c.check(con, d)
+	}
+	if err != nil {
 		return nil, err
 	}
 	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
-		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(loads[i](bears), " "))
-		l, err := con.Command(c.words(i, bears, name))
+		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
+		l, err := c.load(con, d, i, bears, name)
 		if err != nil {
 			return nil, err
 		}

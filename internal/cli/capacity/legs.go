@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,12 +19,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // legs makes the runs of a search.
 type legs struct {
 	Cmd
 	con    *session.Session
+	draft  *pitot.Draft // of all legs
 	s      search.Settings
 	name   string
 	stored map[int]*trace.Trace // of the search that goes on, by number
@@ -40,20 +41,23 @@ type legs struct {
 	limited []float64          // the figures that the objectives limit, of the last one
 }
 
-// own are flags that the legs of a search have themselves.
+// own are the settings that the legs of a search have themselves; the empty path is that of flags about results.
 var own = []string{
-	"--url", "--rate", "--request-rate", "--concurrency", "--max-concurrency", "-c", "--num-requests", "--requests", "--num-prompts", "-n", "--duration", "--ramp",
-	"--arrival-file", "--replay", "--seed", "--name", "--repeat", "--same-seed", "--store", "--slo", "--profile",
+	"", "target.url", "target.host", "target.port", "target.engine.profile", rate, "load[0].arrival.ramp", "load[0].arrival.file",
+	inFlight, requests, duration, "seed", "name", "objectives",
 }
+
+const (
+	rate     = "load[0].arrival.rate"
+	inFlight = "gate.concurrency"
+	requests = "requests"
+	duration = "duration"
+)
 
 func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
 	g := &legs{Cmd: c, con: con, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
-	for _, word := range c.Load {
-		flag, _, _ := strings.Cut(word, "=")
-		short := len(word) > 2 && (strings.HasPrefix(word, "-n") || strings.HasPrefix(word, "-c")) && !strings.HasPrefix(word, "--")
-		if short || slices.Contains(own, flag) {
-			return nil, session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
-		}
+	if err := g.begin(); err != nil {
+		return nil, err
 	}
 	for _, by := range []search.By{search.Concurrency, s.By} { // both forms, before any traffic
 		if _, err := g.load(search.Leg{Number: 1, Load: 1, By: by, Count: time.Second}); err != nil {
@@ -113,26 +117,41 @@ func (g *legs) sameFlags() error {
 	return session.Usage(errors.Join(errs...))
 }
 
+// begin makes the draft of all legs.
+func (g *legs) begin() (err error) {
+	command := "bench"
+	if g.URL == "" {
+		command = "sim"
+	}
+	if g.draft, err = g.con.Draft(append([]string{command}, g.Load...)...); err != nil {
+		return err
+	}
+	if flag := g.draft.Gives(own...); flag != "" {
+		return session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
+	}
+	switch {
+	case g.URL != "":
+		g.draft = g.draft.With(g.draft.Set("target.url", g.URL))
+	case g.Profile != "":
+		g.draft = g.draft.With(g.draft.Set("target.engine.profile", g.Profile))
+	}
+	return nil
+}
+
 // load is the run of a leg.
 func (g *legs) load(l search.Leg) (experiment.Load, error) {
-	words := []string{"bench", "--url", g.URL}
-	if g.URL == "" {
-		words = []string{"sim"}
-		if g.Profile != "" {
-			words = append(words, "--profile", g.Profile)
-		}
+	d := g.draft
+	own := []pitot.Setting{
+		d.Set(duration, l.Length().Round(time.Millisecond)), d.Set("seed", l.Seed&0xffffffff), d.Set("name", g.name+"/"+strconv.Itoa(l.Number)),
 	}
-	words = append(words, g.Load...)
 	if l.By == search.Rate {
-		words = append(words, "--rate", strconv.FormatFloat(l.Load, 'g', -1, 64))
-	} else {
-		words = append(words, "-c", strconv.Itoa(int(l.Load)))
+		return g.con.Load(d.With(append(own, d.Set(rate, l.Load))...))
 	}
-	if l.By == search.Concurrency && g.alone > 0 { // as many as it can answer at most, not thousands
-		words = append(words, "-n", strconv.Itoa(int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
+	own = append(own, d.Set(inFlight, int(l.Load)))
+	if g.alone > 0 { // as many as it can answer at most, not thousands
+		own = append(own, d.Set(requests, int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
 	}
-	words = append(words, "--duration", l.Length().Round(time.Millisecond).String(), "--seed", strconv.FormatUint(l.Seed&0xffffffff, 10), "--name", g.name+"/"+strconv.Itoa(l.Number))
-	return g.con.Command(words)
+	return g.con.Load(d.With(own...))
 }
 
 // measure makes a leg, or gives what was seen of it when the search was made before.

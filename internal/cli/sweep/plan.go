@@ -1,11 +1,9 @@
 package sweep
 
 import (
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,17 +17,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A line is a command line as lists and what is the same at all points.
 type line struct {
-	axes    []search.Axis
-	paths   map[string]bool // axes of --set that are settings of the plan
-	fields  map[string]bool // and those that are fields of the profile
-	words   []string        // flags of bench or sim with one value
-	command string          // bench or sim
+	axes   []search.Axis
+	paths  map[string]bool // axes of --set that are settings of the plan
+	fields map[string]bool // and those that are fields of the profile
+	draft  *pitot.Draft    // with the flags of one value
+	server bool            // its flags or its file name one
 }
 
 // plan compiles all points, so that mistakes are told before any traffic.
@@ -68,10 +67,15 @@ func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 	if !(c.Level >= 50 && c.Level <= 99.9) {
 		return nil, session.Usagef("--level %g: must be from 50 to 99.9", c.Level)
 	}
-	l := &line{paths: map[string]bool{}, fields: map[string]bool{}, command: "sim"}
+	l := &line{paths: map[string]bool{}, fields: map[string]bool{}}
+	given := slices.DeleteFunc(pitot.Given(k), func(s pitot.Setting) bool { return s.Path == "" || s.Path == "seed" })
+	l.server = slices.ContainsFunc(given, func(s pitot.Setting) bool { return slices.Contains(ofServer, s.Path) })
+	if err := l.begin(con, c.Config); err != nil {
+		return nil, err
+	}
 	var errs []error
-	for _, f := range given(k) {
-		errs = append(errs, c.flag(l, f))
+	for _, s := range given {
+		errs = append(errs, c.take(l, s))
 	}
 	for _, text := range c.Set {
 		errs = append(errs, l.set(text))
@@ -82,17 +86,29 @@ func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 	if len(l.axes) == 0 {
 		return nil, session.Usagef("no list of values given, such as --concurrency 1..64x2; see `pitot sweep --help`")
 	}
-	if c.Config != "" && l.command == "sim" { // the file may name a server
-		if load, err := con.Command(append([]string{"bench"}, l.words...)); err == nil && load.Spec.Target.URL != "" {
-			l.command = "bench"
+	return l, session.Usage(c.checkMeasured(l))
+}
+
+// ofServer are settings that say which server is measured.
+var ofServer = []string{"target.url", "target.host", "target.port"}
+
+// begin makes the draft of bench where a server is measured, else of sim. A file may name the server.
+func (l *line) begin(con *session.Session, config string) (err error) {
+	var words []string
+	if config != "" {
+		words = []string{"--config=" + config}
+		if d, err := con.Draft(append([]string{"bench"}, words...)...); err == nil && !l.server {
+			c, err := d.Compile()
+			l.server = err == nil && c.Spec.Target.URL != ""
 		}
 	}
-	return l, session.Usage(c.checkMeasured(l))
+	l.draft, err = con.Draft(append([]string{map[bool]string{true: "bench", false: "sim"}[l.server]}, words...)...)
+	return err
 }
 
 // checkMeasured refuses what only simulations have where a server is measured.
 func (c *Cmd) checkMeasured(l *line) error {
-	if l.command == "sim" {
+	if !l.server {
 		if c.Model != "" && c.Profile.Profile == "" {
 			return errors.New("--model: only applies to a server, and none is given; add --url URL to measure one")
 		}
@@ -109,56 +125,25 @@ func (c *Cmd) checkMeasured(l *line) error {
 	return nil
 }
 
-// given are the flags of bench on the command line, each once.
-func given(k *kong.Context) (all []*kong.Flag) {
-	for _, element := range k.Path {
-		f := element.Flag
-		if f != nil && (f.Tag.Get("path") != "" || f.Name == "config") && f.Name != "seed" && !slices.Contains(all, f) {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
-// flag takes a flag of bench: as a list, or as it is.
-func (c *Cmd) flag(l *line, f *kong.Flag) error {
-	if f.Name == "url" || f.Name == "host" || f.Name == "port" {
-		l.command = "bench"
-	}
-	text, list := c.lists[f.Name]
+// take takes a flag of bench: as a list, or as it is.
+func (c *Cmd) take(l *line, s pitot.Setting) error {
+	name := strings.TrimPrefix(s.Flag, "--")
+	text, list := c.lists[name]
 	if !list {
-		l.words = append(l.words, wordsOf(f)...)
-		return nil
+		l.draft = l.draft.With(s)
+		return l.draft.Check(s)
 	}
 	all, err := plan.ParseValues(text, search.MaxPoints)
 	switch {
 	case err != nil:
-		return fmt.Errorf("--%s: %w", f.Name, err)
+		return fmt.Errorf("--%s: %w", name, err)
 	case len(all) == 1:
-		l.words = append(l.words, "--"+f.Name+"="+all[0])
-	default:
-		l.axes = append(l.axes, search.Axis{Name: f.Name, Values: all})
+		one, err := l.draft.Parse(name, all[0])
+		l.draft = l.draft.With(one)
+		return err
 	}
+	l.axes = append(l.axes, search.Axis{Name: name, Values: all})
 	return nil
-}
-
-// wordsOf are the words that give a flag its value.
-func wordsOf(f *kong.Flag) (words []string) {
-	name := "--" + f.Name
-	v := reflect.Indirect(f.Target)
-	switch x := v.Interface().(type) {
-	case bool:
-		return []string{name + "=" + strconv.FormatBool(x)}
-	case []string:
-		for _, item := range x {
-			words = append(words, name+"="+item)
-		}
-		return words
-	case encoding.TextMarshaler:
-		text, _ := x.MarshalText()
-		return []string{name + "=" + string(text)}
-	}
-	return []string{name + "=" + fmt.Sprint(v.Interface())}
 }
 
 // set takes PATH=VALUES.
@@ -190,13 +175,18 @@ func (l *line) set(text string) error {
 
 // load compiles a point.
 func (l *line) load(con *session.Session, p curve.Point) (experiment.Load, error) {
-	words := append([]string{l.command}, l.words...)
+	d := l.draft
 	for _, s := range p {
-		if !l.paths[s.Name] && !l.fields[s.Name] {
-			words = append(words, "--"+s.Name+"="+s.Value)
+		if l.paths[s.Name] || l.fields[s.Name] {
+			continue
 		}
+		one, err := d.Parse(s.Name, s.Value)
+		if err != nil {
+			return experiment.Load{}, session.Usage(err)
+		}
+		d = d.With(one)
 	}
-	load, err := con.Command(words)
+	load, err := con.Load(d)
 	if err != nil {
 		return load, err
 	}

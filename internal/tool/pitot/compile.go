@@ -47,8 +47,8 @@ type Compiled struct {
 	compiler
 }
 
-func newCompiled(k *kong.Context) *Compiled {
-	return &Compiled{compiler: compiler{command: k.Selected().Name, root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]origin{}, given: map[string]string{}}}
+func newCompiled(command string, flags []*kong.Flag) *Compiled {
+	return &Compiled{compiler: compiler{command: command, root: &plan.Node{Kind: plan.Map}, flags: flags, names: map[string]origin{}, parts: map[string]origin{}, given: map[string]string{}}}
 }
 
 // Options are what a command line is compiled with.
@@ -59,38 +59,14 @@ type Options struct {
 	Check     func(plan.Spec) plan.Problems // what else is wrong with a Spec
 }
 
-// Compile makes a Spec of what a command line gives. All that is wrong is told at once.
-func Compile(k *kong.Context, o Options) (*Compiled, error) {
-	c, onLine := newCompiled(k), givenFlags(k)
-	if o.Config != "" {
-		if err := c.file(o, onLine); err != nil {
-			return nil, err
-		}
-	}
-	c.take(onLine)
-	if o.Simulated {
-		c.set("target.simulated", scalar("true"))
-	}
-	c.address()
-	c.addParts()
-	if c.whole == nil {
-		c.defaults()
-	}
-	c.sampling()
-	c.temperature()
-	c.Spec, c.Given = plan.Spec{Request: plan.Request{Stream: true}}, c.given
-	problems := plan.Merge(c.problems, plan.Decode(c.root, &c.Spec))
-	if problems != nil || c.inFile != nil {
-		return nil, c.Explain(plan.Merge(problems, o.Check(c.Spec)))
-	}
-	return c, nil
-}
+// Compile makes a Spec of a command line. All that is wrong is reported at once.
+func Compile(k *kong.Context, o Options) (*Compiled, error) { return NewDraft(k, o).Compile() }
 
 // Engine makes settings of the simulated engine of what a command line gives.
 func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 	var s apiserver.Settings
-	c := newCompiled(k)
-	c.take(givenFlags(k))
+	c := newCompiled(k.Selected().Name, k.Flags())
+	c.take(Given(k))
 	if n := c.get("target.engine"); n != nil {
 		c.problems = plan.Decode(n, &s).Below("target.engine")
 	}
@@ -101,8 +77,8 @@ func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 // what a command line gives; url is its argument, empty without one. check says what is wrong with
 // them.
 func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (*Compiled, error) {
-	c := newCompiled(k)
-	c.take(givenFlags(k))
+	c := newCompiled(k.Selected().Name, k.Flags())
+	c.take(Given(k))
 	if url != "" {
 		c.assign("target.url", quote(url), origin{name: "URL"})
 	}
@@ -115,12 +91,12 @@ func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (
 	return c, c.Explain(problems)
 }
 
-// take sets what flags on the command line give.
-func (c *compiler) take(onLine []*kong.Flag) {
-	for _, f := range onLine {
-		if path := f.Tag.Get("path"); path != "" {
-			c.displace(path)
-			c.assign(path, nodeOf(f.Target), origin{name: "--" + f.Name})
+// take sets what is given.
+func (c *compiler) take(given []Setting) {
+	for _, s := range given {
+		if s.Path != "" {
+			c.displace(s.Path)
+			c.assign(s.Path, s.value.Clone(), origin{name: s.Flag})
 		}
 	}
 }
@@ -176,7 +152,7 @@ func scalar(text string) *plan.Node {
 
 // file reads a file of settings, or of a Spec. Settings that are none of a Spec are given
 // to their flags, unless they are on the command line.
-func (c *compiler) file(o Options, onLine []*kong.Flag) error {
+func (c *compiler) file(o Options, onLine []Setting) error {
 	data, err := o.Read(o.Config)
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)

@@ -15,7 +15,7 @@ import (
 type settingsFile struct {
 	*compiler
 	doc    *plan.Document
-	onLine []*kong.Flag // those on the command line, which have the last word
+	onLine []Setting // those on the command line, which have the last word
 }
 
 func (s *settingsFile) failf(at plan.Place, format string, a ...any) {
@@ -55,7 +55,7 @@ func (s *settingsFile) setting(f *kong.Flag, m plan.Member) {
 	if at := m.Value.At; at.Line == m.At.Line && m.Value.Kind != plan.List && m.Value.Kind != plan.Map {
 		o.at = at
 	}
-	switch given := slices.Contains(s.onLine, f); {
+	switch given := slices.ContainsFunc(s.onLine, func(one Setting) bool { return one.Flag == "--"+f.Name }); {
 	case m.Value.Kind == plan.Null || given:
 	case s.names[path].doc != nil && path != "":
 		s.failf(m.At, "%q is set twice, first in line %d", m.Key, s.names[path].at.Line)
