@@ -8,12 +8,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/collector"
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-	"github.com/pitot-bench/pitot/internal/cli/exposed"
+
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/repeat"
-	"github.com/pitot-bench/pitot/internal/cli/syntax"
+
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -51,7 +49,7 @@ func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
 		return nil
 	}}
 	if c.OTLP != "" {
-		to, err := collector.New(p, c.OTLP)
+		to, err := newOTLPCollector(p, c.OTLP)
 		if err != nil {
 			return err
 		}
@@ -65,7 +63,7 @@ func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
 	if c.MetricsAddr == "" {
 		return makeAndReport(p, k, c, &c.Results, told...)
 	}
-	x, err := exposed.Listen(c.MetricsAddr, p.Listen)
+	x, err := listenMetrics(c.MetricsAddr, p.Listen)
 	if err != nil {
 		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
 	}
@@ -97,7 +95,7 @@ func (c *simCmd) Run(p *session.Session, k *kong.Context) error {
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
 // Those that have no meaning in virtual time are not shown.
 func bareEngineFlags(k *kong.Kong) error {
-	node := syntax.Command(k.Model.Node, "sim")
+	node := flags.Command(k.Model.Node, "sim")
 	if node == nil {
 		return nil
 	}
@@ -117,7 +115,7 @@ func bareEngineFlags(k *kong.Kong) error {
 
 // replayTakesRuns says of --replay what it is for `pitot predict`.
 func replayTakesRuns(k *kong.Kong) error {
-	node := syntax.Command(k.Model.Node, "predict")
+	node := flags.Command(k.Model.Node, "predict")
 	if node == nil {
 		return nil
 	}
@@ -184,7 +182,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 			b.sinks = append(b.sinks, sink)
 		}
 	}
-	specs := repeat.Specs(c.Spec, o.Repeat, o.SameSeed)
+	specs := repeatSpecs(c.Spec, o.Repeat, o.SameSeed)
 	for i := 0; i < len(specs) && err == nil; i++ {
 		one := *c
 		one.Spec = specs[i]

@@ -1,11 +1,9 @@
-// Package cli is the command line: commands, flags, exit codes and signals. It sees the
-// operating system through a Process, so that a whole command line can run inside a test.
+// Package cli is the command line: commands, flags, exit codes. It sees the operating system through a
+// session.Session, so that a whole command line can run inside a test.
 //
-// A command that measures compiles its command line to a Spec, by tool/pitot (bench.go),
-// tool/vllm (vllm.go) or tool/sglang (sglang.go), and is from there on a making (bench.go):
-// a run with a store, a view and maybe other sinks. Other commands read the store,
-// and hand what is there to judge, show and proof. Commands that make no run have packages of
-// their own below, and see the process as a console.Console.
+// A command that measures compiles its flags to a Spec, by tool/pitot (bench.go), tool/vllm (vllm.go) or tool/sglang
+// (sglang.go), and calls Session.Make. Other commands read the store, and hand what is there to judge, show and proof.
+// A small command is a file here; capacity, conform, fleet, predict, sweep and ui are folders.
 package cli
 
 import (
@@ -26,22 +24,19 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/calibrate"
 	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
-	"github.com/pitot-bench/pitot/internal/cli/doctor"
-	"github.com/pitot-bench/pitot/internal/cli/env"
+
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/fleet"
-	"github.com/pitot-bench/pitot/internal/cli/help"
-	"github.com/pitot-bench/pitot/internal/cli/imports"
+
 	"github.com/pitot-bench/pitot/internal/cli/predict"
-	"github.com/pitot-bench/pitot/internal/cli/profiles"
-	"github.com/pitot-bench/pitot/internal/cli/serve"
+
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
-	"github.com/pitot-bench/pitot/internal/cli/syntax"
+
 	"github.com/pitot-bench/pitot/internal/cli/ui"
-	"github.com/pitot-bench/pitot/internal/cli/watch"
+
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -130,11 +125,11 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 // grammar is the command line.
 type grammar struct {
 	Bench      benchCmd      `cmd:"" help:"Measure an endpoint, or the embedded engine."`
-	Watch      watch.Cmd     `cmd:"" help:"Show live what a server, its devices and its host do, without sending any load."`
-	Serve      serve.Cmd     `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Watch      watchCmd      `cmd:"" help:"Show live what a server, its devices and its host do, without sending any load."`
+	Serve      serveCmd      `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
-	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
-	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Profiles   profilesCmd   `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
+	Calibrate  calibrateCmd  `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
 	Sweep      sweep.Cmd     `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
 	Predict    predict.Cmd   `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
 	Capacity   capacity.Cmd  `cmd:"" help:"Find the highest load that meets objectives."`
@@ -145,14 +140,14 @@ type grammar struct {
 	Fleet      fleet.Cmd     `cmd:"" help:"Run a fleet: workers on many machines that send the requests of one run."`
 	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
 	UI         ui.Cmd        `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
-	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
+	Import     importCmd     `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
 	Conform    conform.Cmd   `cmd:"" help:"Measure the error of a client's figures."`
 	VLLM       foreignCmd    `cmd:"" name:"vllm" aliases:"vllm-rs,vllm-bench" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
 	SGLang     foreignCmd    `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
 	Python     foreignCmd    `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
 	Plan       planCmd       `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
-	Env        env.Cmd       `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
-	Doctor     doctor.Cmd    `cmd:"" help:"Check whether this machine is fit to measure from."`
+	Env        envCmd        `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
+	Doctor     doctorCmd     `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
@@ -167,7 +162,7 @@ func Run(outside *session.Session) int {
 	p := outside.Guarded()
 	p.Version, p.Compile, p.Parse = Version(), compileLoad, parseDraft
 	var g grammar
-	args := help.Asked(p.Args)
+	args := flags.Asked(p.Args)
 	parser, exited, err := newParser(p, narrowed(&g, args))
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
@@ -211,12 +206,12 @@ func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool
 	exited = new(bool)
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
-		kong.Description(help.Description),
+		kong.Description(flags.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
-		syntax.Numbers,
+		flags.Numbers,
 		kong.PostBuild(bareEngineFlags),
 		kong.PostBuild(sweep.Lists),
 		kong.PostBuild(replayTakesRuns),
@@ -227,7 +222,7 @@ func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool
 
 // parse parses a command line, with what is to be said of it. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
-	k, said, err := syntax.Parse(parser, args)
+	k, said, err := flags.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
 	}

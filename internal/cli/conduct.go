@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -92,7 +92,7 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 }
 
 func (x *conductor) deps() experiment.Deps {
-	say := experiments.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
+	say := comparing.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
 		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}

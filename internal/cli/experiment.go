@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/outputs"
+
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -39,7 +39,7 @@ type conduct struct {
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
 	flags.Shown
-	outputs.Files
+	outputFiles
 	flags.Page
 	flags.Kept
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
@@ -276,7 +276,7 @@ func (c *experimentStatusCmd) Run(p *session.Session) error {
 			j, err := session.ReadJournal(row)
 			switch {
 			case err == nil:
-				all = append(all, experiments.At(time.Now(), row.Changed, j))
+				all = append(all, comparing.At(time.Now(), row.Changed, j))
 			case c.Name != "":
 				return err
 			default:
@@ -298,9 +298,9 @@ func (c *experimentStatusCmd) show(p *session.Session, all []*experiment.Journal
 		enc.SetIndent("", "  ")
 		return enc.Encode(all)
 	case c.Name == "":
-		return experiments.List(p.Stdout, all, lang)
+		return comparing.List(p.Stdout, all, lang)
 	}
-	return errors.Join(experiments.Status(p.Stdout, all[0], lang), printOrphans(p, all[0], lang))
+	return errors.Join(comparing.Status(p.Stdout, all[0], lang), printOrphans(p, all[0], lang))
 }
 
 // compileLoad compiles a command line that makes one run.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -25,14 +25,14 @@ func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Out
 	}
 	o := comparison.Options{Lang: lang}
 	if same {
-		o.Advice = experiments.Worthwhile(j, whole, lang)
+		o.Advice = comparing.Worthwhile(j, whole, lang)
 	}
 	if p.Columns != nil {
 		o.Width, o.Color = p.Columns(), p.Colors()
 	}
 	err := comparison.Text(p.Stdout, whole, o)
 	fmt.Fprintln(p.Stdout)
-	return errors.Join(err, experiments.Ending(p.Stdout, j, lang))
+	return errors.Join(err, comparing.Ending(p.Stdout, j, lang))
 }
 
 // adviceOn says after an A/A experiment what comparison is worth making.
@@ -40,7 +40,7 @@ func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words
 	_ = p.With(v.Store, func(s *store.Store) error { // without it there is no advice
 		j, err := journalOf(s, c.Experiment())
 		if err == nil {
-			advice = experiments.Worthwhile(j, c, lang)
+			advice = comparing.Worthwhile(j, c, lang)
 		}
 		return err
 	})

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -34,7 +34,7 @@ func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.
 	if err != nil {
 		return err
 	}
-	return experiments.Plan(p.Stdout, made, experiment.Foresee(made, machine.Here().Host, runs, before), english)
+	return comparing.Plan(p.Stdout, made, experiment.Foresee(made, machine.Here().Host, runs, before), english)
 }
 
 // forecasts looks into the workloads of the baseline, without a server.

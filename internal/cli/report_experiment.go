@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -36,7 +36,7 @@ func reportExperiment(p *session.Session, j *experiment.Journal, dialect string,
 	if cmp.Or(dialect, "pitot") != "pitot" {
 		return usagef("%s is an experiment; --dialect %s reports a run, such as %s", j.Name, dialect, "`pitot runs list '"+j.Name+"*'`")
 	}
-	if err := experiments.Status(p.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
+	if err := comparing.Status(p.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
 		return err
 	}
 	fmt.Fprintln(p.Stdout)

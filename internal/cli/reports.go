@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/repeat"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -27,8 +27,8 @@ func checkReports(o *flags.Results) error {
 		}
 	}
 	switch {
-	case o.Repeat < 1 || o.Repeat > repeat.Most:
-		return usagef("--repeat %d: must be from 1 to %d", o.Repeat, repeat.Most)
+	case o.Repeat < 1 || o.Repeat > mostRepeats:
+		return usagef("--repeat %d: must be from 1 to %d", o.Repeat, mostRepeats)
 	case o.SameSeed && o.Repeat == 1:
 		return usagef("--same-seed: only applies to --repeat")
 	case o.Form != "" && len(own) != 1:

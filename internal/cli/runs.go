@@ -9,11 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/cli/collector"
-	"github.com/pitot-bench/pitot/internal/cli/env"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/reportfile"
-	"github.com/pitot-bench/pitot/internal/cli/tags"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -32,11 +29,11 @@ import (
 type runsCmd struct {
 	List   runsListCmd   `cmd:"" help:"List the stored runs, newest first."`
 	Show   runsShowCmd   `cmd:"" help:"Show a run: its plan, its environment, and every record."`
-	Diff   env.Diff      `cmd:"" help:"Show what differs between two runs: plan and environment."`
+	Diff   envDiffCmd    `cmd:"" help:"Show what differs between two runs: plan and environment."`
 	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
 	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
 	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`
-	Tag    tags.Cmd      `cmd:"" help:"Write tags and a remark of runs."`
+	Tag    tagsCmd       `cmd:"" help:"Write tags and a remark of runs."`
 	Check  runsCheckCmd  `cmd:"" help:"Read all runs and list what is damaged."`
 	Repair runsRepairCmd `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
@@ -157,7 +154,7 @@ type runsReportCmd struct {
 	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or the newest."`
 	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives instead of the run's."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
-	reportfile.Flags
+	reportFile
 	runArg
 }
 
@@ -312,7 +309,7 @@ func (c runsExportCmd) send(p *session.Session, filter store.Filter) error {
 	if c.Format != "" || c.Output != "" {
 		return usagef("--otlp sends to a collector; -f and -o only apply to files")
 	}
-	to, err := collector.New(p, c.OTLP)
+	to, err := newOTLPCollector(p, c.OTLP)
 	if err != nil {
 		return err
 	}

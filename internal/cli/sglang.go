@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/foreign"
-	"github.com/pitot-bench/pitot/internal/cli/help"
+
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -30,7 +29,7 @@ type sglangLine struct {
 	start   []string // lines that the dataset has for the start
 }
 
-func sglangOf(l foreign.Line) *sglangLine {
+func sglangOf(l foreignLine) *sglangLine {
 	program := "bench_serving.py"
 	if slices.Contains(l.Called, "sglang.benchmark.serving") {
 		program = "serving.py"
@@ -54,12 +53,12 @@ func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
 	return &compiled{*c, l.fleet}, nil
 }
 
-func runSGLang(given foreign.Line, p *session.Session) error {
+func runSGLang(given foreignLine, p *session.Session) error {
 	l := sglangOf(given)
 	l.p = p
 	err := l.parse()
 	if errors.Is(err, python.ErrHelp) {
-		_, err := fmt.Fprint(p.Stdout, help.SGLang(l.program, l.given))
+		_, err := fmt.Fprint(p.Stdout, flags.SGLang(l.program, l.given))
 		return err
 	}
 	if err != nil {

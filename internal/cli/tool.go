@@ -11,8 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/foreign"
-	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
+
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -27,17 +26,17 @@ type foreignCmd struct {
 }
 
 func (*foreignCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
-	l, err := foreign.Of(k.Args)
+	l, err := foreignLineOf(k.Args)
 	if err != nil {
 		return nil, err
 	}
 	var line interface {
 		compile(p *session.Session) (*compiled, error)
 	}
-	switch l.Client {
-	case foreign.VLLMSweep:
+	switch l.foreignClient {
+	case clientVLLMSweep:
 		return nil, usagef("a sweep is many runs; `pitot vllm bench sweep serve --dry-run` shows their command lines")
-	case foreign.SGLang:
+	case clientSGLang:
 		s := sglangOf(l)
 		line, err = s, s.parse()
 	default:
@@ -52,18 +51,18 @@ func (*foreignCmd) compile(p *session.Session, k *kong.Context) (*compiled, erro
 
 // Run runs the client that the words name.
 func (*foreignCmd) Run(p *session.Session, k *kong.Context) error {
-	l, err := foreign.Of(k.Args)
+	l, err := foreignLineOf(k.Args)
 	if err != nil {
 		return err
 	}
-	switch l.Client {
-	case foreign.VLLMSweep:
+	switch l.foreignClient {
+	case clientVLLMSweep:
 		words, sent, err := flags.TakeFleet(l.Flags)
 		if err != nil {
 			return err
 		}
-		return vllmsweep.Run(p, vllmBench(p), words, sent)
-	case foreign.SGLang:
+		return runVLLMSweep(p, vllmBench(p), words, sent)
+	case clientSGLang:
 		return runSGLang(l, p)
 	}
 	return runVLLM(l, p)

@@ -7,9 +7,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/foreign"
-	"github.com/pitot-bench/pitot/internal/cli/help"
-	"github.com/pitot-bench/pitot/internal/cli/vllmfiles"
+
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -24,7 +22,7 @@ type vllmLine struct {
 	fleet         session.Fleet
 }
 
-func parseVLLM(l foreign.Line) (*vllmLine, error) {
+func parseVLLM(l foreignLine) (*vllmLine, error) {
 	words, sent, err := flags.TakeFleet(l.Flags)
 	if err != nil {
 		return nil, err
@@ -34,7 +32,7 @@ func parseVLLM(l foreign.Line) (*vllmLine, error) {
 		return nil, usage(err)
 	}
 	parse := vllm.Parse
-	if l.Client == foreign.VLLMRust {
+	if l.foreignClient == clientVLLMRust {
 		parse = vllm.ParseRust
 	}
 	a, err := parse(args, "bench-"+random()+"-")
@@ -56,10 +54,10 @@ func (l *vllmLine) compile(p *session.Session) (*compiled, error) {
 	return &compiled{*c, l.fleet}, nil
 }
 
-func runVLLM(given foreign.Line, p *session.Session) error {
+func runVLLM(given foreignLine, p *session.Session) error {
 	l, err := parseVLLM(given)
 	if errors.Is(err, python.ErrHelp) {
-		_, err = fmt.Fprint(p.Stdout, help.VLLM())
+		_, err = fmt.Fprint(p.Stdout, flags.VLLM())
 		return err
 	}
 	if err != nil {
@@ -67,7 +65,7 @@ func runVLLM(given foreign.Line, p *session.Session) error {
 	}
 	fmt.Fprintln(p.Stdout, l.Namespace())
 	made, err := l.compile(p)
-	leaves := vllmfiles.Of(l.Args, p)
+	leaves := newVLLMFiles(l.Args, p)
 	if err == nil {
 		err = leaves.Try()
 	}
@@ -91,7 +89,7 @@ func vllmBench(p *session.Session) func(words []string, stdout io.Writer) error 
 	return func(words []string, stdout io.Writer) error {
 		own := *p
 		own.Args, own.Stdout = words, stdout
-		l, err := foreign.Of(words)
+		l, err := foreignLineOf(words)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -122,9 +121,9 @@ func ToldIn(n note.Note, j *experiment.Journal) (*note.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := experiments.Told(j, e)
+	told := Told(j, e)
 	if e.Same() {
-		told.Advice = experiments.Worthwhile(j, n.Comparison, n.Lang)
+		told.Advice = Worthwhile(j, n.Comparison, n.Lang)
 	}
 	return told, nil
 }

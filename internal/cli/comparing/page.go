@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -92,7 +91,7 @@ func (p *Page) Compare(ctx context.Context, asked view.Asked, lang *words.Langua
 	if r.refused == nil {
 		var advice []string
 		if r.journal != nil && r.SameVariants() {
-			advice = experiments.Worthwhile(r.journal, r.Comparison, lang)
+			advice = Worthwhile(r.journal, r.Comparison, lang)
 		}
 		out = comparison.Answer(r.Comparison, lang, advice)
 		for i, load := range r.Workloads {

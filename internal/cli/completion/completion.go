@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/syntax"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 )
 
 //go:embed scripts
@@ -56,14 +56,14 @@ func (k Known) For(root *kong.Node, words []string) []Candidate {
 	}
 	prefix := ""
 	if name, value, ok := strings.Cut(last, "="); ok && strings.HasPrefix(name, "--") {
-		prefix, last, flag = name+"=", value, syntax.Flag(node, name)
+		prefix, last, flag = name+"=", value, flags.FlagOf(node, name)
 	}
 	var all []Candidate
 	switch {
 	case flag != nil:
 		all = candidates(k.valuesOf(flag))
 	case strings.HasPrefix(last, "-"):
-		all = flags(node)
+		all = flagsOf(node)
 	default:
 		all = append(commands(node), candidates(k.Args[pathOf(node)])...)
 		if slices.Contains(k.Takes, pathOf(node)) {
@@ -87,11 +87,11 @@ func walk(root *kong.Node, words []string) (node *kong.Node, flag *kong.Flag, re
 		case flag != nil:
 			flag = nil
 		case strings.HasPrefix(w, "-"):
-			if flag = syntax.Flag(node, w); flag != nil && flag.IsBool() {
+			if flag = flags.FlagOf(node, w); flag != nil && flag.IsBool() {
 				flag = nil
 			}
 		default:
-			if next := syntax.Command(node, w); next != nil {
+			if next := flags.Command(node, w); next != nil {
 				node = next
 			}
 		}
@@ -106,8 +106,8 @@ func (k Known) valuesOf(f *kong.Flag) []string {
 	return k.Values[f.Name]
 }
 
-// flags are those of a command, by their long names.
-func flags(node *kong.Node) (all []Candidate) {
+// flagsOf are those of a command, by their long names.
+func flagsOf(node *kong.Node) (all []Candidate) {
 	for _, group := range node.AllFlags(true) {
 		for _, f := range group {
 			all = append(all, Candidate{"--" + f.Name, sentence(f.Help)})

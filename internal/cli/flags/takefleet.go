@@ -6,12 +6,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
 func fleetParser(f *session.Fleet) (*kong.Kong, error) {
-	return kong.New(f, kong.Name("pitot"), kong.NoDefaultHelp(), syntax.Numbers, kong.Exit(func(int) {}))
+	return kong.New(f, kong.Name("pitot"), kong.NoDefaultHelp(), Numbers, kong.Exit(func(int) {}))
 }
 
 // TakeFleet takes the flags of a fleet out of a command line of another tool. Names are whole: what is cut

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/cli/cases"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
 )
 
 // leastShared is the share of prompt tokens in a cache that matters.
@@ -27,7 +27,7 @@ func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
 	with := *p
 	with.Engine.KV = engine.KVCache{Tokens: cacheTokens, PrefixCache: true}
 	c, requests, err := d.Case(ctx, &with)
-	if err != nil || requests > cases.Kept {
+	if err != nil || requests > session.Kept {
 		return "", err
 	}
 	load, err := c.Load(ctx, 0)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/cases"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -42,9 +41,9 @@ func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) 
 	if err != nil {
 		return nil, session.Usage(err)
 	}
-	spec := cases.Simulated(made.Spec)
+	spec := session.Simulated(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{cases.New(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
+	return drawn{session.New(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -60,7 +59,7 @@ func isTimes(name string) bool {
 
 // drawn is a workload of a Spec: each draw has a seed of its own.
 type drawn struct {
-	*cases.Load
+	*session.Load
 	session *session.Session
 	store   string
 }
@@ -94,7 +93,7 @@ func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 // identity is what makes a load: all of a Spec but its seed, and what is about the server and
 // the client.
 func identity(s plan.Spec) []byte {
-	s = cases.Simulated(s)
+	s = session.Simulated(s)
 	s.Seed, s.Tokens, s.Percentiles, s.Request.Usage = 0, plan.Tokenizer{}, nil, ""
 	b, _ := json.Marshal(s) // it was read from JSON, or is about to be
 	var tree any
@@ -128,7 +127,7 @@ func (c *Cmd) replay(con *session.Session, k *kong.Context) (workload, error) {
 		return nil, session.Usage(problems)
 	}
 	if r.of.Run.Plan.Percentiles = c.Percentiles; c.Percentiles == nil {
-		r.of.Run.Plan.Percentiles = cases.Percentiles
+		r.of.Run.Plan.Percentiles = session.Percentiles
 	}
 	return r, nil
 }
@@ -150,7 +149,7 @@ func (r replay) unfit() string {
 func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, error) {
 	load := sim.Replay(r.of)
 	c := predict.Case{Load: predict.Fixed(load), Known: true, Run: r.of.Run}
-	if len(load.Requests) > cases.Kept {
+	if len(load.Requests) > session.Kept {
 		c.AtOnce = 1
 	}
 	return c, text.Join(", ", session.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, session.English)), nil

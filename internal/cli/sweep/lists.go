@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/syntax"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 )
 
 // lists are the texts of flags that take lists, by the flag.
@@ -30,7 +30,7 @@ func takesList(f *kong.Flag) bool {
 
 // Lists lets the flags of the command take lists, in a grammar that is built.
 func Lists(k *kong.Kong) error {
-	node := syntax.Command(k.Model.Node, "sweep")
+	node := flags.Command(k.Model.Node, "sweep")
 	if node == nil { // a parser of another command
 		return nil
 	}

@@ -2,7 +2,7 @@ package ui
 
 import (
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-	"github.com/pitot-bench/pitot/internal/cli/experiments"
+
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"
@@ -14,10 +14,10 @@ func judged(runs *store.Store, file, version string) web.Judged {
 	p := comparing.NewPage(runs, file, version)
 	return web.Judged{
 		Compare: p.Compare, Note: p.Note,
-		Experiments: func(lang *words.Language) (view.Experiments, error) { return experiments.Answers(runs, lang) },
+		Experiments: func(lang *words.Language) (view.Experiments, error) { return comparing.Answers(runs, lang) },
 		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
-			return experiments.Answer(runs, name, lang)
+			return comparing.Answer(runs, name, lang)
 		},
-		Log: func(name string, leg int) (string, error) { return experiments.Log(runs, name, leg) },
+		Log: func(name string, leg int) (string, error) { return comparing.Log(runs, name, leg) },
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-	"github.com/pitot-bench/pitot/internal/cli/searches"
+
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"
@@ -139,6 +139,6 @@ func (s *serving) serve(ctx context.Context, say func(string), h http.Handler) e
 func Server(runs *store.Store, file, flag, version string) *web.Server {
 	return &web.Server{
 		Runs: runs, File: file, Version: version, StoreFlag: flag, Figures: known.Figures,
-		Judged: judged(runs, flag, version), Finder: web.Finder{List: searches.List, Show: searches.Show},
+		Judged: judged(runs, flag, version), Finder: web.Finder{List: List, Show: Show},
 	}
 }

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
+)
+
+// usualLoad is sent where the flags say nothing else: prompts and answers of all lengths, since a length that does not
+// vary has no cost of its own.
+var usualLoad = map[string]string{"load[0].dataset.input_len": "lognormal(400,0.8)", "load[0].dataset.output_len": "lognormal(120,0.7)"}
+
+// own are the settings that the loads of a calibration have themselves; the empty path is that of flags about results.
+var calibrateOwn = []string{"", "target.url", "target.host", "target.port", rate, "load[0].arrival.ramp", "load[0].arrival.file", inFlight, requests, duration, "seed", "name"}
+
+const (
+	rate     = "load[0].arrival.rate"
+	inFlight = "gate.concurrency"
+	requests = "requests"
+	duration = "duration"
+)
+
+// A load is the settings in which one differs from the others.
+type load func(d *pitot.Draft, bears float64) []pitot.Setting
+
+// loads are the runs that show most of an engine: few and many requests at once, arrivals at a
+// quarter of what it was seen to bear, and a burst of at most ten seconds' work. bears is in
+// requests per second.
+var loads = []load{
+	closed(1), closed(4), closed(16), closed(64),
+	func(d *pitot.Draft, bears float64) []pitot.Setting {
+		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of its own text
+		return []pitot.Setting{d.Set(rate, quarter), d.Set(duration, 12*time.Second)}
+	},
+	func(d *pitot.Draft, bears float64) []pitot.Setting {
+		return []pitot.Setting{d.Set(rate, 1000), d.Set(requests, min(320, max(40, int(10*bears))))}
+	},
+}
+
+func closed(n int) load {
+	return func(d *pitot.Draft, _ float64) []pitot.Setting {
+		return []pitot.Setting{d.Set(inFlight, n), d.Set(duration, 8*time.Second)}
+	}
+}
+
+// draft is that of all loads.
+func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
+	d, err := con.Draft(append([]string{"bench"}, c.Runs...)...)
+	if err != nil {
+		return nil, err
+	}
+	if flag := d.Gives(calibrateOwn...); flag != "" {
+		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
+	}
+	if d.Gives(slices.Collect(maps.Keys(usualLoad))...) == "" {
+		for path, length := range usualLoad {
+			d = d.With(d.Set(path, length))
+		}
+	}
+	return d.With(d.Set("target.url", c.URL)), nil
+}
+
+// load compiles load i.
+func (c calibrateCmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.Load, error) {
+	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
+	return con.Load(d.With(more...))
+}
+
+// check compiles all loads, so that a mistake is reported before any traffic.
+func (c calibrateCmd) check(con *session.Session, d *pitot.Draft) error {
+	for i := range loads {
+		if _, err := c.load(con, d, i, 1, "calibrate"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure makes the runs, one after the other.
+func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err error) {
+	d, err := c.draft(con)
+	if err == nil {
+		err = c.check(con, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	name := "calibrate-" + time.Now().Format("20060102-150405")
+	bears := 0.0
+	for i := range loads {
+		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
+		l, err := c.load(con, d, i, bears, name)
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.one(con, l)
+		if invalid := (invalidError{}); errors.As(err, &invalid) {
+			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
+		}
+		if err != nil {
+			return nil, errors.Join(err, kept(name, i))
+		}
+		traces = append(traces, t)
+		if t.Run.End > 0 {
+			bears = max(bears, float64(len(t.Records))/t.Run.End.Seconds())
+		}
+	}
+	return traces, nil
+}
+
+// An invalidError is a run that shows its client: no engine is found from such runs.
+type invalidError struct{ why string }
+
+func (e invalidError) Error() string { return e.why }
+
+// one makes the run of a load, to its end. An invalid one shows its client and ends all.
+func (c calibrateCmd) one(con *session.Session, l experiment.Load) (*trace.Trace, error) {
+	r, err := con.Make(l, session.Options{Store: c.Store})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Trace.Run.Status != trace.Complete:
+		return nil, session.ErrInterrupted
+	}
+	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
+		return nil, invalidError{session.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
+	}
+	return r.Trace, r.Unanswered()
+}
+
+// kept says what there is of a calibration that did not come to its end; nil if nothing is.
+func kept(name string, runs int) error {
+	if runs == 0 {
+		return nil
+	}
+	return fmt.Errorf("what was measured is kept: pitot calibrate '%s/*'", name)
+}

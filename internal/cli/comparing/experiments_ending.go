@@ -1,0 +1,84 @@
+package comparing
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// Ending writes why an experiment ended, which legs it lost, and what it cost.
+func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
+	say := func(code plan.Code, args ...any) { fmt.Fprintln(w, lang.Word(code, args...)) }
+	if !j.Ended.IsZero() && j.Looks.Most > 1 {
+		fmt.Fprintln(w, lang.Say(j.Ended))
+	}
+	if lost := len(j.With(experiment.Failed)); lost > 0 {
+		say("experiment.lost-legs", "legs", lost)
+		for _, l := range j.With(experiment.Failed) {
+			say("experiment.leg-why", "leg", l.Position, "why", l.Why, "log", l.Log)
+		}
+	}
+	fmt.Fprintln(w, lang.Say(cost(j)))
+	if m := starts(j); !m.IsZero() {
+		fmt.Fprintln(w, lang.Say(m))
+	}
+	return nil
+}
+
+// cost is what an experiment was made of, and how long it took.
+func cost(j *experiment.Journal) plan.Message {
+	legs, runs, confirms := j.With(experiment.Done), 0, map[int]bool{}
+	for _, l := range legs {
+		runs += len(l.Runs)
+		if l.Confirms {
+			confirms[l.Block] = true
+		}
+	}
+	first, later := startTimes(j)
+	return plan.Say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
+}
+
+// starts are how many servers were started, and how long that took; zero if none was.
+func starts(j *experiment.Journal) plan.Message {
+	first, later := startTimes(j)
+	if len(first) == 0 {
+		return plan.Message{}
+	}
+	return plan.Say("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
+}
+
+// startTimes are the times that servers took until they answered: the first of each variant,
+// which may compile and fill caches, and later ones.
+func startTimes(j *experiment.Journal) (first, later []time.Duration) {
+	seen := map[string]bool{}
+	for _, l := range j.Legs {
+		if l.Ready == 0 {
+			continue
+		}
+		if seen[l.Variant] {
+			later = append(later, l.Ready)
+		} else {
+			first = append(first, l.Ready)
+		}
+		seen[l.Variant] = true
+	}
+	return first, later
+}
+
+func sum(all []time.Duration) (total time.Duration) {
+	for _, d := range all {
+		total += d
+	}
+	return total
+}
+
+func mean(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	return sum(all) / time.Duration(len(all))
+}

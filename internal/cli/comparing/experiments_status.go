@@ -1,0 +1,86 @@
+package comparing
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// At is a journal as it is at an instant, that was stored before: what is under way takes longer
+// than was stored, and what a process was doing that has ended is interrupted.
+func At(now, stored time.Time, j *experiment.Journal) *experiment.Journal {
+	if j.Status != experiment.Running {
+		j.Abandon()
+		return j
+	}
+	j.Spent += now.Sub(stored)
+	for _, l := range j.With(experiment.Running) {
+		l.Took = now.Sub(l.Began)
+	}
+	return j
+}
+
+// List writes experiments, a line each.
+func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, lang.Word("experiments.none"))
+		return err
+	}
+	rows := [][]string{{lang.Word("experiments.name"), lang.Word("experiments.started"), lang.Word("experiments.status"), lang.Word("experiments.legs"), lang.Word("experiments.spent")}}
+	for _, j := range all {
+		rows = append(rows, []string{
+			text.Clean(j.Name), j.Started.Format("2006-01-02 15:04"), lang.Word(statusOf(j.Status)),
+			fmt.Sprint(len(j.With(experiment.Done))), rounded(j.Spent).String(),
+		})
+	}
+	return text.Columns(w, rows)
+}
+
+// statusOf are the words on a status. Of what runs it is known whether its process is alive.
+func statusOf(s experiment.Status) plan.Code {
+	if s == experiment.Running {
+		return "experiments.running"
+	}
+	return plan.Code("status." + s)
+}
+
+// Status writes the state of an experiment: each leg, what it had of a server, and why it
+// failed.
+func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
+	fmt.Fprintln(w, lang.Word("experiment.state", "name", j.Name, "status", lang.Word(statusOf(j.Status)), "started", j.Started.Format(time.DateTime), "spent", rounded(j.Spent)))
+	if !j.Why.IsZero() {
+		fmt.Fprintln(w, lang.Word("experiment.because", "why", j.Why))
+	}
+	if !j.Ended.IsZero() && j.Looks.Most > 1 {
+		fmt.Fprintln(w, lang.Say(j.Ended))
+	}
+	var rows [][]string
+	head := []string{}
+	for _, c := range []string{"leg", "block", "variant", "status", "took", "server", "runs"} {
+		head = append(head, lang.Word(plan.Code("experiments."+c)))
+	}
+	rows = append(rows, head)
+	for _, l := range j.Legs {
+		server := "-"
+		if l.Ready > 0 {
+			server = lang.Word("experiments.ready-in", "took", rounded(l.Ready))
+		}
+		rows = append(rows, []string{
+			fmt.Sprint(l.Position), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", text.Clean(l.Variant), "again", l.Attempt > 1, "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
+		})
+	}
+	if err := text.Columns(w, rows); err != nil {
+		return err
+	}
+	for _, l := range j.Legs {
+		if !l.Why.IsZero() {
+			fmt.Fprintln(w, lang.Word("experiment.leg-why", "leg", l.Position, "why", l.Why, "log", l.Log))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package comparing
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// A View writes what happens.
+type View struct {
+	Say  func(line string)
+	Lang *words.Language
+}
+
+// Handle says what happens.
+func (v View) Handle(e experiment.Event) {
+	say := func(code plan.Code, args ...any) { v.Say(v.Lang.Word(code, args...)) }
+	switch e := e.(type) {
+	case experiment.LegBegins:
+		say("experiment.leg", "leg", e.Number, "of", e.Of, "block", e.Leg.Block, "variant", e.Leg.Variant, "again", e.Leg.Attempt > 1, "confirms", e.Leg.Confirms)
+	case experiment.ServerReady:
+		say("experiment.ready", "took", rounded(e.Took))
+	case experiment.RunMade:
+		say("experiment.made", "workload", e.Workload, "run", e.Result.Trace.Run.ID, "figures", brief(e.Result.Trace), "waves", waves(e.Result.Trace))
+	case experiment.LegEnded:
+		switch e.Leg.Status {
+		case experiment.Interrupted:
+			say("experiment.leg-stopped")
+		case experiment.Failed:
+			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
+		}
+	case experiment.Waiting:
+		v.Say(v.Lang.Say(e.What))
+	case experiment.LogShortened:
+		say("experiment.log-shortened", "written", e.Written, "left", e.LeftOut, "log", e.Leg.Log)
+	case experiment.ServerUnstopped:
+		v.unstopped(e)
+	case experiment.Judged:
+		settled, all := settled(e.Comparison)
+		say("experiment.look", "look", e.Looks.Done, "of", e.Looks.Most, "settled", settled, "all", all)
+	case experiment.Confirming:
+		say("experiment.confirming", "variant", e.Variant, "blocks", e.Blocks)
+	}
+}
+
+func (v View) unstopped(e experiment.ServerUnstopped) {
+	if e.Err != nil {
+		v.Say(v.Lang.Word("experiment.unstopped", "variant", e.Leg.Variant, "why", e.Err))
+	}
+	for _, m := range e.Unverified {
+		v.Say(v.Lang.Say(m))
+	}
+}
+
+// rounded is a duration that somebody reads.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// brief are the figures of a run that people look at first; those that it has not are 0.
+func brief(t *trace.Trace) plan.Message {
+	value := map[string]float64{}
+	for _, f := range (metrics.Rules{}).Figures(t, "pitot", "") {
+		value[f.Name] = f.Value
+	}
+	return plan.Say("experiment.figures", "ttft", value["ttft.mean"], "tpot", value["tpot.mean"], "output", value["throughput.output"], "requests", value["throughput.requests"])
+}
+
+// waves are those of the warm-up of a run; 0: it had none.
+func waves(t *trace.Trace) int {
+	if w := t.Run.WarmUp; w != nil {
+		return len(w.Waves)
+	}
+	return 0
+}
+
+// settled is how many of the main changes have a verdict.
+func settled(c compare.Comparison) (n, all int) {
+	for _, w := range c.Workloads {
+		for _, v := range w.Variants {
+			if v.Tally == nil {
+				continue
+			}
+			for _, row := range v.Tally.Main {
+				all++
+				for column := range w.Variants {
+					if change := w.Rows[row].Cells[column].Change; w.Variants[column].Name == v.Name && change != nil && change.Verdict != compare.CannotTell {
+						n++
+					}
+				}
+			}
+		}
+	}
+	return n, all
+}

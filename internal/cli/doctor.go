@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/session"
+)
+
+// Cmd is `pitot doctor`.
+type doctorCmd struct {
+	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
+	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`
+	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
+}
+
+// diagnosis is what `pitot doctor --json` prints.
+type diagnosis struct {
+	Verdict  doctor.Verdict   `json:"verdict"` // the gravest
+	Plan     doctor.Plan      `json:"plan"`
+	Findings []doctor.Finding `json:"findings"`
+	Facts    doctor.Facts     `json:"facts"`
+}
+
+// Run looks at this machine and says what it found. Only what is bad is an error.
+func (c doctorCmd) Run(con *session.Session) error {
+	planned := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
+	if err := planned.Validate(); err != nil {
+		return session.Usage(err)
+	}
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	facts, err := doctor.Look(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
+	d.Verdict = doctor.Worst(d.Findings)
+	if err := d.print(con.Stdout, c.JSON); err != nil {
+		return err
+	}
+	if d.Verdict == doctor.Bad {
+		return fmt.Errorf("this machine is not fit for a run: what is bad, and what to do about it, stands above")
+	}
+	return nil
+}
+
+func (d diagnosis) print(to io.Writer, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(to)
+		enc.SetIndent("", "  ")
+		return enc.Encode(d)
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ITEM\tVALUE\tVERDICT")
+	for _, f := range d.Findings {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", session.English.Word(f.Item), session.English.Say(f.Value), f.Verdict)
+	}
+	err := w.Flush()
+	for _, f := range d.Findings {
+		if !f.Advice.IsZero() {
+			_, err = fmt.Fprintf(to, "\n%s: %s\n  %s\n", session.English.Word(f.Item), f.Verdict, session.English.Say(f.Advice))
+		}
+	}
+	return err
+}

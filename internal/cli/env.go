@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/run/inspect"
+	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// Cmd is `pitot env`.
+type envCmd struct {
+	Site   string `arg:"" optional:"" placeholder:"TARGET" help:"Server to look at: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, or kubectl:POD[@NAMESPACE]. Default: with --url the process on this machine that serves there, else this machine."`
+	URL    string `placeholder:"URL" help:"Where the server answers: its process is the one that listens on that port."`
+	Tree   string `placeholder:"DIR" help:"Working tree of git at the target whose commit and changes to show. Default: those that packages are installed from, and the server's working directory."`
+	All    bool   `short:"a" help:"Show all variables and packages, not only those that matter."`
+	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
+}
+
+// Run prints.
+func (c envCmd) Run(con *session.Session) error {
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	e, notes, err := c.find(ctx, con.Secrets)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(con.Stderr, "pitot: "+session.English.Say(n))
+	}
+	if e == nil {
+		return fmt.Errorf("nothing is known of the environment at %s", strings.TrimSpace(c.Site+" "+c.URL))
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(con.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(e)
+	}
+	return text.Environment(con.Stdout, e, c.All)
+}
+
+func (c envCmd) find(ctx context.Context, secrets *secret.Set) (*environment.Environment, []plan.Message, error) {
+	s := inspect.Subject{URL: c.URL, Tree: c.Tree, Secrets: secrets, Asked: true}
+	if c.URL != "" && !strings.Contains(c.URL, "://") {
+		return nil, nil, session.Usagef("--url %q: must be a URL such as http://127.0.0.1:8000", c.URL)
+	}
+	if c.Site == "" && c.URL == "" && c.Tree == "" {
+		return inspect.Machine(ctx), nil, nil
+	}
+	s.Site = plan.Site{Kind: plan.Here}
+	if c.Site != "" {
+		var err error
+		if s.Site, err = plan.ParseSite(c.Site); err != nil {
+			return nil, nil, session.Usagef("TARGET %w", err)
+		}
+	}
+	if s.Site.Kind == plan.Here || s.Site.Kind == plan.ByPID {
+		if c.Tree != "" {
+			s.Tree, _ = filepath.Abs(c.Tree) // else it is taken as it is
+		}
+	}
+	e, notes := inspect.Server(ctx, s)
+	return e, notes, nil
+}

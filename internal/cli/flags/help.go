@@ -1,0 +1,81 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
+)
+
+// Description stands above all commands.
+const Description = `Pitot measures LLM serving endpoints: what they do, how sure that is, and what
+the load generator itself did to the figures.
+
+Examples:
+  pitot bench                                      the built-in engine, to look around
+  pitot bench --url http://127.0.0.1:8000 -c 16 --duration 1m
+  pitot vllm bench serve --model NAME --num-prompts 100
+  pitot sglang bench_serving --num-prompts 100     the lines that you have, and Pitot's verdict
+  pitot watch http://127.0.0.1:8000                what a server does now, without any load
+  pitot serve --profile small-chat                 a server to try clients against
+  pitot runs list                                  what was measured so far
+  pitot compare before after                       better, worse, the same, or undecided
+  pitot predict small-chat --rate 5 --set replicas.count=1..4 --slo ttft.p99=50ms
+  pitot plan -- bench --rate 5                     what a line would send, without sending it
+  pitot help bench                                 all flags of a command`
+
+// Asked turns what asks for help into the flag that the parser knows: nothing at all, and
+// the word help before a command.
+func Asked(args []string) []string {
+	asked := len(args) == 0
+	for len(args) > 0 && args[0] == "help" {
+		asked, args = true, args[1:]
+	}
+	if asked {
+		return append(slices.Clip(args), "--help")
+	}
+	return args
+}
+
+// HelpFlag reports whether an argument asks for help.
+func HelpFlag(arg string) bool { return arg == "--help" || arg == "-h" }
+
+const ownFlags = `
+Flags of Pitot's own:
+  --dialect-version FORM    FORMS
+  --require-valid           exit with 3 unless the run is valid
+  --fleet URL|local         send the requests from the workers of a fleet; its other
+                            flags, such as --workers N, are those of pitot bench
+
+Every run is kept: see pitot runs. PITOT_STORE names the file.
+`
+
+// A flag of other tools is listed with its default.
+const flagsOf = "\nFlags, with their defaults:\n"
+
+// VLLM is the help of `pitot vllm bench serve`.
+func VLLM() string {
+	return `usage: pitot vllm bench serve [flags]
+
+pitot vllm bench serve takes the flags of vllm bench serve and follows its rules:
+names may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON,
+and --config FILE reads flags from YAML. Flags that are not supported, or that do not
+go together, are refused by name before anything is sent. docs/vllm.md lists them.
+Datasets of the hub are read from a local copy, and downloaded only if
+PITOT_HF_DOWNLOAD=1.
+` + own("definitions and report of 2026-11 (release 0.33, the\n                            default), 2026-08 (0.28 to 0.32), 2025-12 or 2025-07") +
+		flagsOf + vllm.Help()
+}
+
+// SGLang is the help of `pitot sglang bench_serving`, which is known as program; given are its
+// arguments, which select a version of the flags.
+func SGLang(program string, given []string) string {
+	return `pitot python -m sglang.bench_serving, or pitot sglang bench_serving, takes the flags of
+sglang.bench_serving and follows Python's rules: names may be cut short.
+docs/sglang.md lists the differences.
+` + own("flags, definitions and report of main (default) or of\n                            2026-01 (around release 0.5.6)") + "\n" +
+		sglang.Usage(program, given) + flagsOf + sglang.Help(given)
+}
+
+func own(forms string) string { return strings.Replace(ownFlags, "FORMS", forms, 1) }

@@ -1,0 +1,60 @@
+package flags
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// Numbers has a parser read the numbers of flags as those of plans and files of settings are read.
+var Numbers = kong.OptionFunc(func(k *kong.Kong) error {
+	for kind, read := range map[reflect.Kind]func(string, reflect.Value) error{
+		reflect.Int: readWhole, reflect.Int64: readWhole,
+		reflect.Uint32: readUnsigned, reflect.Uint64: readUnsigned,
+		reflect.Float64: readNumber,
+	} {
+		if err := kong.KindMapper(kind, mapper(read)).Apply(k); err != nil {
+			return err
+		}
+	}
+	return nil
+})
+
+type mapper func(text string, into reflect.Value) error
+
+// Decode reads the value of a flag.
+func (read mapper) Decode(ctx *kong.DecodeContext, into reflect.Value) error {
+	t, err := ctx.Scan.PopValue("number")
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprint(t.Value)
+	if err := read(text, into); err != nil {
+		return fmt.Errorf("%q: %w", text, err)
+	}
+	return nil
+}
+
+func readWhole(text string, into reflect.Value) error {
+	v, err := plan.ParseWhole(text)
+	into.SetInt(v)
+	return err
+}
+
+func readUnsigned(text string, into reflect.Value) error {
+	v, err := plan.ParseUnsigned(text)
+	if err == nil && into.OverflowUint(v) {
+		return fmt.Errorf("must be at most %d", uint64(1)<<into.Type().Bits()-1)
+	}
+	into.SetUint(v)
+	return err
+}
+
+func readNumber(text string, into reflect.Value) error {
+	x, err := plan.ParseNumber(text)
+	into.SetFloat(x)
+	return err
+}

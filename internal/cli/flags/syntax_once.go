@@ -1,0 +1,65 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+)
+
+// Parse parses a command line, a flag and a value that begins with a dash among it. Of a flag with two values that keeps
+// the last one, said has that it does, unless that is a mistake.
+func Parse(parser *kong.Kong, args []string) (k *kong.Context, said []string, err error) {
+	if args, err = WithValues(parser.Model.Node, args); err != nil {
+		return nil, nil, err
+	}
+	if k, err = parser.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	said, err = twice(k)
+	return k, said, err
+}
+
+// twice finds flags that are given two values and keep the last one only: a script may have values of its own that whoever
+// calls it replaces. What is to be measured is no such value.
+func twice(k *kong.Context) (said []string, err error) {
+	given := map[*kong.Flag]string{}
+	for _, element := range k.Path {
+		f := element.Flag
+		if f == nil || f.IsCumulative() || f.IsCounter() {
+			continue
+		}
+		value := valueOf(f, k.Args[len(k.Args)-len(element.Remainder())-1])
+		if before, again := given[f]; again && before != value {
+			what := fmt.Sprintf("--%s: is given twice, as %s and as %s; ", f.Name, quoted(before), quoted(value))
+			if f.Name == "url" {
+				return nil, errors.New(what + "give it once, or compare two servers with `pitot ab`")
+			}
+			said = append(said, what+"the last one counts")
+		}
+		given[f] = value
+	}
+	return said, nil
+}
+
+// valueOf is the value that a flag has in the last argument of its own.
+func valueOf(f *kong.Flag, arg string) string {
+	name, value, ok := strings.Cut(arg, "=")
+	switch {
+	case f.IsBool() && strings.HasPrefix(name, "--no-") && f.Name != name[2:] && !slices.Contains(f.Aliases, name[2:]):
+		return "false"
+	case ok && strings.HasPrefix(name, "--"):
+		return value
+	case f.IsBool():
+		return "true"
+	case f.Short != 0 && len(arg) > 2 && strings.HasPrefix(arg, "-"+string(f.Short)):
+		return strings.TrimPrefix(arg[2:], "=")
+	}
+	return arg
+}
+
+func quoted(value string) string { return fmt.Sprintf("%.200q", secret.Mask(value)) }

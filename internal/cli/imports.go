@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+)
+
+// Cmd is `pitot import`.
+type importCmd struct {
+	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
+	DryRun bool     `short:"n" help:"Show the results without importing them."`
+	flags.Kept
+}
+
+// A tally counts what an import found.
+type tally struct {
+	added, known, problems int
+	rows                   [][]string // what is shown of each
+}
+
+// Run imports.
+func (c importCmd) Run(con *session.Session) error {
+	if err := session.Some("path", "import", c.Paths); err != nil {
+		return err
+	}
+	files, problems, err := session.Files(c.Paths)
+	if err != nil {
+		return err
+	}
+	var runs *store.Store
+	if !c.DryRun {
+		if runs, err = con.OpenStore(c.Store); err != nil {
+			return err
+		}
+		defer runs.Close()
+	}
+	var n tally
+	var errs []error
+	n.complain(con, problems)
+	for _, f := range files {
+		problems, err := n.file(runs, f)
+		n.complain(con, problems)
+		errs = append(errs, err)
+	}
+	err = errors.Join(append(errs, text.Columns(con.Stdout, n.rows))...)
+	fmt.Fprintln(con.Stdout, n.words(c.DryRun))
+	if err == nil && n.added+n.known == 0 {
+		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
+	}
+	return err
+}
+
+// file keeps what a file holds.
+func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
+	found, problems, file, err := f.Read()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var errs []error
+	for _, one := range found {
+		errs = append(errs, n.keep(runs, f, one))
+	}
+	return problems, errors.Join(errs...)
+}
+
+// keep stores what was found, unless there is no store, and says so.
+func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
+	where := f.Path
+	if o := found.Run.Origin; o != nil {
+		where = text.Place(f.Path, o.Line)
+	}
+	known, err := false, error(nil)
+	if runs != nil {
+		known, err = take(runs, found)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	word := "new"
+	n.added++
+	if known {
+		word = "known"
+		n.added, n.known = n.added-1, n.known+1
+	}
+	n.rows = append(n.rows, []string{found.Run.ID, word, what(found.Run), found.Run.Name, where})
+	return nil
+}
+
+// take stores what was found, unless it is known.
+func take(runs *store.Store, found result.Found) (known bool, err error) {
+	sampled, err := found.Telemetry()
+	if err != nil {
+		return false, err
+	}
+	return runs.Import(found.Run, found.Records, sampled)
+}
+
+func (n tally) words(dry bool) string {
+	text := fmt.Sprintf("%s: %d new, %d known", session.Counted(n.added+n.known, "result"), n.added, n.known)
+	if dry {
+		text = session.Counted(n.added, "result") + ", none kept"
+	}
+	if n.problems > 0 {
+		text += "; " + session.Counted(n.problems, "problem")
+	}
+	return text
+}
+
+// complain says on stderr what could not be read, and counts it.
+func (n *tally) complain(con *session.Session, problems []result.Problem) {
+	con.Complain(problems)
+	n.problems += len(problems)
+}
+
+// what says whose result a run is, and how much there is of it.
+func what(run trace.Run) string {
+	if run.Origin == nil {
+		return "pitot"
+	}
+	return run.Origin.Tool + " " + string(run.Origin.Detail)
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// Most is how many runs one command makes.
+const mostRepeats = 10_000
+
+// Specs are n runs of a Spec: the first as it is, each further one with the next seed, or
+// all with the same.
+//
+// What one run draws another one must draw anew, or noise that is common to both would pass for none: each has a seed
+// of its own, for prompts, arrivals and the simulated engine. With the same seed they send the same requests, which
+// leaves the noise of the server and of the machine, and what a cache of prompts makes of it.
+func repeatSpecs(s plan.Spec, n int, same bool) []plan.Spec {
+	all := make([]plan.Spec, n)
+	for i := range all {
+		all[i] = s
+		if !same && i > 0 {
+			all[i].Seed = (s.Seed + uint64(i)) & math.MaxUint32
+			all[i].Target.Engine = reseeded(s.Target, i)
+		}
+	}
+	return all
+}
+
+// reseeded are the settings of the engine with the seed i after its own; what is no object is
+// left to whom it concerns.
+func reseeded(t plan.Target, i int) json.RawMessage {
+	if t.URL != "" {
+		return t.Engine
+	}
+	settings, seed := map[string]json.RawMessage{}, uint64(0)
+	if t.Engine != nil && json.Unmarshal(t.Engine, &settings) != nil {
+		return t.Engine
+	}
+	if own, ok := settings["seed"]; ok && json.Unmarshal(own, &seed) != nil {
+		return t.Engine
+	}
+	settings["seed"], _ = json.Marshal(seed + uint64(i))
+	b, _ := json.Marshal(settings) // of raw messages that were read
+	return b
+}

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Percentiles are those that are predicted unless others are asked for.
+var Percentiles = []float64{99}
+
+// Kept is the largest number of requests in a load of which all draws are kept for the next
+// profile, and simulated at once.
+const Kept = 10_000
+
+// Simulated is a Spec without all that is about a server and the client in front of it.
+func Simulated(s plan.Spec) plan.Spec {
+	s.Target = plan.Target{Simulated: true}
+	s.Request.Model, s.Request.Root, s.Request.IDs = "", "", ""
+	s.Name, s.KeepText, s.Cache = "", false, ""
+	s.Before, s.After, s.Probe, s.Client, s.Dialect, s.Objectives = plan.Before{}, plan.After{}, plan.Probe{}, plan.Client{}, plan.Dialect{}, nil
+	return s
+}
+
+// A Load is a Spec that is predicted: draw i of its requests has the seed of the Spec plus i.
+type Load struct {
+	session *Session
+	words   func(error) error
+	spec    plan.Spec
+	settled bool // the time of the load was chosen, and its steady state counts
+	mu      sync.Mutex
+	known   map[string]draw // by what they depend on of a profile
+}
+
+// A draw is requests, and the run that simulates them.
+type draw struct {
+	sim.Plan
+	run trace.Run
+}
+
+// New is the load of a Spec of a simulation, by itself or as Simulated makes one of another;
+// words says what is wrong with it as its front end does. Settled is that its steady state counts.
+func New(con *Session, s plan.Spec, settled bool, words func(error) error) *Load {
+	if len(s.Percentiles) == 0 {
+		s.Percentiles = Percentiles
+	}
+	return &Load{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
+}
+
+// lengthen gives a load whose requests and time are open the time that it takes to show what its
+// rate does to the engine of a profile. It is the same for all profiles that come after.
+func (l *Load) lengthen(ctx context.Context, p *profile.Profile) error {
+	if !lasting.Open(&l.spec) {
+		return nil
+	}
+	light, err := l.simulate(ctx, lasting.Light(l.spec), p)
+	if err != nil {
+		return err
+	}
+	l.spec, l.settled = lasting.Lengthened(l.spec, lasting.Long(light.Records)), true
+	for range mostTries {
+		t, err := l.simulate(ctx, l.spec, p)
+		needs := lasting.Needs(t, &l.spec)
+		if err != nil || needs <= l.spec.Duration.Std() {
+			return err
+		}
+		l.spec.Duration = plan.Duration(needs)
+	}
+	return nil
+}
+
+// mostTries is how often a load is lengthened whose answers turn out to take longer.
+const mostTries = 2
+
+// simulate is a run of a Spec.
+func (l *Load) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
+	load, made, err := l.session.Requests(ctx, s, p)
+	if err != nil {
+		return nil, l.words(err)
+	}
+	model, err := engine.New(p.Engine)
+	if err != nil {
+		return nil, err
+	}
+	load.Stop = func() bool { return ctx.Err() != nil }
+	return &trace.Trace{Run: made, Records: sim.Run(model, load).Records}, nil
+}
+
+// Case is the load on a profile, without level and objectives, and how many requests its first
+// draw has.
+func (l *Load) Case(ctx context.Context, p *profile.Profile) (c predict.Case, requests int, err error) {
+	if err = l.lengthen(ctx, p); err != nil {
+		return c, 0, err
+	}
+	first, err := l.draw(ctx, p, 0)
+	if err != nil {
+		return c, 0, err
+	}
+	c = predict.Case{Profile: p, Run: first.run, Percentiles: first.run.Plan.Percentiles, Settled: l.settled}
+	c.Load = func(ctx context.Context, i int) (sim.Plan, error) {
+		d, err := l.draw(ctx, p, i)
+		return d.Plan, err
+	}
+	if len(first.Requests) > Kept {
+		c.AtOnce = 1
+	}
+	return c, len(first.Requests), nil
+}
+
+// draw is draw i, kept or made.
+func (l *Load) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock() // drawing keeps all processors busy
+	key := fmt.Sprint(i, intake(p))
+	if d, ok := l.known[key]; ok {
+		return d, nil
+	}
+	s := l.spec
+	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
+	d.Plan, d.run, err = l.session.Requests(ctx, s, p)
+	if err == nil && len(d.Requests) <= Kept {
+		l.known[key] = d
+	}
+	return d, l.words(err)
+}
+
+// intake is what the requests depend on of a profile: what the model is called, how long its
+// answers are and its context, and whether it matters what prompts say.
+func intake(p *profile.Profile) string {
+	e := p.Engine
+	return fmt.Sprint(p.Model, e.Context(), e.KV.PrefixCache, e.Disaggregation != nil, e.Speculative != nil, e.Replicas.Router)
+}
