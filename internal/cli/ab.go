@@ -34,7 +34,7 @@ type abCmd struct {
 	Name      string        `placeholder:"NAME" help:"Name of the experiment. Default: ab- and the time."`
 
 	Command []string `arg:"" optional:"" placeholder:"-- COMMAND" help:"The load: vllm bench serve ..., python -m sglang.bench_serving ..., bench ... or sim ..."`
-	conduct
+	experimentFlags
 }
 
 // Help explains it.

@@ -45,7 +45,7 @@ func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
 	release := func() {}
 	defer func() { release() }()
 	told := []listener{func(*session.View) run.Sink { // once the command line is known to be right
-		release = ui.Beside(p, c.UI, c.Store)
+		release = ui.ServePage(p, c.UI, c.Store)
 		return nil
 	}}
 	if c.OTLP != "" {
@@ -228,7 +228,7 @@ func (b *batch) make(c *compiled) error {
 	}
 	b.judged = append(b.judged, judged...)
 	if b.invalid == nil {
-		b.invalid = required(o.RequireValid, result.Summary.Health)
+		b.invalid = checkValid(o.RequireValid, result.Summary.Health)
 	}
 	return ended(b.view, made, err, errors.Join(printed, inWords(c.Front, result.Unanswered())), false)
 }
@@ -241,5 +241,5 @@ func ended(view *session.View, made session.Made, err, reported error, requireVa
 	if made.Trace.Run.Status == trace.Interrupted {
 		interrupted = errInterrupted
 	}
-	return errors.Join(reported, err, interrupted, required(requireValid, made.Summary.Health))
+	return errors.Join(reported, err, interrupted, checkValid(requireValid, made.Summary.Health))
 }

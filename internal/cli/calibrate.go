@@ -21,7 +21,7 @@ type calibrateCmd struct {
 	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: six loads, about 70 s."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write the profile to. Default: none."`
 	Title  string   `placeholder:"TEXT" help:"Title of the profile. Default: the model of the runs."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run finds the engine behind runs, and writes its profile.
@@ -34,7 +34,7 @@ func (c calibrateCmd) Run(con *session.Session) (err error) {
 	var traces []*trace.Trace
 	if c.URL != "" {
 		traces, err = c.measure(con)
-	} else if err = session.Some("run", "calibrate", c.Runs); err == nil {
+	} else if err = session.RequireArgs("run", "calibrate", c.Runs); err == nil {
 		traces, err = con.Traces(c.Runs, c.Store)
 	}
 	if err != nil {

@@ -108,7 +108,7 @@ func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err 
 			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
 		}
 		if err != nil {
-			return nil, errors.Join(err, kept(name, i))
+			return nil, errors.Join(err, resumeHint(name, i))
 		}
 		traces = append(traces, t)
 		if t.Run.End > 0 {
@@ -138,8 +138,8 @@ func (c calibrateCmd) one(con *session.Session, l experiment.Load) (*trace.Trace
 	return r.Trace, r.Unanswered()
 }
 
-// kept says what there is of a calibration that did not come to its end; nil if nothing is.
-func kept(name string, runs int) error {
+// resumeHint says what there is of a calibration that did not come to its end; nil if nothing is.
+func resumeHint(name string, runs int) error {
 	if runs == 0 {
 		return nil
 	}

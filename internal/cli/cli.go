@@ -238,7 +238,7 @@ func fail(p *session.Session, err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInterrupted):
-		if rest := beside(err, errInterrupted); rest != "" {
+		if rest := otherErrors(err, errInterrupted); rest != "" {
 			fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(rest))
 		}
 		fmt.Fprintln(p.Stderr, "pitot: interrupted")
@@ -251,7 +251,7 @@ func fail(p *session.Session, err error) int {
 	bad := errors.As(err, &notValid)
 	unsure := errors.As(err, &gate)
 	switch {
-	case beside(err, notValid, gate) != "" || !bad && !unsure:
+	case otherErrors(err, notValid, gate) != "" || !bad && !unsure:
 		return exitFailed
 	case bad || gate.Failed > 0:
 		return exitNotMet
@@ -259,8 +259,8 @@ func fail(p *session.Session, err error) int {
 	return exitCannotTell
 }
 
-// beside are the errors joined in err but some, a line each.
-func beside(err error, but ...error) string {
+// otherErrors are the errors joined in err but some, a line each.
+func otherErrors(err error, but ...error) string {
 	if !slices.ContainsFunc(but, func(one error) bool { return errors.Is(err, one) }) {
 		return err.Error()
 	}
@@ -270,7 +270,7 @@ func beside(err error, but ...error) string {
 	}
 	var lines []string
 	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
-		if line := beside(e, but...); line != "" {
+		if line := otherErrors(e, but...); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -39,7 +39,7 @@ type variants struct {
 	Predicted  bool     `help:"Compare simulated runs with measured ones. The report says which were never measured."`
 	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
 	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run compares.
@@ -102,7 +102,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	o := compare.Options{
 		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
-	if err := errors.Join(some("run", command, v.Runs), errLevel, errMargin); err != nil {
+	if err := errors.Join(requireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err
 	}
 	if v.By != "" && v.By != "pitot" && toolNamed(v.By).Definitions == nil {

@@ -26,9 +26,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A conductor carries out an experiment with this process and a store.
-type conductor struct {
-	*conduct
+// An experimentRunner carries out an experiment with this process and a store.
+type experimentRunner struct {
+	*experimentFlags
 	p        *session.Session
 	store    *store.Store
 	plan     *experiment.Plan
@@ -40,14 +40,14 @@ type conductor struct {
 }
 
 // carryOut makes what a journal lacks, and says what came of it.
-func (c *conduct) carryOut(p *session.Session, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
+func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
 	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
-	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
+	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
-	defer ui.Beside(p, c.UI, c.Store)()
+	defer ui.ServePage(p, c.UI, c.Store)()
 	ctx, stop, release := watchTwice(p, func() {
 		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
@@ -91,7 +91,7 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 	return ctx, stop, cancel
 }
 
-func (x *conductor) deps() experiment.Deps {
+func (x *experimentRunner) deps() experiment.Deps {
 	say := comparing.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
 		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
@@ -99,7 +99,7 @@ func (x *conductor) deps() experiment.Deps {
 }
 
 // measure makes a run and keeps it.
-func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experiment.Load, leg trace.Leg) (*run.Result, error) {
+func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l experiment.Load, leg trace.Leg) (*run.Result, error) {
 	preparing, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go func() {
@@ -114,7 +114,7 @@ func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experim
 }
 
 // keep stores the journal, unless another process has changed what is stored.
-func (x *conductor) keep(j *experiment.Journal) error {
+func (x *experimentRunner) keep(j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (x *conductor) keep(j *experiment.Journal) error {
 
 // void marks the runs of a leg as no evidence, one among them that a process which was killed
 // has left.
-func (x *conductor) void(l *experiment.Leg) error {
+func (x *experimentRunner) void(l *experiment.Leg) error {
 	all, err := x.store.List(store.Filter{Experiment: x.journal.Name, Since: x.journal.Started})
 	errs := []error{err}
 	for _, listed := range all {
@@ -148,7 +148,7 @@ func (x *conductor) void(l *experiment.Leg) error {
 }
 
 // observe are the runs of legs, to be judged.
-func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err error) {
+func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Run, err error) {
 	for _, l := range legs {
 		for _, made := range l.Runs {
 			if x.observed[made.ID] == nil {
@@ -167,7 +167,7 @@ func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err erro
 
 // space is an error if there is too little of it for another leg, in the folder of the experiment or
 // where the store is. What the system does not tell is no reason to stop.
-func (x *conductor) space() error {
+func (x *experimentRunner) space() error {
 	path, err := x.p.StorePath(x.Store)
 	if err != nil {
 		return err
@@ -181,12 +181,12 @@ func (x *conductor) space() error {
 }
 
 // log is the file for the output of a server.
-func (x *conductor) log(l *experiment.Leg) string {
+func (x *experimentRunner) log(l *experiment.Leg) string {
 	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d-%s.log", l.Position, fileName(l.Variant)))
 }
 
 // unfinished says how to go on with an experiment that did not end.
-func (x *conductor) unfinished(err error) error {
+func (x *experimentRunner) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
@@ -202,14 +202,14 @@ func (x *conductor) unfinished(err error) error {
 	return err
 }
 
-func (x *conductor) storeFlag() string {
+func (x *experimentRunner) storeFlag() string {
 	if x.Store == "" {
 		return ""
 	}
 	return " --store " + shell.Quote(x.Store)
 }
 
-func (x *conductor) fleetFlags() string {
+func (x *experimentRunner) fleetFlags() string {
 	words := x.Fleet.Words()
 	if words == nil {
 		return ""
@@ -218,17 +218,17 @@ func (x *conductor) fleetFlags() string {
 }
 
 // join has a fleet send the requests of all runs, if one is named.
-func (c *conduct) join(p *session.Session, made *experiment.Plan) (end func(), err error) {
+func (c *experimentFlags) join(p *session.Session, made *experiment.Plan) (end func(), err error) {
 	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.Load) bool { return l.Spec.Target.Simulated })
 	return p.JoinFleet(c.Fleet, simulated)
 }
 
 // report writes what came of the experiment, and the lab note.
-func (x *conductor) report(out *experiment.Outcome) error {
+func (x *experimentRunner) report(out *experiment.Outcome) error {
 	errs := []error{printOutcome(x.p, x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
-		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},
+		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
 	errs = append(errs, note.Run(x.p), x.Write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)

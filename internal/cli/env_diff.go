@@ -16,7 +16,7 @@ type envDiffCmd struct {
 	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
 	Second string `arg:"" name:"other" help:"Another one."`
 	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run prints what differs. That something does is no failure.

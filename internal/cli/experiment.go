@@ -32,23 +32,23 @@ type experimentCmd struct {
 	Resume experimentResumeCmd `cmd:"" help:"Go on with an experiment that was interrupted or killed."`
 }
 
-// conduct are the flags of commands that carry out an experiment.
-type conduct struct {
+// experimentFlags are the flags of commands that carry out an experiment.
+type experimentFlags struct {
 	Folder string `placeholder:"DIR" help:"Folder for the experiment's file, the logs of servers and the lab note. Default: the name of the experiment."`
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
-	flags.Shown
+	flags.ProgressFlag
 	outputFiles
 	flags.Page
-	flags.Kept
+	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
 }
 
 type experimentRunCmd struct {
 	File string `arg:"" placeholder:"FILE" help:"YAML file of the experiment; see docs/experiments.md."`
 	Name string `placeholder:"NAME" help:"Name of the experiment in the store. Default: that of the file."`
-	conduct
+	experimentFlags
 }
 
 // Run carries it out.
@@ -97,8 +97,8 @@ func prepareExperiment(p *session.Session, e *design.Experiment, explain func(pl
 }
 
 // begin carries out a new experiment.
-func (c *conduct) begin(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
-	experiment.Learn(p.Secrets, e)
+func (c *experimentFlags) begin(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
+	experiment.AddSecrets(p.Secrets, e)
 	made, err := prepareExperiment(p, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
@@ -113,10 +113,10 @@ func (c *conduct) begin(p *session.Session, e *design.Experiment, explain func(p
 		return err
 	}
 	defer s.Close()
-	if err := c.clear(p, s, e.Name); err != nil {
+	if err := c.endOrphans(p, s, e.Name); err != nil {
 		return err
 	}
-	j := &experiment.Journal{Name: e.Name, Started: time.Now(), Status: experiment.Running, Owner: owner()}
+	j := &experiment.Journal{Name: e.Name, Started: time.Now(), Status: experiment.Running, Owner: thisProcess()}
 	j.Looks = experiment.Looks(e.Design)
 	if err := j.Write(e, p.Secrets); err != nil {
 		return err
@@ -143,7 +143,7 @@ func makeFolder(j *experiment.Journal) error {
 }
 
 // create makes the file of an experiment, then its row in the store.
-func (c *conduct) create(p *session.Session, s *store.Store, j *experiment.Journal) error {
+func (c *experimentFlags) create(p *session.Session, s *store.Store, j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *conduct) create(p *session.Session, s *store.Store, j *experiment.Journ
 func fileOf(j *experiment.Journal) string { return filepath.Join(j.Folder, "experiment.yaml") }
 
 // newFolder is the folder for a new experiment, in which no other one is.
-func (c *conduct) newFolder(name string) (string, error) {
+func (c *experimentFlags) newFolder(name string) (string, error) {
 	dir := c.Folder
 	if dir == "" {
 		dir = strings.Map(func(r rune) rune {
@@ -187,7 +187,7 @@ func (c *conduct) newFolder(name string) (string, error) {
 
 type experimentResumeCmd struct {
 	Name string `arg:"" help:"Name of the experiment."`
-	conduct
+	experimentFlags
 }
 
 // Run goes on with it.
@@ -200,13 +200,13 @@ func (c *experimentResumeCmd) Run(p *session.Session) error {
 		return err
 	}
 	defer s.Close()
-	if _, _, err := c.resumable(s, c.Name); err != nil {
+	if _, _, err := c.loadForResume(s, c.Name); err != nil {
 		return err
 	}
-	if err := c.clear(p, s, ""); err != nil {
+	if err := c.endOrphans(p, s, ""); err != nil {
 		return err
 	}
-	j, changed, err := c.resumable(s, c.Name) // without the servers that were ended
+	j, changed, err := c.loadForResume(s, c.Name) // without the servers that were ended
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (c *experimentResumeCmd) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := c.missing(p, s, j); err != nil {
+	if err := c.dropLostLegs(p, s, j); err != nil {
 		return err
 	}
 	end, err := c.join(p, made)
@@ -232,7 +232,7 @@ func (c *experimentResumeCmd) Run(p *session.Session) error {
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
 		return usagef("--folder: %w", err)
 	}
-	j.Owner = owner()
+	j.Owner = thisProcess()
 	return c.carryOut(p, s, made, j, changed)
 }
 
@@ -257,7 +257,7 @@ type experimentStatusCmd struct {
 	Name string `arg:"" optional:"" help:"Name of the experiment. Default: all."`
 	JSON bool   `name:"json" help:"Print the journal as JSON."`
 	Lang string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run shows it.
@@ -309,7 +309,7 @@ func compileLoad(s *session.Session, words []string) (experiment.Load, error) {
 	switch {
 	case err != nil:
 		return experiment.Load{}, err
-	case c.fleet.Asked():
+	case c.fleet.HasFlag():
 		return experiment.Load{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
 	}
 	return experiment.Load{Compiled: c.Compiled}, nil

@@ -17,7 +17,7 @@ import (
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // A tally counts what an import found.
@@ -28,7 +28,7 @@ type tally struct {
 
 // Run imports.
 func (c importCmd) Run(con *session.Session) error {
-	if err := session.Some("path", "import", c.Paths); err != nil {
+	if err := session.RequireArgs("path", "import", c.Paths); err != nil {
 		return err
 	}
 	files, problems, err := session.Files(c.Paths)
@@ -80,7 +80,7 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 	}
 	known, err := false, error(nil)
 	if runs != nil {
-		known, err = take(runs, found)
+		known, err = storeNew(runs, found)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
@@ -91,12 +91,12 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 		word = "known"
 		n.added, n.known = n.added-1, n.known+1
 	}
-	n.rows = append(n.rows, []string{found.Run.ID, word, what(found.Run), found.Run.Name, where})
+	n.rows = append(n.rows, []string{found.Run.ID, word, contents(found.Run), found.Run.Name, where})
 	return nil
 }
 
-// take stores what was found, unless it is known.
-func take(runs *store.Store, found result.Found) (known bool, err error) {
+// storeNew stores what was found, unless it is known.
+func storeNew(runs *store.Store, found result.Found) (known bool, err error) {
 	sampled, err := found.Telemetry()
 	if err != nil {
 		return false, err
@@ -105,24 +105,24 @@ func take(runs *store.Store, found result.Found) (known bool, err error) {
 }
 
 func (n tally) words(dry bool) string {
-	text := fmt.Sprintf("%s: %d new, %d known", session.Counted(n.added+n.known, "result"), n.added, n.known)
+	text := fmt.Sprintf("%s: %d new, %d known", session.Plural(n.added+n.known, "result"), n.added, n.known)
 	if dry {
-		text = session.Counted(n.added, "result") + ", none kept"
+		text = session.Plural(n.added, "result") + ", none kept"
 	}
 	if n.problems > 0 {
-		text += "; " + session.Counted(n.problems, "problem")
+		text += "; " + session.Plural(n.problems, "problem")
 	}
 	return text
 }
 
 // complain says on stderr what could not be read, and counts it.
 func (n *tally) complain(con *session.Session, problems []result.Problem) {
-	con.Complain(problems)
+	con.ReportProblems(problems)
 	n.problems += len(problems)
 }
 
-// what says whose result a run is, and how much there is of it.
-func what(run trace.Run) string {
+// contents says whose result a run is, and how much there is of it.
+func contents(run trace.Run) string {
 	if run.Origin == nil {
 		return "pitot"
 	}

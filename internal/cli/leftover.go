@@ -22,15 +22,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// owner is this process.
-func owner() experiment.Owner {
+// thisProcess is this process.
+func thisProcess() experiment.Owner {
 	pid := os.Getpid()
 	return experiment.Owner{Host: proc.Host(), PID: pid, Birth: proc.Birth(pid)}
 }
 
-// clear looks at the experiments of the store before another one begins: servers that a killed
+// endOrphans looks at the experiments of the store before another one begins: servers that a killed
 // one has left running are ended with --yes, and else an error; one that is under way is told.
-func (c *conduct) clear(p *session.Session, s *store.Store, name string) error {
+func (c *experimentFlags) endOrphans(p *session.Session, s *store.Store, name string) error {
 	rows, err := s.Experiments()
 	if err != nil {
 		return err
@@ -69,13 +69,13 @@ func underWay(j *experiment.Journal) error {
 
 // clearServers ends the servers that an experiment has left running, if there are any and
 // --yes is given.
-func (c *conduct) clearServers(p *session.Session, s *store.Store, j *experiment.Journal, changed time.Time) error {
+func (c *experimentFlags) clearServers(p *session.Session, s *store.Store, j *experiment.Journal, changed time.Time) error {
 	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
 	o := server.Options{Secrets: p.Secrets, Dial: p.Dial, Hurry: ctx.Done()}
 	var errs []error
 	gone := false
-	for _, l := range leftBy(j) {
+	for _, l := range orphanServers(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
 		said := words.In(c.Lang).Say(what)
 		switch {
@@ -95,7 +95,7 @@ func (c *conduct) clearServers(p *session.Session, s *store.Store, j *experiment
 		l.Handle, gone = nil, true
 	}
 	if gone {
-		err := (&conductor{p: p, store: s, changed: changed}).keep(j)
+		err := (&experimentRunner{p: p, store: s, changed: changed}).keep(j)
 		if errors.Is(err, store.ErrExperimentChanged) { // by a process that does the same
 			err = nil
 		}
@@ -107,9 +107,9 @@ func (c *conduct) clearServers(p *session.Session, s *store.Store, j *experiment
 	return errors.Join(errs...)
 }
 
-// leftBy are the legs of an experiment whose servers were started on this machine, and not seen
+// orphanServers are the legs of an experiment whose servers were started on this machine, and not seen
 // to end.
-func leftBy(j *experiment.Journal) (legs []*experiment.Leg) {
+func orphanServers(j *experiment.Journal) (legs []*experiment.Leg) {
 	for _, l := range j.Legs {
 		if l.Handle != nil && l.Handle.Machine == proc.Host() {
 			legs = append(legs, l)
@@ -125,7 +125,7 @@ func printOrphans(p *session.Session, j *experiment.Journal, lang *words.Languag
 	}
 	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
-	for _, l := range leftBy(j) {
+	for _, l := range orphanServers(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: p.Secrets, Dial: p.Dial})
 		if err != nil {
 			return err
@@ -137,8 +137,8 @@ func printOrphans(p *session.Session, j *experiment.Journal, lang *words.Languag
 	return nil
 }
 
-// resumable is the journal of an experiment that can go on, and when it was stored.
-func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal, changed time.Time, err error) {
+// loadForResume is the journal of an experiment that can go on, and when it was stored.
+func (c *experimentFlags) loadForResume(s *store.Store, name string) (j *experiment.Journal, changed time.Time, err error) {
 	row, err := rowOf(s, name)
 	if err != nil {
 		return nil, changed, err
@@ -157,7 +157,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 }
 
 // read reads the file of an experiment that goes on, and says what is not as it was.
-func (c *conduct) read(p *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
+func (c *experimentFlags) read(p *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {
 			fmt.Fprintln(p.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
@@ -187,12 +187,12 @@ func (c *conduct) read(p *session.Session, j *experiment.Journal) (*design.Exper
 	if err != nil {
 		return nil, nil, usagef("experiment %s: %w", j.Name, err)
 	}
-	experiment.Learn(p.Secrets, e)
+	experiment.AddSecrets(p.Secrets, e)
 	return e, doc, nil
 }
 
-// missing gives up the legs of which a run was removed from the store, and says so.
-func (c *conduct) missing(p *session.Session, s *store.Store, j *experiment.Journal) error {
+// dropLostLegs gives up the legs of which a run was removed from the store, and says so.
+func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *experiment.Journal) error {
 	gone, err := j.Without(func(id string) (bool, error) {
 		_, err := s.Run(id)
 		if errors.Is(err, store.ErrNoRun) || p.ReportDamage(err) {
@@ -207,7 +207,7 @@ func (c *conduct) missing(p *session.Session, s *store.Store, j *experiment.Jour
 }
 
 // start starts a server.
-func (x *conductor) start(ctx context.Context, s design.Server, o server.Options) (experiment.Server, error) {
+func (x *experimentRunner) start(ctx context.Context, s design.Server, o server.Options) (experiment.Server, error) {
 	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
 	return server.Start(ctx, s, o)
 }
@@ -221,7 +221,7 @@ type keepLogCmd struct {
 func (c keepLogCmd) Run(*session.Session) error { return proc.KeepLog(c.Kept) }
 
 // freePort is a port of the loopback that nobody listens on.
-func (x *conductor) freePort() (int, error) {
+func (x *experimentRunner) freePort() (int, error) {
 	l, err := x.p.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err

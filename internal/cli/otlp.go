@@ -88,11 +88,11 @@ func (c *otlpCollector) send(ctx context.Context, s *store.Store, t *trace.Trace
 		}
 	})
 	if out.Sent > 0 || err == nil {
-		fmt.Fprintf(c.console.Stdout, "run %s: %s sent\n", t.Run.ID, session.Counted(out.Sent-out.Rejected, "sample"))
+		fmt.Fprintf(c.console.Stdout, "run %s: %s sent\n", t.Run.ID, session.Plural(out.Sent-out.Rejected, "sample"))
 	}
 	switch {
 	case out.Rejected > 0:
-		err = errors.Join(err, fmt.Errorf("collector %s rejected %s: %s", c.url.Redacted(), session.Counted(out.Rejected, "sample"), cmp.Or(out.Message, "no reason given")))
+		err = errors.Join(err, fmt.Errorf("collector %s rejected %s: %s", c.url.Redacted(), session.Plural(out.Rejected, "sample"), cmp.Or(out.Message, "no reason given")))
 	case out.Message != "":
 		fmt.Fprintf(c.console.Stderr, "pitot: collector %s: %s\n", c.url.Redacted(), out.Message)
 	}

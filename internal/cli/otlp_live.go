@@ -92,7 +92,7 @@ func (l *otlpLive) end() {
 	<-s.over
 	s.exporter.Close()
 	if s.lost > 0 {
-		l.Say(fmt.Sprintf("collector: %s not sent; `pitot runs export %s --otlp %s` sends all that was kept", session.Counted(s.lost, "sample"), s.run, l.collector.url.Redacted()))
+		l.Say(fmt.Sprintf("collector: %s not sent; `pitot runs export %s --otlp %s` sends all that was kept", session.Plural(s.lost, "sample"), s.run, l.collector.url.Redacted()))
 	}
 }
 
@@ -187,6 +187,6 @@ func (s *stream) deliver(ctx context.Context) {
 	case err != nil:
 		s.say(err.Error())
 	default:
-		s.say(fmt.Sprintf("collector rejected %s: %s", session.Counted(out.Rejected, "sample"), out.Message))
+		s.say(fmt.Sprintf("collector rejected %s: %s", session.Plural(out.Rejected, "sample"), out.Message))
 	}
 }

@@ -27,7 +27,7 @@ import (
 // planCmd is `pitot plan`.
 type planCmd struct {
 	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Help shows the three forms.
@@ -54,7 +54,7 @@ func (c *planCmd) Run(p *session.Session) error {
 	home := p.Offline()
 	ctx, release := p.UntilInterrupt(context.Background())
 	defer release()
-	f, err := run.Foresee(ctx, made.Spec, home.Deps(made.Given, filepath.Join(os.TempDir(), "pitot")))
+	f, err := run.Preview(ctx, made.Spec, home.Deps(made.Given, filepath.Join(os.TempDir(), "pitot")))
 	if err != nil {
 		return inWords(made.Front, err)
 	}
@@ -134,7 +134,7 @@ func (c *planCmd) plan(p *session.Session) (*compiled, error) {
 	if info, err := os.Stat(one); err == nil && !info.IsDir() {
 		return planOf(p, []string{"bench", "--config", one})
 	}
-	t, err := runArg{one, c.Kept}.load(p)
+	t, err := runArg{one, c.StoreFlag}.load(p)
 	if err != nil {
 		return nil, err
 	}

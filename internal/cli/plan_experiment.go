@@ -34,14 +34,14 @@ func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.
 	if err != nil {
 		return err
 	}
-	return comparing.Plan(p.Stdout, made, experiment.Foresee(made, machine.Here().Host, runs, before), english)
+	return comparing.Plan(p.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), english)
 }
 
 // forecasts looks into the workloads of the baseline, without a server.
 func forecasts(ctx context.Context, p *session.Session, made *experiment.Plan) (all []*run.Forecast, err error) {
 	home := p.Offline()
 	for i, l := range made.Loads[0] {
-		f, err := run.Foresee(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))
+		f, err := run.Preview(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))
 		if err != nil {
 			return nil, fmt.Errorf("workload %s: %w", made.Workloads[i].Name, inWords(l.Front, err))
 		}

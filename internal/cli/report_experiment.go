@@ -27,7 +27,7 @@ func experimentNamed(p *session.Session, name, file string) (j *experiment.Journ
 
 // reportExperiment writes the state of an experiment and, where it has legs to judge, what
 // came of it.
-func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.Kept) error {
+func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.StoreFlag) error {
 	if dialect == "json" {
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
@@ -40,7 +40,7 @@ func reportExperiment(p *session.Session, j *experiment.Journal, dialect string,
 		return err
 	}
 	fmt.Fprintln(p.Stdout)
-	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", Kept: kept}
+	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", StoreFlag: kept}
 	o, err := v.options("runs report")
 	if err != nil {
 		return err

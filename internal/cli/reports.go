@@ -101,9 +101,9 @@ func printHealth(p *session.Session, h metrics.Health) {
 	}
 }
 
-// required is the error for a run that is not valid where --require-valid asked for
+// checkValid is the error for a run that is not valid where --require-valid asked for
 // one that is.
-func required(asked bool, h metrics.Health) error {
+func checkValid(asked bool, h metrics.Health) error {
 	if !asked || h.Verdict.Validity == trace.Valid {
 		return nil
 	}

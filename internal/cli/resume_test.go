@@ -92,7 +92,7 @@ func (l *lab) expect(line string, code int, words ...string) {
 
 // dead is a process that has ended, on this machine.
 func dead() experiment.Owner {
-	o := owner()
+	o := thisProcess()
 	o.Birth = "of another one"
 	return o
 }
@@ -140,7 +140,7 @@ func TestAKilledRunIsVoid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &conductor{p: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
+	x := &experimentRunner{p: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
 	j.Abandon()
 	if err := x.void(j.Legs[2]); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestARemovedRunIsMadeAgain(t *testing.T) {
 func TestAnExperimentOfAnotherProcess(t *testing.T) {
 	race.Skip(t)
 	l := newLab(t)
-	l.edit(func(j *experiment.Journal) { j.Status, j.Owner = experiment.Running, owner() })
+	l.edit(func(j *experiment.Journal) { j.Status, j.Owner = experiment.Running, thisProcess() })
 	l.expect("experiment resume x", exitUsage, "is under way in process")
 	l.expect("ab --name x --before profile:small-chat --same -- sim", exitUsage, "is under way in process")
 	l.expect("ab -q --name y --blocks 1 --before profile:small-chat --same -- sim -n 2", exitOK)
@@ -179,7 +179,7 @@ func TestAnExperimentOfAnotherProcess(t *testing.T) {
 	l.expect("experiment resume x --yes", exitOK)
 
 	row, j := l.row()
-	x := &conductor{p: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
+	x := &experimentRunner{p: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
 	if err := x.keep(j); !errors.Is(err, store.ErrExperimentChanged) {
 		t.Errorf("what another process has stored is replaced: %v", err)
 	}

@@ -41,7 +41,7 @@ type runsCmd struct {
 // runArg names a run.
 type runArg struct {
 	Run string `arg:"" default:"last" help:"Id, prefix of an id, name, or last (${default})."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // load reads the run.
@@ -62,7 +62,7 @@ type runsListCmd struct {
 	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
 	JSON   bool     `name:"json" help:"Print an array of objects, with all figures of each run."`
 	flags.Filter
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run lists.
@@ -168,7 +168,7 @@ func (c runsReportCmd) Run(p *session.Session) error {
 		return c.file(p)
 	}
 	if j := experimentNamed(p, c.runArg.Run, c.Store); j != nil {
-		return reportExperiment(p, j, c.Dialect, c.Kept)
+		return reportExperiment(p, j, c.Dialect, c.StoreFlag)
 	}
 	t, err := c.load(p)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c runsReportCmd) file(p *session.Session) error {
 	if c.Page() {
 		return c.WritePage(p, c.Store, c.runArg.Run)
 	}
-	v := variants{Runs: []string{c.runArg.Run}, Level: "95%", Margin: "2%", Kept: c.Kept}
+	v := variants{Runs: []string{c.runArg.Run}, Level: "95%", Margin: "2%", StoreFlag: c.StoreFlag}
 	o, err := v.options("runs report")
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ type runsExportCmd struct {
 	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
 	OTLP      string   `name:"otlp" xor:"what" placeholder:"URL" help:"Send the samples, and the progress of the run, to an OpenTelemetry collector as OTLP metrics over HTTP."`
 	flags.Filter
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run exports.
@@ -376,12 +376,12 @@ func found(s *store.Store, refs []string, filter store.Filter) (all []store.List
 type runsRmCmd struct {
 	Runs []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, last, or patterns such as 'try-*'."`
 	Yes  bool     `short:"y" help:"Do not ask before runs are removed that a pattern matches."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run removes.
 func (c runsRmCmd) Run(p *session.Session) error {
-	if err := some("run", "runs rm", c.Runs); err != nil {
+	if err := requireArgs("run", "runs rm", c.Runs); err != nil {
 		return err
 	}
 	return p.With(c.Store, func(s *store.Store) error {
@@ -409,9 +409,9 @@ func confirmRemoval(p *session.Session, list []store.Listing) error {
 		fmt.Fprintln(p.Stderr, plain.Line(text.Join("  ", l.ID, l.Name)))
 	}
 	if p.Stdin == nil {
-		return usagef("%s would be removed; add --yes", counted(len(list), "run"))
+		return usagef("%s would be removed; add --yes", plural(len(list), "run"))
 	}
-	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", counted(len(list), "run"))
+	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", plural(len(list), "run"))
 	answer, _ := bufio.NewReader(io.LimitReader(p.Stdin, 64)).ReadString('\n') // no answer is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was removed")
@@ -419,7 +419,7 @@ func confirmRemoval(p *session.Session, list []store.Listing) error {
 	return nil
 }
 
-type runsCheckCmd struct{ flags.Kept }
+type runsCheckCmd struct{ flags.StoreFlag }
 
 // Run reads everything.
 func (c runsCheckCmd) Run(p *session.Session) error {
@@ -431,7 +431,7 @@ func (c runsCheckCmd) Run(p *session.Session) error {
 	})
 }
 
-type runsRepairCmd struct{ flags.Kept }
+type runsRepairCmd struct{ flags.StoreFlag }
 
 // Run repairs.
 func (c runsRepairCmd) Run(p *session.Session) error {

@@ -18,8 +18,8 @@ var (
 	usage          = session.Usage
 	usagef         = session.Usagef
 	inWords        = session.InWords
-	counted        = session.Counted
-	some           = session.Some
+	plural         = session.Plural
+	requireArgs    = session.RequireArgs
 	writeFile      = session.WriteFile
 	toolNamed      = known.Named
 	rules          = known.Rules

@@ -21,7 +21,7 @@ type tagsCmd struct {
 	Add    []string `arg:"" optional:"" name:"tags" sep:"none" placeholder:"+TAG -TAG" help:"Tags to add, each with + before it, and to remove, with -."`
 	Remove []string `name:"remove" sep:"none" dash:"" placeholder:"TAG" help:"Tag to remove, the same as -TAG; may be repeated."`
 	Remark *string  `placeholder:"TEXT" help:"Remark on the run, in place of the one that it has; empty removes it."`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Help explains it.

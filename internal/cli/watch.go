@@ -33,7 +33,7 @@ type watchCmd struct {
 	Format  string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text, which is a screen on a terminal and lines elsewhere, or json: the newest values in a line per period (${default})."`
 	Lang    string        `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 
-	flags.Reach
+	flags.Connection
 }
 
 // Run watches until it is told to end.

@@ -72,7 +72,7 @@ type Server interface {
 	// Stop ends it, with all that it started.
 	Stop(context.Context) (server.Stopped, error)
 	// Life is what is kept of it.
-	Life() server.Life
+	Life() server.Lifetime
 }
 
 // A Plan is an experiment in which everything was checked.

@@ -76,11 +76,11 @@ type Leg struct {
 	Began  time.Time     `json:"began"`
 	Took   time.Duration `json:"took"`
 
-	ServerStart int            `json:"server_start,omitempty"` // 0: it was up
-	Ready       time.Duration  `json:"ready,omitempty"`        // from the start of the server until it answered
-	Handle      *server.Handle `json:"handle,omitempty"`       // of the server, while it is up
-	Life        *server.Life   `json:"life,omitempty"`         // of the server that it started
-	Log         string         `json:"log,omitempty"`
+	ServerStart int              `json:"server_start,omitempty"` // 0: it was up
+	Ready       time.Duration    `json:"ready,omitempty"`        // from the start of the server until it answered
+	Handle      *server.Handle   `json:"handle,omitempty"`       // of the server, while it is up
+	Life        *server.Lifetime `json:"life,omitempty"`         // of the server that it started
+	Log         string           `json:"log,omitempty"`
 
 	Runs []Made `json:"runs,omitempty"`
 }

@@ -235,8 +235,8 @@ func masks(masked, text string) bool {
 	return regexp.MustCompile(`^(?s:` + strings.Join(parts, `.+`) + `)$`).MatchString(text)
 }
 
-// Learn makes the secrets in the settings of an experiment known.
-func Learn(secrets *secret.Set, e *design.Experiment) {
+// AddSecrets makes the secrets in the settings of an experiment known.
+func AddSecrets(secrets *secret.Set, e *design.Experiment) {
 	ofServer := func(s design.Server) {
 		secrets.Add(server.Secrets(s)...)
 		secrets.AddJSON(s.Engine)

@@ -165,7 +165,7 @@ func TestSecretsArePutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	secrets := new(secret.Set)
-	Learn(secrets, e)
+	AddSecrets(secrets, e)
 	j := &Journal{Name: "x"}
 	if err := j.Write(e, secrets); err != nil || !j.Withheld {
 		t.Fatalf("%v: withheld %v", err, j.Withheld)
@@ -233,7 +233,7 @@ func TestLearn(t *testing.T) {
 		},
 	}
 	secrets := new(secret.Set)
-	Learn(secrets, e)
+	AddSecrets(secrets, e)
 	all := "aaa1bbb2ccc3 ddd1eee2fff3 ggg1hhh2iii3 jjj1kkk2lll3 mmm1nnn2ooo3 ppp1qqq2rrr3 sss1ttt2uuu3 vvv1www2xxx3 yyy1zzz2aaa3"
 	if got := strings.Fields(secrets.Hide(all)); !slices.Equal(got, slices.Repeat([]string{secret.Mark}, 9)) {
 		t.Errorf("%q", got)

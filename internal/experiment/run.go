@@ -58,7 +58,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 	case errors.Is(err, ErrInterrupted):
 		j.Status = Interrupted
 	default:
-		j.Status, j.Why = Failed, plan.Say(legFailed, "why", said(err))
+		j.Status, j.Why = Failed, plan.Say(legFailed, "why", errorText(err))
 	}
 	return out, also(err, x.keep())
 }
@@ -265,7 +265,7 @@ func (x *execution) number(l *Leg) int {
 func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.Message, err error) {
 	s, err := x.serverOf(ctx, l, variant)
 	if err != nil {
-		return plan.Say(serverFailed, "why", said(err)), nil
+		return plan.Say(serverFailed, "why", errorText(err)), nil
 	}
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
@@ -336,8 +336,8 @@ func orSmall(r plan.Ready) plan.Ready {
 	return r
 }
 
-// said is an error as data, if it has that form.
-func said(err error) any {
+// errorText is an error as data, if it has that form.
+func errorText(err error) any {
 	var data interface{ Message() plan.Message }
 	if errors.As(err, &data) {
 		return data.Message()

@@ -64,7 +64,7 @@ func (s *fakeServer) Done() <-chan struct{} { return s.done }
 func (s *fakeServer) Ended() server.End {
 	return server.End{Exit: &proc.Exit{Code: 1}, Lines: []string{"out of memory"}}
 }
-func (s *fakeServer) Life() server.Life { return server.Life{} }
+func (s *fakeServer) Life() server.Lifetime { return server.Lifetime{} }
 func (s *fakeServer) Stop(context.Context) (server.Stopped, error) {
 	time.Sleep(time.Second)
 	s.lab.say("stop %s", s.name)

@@ -36,7 +36,7 @@ func (s *slowServer) Stop(ctx context.Context) (server.Stopped, error) {
 	return s.Server.Stop(ctx)
 }
 
-func (s *slowServer) Life() server.Life { return server.Life{LogLeftOut: s.log} }
+func (s *slowServer) Life() server.Lifetime { return server.Lifetime{LogLeftOut: s.log} }
 
 // What is waited for is told when it takes long, and a kill at once; so is a log without its middle.
 func TestLongWaitsAreTold(t *testing.T) {

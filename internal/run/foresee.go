@@ -30,9 +30,9 @@ type Forecast struct {
 	Notes, Unknown    []plan.Message
 }
 
-// Foresee prepares a run without traffic to a server or a hub. The facts that only they
+// Preview prepares a run without traffic to a server or a hub. The facts that only they
 // have are unknown.
-func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
+func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
 	f := &Forecast{}
 	p := &Prepared{Deps: f.offline(deps)}
 	if err := p.check(spec); err != nil {

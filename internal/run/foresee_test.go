@@ -60,7 +60,7 @@ func foreseen(t *testing.T, s plan.Spec) *Forecast {
 		t.Error("started an engine")
 		return nil, errors.New("no")
 	}
-	f, err := Foresee(t.Context(), s, w.Deps)
+	f, err := Preview(t.Context(), s, w.Deps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (s *Session) Deps(given map[string]string, spoolBeside string) run.Deps {
 // JoinFleet has the runs of this process sent by the fleet that flags or the environment name, if
 // they do, until end is called.
 func (s *Session) JoinFleet(f Fleet, simulated bool) (end func(), err error) {
-	if s.fleet != nil && !f.Asked() { // the command around this one has joined
+	if s.fleet != nil && !f.HasFlag() { // the command around this one has joined
 		return func() {}, f.Check(func(string) string { return LocalFleet })
 	}
 	joined, err := Join(s, f, simulated)

@@ -46,21 +46,21 @@ func (e GateError) Error() string {
 		return e.Why
 	}
 	if e.Failed > 0 {
-		return Counted(e.Failed, "gate") + " failed"
+		return Plural(e.Failed, "gate") + " failed"
 	}
-	return Counted(e.Inconclusive, "gate") + " inconclusive: the data cannot tell"
+	return Plural(e.Inconclusive, "gate") + " inconclusive: the data cannot tell"
 }
 
-// Some wants at least one of what a command works on.
-func Some(what, command string, given []string) error {
+// RequireArgs wants at least one of what a command works on.
+func RequireArgs(what, command string, given []string) error {
 	if len(given) == 0 {
 		return Usagef("no %s given; see `pitot %s --help`", what, command)
 	}
 	return nil
 }
 
-// Counted is n and the thing, in the plural unless it is one.
-func Counted(n int, thing string) string {
+// Plural is n and the thing, in the plural unless it is one.
+func Plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -138,8 +138,8 @@ func (f File) Read() (found []result.Found, problems []result.Problem, file io.C
 	return found, problems, file, nil
 }
 
-// Complain says on stderr what could not be read.
-func (s *Session) Complain(problems []result.Problem) {
+// ReportProblems says on stderr what could not be read.
+func (s *Session) ReportProblems(problems []result.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(s.Stderr, "pitot: "+problem.Error())
 	}

@@ -54,7 +54,7 @@ func Merge(names, labels []string, find func(name string) ([]Pick, error)) (pick
 			picks = append(picks, one)
 		}
 	}
-	apart(picks)
+	labelUniquely(picks)
 	if len(names) == 1 && names[0] == Pasted {
 		beforeAndAfter(picks)
 	}
@@ -112,8 +112,8 @@ func called(picks []Pick, name string) string {
 	return cmp.Or(begin, name)
 }
 
-// apart gives runs of different names labels of their own, where they would have one label.
-func apart(picks []Pick) {
+// labelUniquely gives runs of different names labels of their own, where they would have one label.
+func labelUniquely(picks []Pick) {
 	names := map[string]map[string]bool{} // by label
 	for _, one := range picks {
 		if names[one.Label] == nil {

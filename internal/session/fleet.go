@@ -36,8 +36,8 @@ const (
 	FleetTokenVariable = "PITOT_FLEET_TOKEN" //nolint:gosec // the name of the variable with the token
 )
 
-// Asked reports whether the flags, without the environment, name a fleet.
-func (f Fleet) Asked() bool { return f.At != "" }
+// HasFlag reports whether the flags, without the environment, name a fleet.
+func (f Fleet) HasFlag() bool { return f.At != "" }
 
 // Named is At, or what the environment says, and the name of the one that does.
 func (f Fleet) Named(getenv func(string) string) (at, by string) {
@@ -59,7 +59,7 @@ func (f Fleet) Check(getenv func(string) string) error {
 	if w := f.Wait(); w < 0 || w > plan.MaxSpan {
 		return Usagef("--fleet-wait %v: must be from 0 to %v, such as 30s", w, plan.MaxSpan)
 	}
-	given := f.given()
+	given := f.flagsGiven()
 	switch {
 	case at == "" && len(given) > 0:
 		return Usagef("%s: only applies with --fleet; give --fleet URL, or --fleet local for workers on this machine", given[0])
@@ -82,8 +82,8 @@ func (f Fleet) Check(getenv func(string) string) error {
 	return f.checkFiles()
 }
 
-// given are the flags that say something of a fleet.
-func (f Fleet) given() (names []string) {
+// flagsGiven are the flags that say something of a fleet.
+func (f Fleet) flagsGiven() (names []string) {
 	for _, one := range []struct {
 		name string
 		is   bool

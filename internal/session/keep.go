@@ -15,8 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
-// A keeper keeps a run in the store. It is a sink.
-type keeper struct {
+// A storeSink keeps a run in the store. It is a sink.
+type storeSink struct {
 	store   *store.Store
 	file    string // as the command line named it
 	path    string // of the file
@@ -25,21 +25,21 @@ type keeper struct {
 	told    atomic.Pointer[driver.Progress] // of a run that was reopened
 }
 
-// newKeeper opens the store, and makes sure that it can be written, before anything is
+// newStoreSink opens the store, and makes sure that it can be written, before anything is
 // sent. trouble is store.Owner's.
-func (s *Session) newKeeper(file string, trouble func(error)) (*keeper, error) {
+func (s *Session) newStoreSink(file string, trouble func(error)) (*storeSink, error) {
 	path, err := s.StorePath(file)
 	if err != nil {
 		return nil, err
 	}
 	runs, err := s.OpenStore(file)
-	return &keeper{store: runs, file: file, path: path, trouble: trouble}, err
+	return &storeSink{store: runs, file: file, path: path, trouble: trouble}, err
 }
 
-func (k *keeper) close() { _ = k.store.Close() }
+func (k *storeSink) close() { _ = k.store.Close() }
 
 // Handle writes what there is to keep.
-func (k *keeper) Handle(e run.Event) (err error) {
+func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
 		if k.writer != nil {
@@ -63,7 +63,7 @@ func (k *keeper) Handle(e run.Event) (err error) {
 
 // reopen goes on with a run that a dead process wrote; one that is not in the store is written anew.
 // It waits until the process counts as dead.
-func (k *keeper) reopen(ctx context.Context, id string) error {
+func (k *storeSink) reopen(ctx context.Context, id string) error {
 	progress := func() trace.Snapshot {
 		if p := k.told.Load(); p != nil {
 			return p.Snapshot()
@@ -101,8 +101,8 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 	return p.Snapshot
 }
 
-// where says how to see a run that is kept, or to take one back that could not be stored.
-func (k *keeper) where(id string, err error) string {
+// hint says how to see a run that is kept, or to take one back that could not be stored.
+func (k *storeSink) hint(id string, err error) string {
 	where := ""
 	if k.file != "" {
 		where = " --store " + shell.Quote(k.file)

@@ -22,7 +22,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	p := &Session{Stderr: io.Discard, Env: func(string) (string, bool) { return "", false }}
 	said := new(bytes.Buffer)
 	l := &View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
-	k, err := p.newKeeper(file, l.Unsaved)
+	k, err := p.newStoreSink(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), file+" was removed; all of it is in "+rescued) {
 		t.Errorf("error %v", err)
 	}
-	if got, want := k.where(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
+	if got, want := k.hint(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
 		t.Errorf("%s", got)
 	}
 	k.close()

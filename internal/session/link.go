@@ -35,12 +35,12 @@ func Join(con *Session, f Fleet, simulated bool) (*Link, error) {
 		return nil, err
 	}
 	switch at, _ := f.Named(con.Getenv); {
-	case at == "" || simulated && !f.Asked():
+	case at == "" || simulated && !f.HasFlag():
 		return nil, nil
 	case simulated:
 		return nil, errSimulated
 	default:
-		l := &Link{con: con, flags: f, local: at == LocalFleet, named: f.Asked()}
+		l := &Link{con: con, flags: f, local: at == LocalFleet, named: f.HasFlag()}
 		ctx, release := con.UntilInterrupt(context.Background())
 		defer release()
 		if err := Cause(ctx, l.open(ctx, at)); err != nil {
@@ -53,8 +53,8 @@ func Join(con *Session, f Fleet, simulated bool) (*Link, error) {
 
 var errSimulated = Usagef("--fleet: a simulation is made in virtual time by one process and sends nothing; leave the flag out, or name a server with --url")
 
-// told says something where the run under way is shown.
-func (l *Link) told(line string) {
+// report says something where the run under way is shown.
+func (l *Link) report(line string) {
 	if say := l.say.Load(); say != nil {
 		(*say)(line)
 		return
@@ -66,7 +66,7 @@ func (l *Link) open(ctx context.Context, at string) error {
 	f := l.flags
 	o := bus.Options{
 		URL: at, Token: l.con.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
-		Name: "pitot controller", Dial: l.con.Dial, Say: l.told,
+		Name: "pitot controller", Dial: l.con.Dial, Say: l.report,
 	}
 	if l.local {
 		if err := l.here(&o); err != nil {
@@ -91,13 +91,13 @@ func (l *Link) here(o *bus.Options) error {
 	l.end = append(l.end, remove)
 	o.Token = NewToken()
 	l.con.Secrets.Add(o.Token)
-	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.told})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.report})
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Say: l.told}
+	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Say: l.report}
 	if err := c.Hire(l.flags.Count(LocalFleet)); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 func (l *Link) options() control.Options {
 	at, _ := l.flags.Named(l.con.Getenv)
 	return control.Options{
-		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Say: l.told,
+		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Say: l.report,
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Session) Make(l experiment.Load, o Options) (Made, error) {
 	if view == nil {
 		view = s.NewView(ViewOptions{Quiet: o.Quiet, Progress: o.Progress, Brief: true})
 	}
-	keep, err := s.newKeeper(o.Store, view.Unsaved)
+	keep, err := s.newStoreSink(o.Store, view.Unsaved)
 	if err != nil {
 		return Made{}, err
 	}
@@ -74,11 +74,11 @@ func (s *Session) Make(l experiment.Load, o Options) (Made, error) {
 	return made(keep, result, InWords(l.Front, err))
 }
 
-func made(keep *keeper, result *run.Result, err error) (Made, error) {
+func made(keep *storeSink, result *run.Result, err error) (Made, error) {
 	if result == nil {
 		return Made{}, err
 	}
-	return Made{result, keep.where(result.Trace.Run.ID, err)}, err
+	return Made{result, keep.hint(result.Trace.Run.ID, err)}, err
 }
 
 // execute prepares a run and executes it, until its ends.
@@ -147,7 +147,7 @@ func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (*run.Prepared,
 // to sinks.
 func (s *Session) Collect(begun trace.Run, o Options, collect func(context.Context, ...run.Sink) (*run.Result, error)) (Made, error) {
 	view := s.NewView(ViewOptions{Quiet: o.Quiet, Progress: o.Progress})
-	keep, err := s.newKeeper(o.Store, view.Unsaved)
+	keep, err := s.newStoreSink(o.Store, view.Unsaved)
 	if err != nil {
 		return Made{}, err
 	}

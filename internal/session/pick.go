@@ -118,7 +118,7 @@ func (k *Picker) files(arg string) (picks []Pick, err error) {
 			picks = append(picks, Pick{Run: one.Run, Load: one.Trace})
 		}
 	}
-	k.session.Complain(problems)
+	k.session.ReportProblems(problems)
 	return picks, nil
 }
 

@@ -36,7 +36,7 @@ type Cmd struct {
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Page
-	flags.Kept
+	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
 }
 
@@ -95,24 +95,24 @@ func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 		return err
 	}
 	defer legs.close()
-	if s.Twin, err = legs.given(); err != nil {
+	if s.Twin, err = legs.profileModel(); err != nil {
 		return err
 	}
 	if s.Twin == nil && !c.NoModel {
-		s.Learn = legs.learn
+		s.Learn = legs.fitModel
 	}
 	end, err := con.JoinFleet(c.Fleet, c.URL == "")
 	if err != nil {
 		return err
 	}
 	defer end()
-	defer ui.Beside(con, c.UI, c.Store)()
+	defer ui.ServePage(con, c.UI, c.Store)()
 	if !c.Quiet {
 		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
 	a, err := legs.search(s, k.Args)
 	if err != nil {
-		return errors.Join(err, legs.kept())
+		return errors.Join(err, legs.resumeHint())
 	}
 	write := writeText
 	if c.Format == "json" {

@@ -36,8 +36,8 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	s.Begins = func(l search.Leg, r *search.Result) {
 		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), search.Begun(l))))) // the next one may succeed
 	}
-	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.Made) {
-		g.told = append(g.told, search.Told(l, g.limited, s.Objectives))
+	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
+		g.told = append(g.told, search.NewAnswerLeg(l, g.limited, s.Objectives))
 		if !g.Quiet {
 			fmt.Fprintln(g.con.Stderr, line(l, s))
 		}

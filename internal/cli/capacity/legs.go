@@ -222,8 +222,8 @@ func loadName(l search.Leg) string {
 	return fmt.Sprintf("%g/s", l.Load)
 }
 
-// kept says how to go on.
-func (g *legs) kept() error {
+// resumeHint says how to go on.
+func (g *legs) resumeHint() error {
 	if g.count == 0 {
 		return nil
 	}
@@ -236,8 +236,8 @@ func (g *legs) close() {
 	}
 }
 
-// given is the model that the flags name; nil: none.
-func (g *legs) given() (search.Twin, error) {
+// profileModel is the model that the flags name; nil: none.
+func (g *legs) profileModel() (search.Model, error) {
 	if g.URL == "" || g.Profile == "" {
 		return nil, nil
 	}
@@ -249,8 +249,8 @@ func (g *legs) given() (search.Twin, error) {
 	return w, err
 }
 
-// learn makes a model of the runs so far.
-func (g *legs) learn(ctx context.Context, _ []search.Made) (search.Twin, error) {
+// fitModel makes a model of the runs so far.
+func (g *legs) fitModel(ctx context.Context, _ []search.MeasuredLeg) (search.Model, error) {
 	ctx, release := g.con.UntilInterrupt(ctx)
 	defer release()
 	found, err := calibrate.FromTraces(ctx, g.made)

@@ -14,7 +14,7 @@ import (
 )
 
 // line says what a leg showed.
-func line(l search.Made, s search.Settings) string {
+func line(l search.MeasuredLeg, s search.Settings) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d  %-6s %12s  ", l.Number, l.Why, loadName(l.Leg))
 	for i, o := range s.Objectives {

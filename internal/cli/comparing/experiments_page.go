@@ -19,16 +19,16 @@ import (
 // mostPlanned is how many legs to come are shown one by one.
 const mostPlanned = 400
 
-// A telling is an experiment on its way to the page.
-type telling struct {
+// An experimentPage is an experiment on its way to the page.
+type experimentPage struct {
 	j      *experiment.Journal
 	design *design.Experiment
 	all    []design.Variant // the baseline first
 	lang   *words.Language
 }
 
-func newTelling(j *experiment.Journal, lang *words.Language) telling {
-	t := telling{j: j, lang: lang, design: &design.Experiment{}}
+func newTelling(j *experiment.Journal, lang *words.Language) experimentPage {
+	t := experimentPage{j: j, lang: lang, design: &design.Experiment{}}
 	if e, _, err := design.Read("", []byte(j.File)); err == nil { // else its legs say something all the same
 		t.design, t.all = e, e.Expanded()
 	}
@@ -36,7 +36,7 @@ func newTelling(j *experiment.Journal, lang *words.Language) telling {
 }
 
 // row is the experiment in a list.
-func (t telling) row() view.ExperimentRow {
+func (t experimentPage) row() view.ExperimentRow {
 	j := t.j
 	row := view.ExperimentRow{
 		Name: j.Name, Status: string(j.Status), State: t.lang.Word(statusOf(j.Status)), Started: j.Started.Format(time.RFC3339), Spent: j.Spent.Seconds(),
@@ -56,10 +56,10 @@ func (t telling) row() view.ExperimentRow {
 }
 
 // answer is the experiment as it is. live are runs under way, by the positions of their legs.
-func (t telling) answer(live map[int][]view.LegRun, stored time.Time) view.Experiment {
+func (t experimentPage) answer(live map[int][]view.LegRun, stored time.Time) view.Experiment {
 	j := t.j
 	out := view.Experiment{
-		Row: t.row(), Looks: j.Looks.Done, Verdict: len(j.With(experiment.Done)) > 0, Winner: text.Clean(j.Winner), Left: t.left(),
+		Row: t.row(), Looks: j.Looks.Done, Verdict: len(j.With(experiment.Done)) > 0, Winner: text.Clean(j.Winner), Left: t.timeLeft(),
 		Log: t.log(), File: j.File, Folder: j.Folder, Stored: stored.Format(time.RFC3339), Commands: t.commands(), Method: t.method(),
 	}
 	if j.Looks.Most > 1 {
@@ -100,7 +100,7 @@ func (b block) turns() (n int) {
 }
 
 // blocks are those that have begun, and of an experiment that has not ended those to come.
-func (t telling) blocks() (all []block) {
+func (t experimentPage) blocks() (all []block) {
 	for _, l := range t.j.Legs {
 		i := slices.IndexFunc(all, func(b block) bool { return b.number == l.Block && b.confirms == l.Confirms })
 		if i < 0 {
@@ -118,7 +118,7 @@ func (t telling) blocks() (all []block) {
 }
 
 // planned adds the turns that are still to come.
-func (t telling) planned(all []block) []block {
+func (t experimentPage) planned(all []block) []block {
 	if slices.ContainsFunc(all, func(b block) bool { return b.confirms }) {
 		return all // how many follow depends on the choice
 	}
@@ -138,7 +138,7 @@ func (t telling) planned(all []block) []block {
 	return all
 }
 
-func (t telling) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
+func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	out := view.Leg{
 		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: text.Clean(l.Variant), Status: string(l.Status),
 		Took: l.Took.Seconds(), Ready: l.Ready.Seconds(),
@@ -168,8 +168,8 @@ func (t telling) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	return out
 }
 
-// left is what the legs to come will take, by those that were made; nil if nobody knows.
-func (t telling) left() *float64 {
+// timeLeft is what the legs to come will take, by those that were made; nil if nobody knows.
+func (t experimentPage) timeLeft() *float64 {
 	done := t.j.With(experiment.Done)
 	if t.j.Status != experiment.Running || len(done) == 0 {
 		return nil
@@ -190,11 +190,11 @@ func (t telling) left() *float64 {
 }
 
 // method is how it is carried out.
-func (t telling) method() (fields []view.Field) {
+func (t experimentPage) method() (fields []view.Field) {
 	if t.all == nil {
 		return nil
 	}
-	told, e := Told(t.j, t.design), t.design
+	told, e := ExperimentInNote(t.j, t.design), t.design
 	add := func(title plan.Code, said ...string) {
 		said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
 		if len(said) > 0 {
@@ -226,7 +226,7 @@ func (t telling) method() (fields []view.Field) {
 
 // orders are those of the legs, made or to come, of each block and of each that confirms, as
 // letters.
-func (t telling) orders() (all, confirming []string) {
+func (t experimentPage) orders() (all, confirming []string) {
 	for _, b := range t.blocks() {
 		letters := make([]string, b.turns())
 		for _, l := range b.legs {
@@ -242,7 +242,7 @@ func (t telling) orders() (all, confirming []string) {
 }
 
 // letter stands for a variant.
-func (t telling) letter(variant string) string {
+func (t experimentPage) letter(variant string) string {
 	i := slices.IndexFunc(t.all, func(v design.Variant) bool { return v.Name == variant })
 	if i < 0 {
 		return "?"
@@ -251,7 +251,7 @@ func (t telling) letter(variant string) string {
 }
 
 // say is a message as a sentence; empty for none.
-func (t telling) say(m plan.Message) string {
+func (t experimentPage) say(m plan.Message) string {
 	if m.IsZero() {
 		return ""
 	}
@@ -259,7 +259,7 @@ func (t telling) say(m plan.Message) string {
 }
 
 // commands go on with it, or make another one of it.
-func (t telling) commands() (all []view.Command) {
+func (t experimentPage) commands() (all []view.Command) {
 	add := func(kind string, line ...string) {
 		for i, word := range line {
 			line[i] = shell.Quote(word)
@@ -276,7 +276,7 @@ func (t telling) commands() (all []view.Command) {
 }
 
 // log is what happened, in order.
-func (t telling) log() (lines []view.LogLine) {
+func (t experimentPage) log() (lines []view.LogLine) {
 	of := 0
 	for _, b := range t.blocks() {
 		of += b.turns()

@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/note"
 )
 
-// Told is what a note tells of how an experiment was carried out.
-func Told(j *experiment.Journal, e *design.Experiment) *note.Experiment {
+// ExperimentInNote is what a note tells of how an experiment was carried out.
+func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *note.Experiment {
 	all := e.Expanded()
 	out := &note.Experiment{
 		Name: j.Name, File: j.File, Winner: j.Winner, Squares: len(all) > 2, Servers: servers(e, all), Starts: starts(j), Seed: e.Design.Seed,

@@ -121,7 +121,7 @@ func ToldIn(n note.Note, j *experiment.Journal) (*note.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := Told(j, e)
+	told := ExperimentInNote(j, e)
 	if e.Same() {
 		told.Advice = Worthwhile(j, n.Comparison, n.Lang)
 	}

@@ -23,7 +23,7 @@ type reportCmd struct {
 
 // Run puts the results beside each other.
 func (c reportCmd) Run(con *session.Session) error {
-	if err := errors.Join(session.Some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
+	if err := errors.Join(session.RequireArgs("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	var reports []conform.Report

@@ -17,23 +17,23 @@ import (
 type Bench struct {
 	Config string `placeholder:"FILE" help:"YAML file of the same settings, or of a plan; flags override it."`
 
-	Target   `embed:"" group:"Target:"`
-	Requests `embed:"" group:"Requests:"`
-	Load     `embed:"" group:"Load:"`
-	Order    `embed:"" group:"Before the run:"`
-	Beside   `embed:"" group:"Beside the run:"`
-	Page     `embed:"" group:"Beside the run:"`
-	Fleet    session.Fleet `embed:"" group:"Fleet:"`
-	Results  `embed:"" group:"Results:"`
-	Profile  `embed:"" group:"Embedded engine, used without --url:"`
-	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+	Target    `embed:"" group:"Target:"`
+	Requests  `embed:"" group:"Requests:"`
+	Load      `embed:"" group:"Load:"`
+	BeforeRun `embed:"" group:"Before the run:"`
+	Sampling  `embed:"" group:"Beside the run:"`
+	Page      `embed:"" group:"Beside the run:"`
+	Fleet     session.Fleet `embed:"" group:"Fleet:"`
+	Results   `embed:"" group:"Results:"`
+	Profile   `embed:"" group:"Embedded engine, used without --url:"`
+	Engine    Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 }
 
 // Sim are those of `pitot sim`: the same but for a server.
 type Sim struct {
 	Config string `placeholder:"FILE" help:"YAML file of the same settings; flags override it."`
 
-	Ask      `embed:"" group:"Requests:"`
+	Asking   `embed:"" group:"Requests:"`
 	Requests `embed:"" group:"Requests:"`
 	Load     `embed:"" group:"Load:"`
 	Results  `embed:"" group:"Results:"`
@@ -46,9 +46,9 @@ type Target struct {
 	URL  string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
 	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
-	Ask
+	Asking
 	Endpoint string `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
-	Reach
+	Connection
 	Client         string        `path:"client.engine" placeholder:"ENGINE" help:"HTTP client: h1, Pitot's own HTTP/1.1, or nethttp, Go's. Default: h1; nethttp for HTTP/2 and proxies."`
 	Procs          int           `path:"client.procs" placeholder:"N" help:"Processors for the client to use. Default: all of this process, at most 8."`
 	NewConnections bool          `path:"client.new_connections" help:"Open a new connection for every request."`
@@ -63,8 +63,8 @@ type Target struct {
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`
 }
 
-// Reach say how a server is reached, for requests and for all else that it is asked.
-type Reach struct {
+// Connection says how a server is reached, for requests and for all else that it is asked.
+type Connection struct {
 	APIKeyEnv  string   `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
 	APIKeyFile string   `path:"target.key.file" name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
 	Header     []string `path:"target.headers" placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
@@ -73,8 +73,8 @@ type Reach struct {
 	HTTP2      bool     `path:"target.http2" name:"http2" help:"Use HTTP/2, with prior knowledge if there is no TLS."`
 }
 
-// Ask say how to ask for answers.
-type Ask struct {
+// Asking says how to ask for answers.
+type Asking struct {
 	Model      string `path:"request.model" placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
 	Protocol   string `path:"request.protocol" placeholder:"NAME" help:"completions, chat, responses, messages (Anthropic's), generate (SGLang's own), tgi, trt (Triton), truss, embeddings, pooling, rerank or transcription. Default: completions, or chat for images and conversations."`
 	NoStream   bool   `path:"request.stream" help:"Ask for whole answers instead of streams."`
@@ -138,8 +138,8 @@ type Load struct {
 	Hold        bool    `path:"gate.hold" help:"Make --concurrency a limit on conversations: each holds its place until its last request is done, pauses included."`
 }
 
-// Order say what precedes the run.
-type Order struct {
+// BeforeRun says what precedes the run.
+type BeforeRun struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
 	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
@@ -149,8 +149,8 @@ type Order struct {
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
-// Beside say what is sampled while the run goes on.
-type Beside struct {
+// Sampling says what is sampled while the run goes on.
+type Sampling struct {
 	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
 	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
 	MetricsAddr  string        `placeholder:"ADDR" help:"Address, such as 127.0.0.1:9464, on which Prometheus can scrape the figures of the run while it goes on."`
@@ -172,8 +172,8 @@ type Results struct {
 	FailIf       []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a figure of the run, such as 'ttft.p99 > 200ms' or 'requests.failed > 0'; with 4 if the run cannot tell. May be repeated."`
 	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
 	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
-	Shown
-	Kept
+	ProgressFlag
+	StoreFlag
 }
 
 // Page says whether runs are shown in a browser while they are made.
@@ -181,13 +181,13 @@ type Page struct {
 	UI bool `name:"ui" help:"Show the runs in a browser while they are made: a second process serves the page, and prints its address."`
 }
 
-// Shown says how a run is shown while it goes on.
-type Shown struct {
+// ProgressFlag says how a run is shown while it goes on.
+type ProgressFlag struct {
 	Progress string `enum:"auto,live,plain,off" default:"auto" placeholder:"HOW" help:"Progress on stderr: auto, a live view on a terminal of at least 60 columns and 16 rows, else plain; live, the view on any terminal; plain, one line; off (${default})."`
 }
 
-// Kept says where runs are kept.
-type Kept struct {
+// StoreFlag says where runs are kept.
+type StoreFlag struct {
 	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }
 

@@ -26,8 +26,8 @@ type ResumeCmd struct {
 	RunID string `arg:"" optional:"" name:"run" placeholder:"RUN" help:"Id of the run. Default: the only one that waits; several are listed."`
 	Server
 	Tolerate bool `help:"Judge a run that lost a worker as doubtful instead of invalid."`
-	flags.Shown
-	flags.Kept
+	flags.ProgressFlag
+	flags.StoreFlag
 }
 
 // Help explains it.
@@ -96,11 +96,11 @@ func (c ResumeCmd) which(ctx context.Context, con *session.Session, b *bus.Bus) 
 		for _, h := range left {
 			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
 		}
-		return fleet.Heading{}, session.Usagef("records of %s wait there; name one of them", session.Counted(len(left), "run"))
+		return fleet.Heading{}, session.Usagef("records of %s wait there; name one of them", session.Plural(len(left), "run"))
 	}
 	found := slices.DeleteFunc(left, func(h fleet.Heading) bool { return !strings.HasPrefix(h.Run.ID, c.RunID) })
 	if len(found) != 1 {
-		return fleet.Heading{}, session.Usagef("%s: the ids of %s begin with this; without it all are listed", c.RunID, session.Counted(len(found), "run"))
+		return fleet.Heading{}, session.Usagef("%s: the ids of %s begin with this; without it all are listed", c.RunID, session.Plural(len(found), "run"))
 	}
 	return found[0], nil
 }

@@ -171,7 +171,7 @@ func (u *serving) at(name string, token bool) string {
 func (u *serving) say() {
 	join := u.at(proc.Host(), true)
 	w := u.con.Stdout
-	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), session.Counted(u.Local, "worker"), u.dir)
+	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), session.Plural(u.Local, "worker"), u.dir)
 	if u.own {
 		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", session.FleetTokenVariable)
 	}

@@ -65,7 +65,7 @@ func (c WorkerCmd) Run(con *session.Session) error {
 	if self.Capacity, err = capacity(ctx); err != nil {
 		return session.Cause(ctx, err)
 	}
-	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capable(self.Capacity))
+	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capacityText(self.Capacity))
 	go func() {
 		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return con.DepsOfShare(folder) }, Folder: folder, Say: say, Soon: w.soon})
 	}()
@@ -142,7 +142,7 @@ func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
 	return func(context.Context) (float64, error) { return n, nil }, nil
 }
 
-func capable(chunks float64) string {
+func capacityText(chunks float64) string {
 	if chunks == 0 {
 		return ""
 	}

@@ -27,7 +27,7 @@ func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
 	with := *p
 	with.Engine.KV = engine.KVCache{Tokens: cacheTokens, PrefixCache: true}
 	c, requests, err := d.Case(ctx, &with)
-	if err != nil || requests > session.Kept {
+	if err != nil || requests > session.MostCached {
 		return "", err
 	}
 	load, err := c.Load(ctx, 0)

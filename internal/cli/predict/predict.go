@@ -35,10 +35,10 @@ type Cmd struct {
 	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to predict. Default: 99."`
 	Format      string    `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 
-	flags.Ask      `embed:"" group:"Requests:"`
+	flags.Asking   `embed:"" group:"Requests:"`
 	flags.Requests `embed:"" group:"Requests:"`
 	flags.Load     `embed:"" group:"Load:"`
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Help says what an interval is.

@@ -41,9 +41,9 @@ func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) 
 	if err != nil {
 		return nil, session.Usage(err)
 	}
-	spec := session.Simulated(made.Spec)
+	spec := session.AsSimulation(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{session.New(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
+	return drawn{session.NewPredictedLoad(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -59,7 +59,7 @@ func isTimes(name string) bool {
 
 // drawn is a workload of a Spec: each draw has a seed of its own.
 type drawn struct {
-	*session.Load
+	*session.PredictedLoad
 	session *session.Session
 	store   string
 }
@@ -71,7 +71,7 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	}
 	count := ""
 	if c.Run.Plan.Requests > 0 { // else time decides, and draws differ
-		count = session.Counted(requests, "request")
+		count = session.Plural(requests, "request")
 	}
 	return c, text.Join(", ", count, text.Load(c.Run.Plan, session.English)), nil
 }
@@ -93,7 +93,7 @@ func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 // identity is what makes a load: all of a Spec but its seed, and what is about the server and
 // the client.
 func identity(s plan.Spec) []byte {
-	s = session.Simulated(s)
+	s = session.AsSimulation(s)
 	s.Seed, s.Tokens, s.Percentiles, s.Request.Usage = 0, plan.Tokenizer{}, nil, ""
 	b, _ := json.Marshal(s) // it was read from JSON, or is about to be
 	var tree any
@@ -127,7 +127,7 @@ func (c *Cmd) replay(con *session.Session, k *kong.Context) (workload, error) {
 		return nil, session.Usage(problems)
 	}
 	if r.of.Run.Plan.Percentiles = c.Percentiles; c.Percentiles == nil {
-		r.of.Run.Plan.Percentiles = session.Percentiles
+		r.of.Run.Plan.Percentiles = session.PredictedPercentiles
 	}
 	return r, nil
 }
@@ -149,10 +149,10 @@ func (r replay) unfit() string {
 func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, error) {
 	load := sim.Replay(r.of)
 	c := predict.Case{Load: predict.Fixed(load), Known: true, Run: r.of.Run}
-	if len(load.Requests) > session.Kept {
+	if len(load.Requests) > session.MostCached {
 		c.AtOnce = 1
 	}
-	return c, text.Join(", ", session.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, session.English)), nil
+	return c, text.Join(", ", session.Plural(len(load.Requests), "request"), text.Load(r.of.Run.Plan, session.English)), nil
 }
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }

@@ -75,7 +75,7 @@ func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 	}
 	var errs []error
 	for _, s := range given {
-		errs = append(errs, c.take(l, s))
+		errs = append(errs, c.takeFlag(l, s))
 	}
 	for _, text := range c.Set {
 		errs = append(errs, l.set(text))
@@ -125,8 +125,8 @@ func (c *Cmd) checkMeasured(l *line) error {
 	return nil
 }
 
-// take takes a flag of bench: as a list, or as it is.
-func (c *Cmd) take(l *line, s pitot.Setting) error {
+// takeFlag takes a flag of bench: as a list, or as it is.
+func (c *Cmd) takeFlag(l *line, s pitot.Setting) error {
 	name := strings.TrimPrefix(s.Flag, "--")
 	text, list := c.lists[name]
 	if !list {

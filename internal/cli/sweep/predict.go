@@ -79,7 +79,7 @@ func (d *prediction) allRefused(p *search.Plan) error {
 }
 
 // point is the prediction of a point.
-func (c *Cmd) point(ctx context.Context, l *session.Load, changed, base *profile.Profile) (row curve.Prediction, err error) {
+func (c *Cmd) point(ctx context.Context, l *session.PredictedLoad, changed, base *profile.Profile) (row curve.Prediction, err error) {
 	one, _, err := l.Case(ctx, changed)
 	if err != nil {
 		return row, err
@@ -109,15 +109,15 @@ type loads struct {
 	session *session.Session
 	seed    uint64
 	last    string
-	load    *session.Load
+	load    *session.PredictedLoad
 }
 
-func (l *loads) of(s plan.Spec, settled bool) *session.Load {
-	s = session.Simulated(s)
+func (l *loads) of(s plan.Spec, settled bool) *session.PredictedLoad {
+	s = session.AsSimulation(s)
 	s.Seed = l.seed
 	b, err := json.Marshal(s)
 	if err != nil || l.load == nil || string(b) != l.last {
-		l.last, l.load = string(b), session.New(l.session, s, settled, func(err error) error { return err })
+		l.last, l.load = string(b), session.NewPredictedLoad(l.session, s, settled, func(err error) error { return err })
 	}
 	return l.load
 }

@@ -20,8 +20,8 @@ type kept struct {
 	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
 }
 
-// kept is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) kept(con *session.Session, p *search.Plan) (k kept, err error) {
+// resumeState is nothing of a new sweep, and something of one that goes on.
+func (c *Cmd) resumeState(con *session.Session, p *search.Plan) (k kept, err error) {
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return k, err
@@ -51,7 +51,7 @@ func (c *Cmd) kept(con *session.Session, p *search.Plan) (k kept, err error) {
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (map[search.Turn]curve.Observation, error) {
+func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -60,8 +60,8 @@ func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (m
 		return nil, err
 	}
 	defer s.Close()
-	had := map[search.Turn]curve.Observation{}
-	turns := map[string]search.Turn{}
+	had := map[search.PointRun]curve.Observation{}
+	turns := map[string]search.PointRun{}
 	for _, t := range p.Order() {
 		turns[p.RunName(t)] = t
 	}
@@ -82,21 +82,21 @@ func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (m
 }
 
 // observed is what a stored run says, which must have been made as the plan would make it.
-func observed(s *store.Store, p *search.Plan, t search.Turn, id string) (o curve.Observation, err error) {
+func observed(s *store.Store, p *search.Plan, t search.PointRun, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
 		return o, err
 	}
-	if made.Run.Plan.Spec == nil || !within(p.Load(t).Spec, *made.Run.Plan.Spec) {
+	if made.Run.Plan.Spec == nil || !isContained(p.Load(t).Spec, *made.Run.Plan.Spec) {
 		return o, session.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
 	}
 	summary := metrics.Summarize(made, metrics.Options{})
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
-// within reports whether all that a Spec says is said by the Spec of a run, to which defaults
+// isContained reports whether all that a Spec says is said by the Spec of a run, to which defaults
 // and what a server said were added.
-func within(wanted, made any) bool {
+func isContained(wanted, made any) bool {
 	return holds(tree(made), tree(wanted))
 }
 

@@ -49,19 +49,19 @@ type Cmd struct {
 	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
 	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
 
-	flags.Page  `embed:"" group:"Sweep:"`
-	flags.Shown `embed:"" group:"Sweep:"`
-	flags.Kept
+	flags.Page         `embed:"" group:"Sweep:"`
+	flags.ProgressFlag `embed:"" group:"Sweep:"`
+	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
 
-	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
-	SLO            []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
-	flags.Target   `embed:"" group:"Target:"`
-	flags.Requests `embed:"" group:"Requests:"`
-	flags.Load     `embed:"" group:"Load:"`
-	flags.Order    `embed:"" group:"Before the run:"`
-	flags.Profile  `embed:"" group:"Embedded engine, used without --url:"`
-	Engine         flags.Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+	Config          string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
+	SLO             []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
+	flags.Target    `embed:"" group:"Target:"`
+	flags.Requests  `embed:"" group:"Requests:"`
+	flags.Load      `embed:"" group:"Load:"`
+	flags.BeforeRun `embed:"" group:"Before the run:"`
+	flags.Profile   `embed:"" group:"Embedded engine, used without --url:"`
+	Engine          flags.Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 
 	lists lists
 }
@@ -92,7 +92,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 	if simulated(p) && !c.Quiet {
 		fmt.Fprintln(con.Stderr, "no --url: simulating an engine in virtual time, without a server")
 	}
-	kept, err := c.kept(con, p)
+	kept, err := c.resumeState(con, p)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		return err
 	}
 	defer end()
-	defer ui.Beside(con, c.UI, c.Store)()
+	defer ui.ServePage(con, c.UI, c.Store)()
 	ctx, predicted := context.Background(), &prediction{}
 	if simulated(p) {
 		var release func()
@@ -142,7 +142,7 @@ func (c *Cmd) design(p *search.Plan, axes []search.Axis, predicted *prediction) 
 }
 
 // run makes the runs, and keeps in the store what they are for. The context ends simulations.
-func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.Plan, d curve.Design, had map[search.Turn]curve.Observation) (seen []curve.Observation, err error) {
+func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.Plan, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
@@ -199,12 +199,12 @@ func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) se
 	}
 	atOnce := 1
 	if simulated(p) { // while one writes to the store, another computes
-		make, atOnce = c.together(ctx, con), 2*runtime.GOMAXPROCS(0)
+		make, atOnce = c.makeSimulations(ctx, con), 2*runtime.GOMAXPROCS(0)
 	}
 	return search.Deps{
 		Make: make, AtOnce: atOnce,
-		Begins: func(n int, t search.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
-		Ended: func(t search.Turn, o curve.Observation) {
+		Begins: func(n int, t search.PointRun) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
+		Ended: func(t search.PointRun, o curve.Observation) {
 			if !o.Failed.IsZero() {
 				sayf("pitot: %s: %s", p.Points[t.Point], session.English.Say(o.Failed))
 			}
@@ -212,8 +212,8 @@ func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) se
 	}
 }
 
-// together makes simulations, several at a time, until the context ends.
-func (c *Cmd) together(ctx context.Context, con *session.Session) func(experiment.Load, trace.Leg) (*run.Result, error) {
+// makeSimulations makes simulations, several at a time, until the context ends.
+func (c *Cmd) makeSimulations(ctx context.Context, con *session.Session) func(experiment.Load, trace.Leg) (*run.Result, error) {
 	return func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
 		ends := &session.Ends{Run: context.Background(), Preparing: ctx, Stop: ctx.Done()}
 		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: true, Leg: &leg, Ends: ends})

@@ -22,10 +22,10 @@ const (
 	longest  = 10 * time.Minute
 )
 
-// Beside shows a store in a second process while a command makes runs, says where, and returns what
+// ServePage shows a store in a second process while a command makes runs, says where, and returns what
 // ends it. A page that cannot be shown is said, and is no reason not to measure. Nothing of the
 // page is in this process.
-func Beside(con *session.Session, asked bool, file string) (release func()) {
+func ServePage(con *session.Session, asked bool, file string) (release func()) {
 	if !asked {
 		return func() {}
 	}

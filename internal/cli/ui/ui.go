@@ -32,7 +32,7 @@ type Cmd struct {
 	Conform []string `sep:"none" placeholder:"FILE|FOLDER" help:"Results of pitot conform to show: a JSON file, or a folder of them; may be repeated."`
 
 	flags.TLS
-	flags.Kept
+	flags.StoreFlag
 }
 
 // Run serves until it is interrupted.

@@ -37,13 +37,13 @@ func TestMain(m *testing.M) {
 	con := &session.Session{Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set), Version: "test"}
 	switch {
 	case len(os.Args) > 4 && os.Args[1] == "ui": // --beside --store FILE
-		if err := (Cmd{Beside: true, Listen: "127.0.0.1:0", Kept: flags.Kept{Store: os.Args[4]}}).Run(con); err != nil {
+		if err := (Cmd{Beside: true, Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: os.Args[4]}}).Run(con); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	case len(os.Args) > 2 && os.Args[1] == "command":
-		Beside(con, true, os.Args[2])
+		ServePage(con, true, os.Args[2])
 		select {} // until it is killed
 	}
 	os.Exit(m.Run())
@@ -119,7 +119,7 @@ func total(t *testing.T, url string) (n int) {
 // A store that is not there is made, and shows the runs that another process makes.
 func TestAStoreThatIsNotThereYet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "runs.db")
-	p := serve(t, Cmd{Listen: "127.0.0.1:0", Kept: flags.Kept{Store: file}})
+	p := serve(t, Cmd{Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: file}})
 	if line, err := p.lines.ReadString('\n'); err != nil || line != "the store is new: the page shows runs as soon as there are some\n" {
 		t.Errorf("%v %q", err, line)
 	}
@@ -161,13 +161,13 @@ func TestAStoreThatCannotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := serve(t, Cmd{Listen: "127.0.0.1:0", Kept: flags.Kept{Store: file}})
+	p := serve(t, Cmd{Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: file}})
 	if n := total(t, p.url); n != 0 {
 		t.Errorf("%d runs", n)
 	}
 	p.end(t)
 	con := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
-	if err := (Cmd{Listen: "127.0.0.1:0", Write: true, Kept: flags.Kept{Store: file}}).Run(con); err == nil || !strings.HasPrefix(err.Error(), "--write: open store ") {
+	if err := (Cmd{Listen: "127.0.0.1:0", Write: true, StoreFlag: flags.StoreFlag{Store: file}}).Run(con); err == nil || !strings.HasPrefix(err.Error(), "--write: open store ") {
 		t.Error(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestTheAddressHasAToken(t *testing.T) {
 
 func TestAPageOverTLS(t *testing.T) {
 	cert, key := certificate(t)
-	p := serve(t, Cmd{Listen: "127.0.0.1:0", TLS: flags.TLS{TLSCert: cert, TLSKey: key}, Kept: flags.Kept{Store: filepath.Join(t.TempDir(), "runs.db")}})
+	p := serve(t, Cmd{Listen: "127.0.0.1:0", TLS: flags.TLS{TLSCert: cert, TLSKey: key}, StoreFlag: flags.StoreFlag{Store: filepath.Join(t.TempDir(), "runs.db")}})
 	if !strings.HasPrefix(p.url, "https://127.0.0.1:") {
 		t.Error(p.url)
 	}
@@ -253,7 +253,7 @@ func certificate(t *testing.T) (cert, key string) {
 func TestAPortThatIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "runs.db")
-	p := serve(t, Cmd{Listen: "127.0.0.1:0", Kept: flags.Kept{Store: file}})
+	p := serve(t, Cmd{Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: file}})
 	at, err := url.Parse(p.url)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 		file:                           "--listen " + at.Host + ": pitot ui already shows this store at " + p.url,
 		filepath.Join(dir, "other.db"): "--listen " + at.Host + ": the port is in use; another one is chosen by --listen 127.0.0.1:0",
 	} {
-		if err := (Cmd{Listen: at.Host, Kept: flags.Kept{Store: store}}).Run(con); err == nil || err.Error() != want {
+		if err := (Cmd{Listen: at.Host, StoreFlag: flags.StoreFlag{Store: store}}).Run(con); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -77,8 +77,8 @@ const (
 	Fails  Why = "fails"  // the upper side
 )
 
-// A Made is a leg with what was seen.
-type Made struct {
+// A MeasuredLeg is a leg with what was seen.
+type MeasuredLeg struct {
 	Leg
 	Outcome
 }
@@ -91,16 +91,16 @@ type Settings struct {
 	Precision  float64       // of the load: 0.05 is 5 %
 	Seed       uint64
 	// Twin is a model of the server; nil: none.
-	Twin Twin
+	Twin Model
 	// Learn makes one of the legs made so far. It is asked where there is no Twin, once a leg
 	// comes near the limits; nil, or an error, goes on without.
-	Learn func(context.Context, []Made) (Twin, error)
+	Learn func(context.Context, []MeasuredLeg) (Model, error)
 	// Begins, if not nil, is called before each leg, with what is known so far.
 	Begins func(Leg, *Result)
 }
 
-// A Twin is a model of the server.
-type Twin interface {
+// A Model is a model of the server.
+type Model interface {
 	// Replay is what the model makes of the requests of a leg; draws tell its own dice apart.
 	Replay(ctx context.Context, l Leg, draw uint64) (Outcome, error)
 }

@@ -61,8 +61,8 @@ func Begun(l Leg) AnswerLeg {
 	return AnswerLeg{Number: l.Number, Load: l.Load, By: l.By, Why: l.Why, Attained: []float64{}, Limited: []float64{}}
 }
 
-// Told is a leg that was made, with the figures of Limited.
-func Told(l Made, limited []float64, objectives []metrics.Objective) AnswerLeg {
+// NewAnswerLeg is a leg that was made, with the figures of Limited.
+func NewAnswerLeg(l MeasuredLeg, limited []float64, objectives []metrics.Objective) AnswerLeg {
 	out := Begun(l.Leg)
 	out.Requests, out.Failed, out.Clear, out.Reason, out.Seconds = l.Requests, l.Failed, l.Clear(objectives), l.Reason(), l.Spent.Seconds()
 	out.Verdict, _ = l.Judge(objectives)
@@ -217,7 +217,7 @@ func (a sayer) client() []plan.Message {
 }
 
 // lightest is the leg of the least load.
-func (a sayer) lightest() (out Made) {
+func (a sayer) lightest() (out MeasuredLeg) {
 	for _, l := range a.Legs {
 		if len(l.Client) == 0 && (out.Number == 0 || out.By != a.By || l.By == a.By && l.Load < out.Load) {
 			out = l

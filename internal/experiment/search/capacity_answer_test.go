@@ -37,8 +37,8 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 	s := Settings{Objectives: limits(t, "ttft.p99=500ms"), By: Rate, Budget: time.Minute, Precision: 0.05}
 	side := Side{Load: 9, Legs: 1, Requests: 100, Attained: []float64{1}}
 	missed := Side{Load: 3, Legs: 1, Requests: 100, Attained: []float64{0.98}, Low: []float64{0.93}, High: []float64{0.99}}
-	spoilt := Made{Leg{Number: 2, Load: 8, By: Rate}, Outcome{Client: []plan.Message{plan.Say("verdict.ran-out")}}}
-	light := Made{Leg{Number: 1, Load: 1, By: Concurrency}, Outcome{Requests: 10, Tails: [][]Tail{{{N: 10}}}}}
+	spoilt := MeasuredLeg{Leg{Number: 2, Load: 8, By: Rate}, Outcome{Client: []plan.Message{plan.Say("verdict.ran-out")}}}
+	light := MeasuredLeg{Leg{Number: 1, Load: 1, By: Concurrency}, Outcome{Requests: 10, Tails: [][]Tail{{{N: 10}}}}}
 	for _, c := range []struct {
 		result Result
 		want   string
@@ -51,11 +51,11 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.3}, "capacity.approximate capacity.out-of-time"},
 		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.015}, "capacity.approximate capacity.unconfirmed"},
 		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.3, Below: missed}, "capacity.approximate capacity.out-of-time capacity.below-missed"},
-		{Result{End: Client, Passes: 3, Legs: []Made{light, spoilt}}, "capacity.client capacity.so-far"},
-		{Result{End: Client, Legs: []Made{spoilt}}, "capacity.client"},
+		{Result{End: Client, Passes: 3, Legs: []MeasuredLeg{light, spoilt}}, "capacity.client capacity.so-far"},
+		{Result{End: Client, Legs: []MeasuredLeg{spoilt}}, "capacity.client"},
 		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Precision: 0.04, Above: side}, "capacity.found capacity.binds capacity.clusters"},
 		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Above: Side{Legs: 1, Attained: []float64{0.5}, Reason: queueGrew}}, "capacity.found capacity.binds capacity.other-reason"},
-		{Result{End: Nothing, Legs: []Made{light}}, "capacity.nothing"},
+		{Result{End: Nothing, Legs: []MeasuredLeg{light}}, "capacity.nothing"},
 	} {
 		a := NewAnswer("x", &c.result, s, nil)
 		var got []string
@@ -81,8 +81,8 @@ func TestTheTightestObjectives(t *testing.T) {
 	legs := make([]AnswerLeg, 3)
 	r := &Result{End: Nothing}
 	for i, l := range []Leg{{Number: 1, Load: 1, By: Concurrency}, {Number: 2, Load: 4, By: Rate}, {Number: 3, Load: 2, By: Rate}} {
-		m := Made{l, Outcome{Requests: 40, Tails: [][]Tail{make([]Tail, 1), make([]Tail, 1)}}}
-		r.Legs, legs[i] = append(r.Legs, m), Told(m, []float64{0.8, 0.00712345}, goals)
+		m := MeasuredLeg{l, Outcome{Requests: 40, Tails: [][]Tail{make([]Tail, 1), make([]Tail, 1)}}}
+		r.Legs, legs[i] = append(r.Legs, m), NewAnswerLeg(m, []float64{0.8, 0.00712345}, goals)
 	}
 	legs[2].Limited[0] = 0.8123456
 	a := NewAnswer("x", r, Settings{Objectives: goals, By: Rate}, legs)
@@ -196,8 +196,8 @@ func TestLegsHaveRequests(t *testing.T) {
 }
 
 // counted is a leg with so many requests, of which some are twice the limit.
-func counted(n, above int) Made {
-	m := Made{Leg{Number: 2, Load: 5, By: Rate, Why: Seek}, Outcome{Requests: n, Spent: time.Second, Tails: [][]Tail{make([]Tail, 1)}}}
+func counted(n, above int) MeasuredLeg {
+	m := MeasuredLeg{Leg{Number: 2, Load: 5, By: Rate, Why: Seek}, Outcome{Requests: n, Spent: time.Second, Tails: [][]Tail{make([]Tail, 1)}}}
 	for i := range n {
 		m.Tails[0][0].add(map[bool]float64{true: 2, false: 0.5}[i < above])
 	}
@@ -225,7 +225,7 @@ func TestALegAloneDecidesFarFromTheLimit(t *testing.T) {
 // What is kept of a search is what was said of it.
 func TestAnAnswerIsKept(t *testing.T) {
 	goals := limits(t, "ttft.p95=500ms")
-	legs := []AnswerLeg{Told(counted(1000, 20), []float64{math.Inf(1)}, goals), Begun(Leg{Number: 3, Load: 7, By: Rate, Why: Fails})}
+	legs := []AnswerLeg{NewAnswerLeg(counted(1000, 20), []float64{math.Inf(1)}, goals), Begun(Leg{Number: 3, Load: 7, By: Rate, Why: Fails})}
 	a := NewAnswer("x", &Result{Load: 5, Passes: 4, Fails: 6, Precision: 0.2, Spent: time.Minute}, Settings{Objectives: goals, By: Rate, Budget: time.Hour, Precision: 0.05}, legs)
 	b, err := json.Marshal(a)
 	if err != nil {

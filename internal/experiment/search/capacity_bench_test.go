@@ -303,11 +303,11 @@ func (s *server) doubling(seed uint64) (a answer) {
 }
 
 // search is ours, with a model or without.
-func (s *server) search(t *testing.T, seed uint64, w search.Twin, learn bool) answer {
+func (s *server) search(t *testing.T, seed uint64, w search.Model, learn bool) answer {
 	traces := map[int]*trace.Trace{}
 	set := search.Settings{Objectives: s.objectives, By: search.Rate, Budget: 10 * time.Minute, Precision: 0.05, Seed: seed * 100_003, Twin: w}
 	if learn {
-		set.Learn = func(ctx context.Context, legs []search.Made) (search.Twin, error) {
+		set.Learn = func(ctx context.Context, legs []search.MeasuredLeg) (search.Model, error) {
 			var all []*trace.Trace
 			for _, l := range legs {
 				all = append(all, traces[l.Number])
@@ -323,9 +323,9 @@ func (s *server) search(t *testing.T, seed uint64, w search.Twin, learn bool) an
 		traces[l.Number] = s.measured(l)
 		return search.Observe(traces[l.Number], l, s.objectives), nil
 	}
-	told := func(search.Made) {}
+	told := func(search.MeasuredLeg) {}
 	if *trials == 1 {
-		told = func(l search.Made) {
+		told = func(l search.MeasuredLeg) {
 			v, _ := l.Judge(s.objectives)
 			t.Logf("%2d %-7s %7.2f ramp %.1f count %.0f %.4f %.4f %s %s", l.Number, l.Why, l.Load, l.Ramp.Seconds(), l.Count.Seconds(), l.Attained(0), l.Attained(1), v, l.Reason())
 		}
@@ -341,7 +341,7 @@ func (s *server) search(t *testing.T, seed uint64, w search.Twin, learn bool) an
 }
 
 // profile is a model of the server found by the runs of pitot calibrate, and their time.
-func (s *server) profile(t *testing.T, seed uint64) (search.Twin, time.Duration) {
+func (s *server) profile(t *testing.T, seed uint64) (search.Model, time.Duration) {
 	var all []*trace.Trace
 	bears, spent := 0., time.Duration(0)
 	leg := func(l search.Leg) {

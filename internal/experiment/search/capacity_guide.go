@@ -35,8 +35,8 @@ func (x *search) learnTwin(ctx context.Context) error {
 }
 
 // meet holds a twin against the legs from now on.
-func (x *search) meet(t Twin) {
-	m := &match{Twin: t, replays: map[int][]Outcome{}, all: map[float64]longRun{}, parts: longFirst, seed: x.Seed, by: x.By}
+func (x *search) meet(t Model) {
+	m := &match{Model: t, replays: map[int][]Outcome{}, all: map[float64]longRun{}, parts: longFirst, seed: x.Seed, by: x.By}
 	if x.match != nil {
 		m.seen, m.last = x.match.seen, x.match.last
 	}

@@ -341,8 +341,8 @@ func mean(v []float64) float64 {
 }
 
 // byLoad are legs, those of the least load first.
-func byLoad(legs []Made) []Made {
-	return slices.SortedStableFunc(slices.Values(legs), func(a, b Made) int { return cmp.Compare(a.Load, b.Load) })
+func byLoad(legs []MeasuredLeg) []MeasuredLeg {
+	return slices.SortedStableFunc(slices.Values(legs), func(a, b MeasuredLeg) int { return cmp.Compare(a.Load, b.Load) })
 }
 
 // Clear reports whether a leg alone decides: by a reason, by several times what is allowed of an

@@ -23,7 +23,7 @@ type Result struct {
 	// Below and Above are what was counted at both sides, pooled.
 	Below, Above Side
 	Spent        time.Duration `json:"spent"`
-	Legs         []Made        `json:"-"`
+	Legs         []MeasuredLeg `json:"-"`
 	// Odd are pairs of legs, by number: the first failed clearly, the second passed clearly
 	// under a load at least a tenth higher.
 	Odd [][2]int `json:"odd,omitempty"`
@@ -124,7 +124,7 @@ func shareOf(parts []Tail) (low, share, high float64) {
 }
 
 // legsOf are the legs of a side.
-func (x *search) legsOf(why Why, load float64) (out []Made) {
+func (x *search) legsOf(why Why, load float64) (out []MeasuredLeg) {
 	const most = 0.1
 	for _, l := range x.legs {
 		beyond := math.Log(l.Load / load)

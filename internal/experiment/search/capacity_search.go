@@ -14,8 +14,8 @@ import (
 // A search is one under way: all of it follows from the legs.
 type search struct {
 	Settings
-	all     []Made // that were made
-	legs    []Made // those of them that say something of the server
+	all     []MeasuredLeg // that were made
+	legs    []MeasuredLeg // those of them that say something of the server
 	match   *match
 	best    []estimate // by objective
 	learned int        // how often Learn was asked
@@ -26,7 +26,7 @@ type Measure func(context.Context, Leg) (Outcome, error)
 
 // RunCapacity searches. told, if not nil, is called with each leg. To go on with a search that was ended,
 // measure gives again what was seen of its legs: the same ones are asked for.
-func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(Made)) (*Result, error) {
+func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(MeasuredLeg)) (*Result, error) {
 	x := &search{Settings: s}
 	for {
 		if err := x.estimate(ctx); err != nil {
@@ -43,7 +43,7 @@ func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(Mad
 		if err != nil {
 			return nil, err
 		}
-		made := Made{leg, o}
+		made := MeasuredLeg{leg, o}
 		if x.all = append(x.all, made); len(o.Client) == 0 {
 			x.legs = append(x.legs, made)
 		}
@@ -118,7 +118,7 @@ func (x *search) affordable(l Leg) (Leg, End) {
 }
 
 // hopeless reports whether a light leg is far beyond an objective.
-func hopeless(light *Made, s Settings) bool {
+func hopeless(light *MeasuredLeg, s Settings) bool {
 	for i, o := range s.Objectives {
 		t := light.Tail(i)
 		if bad := float64(t.Above[centre]); bad > 0.3*float64(t.N) && bad > 10*allowed(o)*float64(t.N) {
@@ -231,7 +231,7 @@ func (x *search) seekByTwin(up, down, about float64) (load float64, why Why) {
 
 // bracket is the highest load that passed below all that failed, the least that failed, and
 // the leg of the former.
-func (x *search) bracket() (up, down float64, top *Made) {
+func (x *search) bracket() (up, down float64, top *MeasuredLeg) {
 	for i := range x.legs {
 		l := &x.legs[i]
 		if l.By != x.By {
@@ -251,7 +251,7 @@ func (x *search) bracket() (up, down float64, top *Made) {
 }
 
 // stride is the next step upwards: a long one while all latencies are far from their limits.
-func (x *search) stride(top *Made) float64 {
+func (x *search) stride(top *MeasuredLeg) float64 {
 	if top == nil {
 		return 2
 	}
@@ -400,7 +400,7 @@ func (x *search) byCurve() {
 // touched reports whether a leg came near the limit of an objective. Until one does the
 // capacity by it may be anywhere above.
 func (x *search) touched(i int, o metrics.Objective) bool {
-	return slices.ContainsFunc(x.legs, func(l Made) bool {
+	return slices.ContainsFunc(x.legs, func(l MeasuredLeg) bool {
 		t := l.Tail(i)
 		return l.By == x.By && (l.Reason() != "" || float64(t.Above[centre]) > allowed(o)*float64(t.N)/2)
 	})

@@ -23,7 +23,7 @@ import (
 // Then, over long runs of the twin with other requests, the capacity is the load at which it counts
 // as many as the objective allows beyond e^−u times the limit.
 type match struct {
-	Twin
+	Model
 	replays map[int][]Outcome   // by the number of the leg
 	long    []longRun           // around the capacity
 	all     map[float64]longRun // by load
@@ -59,7 +59,7 @@ const (
 )
 
 // replay replays legs that were not yet.
-func (m *match) replay(ctx context.Context, l Made) error {
+func (m *match) replay(ctx context.Context, l MeasuredLeg) error {
 	if _, ok := m.replays[l.Number]; ok {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (m *match) longAt(ctx context.Context, load float64) (longRun, error) {
 }
 
 // estimate is the capacity by an objective, near a load.
-func (m *match) estimate(legs []Made, objective int, goal, about float64) estimate {
+func (m *match) estimate(legs []MeasuredLeg, objective int, goal, about float64) estimate {
 	none := estimate{sd: math.Inf(1)}
 	used := m.near(legs, about)
 	u, sd, df := m.slower(used, objective)
@@ -160,12 +160,12 @@ func (m *match) noise(objective int, u float64) float64 {
 
 // A paired is a leg with its replays.
 type paired struct {
-	Made
+	MeasuredLeg
 	twin   []Outcome
 	weight float64
 }
 
-func (m *match) near(legs []Made, about float64) (out []paired) {
+func (m *match) near(legs []MeasuredLeg, about float64) (out []paired) {
 	for _, l := range legs {
 		x := math.Log(l.Load) - about
 		if twin := m.replays[l.Number]; twin != nil && math.Abs(x) < farthest && l.Reason() == "" && l.By == m.by {
@@ -241,10 +241,10 @@ func sumOf(used []paired, objective int, u, depth float64) (s sum) {
 // apart is by how many standard deviations the server has more beyond the limit in legs than its
 // twin if that is slower by e^u: of the scatter between both or, where that is larger, between the
 // twin's own draws.
-func (m *match) apart(legs []Made, objective int, u float64) float64 {
+func (m *match) apart(legs []MeasuredLeg, objective int, u float64) float64 {
 	off, scatter, own := 0.0, 0.0, 0.0
 	for _, l := range legs {
-		p := paired{Made: l, twin: m.replays[l.Number]}
+		p := paired{MeasuredLeg: l, twin: m.replays[l.Number]}
 		if p.twin == nil {
 			continue
 		}

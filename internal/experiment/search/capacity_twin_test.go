@@ -19,11 +19,11 @@ func spreadOut(seed uint64, slower float64) Outcome {
 	return o
 }
 
-func matched(slower float64) (*match, []Made) {
+func matched(slower float64) (*match, []MeasuredLeg) {
 	m := &match{replays: map[int][]Outcome{}, by: Rate}
-	var legs []Made
+	var legs []MeasuredLeg
 	for n := 1; n <= 3; n++ {
-		legs = append(legs, Made{Leg{Number: n, Load: 10, By: Rate}, spreadOut(uint64(n), slower)})
+		legs = append(legs, MeasuredLeg{Leg{Number: n, Load: 10, By: Rate}, spreadOut(uint64(n), slower)})
 		for d := range uint64(draws) {
 			m.replays[n] = append(m.replays[n], spreadOut(100*d+uint64(n), 0))
 		}

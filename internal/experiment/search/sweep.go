@@ -31,18 +31,18 @@ type Plan struct {
 	Lasting []time.Duration
 }
 
-// A Turn is one run of a sweep: a repetition of a point. Both count as indices, the first
+// A PointRun is one run of a sweep: a repetition of a point. Both count as indices, the first
 // repetition is 0.
-type Turn struct{ Point, Repeat int }
+type PointRun struct{ Point, Repeat int }
 
 // Order is the order of the turns: each repetition visits all points that are not skipped, in an
 // order of its own.
-func (p *Plan) Order() (all []Turn) {
+func (p *Plan) Order() (all []PointRun) {
 	for r := range p.Repeats {
 		dice := arrival.Dice(p.Seed, "sweep.order", uint64(r))
 		for _, i := range rand.New(&dice).Perm(len(p.Points)) {
 			if !p.Skipped[i] {
-				all = append(all, Turn{i, r})
+				all = append(all, PointRun{i, r})
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (p *Plan) Order() (all []Turn) {
 // Load is the load of a turn, under the name that its run has. Its seeds are those of no other
 // turn: a server's cache of prompts must not have seen them. They do not depend on how many
 // repetitions there are.
-func (p *Plan) Load(t Turn) experiment.Load {
+func (p *Plan) Load(t PointRun) experiment.Load {
 	l := p.Loads[t.Point]
 	nth := t.Repeat*len(p.Points) + t.Point
 	l.Workload = p.Points[t.Point].String()
@@ -76,7 +76,7 @@ func (p *Plan) Light(point int) experiment.Load {
 
 // RunName is the name of the run of a turn: those of a sweep, and those of a point, are found
 // by the beginning that they share.
-func (p *Plan) RunName(t Turn) string {
+func (p *Plan) RunName(t PointRun) string {
 	return curve.RunName(p.Name, p.Points[t.Point], t.Repeat+1)
 }
 
@@ -93,7 +93,7 @@ func reseeded(settings json.RawMessage, seed uint64) json.RawMessage {
 }
 
 // leg is where the run of a turn is kept.
-func (p *Plan) leg(t Turn, position int) trace.Leg {
+func (p *Plan) leg(t PointRun, position int) trace.Leg {
 	return trace.Leg{
 		Experiment: p.Name, Workload: p.Points[t.Point].String(), Block: t.Repeat + 1, Position: position, Slot: (position-1)%len(p.Points) + 1, Repeat: 1,
 	}
@@ -107,8 +107,8 @@ type Deps struct {
 	// do not disturb each other.
 	AtOnce int
 	// Begins and Ended tell of a turn, the n-th of all, in order; made is what came of it.
-	Begins func(n int, t Turn)
-	Ended  func(t Turn, made curve.Observation)
+	Begins func(n int, t PointRun)
+	Ended  func(t PointRun, made curve.Observation)
 }
 
 // ErrInterrupted says that a sweep was interrupted, and can be gone on with.
@@ -120,7 +120,7 @@ const mostLost = 3
 // RunSweep makes the turns that are not among had, and returns what is known of all turns, in
 // order. An error comes with what was seen until then; turns begun at the same time are
 // awaited. interrupted reports of an error of Make that it is an interrupt.
-func RunSweep(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
+func RunSweep(p *Plan, had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
 	results, end := p.ahead(had, d, interrupted)
 	defer end()
 	lost := 0
@@ -159,7 +159,7 @@ type result struct {
 // ahead makes the turns that are not among had. Each call of next is the result of the next
 // one in order; it begins as many of those behind as may be made at the same time. end awaits
 // them.
-func (p *Plan) ahead(had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
+func (p *Plan) ahead(had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
 	var begun []chan result // whose results nobody has
 	order := p.Order()
 	n := 0 // turns that were made before, or have begun
@@ -193,7 +193,7 @@ func (p *Plan) ahead(had map[Turn]curve.Observation, d Deps, interrupted func(er
 }
 
 // make makes a turn, the n-th of all.
-func (p *Plan) make(t Turn, n int, d Deps, interrupted func(error) bool) result {
+func (p *Plan) make(t PointRun, n int, d Deps, interrupted func(error) bool) result {
 	r, wrong := d.Make(p.Load(t), p.leg(t, n))
 	if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
 		return result{ends: ErrInterrupted}

@@ -79,8 +79,8 @@ type maker struct {
 	at    map[string]func() (*run.Result, error)
 }
 
-func (m *maker) run(had map[Turn]curve.Observation) ([]curve.Observation, error) {
-	deps := Deps{Begins: func(int, Turn) {}, Ended: func(Turn, curve.Observation) {}}
+func (m *maker) run(had map[PointRun]curve.Observation) ([]curve.Observation, error) {
+	deps := Deps{Begins: func(int, PointRun) {}, Ended: func(PointRun, curve.Observation) {}}
 	deps.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
 		if leg.Workload != l.Workload || leg.Experiment != "s" || leg.Position == 0 || leg.Block == 0 {
 			m.t.Errorf("leg %+v of %s", leg, l.Workload)
@@ -120,7 +120,7 @@ func TestAPointThatFailsIsARow(t *testing.T) {
 func TestAnInterruptKeepsWhatThereIs(t *testing.T) {
 	m := &maker{Plan: fourPoints(), t: t}
 	first := m.Order()[0]
-	had := map[Turn]curve.Observation{first: {Point: first.Point, Run: "old"}}
+	had := map[PointRun]curve.Observation{first: {Point: first.Point, Run: "old"}}
 	third := m.Points[m.Order()[2].Point].String()
 	m.at = map[string]func() (*run.Result, error){third: func() (*run.Result, error) { return nil, errStop }}
 	all, err := m.run(had)
@@ -147,7 +147,7 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 		p := fourPoints()
 		run := func(atOnce int) ([]curve.Observation, int32, time.Duration) {
 			var now, most atomic.Int32
-			d := Deps{AtOnce: atOnce, Begins: func(int, Turn) {}, Ended: func(Turn, curve.Observation) {}}
+			d := Deps{AtOnce: atOnce, Begins: func(int, PointRun) {}, Ended: func(PointRun, curve.Observation) {}}
 			d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
 				n := now.Add(1)
 				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -160,7 +160,7 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 				return made(l.Spec.Name), nil
 			}
 			begun := time.Now()
-			all, err := RunSweep(p, map[Turn]curve.Observation{p.Order()[1]: {Run: "old"}}, d, func(error) bool { return false })
+			all, err := RunSweep(p, map[PointRun]curve.Observation{p.Order()[1]: {Run: "old"}}, d, func(error) bool { return false })
 			if err != nil {
 				t.Error(err)
 			}
@@ -181,7 +181,7 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 func TestAnInterruptAwaitsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun, ended atomic.Int32
-		d := Deps{AtOnce: 3, Begins: func(int, Turn) { begun.Add(1) }, Ended: func(Turn, curve.Observation) {}}
+		d := Deps{AtOnce: 3, Begins: func(int, PointRun) { begun.Add(1) }, Ended: func(PointRun, curve.Observation) {}}
 		d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
 			time.Sleep(time.Duration(leg.Position) * time.Second)
 			ended.Add(1)

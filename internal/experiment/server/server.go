@@ -71,7 +71,7 @@ func start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 	r.handle.Tree, r.began = r.session.Tree, time.Now()
 	go func() {
 		<-r.session.Done()
-		r.ended, r.left = time.Now(), r.leftBehind()
+		r.ended, r.left = time.Now(), r.orphans()
 		close(r.done)
 	}()
 	if err := r.release(ctx); err != nil {
@@ -204,8 +204,8 @@ func (r *Running) lines() []string {
 // dyingTime is how long processes that end with the first one may take.
 const dyingTime = 200 * time.Millisecond
 
-// leftBehind is how many processes do not end with the first one.
-func (r *Running) leftBehind() (n int) {
+// orphans is how many processes do not end with the first one.
+func (r *Running) orphans() (n int) {
 	r.o.until(dyingTime, func() bool {
 		members, _ := r.session.Members() // what is not known is not told
 		n = len(members)
@@ -258,8 +258,8 @@ func (r *Running) killedByBox() bool {
 	return r.handle.Container != "" && r.session.State().Code == killed
 }
 
-// A Life is what is kept of a server with its leg.
-type Life struct {
+// A Lifetime is what is kept of a server with its leg.
+type Lifetime struct {
 	Runner  design.Runner `json:"runner"`
 	Command string        `json:"command"` // shortened, without secrets
 	Started time.Time     `json:"started"`
@@ -276,12 +276,12 @@ type Life struct {
 }
 
 // Life is what is to be kept of the server, up to here.
-func (r *Running) Life() Life {
+func (r *Running) Life() Lifetime {
 	end := r.Ended()
 	written, left := r.session.Output.Written()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := Life{
+	l := Lifetime{
 		Runner: r.handle.Runner, Command: r.handle.Command, Started: r.handle.Started, Ready: r.ready, Lasted: end.After, Exit: end.Exit,
 		Log: r.handle.Tree.Log, LogBytes: written, LogLeftOut: left, Lines: r.lines(), Before: r.baseline, Stopped: r.stopped,
 	}

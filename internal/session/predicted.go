@@ -14,15 +14,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Percentiles are those that are predicted unless others are asked for.
-var Percentiles = []float64{99}
+// PredictedPercentiles are those that are predicted unless others are asked for.
+var PredictedPercentiles = []float64{99}
 
-// Kept is the largest number of requests in a load of which all draws are kept for the next
+// MostCached is the largest number of requests in a load of which all draws are kept for the next
 // profile, and simulated at once.
-const Kept = 10_000
+const MostCached = 10_000
 
-// Simulated is a Spec without all that is about a server and the client in front of it.
-func Simulated(s plan.Spec) plan.Spec {
+// AsSimulation is a Spec without all that is about a server and the client in front of it.
+func AsSimulation(s plan.Spec) plan.Spec {
 	s.Target = plan.Target{Simulated: true}
 	s.Request.Model, s.Request.Root, s.Request.IDs = "", "", ""
 	s.Name, s.KeepText, s.Cache = "", false, ""
@@ -30,8 +30,8 @@ func Simulated(s plan.Spec) plan.Spec {
 	return s
 }
 
-// A Load is a Spec that is predicted: draw i of its requests has the seed of the Spec plus i.
-type Load struct {
+// A PredictedLoad is a Spec that is predicted: draw i of its requests has the seed of the Spec plus i.
+type PredictedLoad struct {
 	session *Session
 	words   func(error) error
 	spec    plan.Spec
@@ -46,18 +46,18 @@ type draw struct {
 	run trace.Run
 }
 
-// New is the load of a Spec of a simulation, by itself or as Simulated makes one of another;
+// NewPredictedLoad is the load of a Spec of a simulation, by itself or as AsSimulation makes one of another;
 // words says what is wrong with it as its front end does. Settled is that its steady state counts.
-func New(con *Session, s plan.Spec, settled bool, words func(error) error) *Load {
+func NewPredictedLoad(con *Session, s plan.Spec, settled bool, words func(error) error) *PredictedLoad {
 	if len(s.Percentiles) == 0 {
-		s.Percentiles = Percentiles
+		s.Percentiles = PredictedPercentiles
 	}
-	return &Load{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
+	return &PredictedLoad{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
 }
 
 // lengthen gives a load whose requests and time are open the time that it takes to show what its
 // rate does to the engine of a profile. It is the same for all profiles that come after.
-func (l *Load) lengthen(ctx context.Context, p *profile.Profile) error {
+func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error {
 	if !lasting.Open(&l.spec) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (l *Load) lengthen(ctx context.Context, p *profile.Profile) error {
 const mostTries = 2
 
 // simulate is a run of a Spec.
-func (l *Load) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
+func (l *PredictedLoad) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
 	load, made, err := l.session.Requests(ctx, s, p)
 	if err != nil {
 		return nil, l.words(err)
@@ -96,7 +96,7 @@ func (l *Load) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*
 
 // Case is the load on a profile, without level and objectives, and how many requests its first
 // draw has.
-func (l *Load) Case(ctx context.Context, p *profile.Profile) (c predict.Case, requests int, err error) {
+func (l *PredictedLoad) Case(ctx context.Context, p *profile.Profile) (c predict.Case, requests int, err error) {
 	if err = l.lengthen(ctx, p); err != nil {
 		return c, 0, err
 	}
@@ -109,14 +109,14 @@ func (l *Load) Case(ctx context.Context, p *profile.Profile) (c predict.Case, re
 		d, err := l.draw(ctx, p, i)
 		return d.Plan, err
 	}
-	if len(first.Requests) > Kept {
+	if len(first.Requests) > MostCached {
 		c.AtOnce = 1
 	}
 	return c, len(first.Requests), nil
 }
 
 // draw is draw i, kept or made.
-func (l *Load) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err error) {
+func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock() // drawing keeps all processors busy
 	key := fmt.Sprint(i, intake(p))
@@ -126,7 +126,7 @@ func (l *Load) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err
 	s := l.spec
 	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
 	d.Plan, d.run, err = l.session.Requests(ctx, s, p)
-	if err == nil && len(d.Requests) <= Kept {
+	if err == nil && len(d.Requests) <= MostCached {
 		l.known[key] = d
 	}
 	return d, l.words(err)
