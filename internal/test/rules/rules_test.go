@@ -341,21 +341,26 @@ func TestTheCommandLineIsThin(t *testing.T) {
 	}
 }
 
-// Every file that the map names is there.
-func TestTheMapNamesFiles(t *testing.T) {
+// The map is short, and every file and folder that it names is there.
+func TestTheMapIsTrue(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files []string
-	eachFile(t, func(name string) { files = append(files, "/"+name) })
-	named := regexp.MustCompile("`([a-z0-9_]+(?:/[a-z0-9_]+)*\\.go)`").FindAllStringSubmatch(string(text), -1)
+	if len(text) > 8<<10 {
+		t.Errorf("ARCHITECTURE.md has %d bytes, the limit is %d", len(text), 8<<10)
+	}
+	named := regexp.MustCompile("`([a-z0-9_]+(?:/[a-zA-Z0-9_.]+)+)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range named {
-		if !slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, "/"+m[1]) }) {
+		found := slices.ContainsFunc([]string{"", "internal"}, func(below string) bool {
+			_, err := os.Stat(filepath.Join(root, below, m[1]))
+			return err == nil
+		})
+		if !found && m[1] != "testing/synctest" {
 			t.Errorf("ARCHITECTURE.md names %s, which is not there", m[1])
 		}
 	}
 	if len(named) < 30 {
-		t.Errorf("found %d names of files", len(named))
+		t.Errorf("found %d names", len(named))
 	}
 }
