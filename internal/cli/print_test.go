@@ -76,7 +76,7 @@ func poisoned(id string, imported bool) (trace.Run, []*trace.Record) {
 	var run trace.Run
 	poison(reflect.ValueOf(&run).Elem())
 	run.ID, run.Kind, run.Status, run.End = id, trace.Measured, trace.Complete, trace.Instant(2e9)
-	run.Plan.Dialect, run.Plan.Protocol, run.Plan.Requests, run.Plan.Spec, run.Plan.Foreign = "pitot", "completions", 2, nil, nil
+	run.Plan.Dialect, run.Plan.Protocol, run.Plan.Requests, run.Plan.Spec = "pitot", "completions", 2, nil
 	run.Plan.Objectives, run.Plan.Percentiles, run.Probes, run.Leg = nil, []float64{99}, nil, nil
 	run.Verdict.Validity, run.Notes = trace.Valid, []plan.Message{plan.Text(hostile), plan.Say(hostile, "x", hostile)}
 	run.ServerCounters = map[string]float64{hostile: 1}

@@ -184,10 +184,7 @@ func (c runsReportCmd) Run(p *session.Session) error {
 		return c.reported(p, t.Run)
 	}
 	if len(c.SLO) > 0 {
-		t.Run.Plan.Objectives = nil
-	}
-	for _, o := range c.SLO {
-		t.Run.Plan.Objectives = append(t.Run.Plan.Objectives, trace.SLO{Metric: o.Metric, Limit: o.Limit.Std()})
+		t.Run.Plan.Objectives = c.SLO
 	}
 	if len(c.Percentiles) > 0 {
 		t.Run.Plan.Percentiles = c.Percentiles

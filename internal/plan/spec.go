@@ -330,6 +330,21 @@ func (o *Objective) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// UnmarshalJSON reads the text, and the object that stores of version 12 and before have.
+func (o *Objective) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return o.UnmarshalText([]byte(text))
+	}
+	var old struct {
+		Metric string        `json:"metric"`
+		Limit  time.Duration `json:"limit_ns"`
+	}
+	err := json.Unmarshal(data, &old)
+	o.Metric, o.Limit = old.Metric, Duration(old.Limit)
+	return err
+}
+
 // latencies are those that objectives can limit.
 var latencies = []string{"ttft", "tpot", "itl", "e2el"}
 

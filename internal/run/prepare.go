@@ -327,10 +327,8 @@ func (p *Prepared) digest() {
 	p.run.Plan = trace.Plan{
 		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: url, Protocol: spec.Request.Protocol, Model: spec.Request.Model,
 		Stream: spec.Request.Stream, Workload: p.built.what, Requests: p.planned(), Seed: spec.Seed, Arrival: p.built.when,
-		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency, Percentiles: slices.Clone(spec.Percentiles), Spec: spec,
-	}
-	for _, o := range spec.Objectives {
-		p.run.Plan.Objectives = append(p.run.Plan.Objectives, trace.SLO{Metric: o.Metric, Limit: o.Limit.Std()})
+		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency,
+		Objectives: slices.Clone(spec.Objectives), Percentiles: slices.Clone(spec.Percentiles), Spec: spec,
 	}
 }
 

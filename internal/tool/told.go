@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -79,12 +79,12 @@ func (t Told) url() string {
 }
 
 // objectives are the limits of goodput, given as a list of NAME:MILLISECONDS.
-func (t Told) objectives() (all []trace.SLO) {
+func (t Told) objectives() (all []plan.Objective) {
 	for _, item := range python.Strings(t.Text("goodput")) {
 		name, limit, _ := strings.Cut(item, ":")
 		ms, err := strconv.ParseFloat(limit, 64)
 		if err == nil && ms > 0 && ms < 1e9 && slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
-			all = append(all, trace.SLO{Metric: name, Limit: time.Duration(ms * 1e6)})
+			all = append(all, plan.Objective{Metric: name, Limit: plan.Duration(ms * 1e6)})
 		}
 	}
 	return all

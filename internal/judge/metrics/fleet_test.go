@@ -245,7 +245,7 @@ func TestMergeClients(t *testing.T) {
 // Requests of a lost worker are failed ones that are in no latency; the schedule wanted them.
 func TestFiguresOfALostWorker(t *testing.T) {
 	tr := spreadOver(4)
-	tr.Run.Plan.Requests, tr.Run.Plan.Objectives = 200, []trace.SLO{{Metric: "e2el", Limit: time.Second}}
+	tr.Run.Plan.Requests, tr.Run.Plan.Objectives = 200, []plan.Objective{{Metric: "e2el", Limit: plan.Duration(time.Second)}}
 	lose(1, 20)(tr)
 	s := judged(tr)
 	want := Requests{Planned: 200, Sent: 200, OK: 170, Failed: 30, Classes: []Class{{Class: trace.WorkerLost, Count: 30}}}

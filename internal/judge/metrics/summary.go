@@ -13,7 +13,7 @@ import (
 // Options of a summary; a nil Percentiles takes the run's, or the default.
 type Options struct {
 	Percentiles []float64 // in percent
-	Objectives  []trace.SLO
+	Objectives  []plan.Objective
 
 	brief   bool // without what no figure and no verdict is of: parts, stalls, figures of the steady state
 	settled bool // figures are those of the steady state
@@ -165,10 +165,10 @@ type Rates struct {
 
 // Goodput counts the requests that met every objective.
 type Goodput struct {
-	Objectives []trace.SLO `json:"objectives"`
-	Met        int         `json:"met"`
-	Share      float64     `json:"share"` // of all requests sent, failures included
-	Rate       float64     `json:"rate"`  // per second
+	Objectives []plan.Objective `json:"objectives"`
+	Met        int              `json:"met"`
+	Share      float64          `json:"share"` // of all requests sent, failures included
+	Rate       float64          `json:"rate"`  // per second
 	// Unsettled says why the share is not that of the rate at which requests were sent.
 	Unsettled plan.Message `json:"unsettled,omitzero"`
 }
@@ -399,7 +399,7 @@ func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribu
 }
 
 // goodput counts requests that met all objectives, by service times.
-func goodput(records []*trace.Record, objectives []trace.SLO, seconds float64) *Goodput {
+func goodput(records []*trace.Record, objectives []plan.Objective, seconds float64) *Goodput {
 	if len(objectives) == 0 {
 		return nil
 	}
@@ -415,7 +415,7 @@ func goodput(records []*trace.Record, objectives []trace.SLO, seconds float64) *
 
 // meets is inclusive. A request without a figure, such as the TPOT of a single
 // token, meets the objective on it; one without any output has no TTFT to meet.
-func meets(r *trace.Record, objectives []trace.SLO) bool {
+func meets(r *trace.Record, objectives []plan.Objective) bool {
 	first, last, n := r.Output()
 	for _, o := range objectives {
 		var v float64
@@ -434,7 +434,7 @@ func meets(r *trace.Record, objectives []trace.SLO) bool {
 		case "e2el":
 			v = Between(r.Sent, r.Done)
 		}
-		if v > o.Limit.Seconds() {
+		if v > o.Limit.Std().Seconds() {
 			return false
 		}
 	}

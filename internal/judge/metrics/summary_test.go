@@ -127,9 +127,9 @@ func TestARunThatWasKilledLastsToItsLastAnswer(t *testing.T) {
 }
 
 func TestGoodput(t *testing.T) {
-	slos := func(pairs ...any) (out []trace.SLO) {
+	slos := func(pairs ...any) (out []plan.Objective) {
 		for i := 0; i < len(pairs); i += 2 {
-			out = append(out, trace.SLO{Metric: pairs[i].(string), Limit: time.Duration(pairs[i+1].(int)) * time.Millisecond})
+			out = append(out, plan.Objective{Metric: pairs[i].(string), Limit: plan.Duration(pairs[i+1].(int) * 1e6)})
 		}
 		return out
 	}
@@ -140,7 +140,7 @@ func TestGoodput(t *testing.T) {
 		failed(3, 0, trace.Reset, 0, ""),
 	}
 	for _, tt := range []struct {
-		slos []trace.SLO
+		slos []plan.Objective
 		met  int
 	}{
 		{slos("ttft", 50), 2}, // inclusive

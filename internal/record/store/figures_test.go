@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -75,7 +76,7 @@ func TestFiguresGoWhenTheRunChanges(t *testing.T) {
 			return w.commit([]*trace.Record{sample(1)}, brief)
 		},
 		"other objectives": func(s *Store, tr *trace.Trace) error {
-			tr.Run.Plan.Objectives = []trace.SLO{{Metric: "ttft", Limit: 1}}
+			tr.Run.Plan.Objectives = []plan.Objective{{Metric: "ttft", Limit: 1}}
 			return s.Update(tr.Run)
 		},
 	} {

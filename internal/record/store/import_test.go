@@ -3,12 +3,14 @@ package store
 import (
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -126,5 +128,24 @@ func TestImportOfManyBatches(t *testing.T) {
 	}
 	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != len(many) || got.Records[batch].Index != batch {
 		t.Errorf("%v: %d records", err, len(got.Records))
+	}
+}
+
+// Stores of version 12 and before have the command line of an imported result, and objectives, in
+// another form.
+func TestAnOldBodyOfAnImportedRun(t *testing.T) {
+	s := open(t)
+	run := imported()
+	if _, err := s.Import(run, records(), nil); err != nil {
+		t.Fatal(err)
+	}
+	const old = `json_set(body, '$.plan.foreign', json('{"args":["--label=x"]}'), '$.plan.objectives', json('[{"metric":"ttft","limit_ns":2000000}]'))`
+	if _, err := s.db.Exec("UPDATE run_body SET body = "+old+" WHERE run_id = ?", run.ID); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Run(run.ID)
+	want := []plan.Objective{{Metric: "ttft", Limit: plan.Duration(2 * time.Millisecond)}}
+	if err != nil || string(got.Origin.Command) != `{"args":["--label=x"]}` || !slices.Equal(got.Plan.Objectives, want) {
+		t.Errorf("%v: %s, %+v", err, got.Origin.Command, got.Plan.Objectives)
 	}
 }

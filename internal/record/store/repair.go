@@ -347,7 +347,7 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 	}
 	t := &trace.Trace{Records: records, Telemetry: set}
 	body := s.strings("SELECT body FROM run_body WHERE run_id = ?", id)
-	if len(body) == 0 || json.Unmarshal([]byte(body[0]), &t.Run) != nil || t.Run.ID != id {
+	if len(body) == 0 || decode(body[0], &t.Run) != nil || t.Run.ID != id {
 		t.Run = l.run(records)
 	}
 	t.Run.Notes = append(t.Run.Notes, plan.Say(rebuilt))

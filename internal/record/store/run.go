@@ -118,6 +118,23 @@ func (s *Store) lists(id string) bool {
 	return err != nil || n > 0
 }
 
+// decode reads the body of a run. Stores of version 12 and before have the command line of an
+// imported result with its plan.
+func decode(body string, run *trace.Run) error {
+	err := json.Unmarshal([]byte(body), run)
+	if err != nil || run.Origin == nil || run.Origin.Command != nil {
+		return err
+	}
+	var old struct {
+		Plan struct {
+			Foreign json.RawMessage `json:"foreign"`
+		} `json:"plan"`
+	}
+	err = json.Unmarshal([]byte(body), &old)
+	run.Origin.Command = old.Plan.Foreign
+	return err
+}
+
 // Run reads everything stored about a run except its records.
 func (s *Store) Run(id string) (trace.Run, error) {
 	run := trace.Run{End: trace.Never}
@@ -127,7 +144,7 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	var tags string
 	err := s.db.QueryRow("SELECT body, beat_ns, tags, remark FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat, &tags, &labels.Remark)
 	if err == nil {
-		if err = json.Unmarshal([]byte(body), &run); err == nil && run.ID != id {
+		if err = decode(body, &run); err == nil && run.ID != id {
 			err = fmt.Errorf("it says that it is run %q", run.ID)
 		}
 		if err != nil {

@@ -1,5 +1,7 @@
 package trace
 
+import "encoding/json"
+
 // An Origin is the source of an imported run and its content: the words of another
 // tool, as opposed to figures computed from records.
 type Origin struct {
@@ -22,6 +24,9 @@ type Origin struct {
 	// Setup holds the tool's own settings: a Namespace line, or the members of a
 	// result file that are not figures.
 	Setup map[string]string `json:"setup,omitempty"`
+	// Command is the command line that writes such a result, in the form of its tool; nil: not
+	// known.
+	Command json.RawMessage `json:"command,omitempty"`
 	// Around holds lines next to a table that describe its environment, such as
 	// package versions and images.
 	Around []string `json:"around,omitempty"`

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -144,41 +143,28 @@ func (s Snapshot) InFlight() int { return s.Released - s.Done }
 
 // A Plan is the requested load. It holds no secrets.
 type Plan struct {
-	Dialect     string       `json:"dialect"` // the dialect of its command line: pitot, vllm or sglang
-	URL         string       `json:"url"`
-	Protocol    string       `json:"protocol"` // completions, chat ...
-	Model       string       `json:"model"`
-	Stream      bool         `json:"stream"`
-	Workload    plan.Message `json:"workload,omitzero"` // with its lengths, without the number of requests
-	Requests    int          `json:"requests"`
-	Seed        uint64       `json:"seed"`
-	Arrival     plan.Message `json:"arrival,omitzero"`
-	Rate        float64      `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
-	Ramp        bool         `json:"ramp,omitempty"`        // the rate rises or falls by design
-	Concurrency int          `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
-	Objectives  []SLO        `json:"objectives,omitempty"`  // for goodput
-	Percentiles []float64    `json:"percentiles,omitempty"` // to report
-	// Spec is the complete plan, enough to repeat the run; nil for imported runs,
-	// and for runs stored before Specs existed.
+	Dialect     string           `json:"dialect"` // the dialect of its command line: pitot, vllm or sglang
+	URL         string           `json:"url"`
+	Protocol    string           `json:"protocol"` // completions, chat ...
+	Model       string           `json:"model"`
+	Stream      bool             `json:"stream"`
+	Workload    plan.Message     `json:"workload,omitzero"` // with its lengths, without the number of requests
+	Requests    int              `json:"requests"`
+	Seed        uint64           `json:"seed"`
+	Arrival     plan.Message     `json:"arrival,omitzero"`
+	Rate        float64          `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
+	Ramp        bool             `json:"ramp,omitempty"`        // the rate rises or falls by design
+	Concurrency int              `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
+	Objectives  []plan.Objective `json:"objectives,omitempty"`  // for goodput
+	Percentiles []float64        `json:"percentiles,omitempty"` // to report
+	// Spec is the complete plan, enough to repeat the run; nil for imported runs.
 	Spec *plan.Spec `json:"spec,omitempty"`
-	// Settings holds every setting of the command line by name, as text.
-	Settings map[string]string `json:"settings,omitempty"`
-	// Foreign is the command line of another tool in that tool's own form, as
-	// stored by its dialect.
-	Foreign json.RawMessage `json:"foreign,omitempty"`
 }
 
 // Silent reports whether the answers have no text: embeddings, pooled outputs, or
 // scores.
 func (p Plan) Silent() bool {
 	return p.Protocol == "embeddings" || p.Protocol == "pooling" || p.Protocol == "rerank"
-}
-
-// An SLO is an upper limit on a latency of a request: ttft, tpot, itl (its mean
-// over the request) or e2el.
-type SLO struct {
-	Metric string        `json:"metric"`
-	Limit  time.Duration `json:"limit_ns"`
 }
 
 // Environment describes where a run took place.
@@ -293,13 +279,8 @@ type Trace struct {
 
 // Mixed reports whether each arrival is of one of several workloads.
 func (p Plan) Mixed() bool {
-	if p.Spec == nil {
-		return p.Settings["mix"] != "" && p.Settings["mix"] != "[]"
-	}
-	return len(p.Spec.Load) == 1 && len(p.Spec.Load[0].Mix) > 0
+	return p.Spec != nil && len(p.Spec.Load) == 1 && len(p.Spec.Load[0].Mix) > 0
 }
 
 // Holds reports whether the limit of concurrency is one of conversations.
-func (p Plan) Holds() bool {
-	return p.Settings["hold"] == "true" || p.Spec != nil && p.Spec.Gate.Hold
-}
+func (p Plan) Holds() bool { return p.Spec != nil && p.Spec.Gate.Hold }

@@ -61,7 +61,7 @@ func (r *report) unsettled(g *metrics.Goodput) string {
 func objectives(g *metrics.Goodput) string {
 	parts := make([]string, len(g.Objectives))
 	for i, o := range g.Objectives {
-		parts[i] = fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Round(time.Microsecond))
+		parts[i] = fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Std().Round(time.Microsecond))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -24,7 +24,7 @@ func sample(n, failEvery int) *trace.Trace {
 		ID: "20261121-120000-abcd", Name: "nightly", Status: trace.Complete, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
 		Plan: trace.Plan{
 			URL: "http://127.0.0.1:8000", Model: "m", Protocol: "chat", Stream: true, Workload: plan.Text("random 10→5 tokens"), Arrival: plan.Text("constant 50 req/s"),
-			Requests: n, Seed: 7, Objectives: []trace.SLO{{Metric: "ttft", Limit: 40 * time.Millisecond}, {Metric: "e2el", Limit: time.Second}},
+			Requests: n, Seed: 7, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(40 * time.Millisecond)}, {Metric: "e2el", Limit: plan.Duration(time.Second)}},
 		},
 		Env:    trace.Environment{CPUs: 4},
 		Client: trace.Client{CPU: 500 * time.Millisecond, GCCycles: 3, GCMax: 250 * time.Microsecond},
@@ -149,7 +149,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	whole := sample(40, 0)
-	whole.Run.Plan.Stream, whole.Run.Plan.Settings = false, map[string]string{"mix": "[workload=chat input-len=9]"}
+	whole.Run.Plan.Stream, whole.Run.Plan.Spec = false, &plan.Spec{Load: []plan.Stream{{Mix: make([]plan.Part, 2)}}}
 	for i, r := range whole.Records {
 		r.Tenant = []string{"chat", "random"}[i%2]
 	}

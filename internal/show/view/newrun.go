@@ -201,7 +201,7 @@ func (w writer) plan(run trace.Run) []Group {
 		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
 	}
 	for _, o := range p.Objectives {
-		load.add(w.Word("view.objective"), fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Round(time.Microsecond)))
+		load.add(w.Word("view.objective"), fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Std().Round(time.Microsecond)))
 	}
 	target.add(w.Word("report.target"), p.URL)
 	target.add(w.Word("view.model"), p.Model)

@@ -67,6 +67,9 @@ func inText(t *testing.T, f result.Found) string {
 			line("plan "+plan.Type().Field(i).Name, v.Interface())
 		}
 	}
+	if o.Command != nil {
+		line("command", o.Command)
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
 		line("setup "+name, o.Setup[name])
 	}

@@ -1,7 +1,6 @@
 package sglang
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -88,8 +87,7 @@ type asked struct {
 	own     bool    // in the tool's dialect
 }
 
-// askedOf is that of a run: by its Spec, by the command line that was stored before there
-// were Specs, or by what the plan of another tool amounts to.
+// askedOf is that of a run: by its Spec, or by what the plan of another tool amounts to.
 func askedOf(t *trace.Trace) (asked, error) {
 	q := adopted(t)
 	p := &t.Run.Plan
@@ -97,9 +95,6 @@ func askedOf(t *trace.Trace) (asked, error) {
 		return q, nil
 	}
 	q.own = true
-	if p.Spec == nil {
-		return q, q.parse(p.Foreign)
-	}
 	q.version = Version(p.Spec.Dialect.Version)
 	if p.Spec.Dialect.Settings == nil {
 		return q, nil // nobody compiled it
@@ -115,30 +110,7 @@ func askedOf(t *trace.Trace) (asked, error) {
 
 // own tells whether a run is of the tool's dialect.
 func own(p *trace.Plan) bool {
-	return p.Spec != nil && p.Spec.Dialect.Name == "sglang" || p.Dialect == "sglang" && p.Foreign != nil
-}
-
-// A stored command line is what runs kept before there were Specs.
-type stored struct {
-	Args      []string `json:"args"`
-	Model     string   `json:"model"`
-	Tokenizer string   `json:"tokenizer"`
-	Turns     bool     `json:"turns,omitempty"`
-}
-
-// parse takes over what a stored command line says.
-func (q *asked) parse(foreign json.RawMessage) error {
-	var kept stored
-	if err := json.Unmarshal(foreign, &kept); err != nil {
-		return err
-	}
-	a, err := Parse(kept.Args)
-	if err != nil {
-		return err
-	}
-	q.Settings, q.version, q.rate = *a.settings(), a.DialectVersion, a.RequestRate
-	q.Turns = kept.Turns
-	return nil
+	return p.Spec != nil && p.Spec.Dialect.Name == "sglang"
 }
 
 // adopted is what a run amounts to that says nothing in the tool's way.

@@ -198,7 +198,7 @@ func TestNamespaceReadsBack(t *testing.T) {
 		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true,
 		Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", 1024, "output", 128)), Requests: 1000, Seed: 7,
 		Arrival: plan.Say(arriveStretched, "arrival", workload.Paced(1, 4)), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
-		Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}, {Metric: "tpot", Limit: 50500 * time.Microsecond}},
+		Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}, {Metric: "tpot", Limit: plan.Duration(50500 * time.Microsecond)}},
 	}
 	if diff := cmp.Diff(want, planOf(s)); diff != "" {
 		t.Error(diff)
@@ -224,7 +224,7 @@ func TestPlanOfWhatIsTold(t *testing.T) {
 		}},
 		{tool.Told{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Plan{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
 		{tool.Told{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Plan{
-			URL: "https://h/x", Protocol: "chat", Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}},
+			URL: "https://h/x", Protocol: "chat", Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}},
 		}},
 	} {
 		c.want.Dialect, c.want.Stream = "vllm", true

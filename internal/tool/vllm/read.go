@@ -63,7 +63,7 @@ func readResult(r *result.Reading) {
 	f.Origin.Form = string(oldestForm(o))
 	readPlan(f, o)
 	readRecords(r, f)
-	readForeign(f, o)
+	readCommand(f, o)
 }
 
 // oldestForm is the oldest form that writes such members.

@@ -10,16 +10,15 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // unreadable is noticed of a result.
 const unreadable plan.Code = "import.no-command-line" // why
 
-// readForeign keeps the command line that writes such a result, as far as the
+// readCommand keeps the command line that writes such a result, as far as the
 // result tells, so that its report can be printed as that of our own runs.
-func readForeign(f *result.Draft, o *result.Object) {
+func readCommand(f *result.Draft, o *result.Object) {
 	p := &f.Run.Plan
 	args := argsOf(f, o)
 	a, err := Parse(args, "")
@@ -32,13 +31,10 @@ func readForeign(f *result.Draft, o *result.Object) {
 			a, args = new(Args), nil
 		}
 	}
-	p.Objectives = nil
-	for _, objective := range a.settings().objectives() {
-		p.Objectives = append(p.Objectives, trace.SLO{Metric: objective.Metric, Limit: objective.Limit.Std()})
-	}
-	foreign, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: secret.Mask(o.Text("tokenizer_id"))})
+	p.Objectives = a.settings().objectives()
+	command, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: secret.Mask(o.Text("tokenizer_id"))})
 	if err == nil {
-		p.Foreign = foreign
+		f.Origin.Command = command
 	}
 	f.Run.ServerCounters = specCounters(o)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -59,7 +60,7 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 // kept is what runs stored of a command line before there were Specs.
 func kept(t *testing.T, args []string) json.RawMessage {
 	t.Helper()
-	b, err := json.Marshal(stored{args, "bench-", "org/m", "org/tok"})
+	b, err := json.Marshal(stored{args, "org/m", "org/tok"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestReportAndResultEqualVLLM(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(member{})); diff != "" {
 				t.Error(diff)
 			}
-			tr.Run.Plan.Spec, tr.Run.Plan.Foreign = nil, kept(t, args)
+			tr.Run.Plan.Spec, tr.Run.Origin = nil, &trace.Origin{Command: kept(t, args)}
 			before, err := NewReport(tr, "2026-08")
 			if err != nil {
 				t.Fatal(err)
@@ -471,7 +472,7 @@ func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 	tr := goldenTrace(t, nil, false)
 	tr.Run.Plan = trace.Plan{
 		Dialect: "pitot", Protocol: "chat", Model: "m", Requests: 90, Rate: 10, Concurrency: 16, Seed: 5, Percentiles: []float64{50, 99.9},
-		Objectives: []trace.SLO{{Metric: "ttft", Limit: 300 * time.Millisecond}, {Metric: "itl", Limit: time.Second}},
+		Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(300 * time.Millisecond)}, {Metric: "itl", Limit: plan.Duration(time.Second)}},
 	}
 	r, err := NewReport(tr, "2025-12")
 	if err != nil {

@@ -103,16 +103,16 @@ type asked struct {
 	asBytes     bool // answers are bytes, in which nobody tells the lengths of prompts
 }
 
-// askedOf is that of a run, by its Spec, by the command line that was stored before there
-// were Specs, or by what the plan of another tool amounts to.
+// askedOf is that of a run: by its Spec, by the command line of an imported result, or by what the
+// plan of another tool amounts to.
 func askedOf(run *trace.Run) (q asked, err error) {
 	p := &run.Plan
 	q = adopted(p)
 	switch {
 	case p.Spec != nil && p.Spec.Dialect.Name == "vllm":
 		err = q.take(p.Spec)
-	case p.Dialect == "vllm" && p.Foreign != nil:
-		err = q.parse(p.Foreign)
+	case run.Origin != nil && run.Origin.Command != nil:
+		err = q.parse(run.Origin.Command)
 	}
 	return q, err
 }
@@ -128,7 +128,7 @@ func adopted(p *trace.Plan) asked {
 	}
 	for _, o := range p.Objectives {
 		if o.Metric != "itl" {
-			q.Goodput = append(q.Goodput, o.Metric+":"+python.Float(o.Limit.Seconds()*1000))
+			q.Goodput = append(q.Goodput, o.Metric+":"+python.Float(o.Limit.Std().Seconds()*1000))
 		}
 	}
 	return q
@@ -168,22 +168,20 @@ func asBytes(body json.RawMessage) bool {
 	return json.Unmarshal(body, &fields) == nil && fields.Format == "bytes_only"
 }
 
-// A stored command line is what runs kept before there were Specs. It holds no header
-// values.
+// A stored command line is the one of an imported result. It holds no header values.
 type stored struct {
 	Args        []string `json:"args"`
-	IDPrefix    string   `json:"request_id_prefix"`
 	ModelID     string   `json:"model_id"`
 	TokenizerID string   `json:"tokenizer_id"`
 }
 
-func (q *asked) parse(foreign json.RawMessage) error {
+func (q *asked) parse(command json.RawMessage) error {
 	var kept stored
-	if err := json.Unmarshal(foreign, &kept); err != nil {
+	if err := json.Unmarshal(command, &kept); err != nil {
 		return err
 	}
 	args := slices.DeleteFunc(kept.Args, func(arg string) bool { return arg == "--dialect-version=main" }) // as the newest was called
-	a, err := Parse(args, kept.IDPrefix)
+	a, err := Parse(args, "")
 	if err != nil {
 		return err
 	}
