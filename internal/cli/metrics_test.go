@@ -39,7 +39,7 @@ func TestARunIsExposed(t *testing.T) {
 	}
 	defer func() { _ = x.Close() }()
 	hostile := "m\"} 9\nevil 1\n# \\"
-	made := &trace.Run{ID: "r1", Name: hostile, Kind: trace.Measured, Plan: trace.Plan{Model: hostile, Stream: true}}
+	made := &trace.Run{ID: "r1", Name: hostile, Kind: trace.Measured, Plan: trace.Load{Model: hostile, Stream: true}}
 	_ = x.Handle(run.Starting{Run: made, Load: run.Load{Requests: 12}})
 	for i := range 10 {
 		_ = x.Handle(run.Recorded{Record: answered(i)})
@@ -113,7 +113,7 @@ func TestScrapesInTheMiddle(t *testing.T) {
 	if page := x.page(t); page != "" {
 		t.Error("before the first run", page)
 	}
-	_ = x.Handle(run.Starting{Run: &trace.Run{ID: "r1", Plan: trace.Plan{Stream: true}}})
+	_ = x.Handle(run.Starting{Run: &trace.Run{ID: "r1", Plan: trace.Load{Stream: true}}})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

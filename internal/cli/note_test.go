@@ -12,7 +12,7 @@ import (
 
 // A note has the table that its readers know; an imported run keeps its own tool's.
 func TestTablesOfNotes(t *testing.T) {
-	own := &trace.Trace{Run: trace.Run{ID: "a", Kind: trace.Measured, Status: trace.Complete, Plan: trace.Plan{Stream: true, Requests: 1}}}
+	own := &trace.Trace{Run: trace.Run{ID: "a", Kind: trace.Measured, Status: trace.Complete, Plan: trace.Load{Stream: true, Requests: 1}}}
 	r := trace.NewRecord(0)
 	r.Released, r.Sent, r.Done, r.Status, r.OutputTokens = 0, 0, trace.Instant(time.Second), 200, 1
 	r.Chunks = []trace.Chunk{{At: trace.Instant(time.Millisecond), Kind: trace.Text}}

@@ -57,7 +57,7 @@ func TestARunIsSentToACollector(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	run := trace.Run{ID: "run-1", Name: "nightly", Kind: trace.Measured, Started: time.Unix(1000, 0), Plan: trace.Plan{Model: "m"}}
+	run := trace.Run{ID: "run-1", Name: "nightly", Kind: trace.Measured, Started: time.Unix(1000, 0), Plan: trace.Load{Model: "m"}}
 	w, err := s.Create(run, store.Owner{Progress: func() trace.Snapshot { return trace.Snapshot{At: 5, Released: 2, Done: 1} }})
 	if err != nil {
 		t.Fatal(err)

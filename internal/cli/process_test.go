@@ -376,7 +376,7 @@ func TestARunUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runs.Close()
-	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Plan{Dialect: "pitot", Requests: 5}}, store.Owner{}); err != nil {
+	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Load{Dialect: "pitot", Requests: 5}}, store.Owner{}); err != nil {
 		t.Fatal(err)
 	}
 	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is still running") {

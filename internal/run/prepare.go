@@ -324,7 +324,7 @@ func (p *Prepared) digest() {
 	if p.target != nil {
 		url = p.target.base
 	}
-	p.run.Plan = trace.Plan{
+	p.run.Plan = trace.Load{
 		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: url, Protocol: spec.Request.Protocol, Model: spec.Request.Model,
 		Stream: spec.Request.Stream, Workload: p.built.what, Requests: p.planned(), Seed: spec.Seed, Arrival: p.built.when,
 		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency,

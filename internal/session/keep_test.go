@@ -26,7 +26,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := trace.Run{ID: "20260101-000000-aaaa", Kind: trace.Measured, Started: time.Now(), Status: trace.Running, Plan: trace.Plan{Requests: 2}}
+	made := trace.Run{ID: "20260101-000000-aaaa", Kind: trace.Measured, Started: time.Now(), Status: trace.Running, Plan: trace.Load{Requests: 2}}
 	if err := k.Handle(run.Starting{Run: &made}); err != nil {
 		t.Fatal(err)
 	}

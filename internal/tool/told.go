@@ -41,8 +41,8 @@ func (t Told) int(name string) int {
 
 // Plan is what they say in words that the tools share. Which protocol is spoken, what is
 // sent and when is for the tool.
-func (t Told) Plan(tool string) trace.Plan {
-	p := trace.Plan{
+func (t Told) Plan(tool string) trace.Load {
+	p := trace.Load{
 		Dialect: tool, Stream: t.Text("disable_stream") != "True", Model: t.Text("model", "model_id"), Requests: t.int("num_prompts"),
 		Seed: uint64(t.int("seed")), Concurrency: t.int("max_concurrency"), Ramp: t.Text("ramp_up_strategy") != "", URL: t.url(), Objectives: t.objectives(),
 	}
@@ -60,7 +60,7 @@ func (t Told) Plan(tool string) trace.Plan {
 
 // Uncounted takes num_prompts for no number of requests where the dataset is told, and none of
 // those that are as large as is asked for.
-func (t Told) Uncounted(p *trace.Plan, counted ...string) {
+func (t Told) Uncounted(p *trace.Load, counted ...string) {
 	if name := t.Text("dataset_name"); name != "" && !slices.Contains(counted, name) || t.Text("no_oversample") == "True" {
 		p.Requests = 0
 	}

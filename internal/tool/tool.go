@@ -38,7 +38,7 @@ type Tool struct {
 	Result   result.Format // of its files
 	Log      *Log          // nil: it prints no table that people paste
 	// Plan is what arguments ask for that are told of a run, as far as they go.
-	Plan func(Told) trace.Plan
+	Plan func(Told) trace.Load
 }
 
 // A Log is what a tool prints where it runs.

@@ -43,7 +43,7 @@ func (s *shelf) put(name string, factor float64, change ...func(*trace.Run)) (id
 	run := trace.Run{
 		ID: fmt.Sprintf("20260101-0000%02d-test", s.n), Name: name, Kind: trace.Measured, Status: trace.Complete, Started: time.Unix(int64(1_800_000_000+60*s.n), 0),
 		Verdict: &trace.Verdict{Validity: trace.Valid},
-		Plan:    trace.Plan{Dialect: "pitot", Model: "m", Stream: true, Requests: 40, Rate: 10, Workload: plan.Text("random"), Arrival: plan.Text("Poisson"), Seed: uint64(s.n)},
+		Plan:    trace.Load{Dialect: "pitot", Model: "m", Stream: true, Requests: 40, Rate: 10, Workload: plan.Text("random"), Arrival: plan.Text("Poisson"), Seed: uint64(s.n)},
 	}
 	var records []*trace.Record
 	for i := range 40 {

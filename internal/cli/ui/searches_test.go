@@ -39,7 +39,7 @@ func add(t *testing.T, s *store.Store, id, search, name string, rate float64, fi
 	t.Helper()
 	run := trace.Run{
 		ID: id, Name: name, Kind: trace.Measured, Status: trace.Complete, Started: began, End: 1e9, Leg: &trace.Leg{Experiment: search, Position: 1},
-		Plan: trace.Plan{Model: "m", URL: "http://gpu1", Rate: rate, Requests: 10, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Verdict: &trace.Verdict{Validity: trace.Valid},
+		Plan: trace.Load{Model: "m", URL: "http://gpu1", Rate: rate, Requests: 10, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Verdict: &trace.Verdict{Validity: trace.Valid},
 	}
 	put(t, s, run, figures...)
 }
@@ -107,7 +107,7 @@ func TestASweepIsMadeOfItsRuns(t *testing.T) {
 		add(t, s, string(rune('a'+i)), "q", name, rate, queue(rate)...)
 	}
 	late := []plan.Message{plan.Text("the client was late")}
-	target := trace.Plan{URL: "http://gpu1"}
+	target := trace.Load{URL: "http://gpu1"}
 	put(t, s, trace.Run{
 		Plan: target, ID: "bad", Name: "q / rate=9 / 2", Kind: trace.Measured, Status: trace.Complete, Started: began, Leg: &trace.Leg{Experiment: "q"},
 		Verdict: &trace.Verdict{Validity: trace.Invalid, Reasons: late},

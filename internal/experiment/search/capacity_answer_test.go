@@ -248,7 +248,7 @@ func TestAnAnswerIsKept(t *testing.T) {
 
 // The figure that an objective limits is that of the requests that count.
 func TestLimitedFigures(t *testing.T) {
-	tr := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Stream: true}}}
+	tr := &trace.Trace{Run: trace.Run{Plan: trace.Load{Stream: true}}}
 	for i := range 20 {
 		at := trace.Instant(time.Duration(i) * time.Second)
 		first := at + trace.Instant(time.Duration(i+1)*10*time.Millisecond)

@@ -138,7 +138,7 @@ func play(m engine.Model, l search.Leg) *trace.Trace {
 	p := requests(l)
 	out := sim.Run(m, p)
 	run := trace.Run{ID: fmt.Sprintf("%d", l.Number), Kind: trace.Simulated, End: out.End, Status: trace.Complete}
-	run.Plan = trace.Plan{Stream: true, Protocol: "completions", Model: "m", Requests: len(p.Requests), Concurrency: p.Concurrency, Percentiles: []float64{99}}
+	run.Plan = trace.Load{Stream: true, Protocol: "completions", Model: "m", Requests: len(p.Requests), Concurrency: p.Concurrency, Percentiles: []float64{99}}
 	if l.By == search.Rate {
 		run.Plan.Rate = l.Load
 	}

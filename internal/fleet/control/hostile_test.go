@@ -36,7 +36,7 @@ func TestHostileHeadings(t *testing.T) {
 	} {
 		sp := spec(t, url, open)
 		h := fleet.Heading{
-			Fleet: "fleet-" + strings.ToLower(rand.Text()[:12]), Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Plan{Spec: &sp}}, Bounds: []time.Duration{1, 2},
+			Fleet: "fleet-" + strings.ToLower(rand.Text()[:12]), Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Load{Spec: &sp}}, Bounds: []time.Duration{1, 2},
 			Workers: []fleet.Worker{{ID: fleet.NewKey().ID()}, {ID: fleet.NewKey().ID()}}, Start: []fleet.Start{{Of: 2}, {Share: 1, Of: 2}},
 		}
 		if err := h.Check(h.Fleet); err != nil {
@@ -69,7 +69,7 @@ func TestResumeHasNoKey(t *testing.T) {
 	sp.Target.Key = &plan.Source{Env: "A_KEY"}
 	sp.Request.Headers = []plan.Header{{Name: "x-other", From: &plan.Source{Given: true}}, {Name: "x-file", From: &plan.Source{File: "/etc/hostname"}}}
 	h := fleet.Heading{
-		Fleet: "fleet-hostile", Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Plan{Spec: &sp}}, Bounds: []time.Duration{1},
+		Fleet: "fleet-hostile", Run: trace.Run{ID: "20260101-000000-abcd", End: trace.Never, Plan: trace.Load{Spec: &sp}}, Bounds: []time.Duration{1},
 		Workers: []fleet.Worker{{ID: fleet.NewKey().ID(), Name: "a"}}, Start: []fleet.Start{{Of: 1}}, Digest: "another",
 	}
 	if err := delivery.Create(t.Context(), b.Stream(), h); err != nil {

@@ -138,7 +138,7 @@ func (p *enginePool) lengthen(logs []float64, by float64) {
 
 // run is one of a variant with these figures.
 func (p *enginePool) run(variant string, logs []float64) Run {
-	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Plan{Dialect: "pitot", Requests: 100}}}
+	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for j, f := range p.figures {
 		f.Value = math.Exp(logs[j])
 		r.figures = append(r.figures, f)

@@ -140,7 +140,7 @@ func (w world) experiment(rng *rand.Rand, effects ...float64) (runs []Run) {
 func legRun(leg trace.Leg, logs []float64) Run {
 	leg.Experiment, leg.Workload = "e", "chat"
 	id := "leg-" + strconv.Itoa(leg.Position) + "-" + strconv.Itoa(leg.Repeat)
-	r := Run{run: trace.Run{ID: id, Name: id, Status: trace.Complete, Leg: &leg, Plan: trace.Plan{Dialect: "pitot", Requests: 100}}}
+	r := Run{run: trace.Run{ID: id, Name: id, Status: trace.Complete, Leg: &leg, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i, l := range logs {
 		f := trace.Figure{Name: judgedFigures[i], Value: math.Exp(l)}
 		r.figures = append(r.figures, figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name)})

@@ -36,7 +36,7 @@ func saidOf(r Residue) (values []string) {
 func planned(variant, name string, edit func(*trace.Run)) Run {
 	r := named(variant, "ttft.mean", 0.1)
 	r.run.ID, r.run.Name = name, name
-	r.run.Plan = trace.Plan{Dialect: "pitot", Protocol: "chat", Stream: true, Workload: plan.Text("random 256→64 tokens, 100 requests"), Requests: 100, Rate: 5, Arrival: plan.Text("Poisson 5 req/s")}
+	r.run.Plan = trace.Load{Dialect: "pitot", Protocol: "chat", Stream: true, Workload: plan.Text("random 256→64 tokens, 100 requests"), Requests: 100, Rate: 5, Arrival: plan.Text("Poisson 5 req/s")}
 	if edit != nil {
 		edit(&r.run)
 	}
@@ -48,7 +48,7 @@ var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
 // tabled is a run of which there is only a table.
 func tabled(form string, path []string, edit func(*trace.Run)) Run {
-	t := &trace.Trace{Run: trace.Run{ID: strings.Join(path, "-"), Kind: trace.Imported, Plan: trace.Plan{Requests: 100, Rate: 5}, Origin: &trace.Origin{
+	t := &trace.Trace{Run: trace.Run{ID: strings.Join(path, "-"), Kind: trace.Imported, Plan: trace.Load{Requests: 100, Rate: 5}, Origin: &trace.Origin{
 		Tool: "vllm", Form: form, Detail: trace.Table, File: "note.md", Path: path,
 		Figures: []trace.Figure{{Name: "requests.ok", Value: 100}, {Name: "tokens.input", Value: 25600}, {Name: "ttft.mean", Value: 0.1, Step: 1e-5}, {Name: "peak.concurrency", Value: 7}},
 	}}}

@@ -65,7 +65,7 @@ func TestWhatALoadMakesIsNotJudged(t *testing.T) {
 // A server that keeps up with the arrivals has their throughput; one that does not has its own.
 func TestArrivalsMakeTheThroughput(t *testing.T) {
 	answered := func(rate float64, limit int, ends ...trace.Instant) *trace.Trace {
-		out := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Rate: rate, Concurrency: limit}}}
+		out := &trace.Trace{Run: trace.Run{Plan: trace.Load{Rate: rate, Concurrency: limit}}}
 		for i, end := range ends {
 			due := trace.Instant(i) * 1e9
 			out.Records = append(out.Records, &trace.Record{Index: i, Due: due, Done: due + end})

@@ -14,7 +14,7 @@ import (
 
 // named is a run of that variant with figures in turn name and value.
 func named(variant string, figures ...any) Run {
-	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Plan{Dialect: "pitot", Requests: 100}}}
+	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i := 0; i < len(figures); i += 2 {
 		f := trace.Figure{Name: figures[i].(string), Value: figures[i+1].(float64)}
 		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name)})

@@ -79,7 +79,7 @@ func TestWhatEachStartHasAnew(t *testing.T) {
 	if !ofEachStart("server.host", at) || ofEachStart("server.host", nil) || ofEachStart("server.arg.tp", at) {
 		t.Error("names of containers")
 	}
-	started := trace.Run{Leg: at, Plan: trace.Plan{URL: "http://127.0.0.1:35921"}}
+	started := trace.Run{Leg: at, Plan: trace.Load{URL: "http://127.0.0.1:35921"}}
 	if got := started.AnyPort("--addr :35921 --seed 359210"); got != "--addr :${port} --seed 359210" {
 		t.Error(got)
 	}
@@ -125,7 +125,7 @@ func TestDifferencesAreOneAnswer(t *testing.T) {
 	run := func(output string, seed string) trace.Run {
 		dataset := plan.Thing{Kind: "random", Settings: json.RawMessage(`{"output_len":32,"seed":1}`)}
 		engine := json.RawMessage(`{"output_len":` + output + `,"seed":` + seed + `}`)
-		return trace.Run{Plan: trace.Plan{Spec: &plan.Spec{
+		return trace.Run{Plan: trace.Load{Spec: &plan.Spec{
 			Target: plan.Target{Engine: engine, Simulated: true}, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "at-once"}, Dataset: dataset}},
 		}}}
 	}

@@ -15,7 +15,7 @@ import (
 // refusing is a run of sent requests whose TTFT rises from 1 ms in steps of 1 ms, times factor; the
 // last of them failed, after 10 s.
 func refusing(variant string, sent, failed int, factor float64, edit func(*trace.Trace)) Run {
-	t := &trace.Trace{Run: trace.Run{ID: fmt.Sprint(variant, factor), Kind: trace.Measured, Status: trace.Complete, End: trace.Instant(sent) * 1e6, Plan: trace.Plan{Dialect: "pitot", Stream: true, Requests: sent, Concurrency: 8}}}
+	t := &trace.Trace{Run: trace.Run{ID: fmt.Sprint(variant, factor), Kind: trace.Measured, Status: trace.Complete, End: trace.Instant(sent) * 1e6, Plan: trace.Load{Dialect: "pitot", Stream: true, Requests: sent, Concurrency: 8}}}
 	for i := range sent {
 		r := trace.NewRecord(i)
 		r.Due, r.Released, r.Sent, r.Done = 0, 0, 0, 10e9

@@ -36,7 +36,7 @@ func newEngineLike(rng *rand.Rand, requests int, memory float64) engineLike {
 func (e engineLike) run(rng *rand.Rand, variant string) *trace.Trace {
 	t := &trace.Trace{Run: trace.Run{
 		ID: variant, Name: variant, Status: trace.Complete,
-		Plan: trace.Plan{Dialect: "pitot", Stream: true, Protocol: "completions", Requests: e.requests, Arrival: plan.Text("constant"), Rate: 10},
+		Plan: trace.Load{Dialect: "pitot", Stream: true, Protocol: "completions", Requests: e.requests, Arrival: plan.Text("constant"), Rate: 10},
 	}}
 	queue := rng.NormFloat64()
 	for i := range e.requests {

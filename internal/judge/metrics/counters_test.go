@@ -44,7 +44,7 @@ func TestCountersOfLlamaCpp(t *testing.T) {
 
 // counted is a run of ok answers and failed requests, and what a server says to it.
 func counted(ok, failed int, counters map[string]float64, body string) *trace.Trace {
-	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, ServerCounters: counters, Plan: trace.Plan{Spec: &plan.Spec{Request: plan.Request{Body: json.RawMessage(body)}}}}}
+	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, ServerCounters: counters, Plan: trace.Load{Spec: &plan.Spec{Request: plan.Request{Body: json.RawMessage(body)}}}}}
 	for i := range ok + failed {
 		r := trace.NewRecord(i)
 		r.Due, r.Sent, r.Done = 0, 1, 1e6

@@ -19,7 +19,7 @@ var both = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 // twoRequests is a run of two requests, 100 ms to the first chunk and 10 ms
 // between chunks, the second one a second later.
 func twoRequests() *trace.Trace {
-	t := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Plan{Stream: true, Requests: 2, Protocol: "completions"}}}
+	t := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Load{Stream: true, Requests: 2, Protocol: "completions"}}}
 	for i := range 2 {
 		r := trace.NewRecord(i)
 		start := trace.Instant(i) * 1e9

@@ -14,7 +14,7 @@ import (
 // buffered is a run of ten answers whose chunks come in groups of size every gap; kind is
 // what the reads say of them.
 func buffered(groups, size int, gap time.Duration, kind trace.Kind, stamps trace.Stamps) *trace.Trace {
-	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, Plan: trace.Plan{Stream: true}, Env: trace.Environment{ServedBy: "Server: nginx"}}}
+	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, Plan: trace.Load{Stream: true}, Env: trace.Environment{ServedBy: "Server: nginx"}}}
 	for i := range 10 {
 		r := trace.NewRecord(i)
 		r.Due, r.Sent, r.Stamps = 0, 0, stamps

@@ -56,7 +56,7 @@ func MostUnsettled(runs []plan.Message) plan.Message {
 }
 
 // paced reports whether requests of a run were due at a constant rate.
-func paced(p trace.Plan) bool {
+func paced(p trace.Load) bool {
 	return !p.Ramp && (p.Rate > 0 || p.Spec != nil && p.Spec.Rate() > 0)
 }
 

@@ -13,7 +13,7 @@ import (
 // stopped is a run of streams with a chunk every gap but for a time without any, from
 // at on.
 func stopped(streams int, gap, at, length time.Duration) *trace.Trace {
-	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, Plan: trace.Plan{Stream: true}}}
+	t := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 1e9, Plan: trace.Load{Stream: true}}}
 	for i := range streams {
 		r := trace.NewRecord(i)
 		r.Due, r.Released, r.Sent = 0, 0, 0

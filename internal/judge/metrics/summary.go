@@ -268,7 +268,7 @@ func Duration(t *trace.Trace) trace.Instant {
 // scheduled reports whether due times mean something: with a gate and
 // everything due at once they do not. Later turns are due when somebody has answered,
 // which is no schedule either.
-func scheduled(p trace.Plan, records []*trace.Record) bool {
+func scheduled(p trace.Load, records []*trace.Record) bool {
 	if p.Concurrency == 0 {
 		return true
 	}

@@ -43,7 +43,7 @@ func failed(index int, due trace.Instant, class trace.Class, status int, text st
 
 func run(end trace.Instant, records ...*trace.Record) *trace.Trace {
 	return &trace.Trace{
-		Run:     trace.Run{End: end * ms, Plan: trace.Plan{Stream: true, Requests: len(records)}, Env: trace.Environment{CPUs: 2}},
+		Run:     trace.Run{End: end * ms, Plan: trace.Load{Stream: true, Requests: len(records)}, Env: trace.Environment{CPUs: 2}},
 		Records: records,
 	}
 }

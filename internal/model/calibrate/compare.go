@@ -199,7 +199,7 @@ func identify(requests []sim.Request) {
 // measured is the trace of a simulated run, with the percentiles that evidence can
 // have.
 func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *trace.Trace {
-	p := trace.Plan{Stream: true, Requests: len(out.Records), Protocol: by.Native, Percentiles: []float64{95, 99}}
+	p := trace.Load{Stream: true, Requests: len(out.Records), Protocol: by.Native, Percentiles: []float64{95, 99}}
 	if e.Chat {
 		p.Protocol = "chat"
 	}

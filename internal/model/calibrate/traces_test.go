@@ -55,7 +55,7 @@ func (b *bench) run(c engine.Config, p sim.Plan, rate float64) *trace.Trace {
 	}
 	out := sim.Run(model, p)
 	run := trace.Run{ID: fmt.Sprintf("c%d-r%g", p.Concurrency, rate), Kind: trace.Simulated, End: out.End}
-	run.Plan = trace.Plan{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Rate: rate, Model: "m", Percentiles: []float64{95, 99}}
+	run.Plan = trace.Load{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Rate: rate, Model: "m", Percentiles: []float64{95, 99}}
 	return &trace.Trace{Run: run, Records: out.Records}
 }
 

@@ -195,7 +195,7 @@ func traced(m engine.Model, p sim.Plan) *trace.Trace {
 // runOf is the header of a run of a plan.
 func runOf(p sim.Plan) trace.Run {
 	run := trace.Run{ID: fmt.Sprintf("%d at once of %d", p.Concurrency, len(p.Requests)), Kind: trace.Simulated}
-	run.Plan = trace.Plan{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Model: "m", Percentiles: []float64{99}}
+	run.Plan = trace.Load{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Model: "m", Percentiles: []float64{99}}
 	return run
 }
 

@@ -62,7 +62,7 @@ func (l load) plans(dice *rand.Rand) (all []sim.Plan) {
 }
 
 func runOf(l load) trace.Run {
-	return trace.Run{Kind: trace.Simulated, Plan: trace.Plan{Stream: true, Protocol: "completions", Model: "m", Requests: l.n, Concurrency: l.limit, Rate: l.rate, Percentiles: []float64{99}}}
+	return trace.Run{Kind: trace.Simulated, Plan: trace.Load{Stream: true, Protocol: "completions", Model: "m", Requests: l.n, Concurrency: l.limit, Rate: l.rate, Percentiles: []float64{99}}}
 }
 
 // run is a new run of a load, at a pace of its own.

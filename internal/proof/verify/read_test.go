@@ -158,7 +158,7 @@ func TestFailuresAreNotInTheSamples(t *testing.T) {
 
 // Pitot's figures and its exported run make the same claim.
 func TestReportsOfPitot(t *testing.T) {
-	run := trace.Trace{Run: trace.Run{ID: "r", Status: trace.Complete, End: 9e8, Plan: trace.Plan{Dialect: "pitot", Stream: true, Requests: 2, Concurrency: 1, Percentiles: []float64{90, 99}}}}
+	run := trace.Trace{Run: trace.Run{ID: "r", Status: trace.Complete, End: 9e8, Plan: trace.Load{Dialect: "pitot", Stream: true, Requests: 2, Concurrency: 1, Percentiles: []float64{90, 99}}}}
 	for i := range 2 {
 		at := trace.Instant(i) * 3e8
 		run.Records = append(run.Records, &trace.Record{

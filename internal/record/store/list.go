@@ -42,8 +42,8 @@ type Listing struct {
 
 // Plan returns the part of the plan that a list has. It decodes the workload and
 // the arrival, which List does not: only a few runs of a long list are displayed.
-func (l Listing) Plan() trace.Plan {
-	p := trace.Plan{Dialect: l.Dialect, URL: l.URL, Model: l.Model, Requests: l.Requests, Concurrency: l.Concurrency, Rate: l.Rate}
+func (l Listing) Plan() trace.Load {
+	p := trace.Load{Dialect: l.Dialect, URL: l.URL, Model: l.Model, Requests: l.Requests, Concurrency: l.Concurrency, Rate: l.Rate}
 	_ = json.Unmarshal([]byte(l.workload), &p.Workload) // a damaged one is not displayed
 	_ = json.Unmarshal([]byte(l.arrival), &p.Arrival)
 	return p

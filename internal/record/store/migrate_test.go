@@ -139,7 +139,7 @@ func checkListing(t *testing.T, l Listing, w *trace.Trace) {
 		t.Errorf("run %s: %s", run.ID, diff)
 	}
 	p := run.Plan
-	planned := trace.Plan{
+	planned := trace.Load{
 		Dialect: p.Dialect, URL: p.URL, Model: p.Model, Workload: p.Workload, Arrival: p.Arrival, Requests: p.Requests, Concurrency: p.Concurrency, Rate: p.Rate,
 	}
 	if diff := cmp.Diff(planned, l.Plan()); diff != "" {

@@ -153,7 +153,7 @@ type Load struct {
 }
 
 // Plan is the part of the plan that the runs have in common.
-func (l Load) Plan() trace.Plan { return l.of.Plan() }
+func (l Load) Plan() trace.Load { return l.of.Plan() }
 
 // Key is the same for equal loads only.
 func (l Load) Key() string {

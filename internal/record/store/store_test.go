@@ -28,7 +28,7 @@ func open(t *testing.T) *Store {
 func newRun(id, name string, started int64) trace.Run {
 	return trace.Run{
 		ID: id, Name: name, Kind: trace.Measured, Started: time.Unix(started, 0).UTC(), End: trace.Never,
-		Plan: trace.Plan{Model: "m", Requests: 3},
+		Plan: trace.Load{Model: "m", Requests: 3},
 	}
 }
 

@@ -26,7 +26,7 @@ type Run struct {
 	// over the server's life, as the server reported after the run; 0 if it did
 	// not.
 	AcceptLength float64     `json:"accept_length,omitempty"`
-	Plan         Plan        `json:"plan"`
+	Plan         Load        `json:"plan"`
 	Env          Environment `json:"environment"`
 	Client       Client      `json:"client"`
 	// Notes are remarks from preparing and making the run.
@@ -141,8 +141,9 @@ type Snapshot struct {
 // InFlight is the number of requests released and not done.
 func (s Snapshot) InFlight() int { return s.Released - s.Done }
 
-// A Plan is the requested load. It holds no secrets.
-type Plan struct {
+// A Load is a digest of what a run was asked for: of its Spec and of what preparing the run found,
+// such as the address of the embedded engine, or of what another tool wrote. It holds no secrets.
+type Load struct {
 	Dialect     string           `json:"dialect"` // the dialect of its command line: pitot, vllm or sglang
 	URL         string           `json:"url"`
 	Protocol    string           `json:"protocol"` // completions, chat ...
@@ -163,7 +164,7 @@ type Plan struct {
 
 // Silent reports whether the answers have no text: embeddings, pooled outputs, or
 // scores.
-func (p Plan) Silent() bool {
+func (p Load) Silent() bool {
 	return p.Protocol == "embeddings" || p.Protocol == "pooling" || p.Protocol == "rerank"
 }
 
@@ -278,9 +279,9 @@ type Trace struct {
 }
 
 // Mixed reports whether each arrival is of one of several workloads.
-func (p Plan) Mixed() bool {
+func (p Load) Mixed() bool {
 	return p.Spec != nil && len(p.Spec.Load) == 1 && len(p.Spec.Load[0].Mix) > 0
 }
 
 // Holds reports whether the limit of concurrency is one of conversations.
-func (p Plan) Holds() bool { return p.Spec != nil && p.Spec.Gate.Hold }
+func (p Load) Holds() bool { return p.Spec != nil && p.Spec.Gate.Hold }

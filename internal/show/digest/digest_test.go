@@ -21,7 +21,7 @@ import (
 // times a few seconds.
 func drawn(seed uint64, n int, scale float64) *trace.Trace {
 	r := rand.New(rand.NewPCG(seed, 9))
-	t := &trace.Trace{Run: trace.Run{ID: "r", Kind: trace.Measured, Status: trace.Complete, Plan: trace.Plan{Stream: true, Requests: n}}}
+	t := &trace.Trace{Run: trace.Run{ID: "r", Kind: trace.Measured, Status: trace.Complete, Plan: trace.Load{Stream: true, Requests: n}}}
 	span := func(most float64) trace.Instant { return trace.Instant(r.Float64() * most * scale * 1e9) }
 	now := trace.Instant(0)
 	for i := range n {
@@ -261,7 +261,7 @@ func TestAnUndatedRun(t *testing.T) {
 
 // Of a run under way the snapshots know what is in flight.
 func TestARunUnderWay(t *testing.T) {
-	d := New(trace.Run{Status: trace.Running, End: trace.Never, Plan: trace.Plan{Stream: true}})
+	d := New(trace.Run{Status: trace.Running, End: trace.Never, Plan: trace.Load{Stream: true}})
 	if c := d.Course(words.In("en")); c.Seconds != 0 || len(c.Series) != 0 || len(c.Distributions) != 0 {
 		t.Errorf("a run that has just begun: %+v", c)
 	}

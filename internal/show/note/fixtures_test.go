@@ -26,7 +26,7 @@ func streamed(id string, slow int) *trace.Trace {
 	const ms = trace.Instant(time.Millisecond)
 	t := &trace.Trace{Run: trace.Run{
 		ID: id, Kind: trace.Measured, Status: trace.Complete, Started: time.Date(2026, 3, 1, 8, len(id), slow, 0, time.UTC),
-		Plan: trace.Plan{
+		Plan: trace.Load{
 			Dialect: "pitot", URL: "http://npu-7:8000", Protocol: "chat", Model: "Qwen2.5-VL-7B", Stream: true, Requests: 40, Concurrency: 4,
 			Spec: &plan.Spec{Requests: 40, Gate: plan.Gate{Concurrency: 4}, Request: plan.Request{Body: json.RawMessage(`{"header":"Authorization=Bearer sk-abcdefgh12345"}`)}},
 		},

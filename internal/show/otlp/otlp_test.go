@@ -88,7 +88,7 @@ func (c *collector) points() (n int) {
 	return n
 }
 
-var run = trace.Run{ID: "run-1", Name: "nightly", Started: time.Unix(1000, 0), Plan: trace.Plan{Model: "m/x"}, Env: trace.Environment{Pitot: "1.2"}}
+var run = trace.Run{ID: "run-1", Name: "nightly", Started: time.Unix(1000, 0), Plan: trace.Load{Model: "m/x"}, Env: trace.Environment{Pitot: "1.2"}}
 
 // with lets do have an exporter to a collector, in virtual time.
 func with(t *testing.T, c http.Handler, do func(t *testing.T, e *Exporter)) {

@@ -23,7 +23,7 @@ import (
 // every 40th fails.
 func streamed(seed uint64, n, gate int) *trace.Trace {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	t := &trace.Trace{Run: trace.Run{Status: trace.Complete, Plan: trace.Plan{Stream: true, Requests: n}}}
+	t := &trace.Trace{Run: trace.Run{Status: trace.Complete, Plan: trace.Load{Stream: true, Requests: n}}}
 	free := make([]float64, gate)
 	sec := func(v float64) trace.Instant { return trace.Instant(v * 1e9) }
 	for i := range n {

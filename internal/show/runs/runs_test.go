@@ -42,7 +42,7 @@ func one(all ...*trace.Trace) Traces {
 func TestExport(t *testing.T) {
 	failed := trace.NewRecord(1)
 	failed.Class, failed.Error = trace.Reset, "a, \"b\"\n"
-	tr := &trace.Trace{Run: trace.Run{ID: "run-1", Kind: trace.Simulated, Started: time.Unix(5, 0).UTC(), End: trace.Never, Plan: trace.Plan{Stream: true}, Verdict: &trace.Verdict{Validity: trace.Valid}}, Records: []*trace.Record{sample(), failed}}
+	tr := &trace.Trace{Run: trace.Run{ID: "run-1", Kind: trace.Simulated, Started: time.Unix(5, 0).UTC(), End: trace.Never, Plan: trace.Load{Stream: true}, Verdict: &trace.Verdict{Validity: trace.Valid}}, Records: []*trace.Record{sample(), failed}}
 	out := map[Format]*bytes.Buffer{}
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		out[f] = new(bytes.Buffer)

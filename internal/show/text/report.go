@@ -84,7 +84,7 @@ func (r *report) status(s trace.Status) string {
 }
 
 // Limit is how many requests, or conversations, of a plan may be in flight; empty: any number.
-func Limit(p trace.Plan, l *words.Language) string {
+func Limit(p trace.Load, l *words.Language) string {
 	switch {
 	case p.Concurrency == 0:
 		return ""

@@ -22,7 +22,7 @@ const milli = trace.Instant(time.Millisecond)
 func sample(n, failEvery int) *trace.Trace {
 	t := &trace.Trace{Run: trace.Run{
 		ID: "20261121-120000-abcd", Name: "nightly", Status: trace.Complete, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
-		Plan: trace.Plan{
+		Plan: trace.Load{
 			URL: "http://127.0.0.1:8000", Model: "m", Protocol: "chat", Stream: true, Workload: plan.Text("random 10→5 tokens"), Arrival: plan.Text("constant 50 req/s"),
 			Requests: n, Seed: 7, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(40 * time.Millisecond)}, {Metric: "e2el", Limit: plan.Duration(time.Second)}},
 		},

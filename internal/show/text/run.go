@@ -158,7 +158,7 @@ func outcome(r *trace.Record) string {
 }
 
 // Load is what a run was to send and when, in one line.
-func Load(p trace.Plan, l *words.Language) string {
+func Load(p trace.Load, l *words.Language) string {
 	limit := ""
 	if p.Concurrency > 0 {
 		limit = l.Word("load.at-most", "value", p.Concurrency)

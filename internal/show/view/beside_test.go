@@ -40,7 +40,7 @@ func besides(t *testing.T) *store.Store {
 	add := func(id string, kind trace.RunKind, rate float64, validity trace.Validity, profile *trace.Profile, ttft, output float64) {
 		run := trace.Run{
 			ID: id, Name: "<i>" + id, Kind: kind, Status: trace.Complete, Started: time.Unix(1, 0), Verdict: &trace.Verdict{Validity: validity},
-			Plan: trace.Plan{Rate: rate, Requests: 100, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Env: trace.Environment{Profile: profile},
+			Plan: trace.Load{Rate: rate, Requests: 100, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Env: trace.Environment{Profile: profile},
 		}
 		if _, err := s.Import(run, nil, nil); err != nil {
 			t.Fatal(err)

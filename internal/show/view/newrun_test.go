@@ -21,7 +21,7 @@ func measured() Known {
 		Listing: store.Listing{ID: "r1", Kind: trace.Measured, Status: trace.Complete, Validity: trace.Doubtful, Requests: 50, Records: 50, Failed: 2},
 		Run: trace.Run{
 			ID: "r1", Kind: trace.Measured, Status: trace.Complete, End: 5e9,
-			Plan: trace.Plan{URL: "http://gpu1", Model: "m", Protocol: "chat", Stream: true, Spec: spec, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}}},
+			Plan: trace.Load{URL: "http://gpu1", Model: "m", Protocol: "chat", Stream: true, Spec: spec, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}}},
 			Env: trace.Environment{
 				Pitot: "1.0", Host: "here", Server: "vLLM 1",
 				Invocation: []string{"bench", "--url", "http://u:password-of-mine@gpu1"},

@@ -91,7 +91,7 @@ func filled(i int) trace.Run {
 		ID:   fmt.Sprintf("%s-%04x", firstStart.Add(time.Duration(i)*time.Hour).Format("20060102-150405"), i*7919%65536),
 		Name: fmt.Sprintf("nightly / %d", i%100), Kind: trace.Measured, Status: trace.Complete, Started: firstStart.Add(time.Duration(i) * time.Hour), End: trace.Instant(time.Minute),
 		Verdict: &trace.Verdict{Validity: trace.Valid},
-		Plan: trace.Plan{
+		Plan: trace.Load{
 			Dialect: "pitot", URL: "http://127.0.0.1:8000", Model: filledModels[i%3], Stream: true, Requests: 2, Rate: rate,
 			Workload: plan.Text("random, 256 tokens in, 128 out"), Arrival: plan.Text(fmt.Sprintf("Poisson at %g requests/s", rate)),
 		},

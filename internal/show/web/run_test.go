@@ -89,7 +89,7 @@ func aRun(t *testing.T, s *store.Store, id string, n int) (trace.Run, *store.Wri
 	}
 	run := trace.Run{
 		ID: id, Kind: trace.Measured, Status: trace.Complete, Started: firstStart, End: trace.Instant(n) * 20e6,
-		Plan: trace.Plan{Dialect: "pitot", URL: "http://gpu1:8000", Model: "m", Protocol: "chat", Stream: true, Requests: n, Rate: 50, Spec: spec},
+		Plan: trace.Load{Dialect: "pitot", URL: "http://gpu1:8000", Model: "m", Protocol: "chat", Stream: true, Requests: n, Rate: 50, Spec: spec},
 	}
 	last := trace.Snapshot{At: trace.Never}
 	w, err := s.Create(run, store.Owner{Progress: func() trace.Snapshot { return last }})
@@ -203,7 +203,7 @@ func TestARunThatIsRemoved(t *testing.T) {
 
 func TestRunsOfOtherTools(t *testing.T) {
 	s := openStore(t)
-	run := trace.Run{ID: "table-1", Kind: trace.Imported, Status: trace.Complete, End: trace.Never, Plan: trace.Plan{Stream: true}}
+	run := trace.Run{ID: "table-1", Kind: trace.Imported, Status: trace.Complete, End: trace.Never, Plan: trace.Load{Stream: true}}
 	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "requests.ok", Value: 9}, {Name: "ttft.mean", Value: 0.5, Step: 1e-5}}}
 	if _, err := s.Import(run, filledRecords(0), nil); err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (w *row) run(t *testing.T) *trace.Trace {
 		_ = srv.Close()
 		_ = l.Close()
 	})
-	out.Run.Plan = trace.Plan{Protocol: string(w.protocol), Stream: !w.one, Requests: requests, Concurrency: 1}
+	out.Run.Plan = trace.Load{Protocol: string(w.protocol), Stream: !w.one, Requests: requests, Concurrency: 1}
 	return out
 }
 

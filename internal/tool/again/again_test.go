@@ -30,7 +30,7 @@ func chat() trace.Run {
 		Load:       []plan.Stream{{Arrival: thing("poisson", `{"rate":2.5}`), Dataset: thing("random", `{"input_len":512,"output_len":"128","prefix_len":32}`)}},
 		Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}, {Metric: "itl", Limit: plan.Duration(time.Second)}},
 	}
-	return trace.Run{ID: "20260101-000000-abcd", Plan: trace.Plan{Spec: s}, Env: trace.Environment{Invocation: []string{"bench", "--url", "http://gpu1:8000"}}}
+	return trace.Run{ID: "20260101-000000-abcd", Plan: trace.Load{Spec: s}, Env: trace.Environment{Invocation: []string{"bench", "--url", "http://gpu1:8000"}}}
 }
 
 func commandOf(t *testing.T, run trace.Run, dialect string) Command {

@@ -62,7 +62,7 @@ func vllmTable(t *rapid.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := vllm.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Plan{Spec: &c.Spec}}}, "")
+	r, err := vllm.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Load{Spec: &c.Spec}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func sglangTable(t *rapid.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sglang.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Plan{Spec: &c.Spec}}}, "")
+	r, err := sglang.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Load{Spec: &c.Spec}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

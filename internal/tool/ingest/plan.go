@@ -12,7 +12,7 @@ import (
 )
 
 // plan is what a table and what stands around it tell of what was asked for.
-func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Plan {
+func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Load {
 	t := r.tool(o.Tool)
 	s := t.Log.Settings(o)
 	if n := result.Sent(o); n > 0 {

@@ -10,7 +10,7 @@ import (
 
 // In the tables of other tools, requests of a lost worker are failed ones, and change no other figure.
 func TestRequestsOfALostWorker(t *testing.T) {
-	tr := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 3e9, Plan: trace.Plan{Stream: true, Protocol: "chat", Requests: 20}}}
+	tr := &trace.Trace{Run: trace.Run{Kind: trace.Measured, End: 3e9, Plan: trace.Load{Stream: true, Protocol: "chat", Requests: 20}}}
 	for i := range 20 {
 		r := trace.NewRecord(i)
 		at := trace.Instant(i) * 1e8

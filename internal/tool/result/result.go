@@ -266,7 +266,7 @@ func (r *Reading) Draft(tool string, part ...string) *Draft {
 	name := strings.Join(append(nameParts(r.Source.Name), part...), " / ")
 	d.Run = trace.Run{
 		ID: r.identify(tool), Name: name, Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
-		Plan: trace.Plan{Dialect: tool}, Origin: d.Origin,
+		Plan: trace.Load{Dialect: tool}, Origin: d.Origin,
 	}
 	r.drafts = append(r.drafts, d)
 	return d

@@ -14,7 +14,7 @@ import (
 // sglangRun is a run over protocol; "generate" stands for SGLang's own.
 func sglangRun(protocol string, end trace.Instant, records ...*trace.Record) *trace.Trace {
 	return &trace.Trace{
-		Run:     trace.Run{End: end * msec, Plan: trace.Plan{Protocol: protocol, Stream: true, Requests: len(records)}},
+		Run:     trace.Run{End: end * msec, Plan: trace.Load{Protocol: protocol, Stream: true, Requests: len(records)}},
 		Records: records,
 	}
 }

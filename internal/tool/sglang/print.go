@@ -107,7 +107,7 @@ func (a *Args) EndLine(id string, at time.Time, took time.Duration, r *trace.Rec
 	if r.Dialed.Happened() {
 		whole.Released = r.Dialed
 	}
-	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.protocol(), Stream: a.streams()}}, Records: []*trace.Record{&whole}}
+	t := &trace.Trace{Run: trace.Run{Plan: trace.Load{Protocol: a.protocol(), Stream: a.streams()}}, Records: []*trace.Record{&whole}}
 	q := NewFigures(t, Options{Version: a.DialectVersion, Own: true}).Requests[0]
 	output := fmt.Sprintf("RequestFuncOutput(generated_text='...', success=%s, latency=%s, ttft=%s, tpot=None, itl=%s, prompt_len=%d, error=%s, output_len=%d)",
 		python.Bool(q.OK), python.Float(q.Latency), python.Float(q.TTFT), python.AppendFloats(nil, q.ITL), q.Prompt, python.Quote(q.ErrorText), q.Output)

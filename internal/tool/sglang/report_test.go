@@ -64,7 +64,7 @@ func TestSGLangTableEqualsThePublishedOne(t *testing.T) {
 // tokens each, 10 and 20 ms apart; the answers end 10 ms after the last.
 func twoChats() *trace.Trace {
 	const ms = trace.Instant(1e6)
-	t := &trace.Trace{Run: trace.Run{End: 2000 * ms, Plan: trace.Plan{Protocol: "chat", Stream: true, Rate: 1}}}
+	t := &trace.Trace{Run: trace.Run{End: 2000 * ms, Plan: trace.Load{Protocol: "chat", Stream: true, Rate: 1}}}
 	for i, first := range []trace.Instant{50 * ms, 70 * ms} {
 		r := trace.NewRecord(i)
 		begin, gap := trace.Instant(i)*1000*ms, trace.Instant(10*(i+1))*ms
@@ -150,15 +150,15 @@ func TestSGLangTableOfToday(t *testing.T) {
 
 func TestSGLangTraffic(t *testing.T) {
 	for _, tt := range []struct {
-		plan    trace.Plan
+		plan    trace.Load
 		due     trace.Instant
 		backend string
 		rate    string
 		limit   int
 	}{
-		{trace.Plan{Protocol: "completions", Rate: .25, Concurrency: 8}, 1, "sglang-oai", "0.25", 8},
-		{trace.Plan{Protocol: "chat", Concurrency: 8}, 0, "sglang-oai-chat", "inf", 8},
-		{trace.Plan{Protocol: "generate", Ramp: true}, 1, "sglang", "trace", 0},
+		{trace.Load{Protocol: "completions", Rate: .25, Concurrency: 8}, 1, "sglang-oai", "0.25", 8},
+		{trace.Load{Protocol: "chat", Concurrency: 8}, 0, "sglang-oai-chat", "inf", 8},
+		{trace.Load{Protocol: "generate", Ramp: true}, 1, "sglang", "trace", 0},
 	} {
 		r := trace.NewRecord(0)
 		r.Due = tt.due

@@ -109,7 +109,7 @@ func askedOf(t *trace.Trace) (asked, error) {
 }
 
 // own tells whether a run is of the tool's dialect.
-func own(p *trace.Plan) bool {
+func own(p *trace.Load) bool {
 	return p.Spec != nil && p.Spec.Dialect.Name == "sglang"
 }
 

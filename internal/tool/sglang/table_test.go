@@ -11,7 +11,7 @@ import (
 // The table of a result file has the rows that the tool prints with such a load, and
 // the backend by the name that it was asked for.
 func TestTableOfAnSGLangResultFile(t *testing.T) {
-	run := trace.Run{Plan: trace.Plan{Protocol: "completions"}, Origin: &trace.Origin{
+	run := trace.Run{Plan: trace.Load{Protocol: "completions"}, Origin: &trace.Origin{
 		Tool: "sglang", Detail: trace.Summed, Setup: map[string]string{"backend": "vllm", "dataset_name": "random"},
 		Figures: []trace.Figure{{Name: "tokens.input_text", Value: 960}, {Name: "tokens.input_vision"}},
 	}}

@@ -48,7 +48,7 @@ func tableSettings(o *trace.Origin) tool.Told {
 }
 
 // planOf is what arguments ask for that are told of a run, as far as they go.
-func planOf(told tool.Told) trace.Plan {
+func planOf(told tool.Told) trace.Load {
 	p := told.Plan("sglang")
 	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
 	a := &Args{DialectVersion: Main}

@@ -194,7 +194,7 @@ func TestNamespaceReadsBack(t *testing.T) {
 	if err != nil || rest != "" || strings.Contains(s["header"], "secret") {
 		t.Fatalf("%v, rest %q, %v", err, rest, s)
 	}
-	want := trace.Plan{
+	want := trace.Load{
 		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true,
 		Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", 1024, "output", 128)), Requests: 1000, Seed: 7,
 		Arrival: plan.Say(arriveStretched, "arrival", workload.Paced(1, 4)), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
@@ -210,20 +210,20 @@ func TestNamespaceReadsBack(t *testing.T) {
 func TestPlanOfWhatIsTold(t *testing.T) {
 	for _, c := range []struct {
 		told tool.Told
-		want trace.Plan
+		want trace.Load
 	}{
-		{tool.Told{"ramp_up_strategy": "linear", "ramp_up_start_rps": "1", "ramp_up_end_rps": "9", "request_rate": "inf", "burstiness": "0.5"}, trace.Plan{
+		{tool.Told{"ramp_up_strategy": "linear", "ramp_up_start_rps": "1", "ramp_up_end_rps": "9", "request_rate": "inf", "burstiness": "0.5"}, trace.Load{
 			Ramp: true, Arrival: workload.Ramped(0.5, "linear:1..9", true),
 		}},
-		{tool.Told{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Plan{
+		{tool.Told{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Load{
 			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.Within(7, 0.2), "output", workload.Within(2, 0.2))),
 		}},
-		{tool.Told{"dataset_name": "random", "request_rate": "inf"}, trace.Plan{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
-		{tool.Told{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Plan{
+		{tool.Told{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
+		{tool.Told{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Load{
 			Workload: workload.Describe("burstgpt", plan.Text("a.csv")), Rate: 3, Arrival: plan.Say(workload.ArriveUntold, "rate", 3),
 		}},
-		{tool.Told{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Plan{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
-		{tool.Told{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Plan{
+		{tool.Told{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Load{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
+		{tool.Told{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Load{
 			URL: "https://h/x", Protocol: "chat", Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}},
 		}},
 	} {

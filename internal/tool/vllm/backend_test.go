@@ -16,7 +16,7 @@ func TestEveryBackendIsKnown(t *testing.T) {
 		if !ok || b.protocol == "" || len(b.routes) == 0 {
 			t.Errorf("%s: %+v", name, b)
 		}
-		if silent := (trace.Plan{Protocol: b.protocol}).Silent(); silent != b.pooling {
+		if silent := (trace.Load{Protocol: b.protocol}).Silent(); silent != b.pooling {
 			t.Errorf("%s pools: %v, and its protocol has no text: %v", name, b.pooling, silent)
 		}
 	}
@@ -88,7 +88,7 @@ func TestPoolingReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Plan{Dialect: "vllm", Protocol: "embeddings", Requests: 3, Spec: compiled(t, a)}}}
+	tr := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Load{Dialect: "vllm", Protocol: "embeddings", Requests: 3, Spec: compiled(t, a)}}}
 	for i := range 3 {
 		r := trace.NewRecord(i)
 		r.Due, r.Released, r.Sent, r.Done = 0, 0, 0, trace.Instant(i+1)*1e8

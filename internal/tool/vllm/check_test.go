@@ -147,7 +147,7 @@ func TestMorePromptsThanAnyFileHas(t *testing.T) {
 		if err != nil || c.Spec.Requests > plan.MaxRequests {
 			t.Fatalf("%s: %v", line, err)
 		}
-		q, err := askedOf(&trace.Run{Plan: trace.Plan{Spec: &c.Spec}})
+		q, err := askedOf(&trace.Run{Plan: trace.Load{Spec: &c.Spec}})
 		if err != nil || q.prompts != want {
 			t.Errorf("%s: num_prompts %d, %v", line, q.prompts, err)
 		}

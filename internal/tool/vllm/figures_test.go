@@ -31,7 +31,7 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 		{V2512, "chat", .001, .280, 4},
 		{V2611, "completions", .001, .280, 4},
 	} {
-		run := &trace.Trace{Run: trace.Run{End: 290 * msec, Plan: trace.Plan{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
+		run := &trace.Trace{Run: trace.Run{End: 290 * msec, Plan: trace.Load{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
 		q := NewFigures(run, Options{Version: tt.version}).Requests[0]
 		if !q.OK || q.TTFT != tt.ttft || q.Latency != tt.latency || len(q.ITL) != tt.gaps || q.Output != 3 {
 			t.Errorf("%s, %s: %+v", tt.version, tt.protocol, q)
@@ -41,7 +41,7 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 		}
 	}
 	r.Chunks = r.Chunks[:1]
-	run := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: "chat"}}, Records: []*trace.Record{r}}
+	run := &trace.Trace{Run: trace.Run{Plan: trace.Load{Protocol: "chat"}}, Records: []*trace.Record{r}}
 	if NewFigures(run, Options{Version: V2611}).Completed != 0 || NewFigures(run, Options{Version: V2608}).Completed != 1 {
 		t.Error("a chat of a role chunk alone succeeded until 2026-08")
 	}
@@ -58,7 +58,7 @@ func TestUsageOfAChunkWithoutOutput(t *testing.T) {
 		protocol string
 		want     int
 	}{{V2611, "chat", 7}, {V2608, "chat", 10}, {V2611, "completions", 10}} {
-		run := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
+		run := &trace.Trace{Run: trace.Run{Plan: trace.Load{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
 		if q := NewFigures(run, Options{Version: tt.version}).Requests[0]; q.Input != tt.want {
 			t.Errorf("%s, %s: %d prompt tokens, want %d", tt.version, tt.protocol, q.Input, tt.want)
 		}

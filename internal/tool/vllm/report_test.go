@@ -39,7 +39,7 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 		Run: trace.Run{
 			Started: time.Date(2026, 11, 21, 12, 30, 0, 0, time.Local),
 			End:     file.EndNS,
-			Plan:    trace.Plan{Dialect: "vllm", Protocol: "chat", Spec: compiled(t, a)},
+			Plan:    trace.Load{Dialect: "vllm", Protocol: "chat", Spec: compiled(t, a)},
 		},
 		Records: file.Records,
 	}
@@ -470,7 +470,7 @@ func TestPyTorchArguments(t *testing.T) {
 
 func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 	tr := goldenTrace(t, nil, false)
-	tr.Run.Plan = trace.Plan{
+	tr.Run.Plan = trace.Load{
 		Dialect: "pitot", Protocol: "chat", Model: "m", Requests: 90, Rate: 10, Concurrency: 16, Seed: 5, Percentiles: []float64{50, 99.9},
 		Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(300 * time.Millisecond)}, {Metric: "itl", Limit: plan.Duration(time.Second)}},
 	}

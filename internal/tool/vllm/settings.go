@@ -118,7 +118,7 @@ func askedOf(run *trace.Run) (q asked, err error) {
 }
 
 // adopted is what a plan amounts to that says nothing in the tool's way.
-func adopted(p *trace.Plan) asked {
+func adopted(p *trace.Load) asked {
 	q := asked{
 		Settings: Settings{Backend: backendOf(p.Protocol), MetricPercentiles: "99"}, version: V2611,
 		arrival: Arrival{Rate: p.Rate, Burstiness: 1}, prompts: p.Requests, concurrency: p.Concurrency, model: p.Model, tokenizer: p.Model,
