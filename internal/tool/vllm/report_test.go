@@ -57,7 +57,7 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 	return tr
 }
 
-// kept is what runs stored of a command line before there were Specs.
+// kept is a command line as an imported result has it.
 func kept(t *testing.T, args []string) json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(stored{args, "org/m", "org/tok"})
