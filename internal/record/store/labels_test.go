@@ -179,18 +179,18 @@ func TestRepairKeepsLabels(t *testing.T) {
 	}
 }
 
-// A store of an older version has runs without labels, and takes some.
+// A store of an older version takes labels.
 func TestAnOldStoreTakesLabels(t *testing.T) {
-	s := openFile(t, unpack(t, 7, ""))
+	s := openFile(t, unpack(t, oldest, ""))
 	list, err := s.List(Filter{})
-	if err != nil || len(list) == 0 || !list[0].IsZero() {
+	if err != nil || len(list) == 0 || !list[0].Labels.IsZero() {
 		t.Fatalf("%v: %+v", err, list)
 	}
-	want := trace.Labels{Tags: []string{"old"}}
+	want := trace.Labels{Tags: []string{"kept"}}
 	if _, err := s.Label(list[0].ID, to(want)); err != nil {
 		t.Fatal(err)
 	}
-	tagged, err := s.List(Filter{Tags: []string{"old"}})
+	tagged, err := s.List(Filter{Tags: []string{"kept"}})
 	if err != nil || len(tagged) != 1 || !cmp.Equal(tagged[0].Labels, want) {
 		t.Errorf("%v: %+v", err, tagged)
 	}

@@ -110,7 +110,7 @@ func connect(file string, query url.Values, prepare func(*Store) error) (*Store,
 
 // current rejects a database that would have to be upgraded before it is read.
 func (s *Store) current() error {
-	version, newest, err := s.version()
+	version, err := s.version()
 	if err == nil && version < newest {
 		err = errors.New("written by an older pitot, and it cannot be upgraded where it is; copy it to a folder that can be written")
 	}
@@ -132,7 +132,7 @@ func OpenWrite(file string) (*Store, error) {
 
 // tryWrite finds out whether the store can be written, by writing to it.
 func (s *Store) tryWrite() error {
-	version, _, err := s.version()
+	version, err := s.version()
 	if err == nil {
 		err = s.change(patient, func(tx *sql.Tx) error {
 			_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))

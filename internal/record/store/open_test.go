@@ -84,7 +84,7 @@ func TestAStoreOnAReadOnlyDiskIsRead(t *testing.T) {
 	if err := r.tryWrite(); err == nil || !strings.Contains(err.Error(), "store "+file+" cannot be written: attempt to write a readonly database") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := connectImmutable(unpack(t, 3, "")); err == nil || !strings.Contains(err.Error(), "written by an older pitot, and it cannot be upgraded") {
+	if _, err := connectImmutable(unpack(t, oldest, "")); err == nil || !strings.Contains(err.Error(), "written by an older pitot, and it cannot be upgraded") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.WriteFile(file+"-wal", []byte("newer records"), 0o600); err != nil {

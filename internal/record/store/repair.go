@@ -211,7 +211,7 @@ func Repair(file string, verify Verify) (Health, error) {
 // openToRepair opens a store. Tables that it has lost are made again, empty.
 func openToRepair(file string) (s *Store, lost *MissingError, err error) {
 	s, err = openBy(file, func(s *Store) error {
-		_, _, err := s.version()
+		_, err := s.version()
 		if errors.As(err, &lost) {
 			err = s.restore(lost)
 		}

@@ -15,27 +15,35 @@ type object struct{ kind, name, sql string }
 
 func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
 
-// version returns the version of the database and the newest there is. A database that is not as the migrations make
-// it is an error: a trigger that somebody else put there would run when Pitot writes, a view would stand for a table.
-func (s *Store) version() (version, newest int, err error) {
-	if newest, err = scripts(); err != nil {
-		return 0, 0, err
-	}
+// The versions of stores: the numbers of the migrations. The oldest makes the whole schema.
+const (
+	oldest = 9
+	newest = 12
+)
+
+// version returns the version of the database. A database that is not as the migrations make it is an error: a trigger of
+// another program would run when Pitot writes, a view would replace a table.
+func (s *Store) version() (int, error) {
 	version, application, found, err := s.schema()
-	if err != nil {
-		return 0, 0, err
-	}
-	if application != 0 || version < 0 || version == 0 && len(found) > 0 {
-		return version, newest, ErrForeign
-	}
-	if version > newest {
-		return version, newest, fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, newest)
+	switch {
+	case err != nil:
+		return 0, err
+	case application != 0 || version < 0 || version == 0 && len(found) > 0:
+		return version, ErrForeign
+	case version > newest:
+		return version, fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, newest)
+	case version > 0 && version < oldest:
+		if !slices.ContainsFunc(found, func(o object) bool { return o.name == "run_started" }) {
+			return version, ErrForeign
+		}
+		return version, fmt.Errorf("version %d is too old (this pitot supports %d to %d); move the file away to start a new store",
+			version, oldest, newest)
 	}
 	made, err := made(version)
 	if err != nil {
-		return version, newest, err
+		return version, err
 	}
-	return version, newest, differences(found, made)
+	return version, differences(found, made)
 }
 
 // ErrForeign is the error for a database of another program.
@@ -115,12 +123,6 @@ func (o object) internal() bool {
 	return o.kind == "" || o.kind == "table" && analyzed || o.kind == "index" && key
 }
 
-// scripts is how many migrations there are.
-func scripts() (int, error) {
-	all, err := migrations.ReadDir("migrations")
-	return len(all), err
-}
-
 // script is the text of a migration.
 func script(n int) (string, error) {
 	text, err := migrations.ReadFile(path.Join("migrations", fmt.Sprintf("%d.sql", n)))
@@ -140,7 +142,7 @@ func made(version int) (all []object, err error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // another connection would have a database of its own
-	for n := 1; n <= version && err == nil; n++ {
+	for n := oldest; n <= version && err == nil; n++ {
 		var text string
 		if text, err = script(n); err == nil {
 			_, err = db.Exec(text)

@@ -31,7 +31,7 @@ func TestAStoreHasNothingOfAnotherProgram(t *testing.T) {
 		"application":      {"PRAGMA application_id = 7", "database of another program"},
 		"version 0":        {"PRAGMA user_version = 0", "database of another program"},
 		"negative version": {"PRAGMA user_version = -1", "database of another program"},
-		"older version":    {"PRAGMA user_version = 3", foreign + `table "run", table "record"`},
+		"older version":    {"PRAGMA user_version = 9", foreign + `table "run", table "record"`},
 		"newer version":    {"PRAGMA user_version = 99", "written by a newer pitot (version 99"},
 		"lost table":       {"DROP TABLE telemetry_block", `it has lost its table "telemetry_block"; ` + "`pitot runs repair`"},
 		"lost index":       {"DROP INDEX run_started", `it has lost its index "run_started"`},

@@ -73,14 +73,14 @@ func (s *Store) Close() error { return s.db.Close() }
 // migrate upgrades the database to the newest version: PRAGMA user_version is the
 // number of the last script applied.
 func (s *Store) migrate() error {
-	version, newest, err := s.version()
+	version, err := s.version()
 	if err != nil {
 		return err
 	}
 	if err := s.logAhead(); err != nil {
 		return err
 	}
-	for n := version + 1; n <= newest; n++ {
+	for n := max(version+1, oldest); n <= newest; n++ {
 		if err := s.apply(n); err != nil {
 			return fmt.Errorf("migration %d: %w", n, err)
 		}
@@ -108,8 +108,10 @@ func (s *Store) apply(n int) error {
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
 			return err // another process was faster
 		}
-		if err := idle(tx, version); err != nil {
-			return err
+		if version > 0 { // an older Pitot that writes a run would no longer find its tables
+			if err := live(tx); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec(text + fmt.Sprintf(";PRAGMA user_version = %d", n))
 		return err
@@ -195,15 +197,6 @@ func whileBusy(wait time.Duration, try func() error) error {
 			return err
 		}
 	}
-}
-
-// idle rejects a database to which an older Pitot is writing a run: it would no
-// longer find its tables, and the rest of the run would be lost.
-func idle(tx *sql.Tx, version int) error {
-	if version == 0 {
-		return nil
-	}
-	return live(tx)
 }
 
 // live is the error for a database to which a run is being written.

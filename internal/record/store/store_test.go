@@ -221,55 +221,6 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A store of the first version, with a run in it, can be read and written.
-func TestAStoreOfAnOlderPitot(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "old.db")
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := migrations.ReadFile("migrations/1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec(string(script) + `; PRAGMA user_version = 1;
-		INSERT INTO run VALUES ('old', '', 'complete', 5, 5, 'm', '', '', '{"id": "old", "kind": "measured", "status": "complete", "end_ns": 900}');
-		INSERT INTO record VALUES ('old', 0, 'r', 5, 6, 0, NULL, 1, NULL, NULL, 2, 3, 900, 200, 'stop', 5, 2, 1, 1, 700, 2, 'usage', '', '', 1, 'hé',
-			x'060008e2070201')`) // 3, 0 tokens, role; 497 on, 2 tokens, text
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = db.Close()
-	s, err := Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got, err := s.Load("old")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := sample(0)
-	want.Stamps, want.Chunks[1].Slack = "", 0
-	want.Tenant, want.Session, want.Turn, want.VisionTokens, want.Accept, want.Asides, want.Usage.Tiers = "", "", 0, 0, 0, 0, nil
-	want.Inputs, want.AudioSeconds, want.Retokenized = 0, 0, 0
-	want.Resent, want.FirstSent = false, 0
-	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
-		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
-	}
-	w, err := s.Create(newRun("new", "", 9), Owner{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Append(sample(0))
-	if err := w.Finish(newRun("new", "", 9)); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := s.List(Filter{}); err != nil || len(list) != 2 || list[0].Records != 1 {
-		t.Errorf("%v: %+v", err, list)
-	}
-}
-
 func TestInstantScan(t *testing.T) {
 	var at trace.Instant
 	if err := (instant{&at}).Scan("x"); err == nil {
