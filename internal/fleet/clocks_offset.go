@@ -94,9 +94,6 @@ func (c *Clock) RoundTrip() (least int64) { return c.least }
 // Exchanges is how many exchanges were of use.
 func (c *Clock) Exchanges() int { return c.exchanges }
 
-// Ignored is how many exchanges could not be, or were under way during a step.
-func (c *Clock) Ignored() int { return c.ignored }
-
 // Steps is how often a clock was found to have stepped.
 func (c *Clock) Steps() int { return c.steps }
 

@@ -52,11 +52,6 @@ func (o Options) look(ctx context.Context, h Handle) Baseline {
 	return Baseline{Devices: read}
 }
 
-// Look reads the devices of this machine, for Options.Baseline.
-func Look(ctx context.Context, o Options) Baseline {
-	return o.withDefaults().look(ctx, Handle{Runner: "local"})
-}
-
 // readDevices reads what either tool prints.
 func readDevices(text string) (all []Device) {
 	npu := ""

@@ -140,19 +140,19 @@ func TestMemoryThatComesBack(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	set := memory(t)
-	if got := Look(t.Context(), Options{}); !strings.HasSuffix(got.Unknown, "Failed to initialize NVML") || got.Devices != nil {
+	if got := (Options{}).withDefaults().look(t.Context(), Handle{Runner: "local"}); !strings.HasSuffix(got.Unknown, "Failed to initialize NVML") || got.Devices != nil {
 		t.Errorf("%+v", got)
 	}
 	set("0, 7\n")
-	if got := Look(t.Context(), Options{}); !reflect.DeepEqual(got, Baseline{Devices: []Device{{"0", 7 << 20}}}) {
+	if got := (Options{}).withDefaults().look(t.Context(), Handle{Runner: "local"}); !reflect.DeepEqual(got, Baseline{Devices: []Device{{"0", 7 << 20}}}) {
 		t.Errorf("%+v", got)
 	}
 	set("none\n")
-	if got := Look(t.Context(), Options{}); got.Unknown != "nvidia-smi lists no memory" {
+	if got := (Options{}).withDefaults().look(t.Context(), Handle{Runner: "local"}); got.Unknown != "nvidia-smi lists no memory" {
 		t.Errorf("%+v", got)
 	}
 	t.Setenv("PATH", "/nowhere")
-	if got := Look(t.Context(), Options{}); !reflect.DeepEqual(got, Baseline{}) {
+	if got := (Options{}).withDefaults().look(t.Context(), Handle{Runner: "local"}); !reflect.DeepEqual(got, Baseline{}) {
 		t.Errorf("%+v", got)
 	}
 }

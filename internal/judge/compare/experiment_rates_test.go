@@ -255,7 +255,7 @@ func (w world) bestTests(rng *rand.Rand, effect float64, drifts bool) (ts, ps []
 		column := slices.IndexFunc(t.variants, func(of *variant) bool { return of.name == string(rune('A'+v)) })
 		for _, l := range t.lines {
 			seen := t.observe(l)
-			e := stats.StudentDifference(seen.of(0), seen.of(column))
+			e := stats.TwoGroupsOf(seen.of(0), seen.of(column)).Pooled(stats.Mean(seen.of(column)) - stats.Mean(seen.of(0)))
 			if drifts {
 				e = t.design(seen, 0).Effects[column].Estimate(seen.y)
 			}

@@ -24,7 +24,6 @@ func everything(a, b []float64) map[string]float64 {
 	out["max T P"], out["max T adjusted"] = p[0], adjusted[0]
 	p, adjusted = MaxTPaired([][]float64{b})
 	out["max T, pairs P"], out["max T, pairs adjusted"] = p[0], adjusted[0]
-	interval("median", QuantileInterval(Sort(b), 50, 0.95))
 	interval("batches", BatchMeans(b, 4).Interval(0.95))
 	out["effective size"] = EffectiveSize(b)
 	return out

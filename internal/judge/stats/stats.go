@@ -19,7 +19,7 @@
 // values, or one of them is NaN, the answer is NaN. The choice depends on the
 // values:
 //
-//	a few runs of each           StudentDifference                     normal noise, the same in both
+//	a few runs of each           TwoGroups.Pooled                      normal noise, the same in both
 //	                             TwoGroups.Difference, FamilyRatio     normal noise
 //	runs made in pairs           StudentMean of the differences
 //	many metrics of those runs   Rotation                              normal noise
@@ -28,7 +28,6 @@
 //	                             Holm                                  other families
 //	how many runs?               RunsNeeded
 //	the requests of one run      BatchMeans
-//	a percentile of them         QuantileInterval, if they are independent
 //
 // Relative noise is best compared on a logarithmic scale, where a change of 3 % is
 // the same at any load: the difference of mean logarithms is the logarithm of the

@@ -43,21 +43,6 @@ func StudentMean(x []float64) Estimate {
 	return Estimate{mean, math.Sqrt(variance / n), n - 1}
 }
 
-// StudentDifference is mean(b)-mean(a), with a common standard deviation of both
-// groups; one of them may be a single value. For 4 and 4 values, with three times
-// the noise in one group, a 95 % interval covers 93 %; if the group with less noise
-// is the larger one it covers much less (TwoGroups does not).
-func StudentDifference(a, b []float64) Estimate {
-	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
-		return noEstimate
-	}
-	sd, df := PooledSD(a, b)
-	if !(df > 0) {
-		return noEstimate
-	}
-	return Estimate{Mean(b) - Mean(a), sd * math.Sqrt(1/float64(len(a))+1/float64(len(b))), df}
-}
-
 // TwoGroups are two groups of values, each with a variance of its own.
 type TwoGroups struct {
 	NA, NB int     // values, at least 2

@@ -133,14 +133,14 @@ func TestADifferenceWithoutNoise(t *testing.T) {
 	}
 }
 
-func ExampleStudentDifference() {
-	before := []float64{102.1, 98.4, 101.7, 99.9} // ms
-	after := []float64{96.0, 94.8, 97.3, 95.1}
-	d := StudentDifference(before, after)
-	i := d.Interval(0.95)
-	fmt.Printf("%.1f ms, %.1f to %.1f, P = %.3f\n", d.Value, i.Low, i.High, d.P())
-	fmt.Printf("power to see 2 ms: %.0f %%\n", 100*Power(1.4, 2, 4, false, 0.05))
-	// Output:
-	// -4.7 ms, -7.2 to -2.2, P = 0.004
-	// power to see 2 ms: 40 %
+// StudentDifference is Student's two-sample test, to which the others are compared.
+func StudentDifference(a, b []float64) Estimate {
+	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
+		return noEstimate
+	}
+	sd, df := PooledSD(a, b)
+	if !(df > 0) {
+		return noEstimate
+	}
+	return Estimate{Mean(b) - Mean(a), sd * math.Sqrt(1/float64(len(a))+1/float64(len(b))), df}
 }

@@ -2,14 +2,11 @@ package hub
 
 import (
 	"context"
-	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -47,7 +44,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	}
 	folders, err := f.folders()
 	if entries, ok := folders[name]; ok && err == nil {
-		return &openFolder{node{f, name, true}, entries}, nil
+		return &files.OpenFolder{Path: name, List: func(string) ([]fs.DirEntry, error) { return entries, nil }}, nil
 	}
 	file := ""
 	if name != "." { // a file may be cached although the hub cannot be asked for a list
@@ -69,7 +66,7 @@ func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 			folders[parent] = nil
 			add(parent, true)
 		}
-		folders[parent] = append(folders[parent], node{f, name, folder})
+		folders[parent] = append(folders[parent], node{files.Entry{Path: name, Folder: folder}, f})
 	}
 	for _, file := range paths {
 		if fs.ValidPath(file) {
@@ -82,58 +79,10 @@ func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 	return folders
 }
 
-// A node is a file or a folder of a list: as fs.DirEntry, and for a folder also as
-// fs.FileInfo.
+// A node is an entry of a list. Info opens the file: nothing is known of it before.
 type node struct {
-	files  *fileSystem
-	path   string
-	folder bool
+	files.Entry
+	in *fileSystem
 }
 
-func (n node) Name() string { return path.Base(n.path) }
-
-func (n node) IsDir() bool { return n.folder }
-
-func (n node) Type() fs.FileMode { return n.Mode().Type() }
-
-// Info opens a file: nothing is known of it before.
-func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.files, n.path) }
-
-func (n node) Mode() fs.FileMode {
-	if n.folder {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-func (node) Size() int64 { return 0 }
-
-func (node) ModTime() time.Time { return time.Time{} }
-
-func (node) Sys() any { return nil }
-
-// An openFolder can be read in parts.
-type openFolder struct {
-	node
-	rest []fs.DirEntry
-}
-
-func (d *openFolder) Stat() (fs.FileInfo, error) { return d.node, nil }
-
-func (d *openFolder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.path, Err: errors.New("is a folder")}
-}
-
-func (d *openFolder) Close() error { return nil }
-
-func (d *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 {
-		n = len(d.rest)
-	} else if len(d.rest) == 0 {
-		return nil, io.EOF
-	}
-	n = min(n, len(d.rest))
-	some := d.rest[:n:n]
-	d.rest = d.rest[n:]
-	return some, nil
-}
+func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.in, n.Path) }

@@ -60,6 +60,3 @@ func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, 
 
 // Release lets the process know that this one does not need it any more.
 func (a *Aside) Release() { _ = a.held.Close() }
-
-// Ended is closed when the process has ended.
-func (a *Aside) Ended() <-chan struct{} { return a.ended }

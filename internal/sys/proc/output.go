@@ -116,11 +116,3 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
-
-// ExitCode is the exit code that an error of Ask tells of, -1 if it tells of none.
-func ExitCode(err error) int {
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	return -1
-}

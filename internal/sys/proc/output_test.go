@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 func TestErrorsOfAProcessAreBounded(t *testing.T) {
 	args := func(script string) []string { return []string{"sh", "-c", "exec >&2; " + script} }
 	_, err := Ask(soon(t), Question{Args: args("head -c 32000000 /dev/zero; echo; echo why; exit 3"), Limit: 1})
-	if ExitCode(err) != 3 || !strings.HasSuffix(err.Error(), ": why") {
+	if exitCode(err) != 3 || !strings.HasSuffix(err.Error(), ": why") {
 		t.Error(err)
 	}
 	twice := strings.Replace(flood, "32000000", "99000000", 1)
@@ -85,7 +86,7 @@ func TestALineOfAnAsideIsBounded(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	a.Release()
-	<-a.Ended()
+	<-a.ended
 	failed := make(chan error, 1)
 	go func() {
 		_, _, err := StartAside([]string{"sh", "-c", "head -c 32000000 /dev/zero; exec sleep 600"}, nil, time.Hour)
@@ -99,4 +100,12 @@ func TestALineOfAnAsideIsBounded(t *testing.T) {
 	case <-soon(t).Done():
 		t.Error("it is waited for")
 	}
+}
+
+// exitCode is the exit code in an error of Ask, -1 without one.
+func exitCode(err error) int {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
 }

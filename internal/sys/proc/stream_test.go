@@ -34,7 +34,7 @@ func TestAStreamIsTalkedWith(t *testing.T) {
 	if _, _, err := s.Line(); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
-	if err := s.End(); ExitCode(err) != 3 || !strings.HasSuffix(err.Error(), ": why") {
+	if err := s.End(); exitCode(err) != 3 || !strings.HasSuffix(err.Error(), ": why") {
 		t.Error(err)
 	}
 }

@@ -195,8 +195,8 @@ func TestInputAndLogOfASession(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	out, err := Ask(t.Context(), Question{Args: []string{"sh", "-c", `cat; echo "$A" >&2; exit 4`}, Env: []string{"A=why"}, Input: "read"})
-	if out != "read" || err == nil || !strings.HasSuffix(err.Error(), ": why") || ExitCode(err) != 4 {
-		t.Errorf("%q, %v, %d", out, err, ExitCode(err))
+	if out != "read" || err == nil || !strings.HasSuffix(err.Error(), ": why") || exitCode(err) != 4 {
+		t.Errorf("%q, %v, %d", out, err, exitCode(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	name, open := pipe(t)
