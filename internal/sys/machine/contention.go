@@ -26,7 +26,7 @@ type ContentionWatch struct {
 
 // WatchContention starts a ContentionWatch.
 func WatchContention() ContentionWatch {
-	return ContentionWatch{WatchLoad(), queued("/proc/self/task"), pressed(text("/proc/pressure/cpu"))}
+	return ContentionWatch{WatchLoad(), queued("/proc/self/task"), Pressed(text("/proc/pressure/cpu"))}
 }
 
 // Contention is that since the watch began.
@@ -35,7 +35,7 @@ func (w ContentionWatch) Contention() Contention {
 	if o := w.load.Others(); o != nil {
 		c.Others, c.Steal = o.Busy, o.Steal
 	}
-	now := pressed(text("/proc/pressure/cpu"))
+	now := Pressed(text("/proc/pressure/cpu"))
 	if took := time.Since(w.load.began); w.pressure >= 0 && now >= w.pressure && took > 0 {
 		c.Pressure = min(1, (now-w.pressure).Seconds()/took.Seconds())
 	}
@@ -80,10 +80,10 @@ func parseSchedstat(text string) (waited time.Duration, ok bool) {
 	return time.Duration(n), err == nil && n >= 0
 }
 
-// pressed is the time in which some task waited for a processor, by /proc/pressure/cpu
+// Pressed is the time in which some task waited for a resource, by /proc/pressure/cpu and its like
 // (Documentation/accounting/psi.rst): microseconds since the machine started, behind total=
 // of the line some. It is negative if the text has none.
-func pressed(text string) time.Duration {
+func Pressed(text string) time.Duration {
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] != "some" {

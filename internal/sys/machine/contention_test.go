@@ -28,7 +28,7 @@ func TestPressure(t *testing.T) {
 		"some total=0": 0,
 		full:           -1, "": -1, "some": -1, "some total=": -1, "some total=-4": -1, "some total=9223372036854775807": -1, "\x00some": -1,
 	} {
-		if got := pressed(text); got != want {
+		if got := Pressed(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -108,16 +108,8 @@ func number(file string) (int64, bool) {
 	return n, err == nil
 }
 
-// Field is the number after a word in a file of words.
-func Field(file, word string) (int64, bool) {
-	_, rest, found := strings.Cut(text(file), word)
-	words := strings.Fields(rest)
-	if !found || len(words) == 0 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(words[0], 10, 64)
-	return n, err == nil
-}
+// Field is FieldIn of a file.
+func Field(file, word string) (int64, bool) { return FieldIn(text(file), word) }
 
 // Text is the content of a file of the system, such as one in /proc, without surrounding space;
 // empty if it cannot be read.

@@ -1,9 +1,8 @@
 package machine
 
 import (
-	"os"
-	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,8 +23,7 @@ func TestLook(t *testing.T) {
 
 // The tightest limit of the group and its parents counts.
 func TestQuotaOf(t *testing.T) {
-	root := t.TempDir()
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"cpu.max":               "max 100000\n",
 		"pod/cpu.max":           "150000 100000\n",
 		"pod/cpu.stat":          "usage_usec 9\nnr_periods 20\nnr_throttled 7\n",
@@ -37,15 +35,8 @@ func TestQuotaOf(t *testing.T) {
 		"cpu/cpu.cfs_period_us": "100000\n",
 
 		"cpu/old/cpu.cfs_quota_us": "50000\n", "cpu/old/cpu.cfs_period_us": "100000\n",
-	} {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
+	read := func(file string) string { return files[strings.TrimPrefix(file, cgroups+"/")] }
 	for _, c := range []struct {
 		groups string
 		want   Quota
@@ -58,7 +49,8 @@ func TestQuotaOf(t *testing.T) {
 		{"4:memory:/old\n2:cpu,cpuacct:/old\n0::/free\n", Quota{CPUs: 0.5, Throttled: 2}},
 		{"2:cpuacct:/old\nnonsense\n", Quota{}},
 	} {
-		if diff := cmp.Diff(&c.want, quotaOf(c.groups, root)); diff != "" {
+		l := GroupsOf(c.groups).Limits(read)
+		if diff := cmp.Diff(c.want, Quota{l.CPUs, l.Times}); diff != "" {
 			t.Errorf("%q: %s", c.groups, diff)
 		}
 	}

@@ -31,7 +31,7 @@ func (Host) Collect(ctx context.Context, every time.Duration, give func(collect.
 	if !Known() {
 		return errors.New("this system has no /proc/stat: hosts are sampled on Linux")
 	}
-	s := sampler{groups: groupsOf(machine.Text("/proc/self/cgroup"))}
+	s := sampler{groups: machine.GroupsOf(machine.Text("/proc/self/cgroup"))}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -70,13 +70,13 @@ func (t There) Describe() telemetry.Source {
 // command prints files with their names before each line, but for the long lines of /proc/stat
 // that nothing is read of.
 func command() []string {
-	files := append(fixed(), outermost().files()...)
+	files := append(fixed(), machine.Outermost().Files()...)
 	return append([]string{"grep", "-sHv", "-e", "^intr ", "-e", "^softirq "}, files...)
 }
 
 // Collect asks for a sample every period.
 func (t There) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
-	x := exchanges{sampler: sampler{groups: outermost()}}
+	x := exchanges{sampler: sampler{groups: machine.Outermost()}}
 	f := t.Feed
 	f.Name, f.Every, f.Start, f.Tries = collect.Name(Program, t.Host), every, t.Start, max(3, f.Tries)
 	if f.Between == 0 {

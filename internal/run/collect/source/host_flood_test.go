@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // Of an answer of another host 4 MiB are kept, whatever its lines are: long ones, empty ones, or
@@ -17,7 +18,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		"empty": func(int) string { return "" },
 		"files": func(n int) string { return fmt.Sprintf("%d:", n) },
 	} {
-		x := exchanges{sampler: sampler{groups: outermost()}}
+		x := exchanges{sampler: sampler{groups: machine.Outermost()}}
 		x.ask(func(string) error { return nil })
 		x.take(collect.Line{Text: collect.Begin + " 1", At: time.Now()})
 		for n := range 100_000 {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 
 	"github.com/pitot-bench/pitot/internal/test/devices"
 )
@@ -53,7 +54,7 @@ func hostTold(values []collect.Value) (all []string) {
 
 func TestAHostWithControlGroupsOfVersion2(t *testing.T) {
 	text := hostSample(t, "constructed-v2.txt")
-	s := sampler{groups: groupsOf("0::/a/b\n")}
+	s := sampler{groups: machine.GroupsOf("0::/a/b\n")}
 	if d := cmp.Diff([]string{
 		"host.cpu_time[0] 8.19", "host.cpu_time[1] 5.14", "host.cpu_time[10] 0.05", "host.context_switches[] 1.23456789e+08",
 		"host.memory_total[] 1.6777216e+10", "host.memory_used[] 1.024e+10",
@@ -67,7 +68,7 @@ func TestAHostWithControlGroupsOfVersion2(t *testing.T) {
 
 func TestAHostWithControlGroupsOfVersion1(t *testing.T) {
 	text := hostSample(t, "constructed-v1.txt")
-	s := sampler{groups: groupsOf("4:memory:/docker/1\n2:cpu,cpuacct:/docker/1\n1:name=systemd:/x\n")}
+	s := sampler{groups: machine.GroupsOf("4:memory:/docker/1\n2:cpu,cpuacct:/docker/1\n1:name=systemd:/x\n")}
 	if d := cmp.Diff([]string{
 		"host.cpu_time[0] 0.03", "host.cpu_limit[] 2", "host.cpu_throttled[] 1.5", "host.memory_limit[] 4.294967296e+09",
 	}, hostTold(s.values(func(file string) string { return text[file] }, time.Now()))); d != "" {
@@ -298,7 +299,7 @@ func FuzzHost(f *testing.F) {
 	}
 	f.Add(text, "0::/a/b\n1:cpu:/\n")
 	f.Fuzz(func(t *testing.T, text []byte, groups string) {
-		s := sampler{groups: groupsOf(groups)}
+		s := sampler{groups: machine.GroupsOf(groups)}
 		all := files(string(bytes.ToValidUTF8(text, nil)))
 		for _, v := range s.values(func(file string) string { return all[file] }, time.Now()) {
 			if !(v.Value >= 0) && v.Name != telemetry.HostMemoryUsed {
@@ -310,7 +311,7 @@ func FuzzHost(f *testing.F) {
 
 // BenchmarkHere is what a sample of this machine costs.
 func BenchmarkHere(b *testing.B) {
-	s := sampler{groups: groupsOf("0::/")}
+	s := sampler{groups: machine.GroupsOf("0::/")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if r := s.here(time.Now()); len(r.Values) == 0 {
