@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +24,7 @@ func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	out := view.Searches{Rows: []view.SearchRow{}}
 	kept, err := s.Searches()
 	groups, errGroups := s.Groups()
-	experiments, errExperiments := s.Experiments()
-	if err := errors.Join(err, errGroups, errExperiments); err != nil {
+	if err := errors.Join(err, errGroups); err != nil {
 		return out, err
 	}
 	byName := map[string]store.Group{}
@@ -38,49 +36,16 @@ func List(s *store.Store, l *words.Language) (view.Searches, error) {
 		if ok || x.Status == trace.Running {
 			out.Rows = append(out.Rows, rowOf(x, g, l))
 		}
-		delete(byName, x.Name)
-	}
-	for _, e := range experiments {
-		delete(byName, e.Name)
-	}
-	for _, g := range byName {
-		if kind := kindOf(g.Newest); kind != "" {
-			out.Rows = append(out.Rows, rowOf(store.Search{Name: g.Name, Kind: kind}, g, l))
-		}
 	}
 	slices.SortStableFunc(out.Rows, func(a, b view.SearchRow) int { return strings.Compare(b.Started, a.Started) })
 	return out, nil
 }
 
-// kindOf is what made a run, by its name; empty: no search did.
-func kindOf(r store.Listing) store.SearchKind {
-	rest, ok := strings.CutPrefix(r.Name, r.Leg.Experiment)
-	switch {
-	case ok && ofSweep.MatchString(rest):
-		return store.Sweep
-	case ok && ofCapacity.MatchString(rest):
-		return store.Capacity
-	}
-	return ""
-}
-
-var (
-	ofSweep    = regexp.MustCompile(`^ / [^ =]+=.* / [0-9]+$`)
-	ofCapacity = regexp.MustCompile(`^/[0-9]+$`)
-)
-
-// rowOf is a search in a list. One that was not kept has no status.
+// rowOf is a search in a list.
 func rowOf(x store.Search, g store.Group, l *words.Language) view.SearchRow {
 	row := view.SearchRow{
 		Name: x.Name, Kind: string(x.Kind), Status: string(x.Status), Started: instant(x.Started), Runs: g.Runs,
 		Model: g.Newest.Model, URL: g.Newest.URL, Simulated: g.Newest.Kind == trace.Simulated, Terms: []string{},
-	}
-	if x.Body == nil {
-		row.Started = instant(g.Newest.Started)
-		if g.Newest.Status == trace.Running {
-			row.Status = string(trace.Running)
-		}
-		return row
 	}
 	switch x.Kind {
 	case store.Sweep:
@@ -151,11 +116,6 @@ func Show(s *store.Store, name string, l *words.Language) (view.Search, error) {
 		return view.Search{}, err
 	}
 	x, err := s.Search(name)
-	if errors.Is(err, store.ErrNoSearch) && len(runs) > 0 && kindOf(runs[0]) != "" {
-		if _, other := s.Experiment(name); errors.Is(other, store.ErrNoExperiment) {
-			x, err = store.Search{Name: name, Kind: kindOf(runs[0])}, nil
-		}
-	}
 	if err != nil {
 		return view.Search{}, err
 	}

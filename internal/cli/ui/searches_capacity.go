@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,10 +16,6 @@ import (
 // capacityOf shows a search for a capacity.
 func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.Language) error {
 	byNumber := numbered(x.Name, runs)
-	if x.Body == nil {
-		v.Capacity, v.Says = unkept(byNumber), []string{l.Word("capacity.not-kept", "name", x.Name)}
-		return nil
-	}
 	a, err := answerOf(x)
 	if err != nil {
 		return err
@@ -99,24 +94,4 @@ func searchesKnown(v float64) *float64 {
 		return nil
 	}
 	return &v
-}
-
-// unkept is a search of which only the runs are known.
-func unkept(byNumber map[int]store.Listing) *view.Capacity {
-	c := &view.Capacity{By: string(search.Rate), Objectives: []view.CapacityObjective{}, Binding: -1, Legs: []view.CapacityLeg{}, Sides: []view.CapacitySide{}}
-	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
-		r := byNumber[n]
-		leg := view.CapacityLeg{
-			Number: n, Load: r.Rate, By: string(search.Rate), Run: r.ID, Running: r.Status == trace.Running,
-			Requests: r.Records, Failed: max(0, r.Failed), Beyond: []*float64{}, Latency: []*float64{},
-		}
-		if r.Rate == 0 {
-			leg.Load, leg.By = float64(r.Concurrency), string(search.Concurrency)
-		}
-		c.Legs = append(c.Legs, leg)
-	}
-	if n := len(c.Legs); n > 0 {
-		c.By = c.Legs[n-1].By // the first is always by concurrency
-	}
-	return c
 }

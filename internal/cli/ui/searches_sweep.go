@@ -1,12 +1,8 @@
 package ui
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -19,9 +15,6 @@ import (
 // sweepOf shows a sweep.
 func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listing, l *words.Language) error {
 	d, err := designOf(x)
-	if x.Body == nil {
-		d, err = guessed(x.Name, runs), nil
-	}
 	if err != nil {
 		return err
 	}
@@ -88,61 +81,4 @@ func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve
 	}
 	o.Figures, err = view.OwnFigures(s, r.ID, settled)
 	return o, err
-}
-
-// guessed is a sweep that was not kept, by the names of its runs.
-func guessed(name string, runs []store.Listing) curve.Design {
-	d := curve.Design{Repeats: 1, Devices: 1}
-	seen := map[string]bool{}
-	for _, r := range slices.Backward(runs) { // the oldest first
-		text, repeat := split(name, r.Name)
-		d.Repeats = max(d.Repeats, repeat)
-		d.Simulated = d.Simulated || r.Kind == trace.Simulated
-		if p := settingsIn(text); !seen[text] && p.String() == text && (len(d.Points) == 0 || alike(p, d.Points[0])) {
-			d.Points = append(d.Points, p)
-		}
-		seen[text] = true
-	}
-	if len(d.Points) == 0 {
-		return d
-	}
-	for _, load := range search.Loads() {
-		if d.Points[0].Value(load) != "" {
-			d.Load = load
-			break
-		}
-	}
-	return d
-}
-
-// split takes the name of a run of a sweep apart: its point and the repetition.
-func split(sweep, run string) (point string, repeat int) {
-	rest := strings.TrimPrefix(run, sweep+" / ")
-	at := strings.LastIndex(rest, " / ")
-	if at < 0 {
-		return "", 0
-	}
-	repeat, _ = strconv.Atoi(rest[at+len(" / "):]) // 0 is no repetition
-	return rest[:at], repeat
-}
-
-var setting = regexp.MustCompile(`(^| )[A-Za-z_][\w.\-\[\]]*=`)
-
-// settingsIn reads a point as it is called.
-func settingsIn(text string) (p curve.Point) {
-	at := setting.FindAllStringIndex(text, -1)
-	for i, from := range at {
-		end := len(text)
-		if i+1 < len(at) {
-			end = at[i+1][0]
-		}
-		name, value, _ := strings.Cut(strings.TrimPrefix(text[from[0]:end], " "), "=")
-		p = append(p, curve.Setting{Name: name, Value: value})
-	}
-	return p
-}
-
-// alike reports whether two points have values for the same names.
-func alike(a, b curve.Point) bool {
-	return slices.EqualFunc(a, b, func(x, y curve.Setting) bool { return x.Name == y.Name })
 }

@@ -156,22 +156,6 @@ func TestARunUnderWayIsAtItsPoint(t *testing.T) {
 	}
 }
 
-// Runs of a sweep that nothing was kept of, as after an import, say its settings by their names.
-func TestASweepThatWasNotKept(t *testing.T) {
-	s := open(t)
-	for i, rate := range []float64{1, 5, 9} {
-		name := curve.RunName("old", curve.Point{{Name: "rate", Value: []string{"1", "5", "9"}[i]}, {Name: "request.body", Value: `{"a": 1}`}}, 1)
-		add(t, s, string(rune('a'+i)), "old", name, rate, queue(rate)...)
-	}
-	v := show(t, s, "old", english)
-	if v.Sweep.Load != "rate" || !slices.Equal(v.Sweep.Settings, []string{"rate", "request.body"}) || v.Sweep.Points[0].Values[1] != `{"a": 1}` || v.Row.Status != "" || v.Command != "" {
-		t.Errorf("%+v %+v", v.Row, v.Sweep)
-	}
-	if len(v.Sweep.Curves) != 1 || !v.Sweep.Points[1].Knee {
-		t.Errorf("%+v", v.Sweep.Curves)
-	}
-}
-
 // answer is a search for a capacity that goes on: two legs, and one under way.
 func answer(t *testing.T) *search.Answer {
 	t.Helper()
@@ -226,25 +210,13 @@ func TestACapacitySearchThatWasInterrupted(t *testing.T) {
 	}
 }
 
-// Of a search without its objectives the loads are known, and the way to the answer.
-func TestACapacitySearchThatWasNotKept(t *testing.T) {
-	s := open(t)
-	add(t, s, "a", "cap", "cap/2", 5)
-	add(t, s, "b", "cap", "cap/1", 0)
-	v := show(t, s, "cap", english)
-	if len(v.Capacity.Legs) != 2 || v.Capacity.Legs[1].Load != 5 || v.Capacity.By != "rate" || !strings.Contains(v.Says[0], "--resume cap") {
-		t.Errorf("%+v, %q", v.Capacity, v.Says)
-	}
-}
-
 func TestSearchesAreListed(t *testing.T) {
 	s := open(t)
 	add(t, s, "a", "kept", "kept / rate=1 / 1", 1)
 	keep(t, s, store.Search{Name: "kept", Kind: store.Sweep}, curve.Design{Points: rates("1", "2"), Repeats: 1}, trace.Complete)
 	keep(t, s, store.Search{Name: "removed", Kind: store.Sweep}, curve.Design{}, trace.Complete) // its runs were
-	add(t, s, "b", "old", "old/1", 1)
-	add(t, s, "c", "an experiment", "an experiment / a / 1", 1) // no search names runs like this
-	add(t, s, "d", "ab", "ab / rate=1 / 1", 1)                  // and this is the name of an experiment
+	add(t, s, "c", "an experiment", "an experiment / a / 1", 1)
+	add(t, s, "d", "ab", "ab / rate=1 / 1", 1) // the name of an experiment
 	if err := s.CreateExperiment(store.Experiment{Name: "ab", Body: json.RawMessage(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +229,7 @@ func TestSearchesAreListed(t *testing.T) {
 		names = append(names, row.Name+" "+row.Kind)
 	}
 	slices.Sort(names)
-	if !slices.Equal(names, []string{"kept sweep", "old capacity"}) {
+	if !slices.Equal(names, []string{"kept sweep"}) {
 		t.Errorf("%q", names)
 	}
 	for _, name := range []string{"an experiment", "ab", "nothing"} {
