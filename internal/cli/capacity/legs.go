@@ -104,7 +104,7 @@ func (g *legs) sameFlags() error {
 	defer runs.Close()
 	var was search.Answer
 	x, err := runs.Search(g.name)
-	if err != nil || json.Unmarshal(x.Body, &was) != nil { // an older Pitot made it: its legs tell
+	if err != nil || json.Unmarshal(x.Body, &was) != nil { // its legs tell
 		return nil
 	}
 	var errs []error
@@ -198,7 +198,7 @@ func (g *legs) same(t *trace.Trace, l search.Leg) bool {
 		at = float64(p.Concurrency)
 	}
 	load, err := g.load(l)
-	return err == nil && p.Seed == load.Spec.Seed && at == l.Load && (p.Spec == nil || p.Spec.Duration == load.Spec.Duration && p.Spec.Target.URL == load.Spec.Target.URL)
+	return err == nil && p.Seed == load.Spec.Seed && at == l.Load && p.Spec != nil && p.Spec.Duration == load.Spec.Duration && p.Spec.Target.URL == load.Spec.Target.URL
 }
 
 // mostMade are the runs that a model is made of.

@@ -34,19 +34,15 @@ const (
 	severalOnes plan.Code = "again.several-ones" // tool
 	noServer    plan.Code = "again.no-server"
 	giveSecrets plan.Code = "again.give-secrets"
-	asTyped     plan.Code = "again.as-typed"
 )
 
 // Commands are those of a run, Pitot's first; none of a run that another tool made. store is the
 // store as a command line has to name it, empty for the default one.
 func Commands(run trace.Run, store string) (all []Command) {
-	spec, typed := run.Plan.Spec, run.Env.Invocation
-	if run.Origin != nil || spec == nil && len(typed) == 0 {
+	if run.Origin != nil || run.Plan.Spec == nil {
 		return nil
 	}
-	if spec == nil { // made before plans were kept
-		return []Command{{Dialect: "pitot", Line: shell.Join(append([]string{"pitot"}, typed...)), Notes: append(secretsOf(typed), plan.Say(asTyped))}}
-	}
+	typed := run.Env.Invocation
 	all = append(all, fromPlan(run, store))
 	for _, t := range []struct {
 		dialect string

@@ -156,10 +156,6 @@ func TestALineAsItWasTyped(t *testing.T) {
 	if c := commandOf(t, run, "sglang"); c.Line != "python -m sglang.bench_serving --backend sglang" || c.Notes != nil || len(Commands(run, "")) != 3 {
 		t.Errorf("%+v", c)
 	}
-	run.Plan.Spec = nil
-	if all := Commands(run, ""); len(all) != 1 || all[0].Line != "pitot python -m sglang.bench_serving --backend sglang" {
-		t.Errorf("before plans were kept: %+v", all)
-	}
 	run.Origin = &trace.Origin{Tool: "vllm"}
 	if all := Commands(run, ""); all != nil {
 		t.Errorf("of another tool's run: %+v", all)
