@@ -156,3 +156,112 @@ func (s *source) countChats(ctx context.Context, requests []workload.Request) er
 		return err
 	})
 }
+
+// lines are what the tool prints of its pictures.
+func (p *pictures) lines(requests []workload.Request, inputs []int) []string {
+	lines := append(rowTotals(requests), fmt.Sprintf("#Total images: %d", sum(p.counts)))
+	if p.RandomCount {
+		lines = append(lines, fmt.Sprintf("#Images per request: min=%d, max=%d, mean=%.2f", slices.Min(p.counts), slices.Max(p.counts), mean(p.counts)))
+	} else {
+		lines = append(lines, fmt.Sprintf("#Images per request: %d (fixed)", p.Count))
+	}
+	if p.sizes.random {
+		lines = append(lines, p.resolutionLine())
+	}
+	if !p.s.january {
+		lines = append(lines, breakdown(requests, inputs)...)
+	}
+	return append(lines, "", fmt.Sprintf("Created %d %s %s images with average %d bytes per request", len(requests), p.Content, p.Format, sum(p.bytes)/len(requests)))
+}
+
+func (p *pictures) resolutionLine() string {
+	widths, heights := make([]int, len(p.drawn)), make([]int, len(p.drawn))
+	for i, at := range p.drawn {
+		widths[i], heights[i] = at.width, at.height
+	}
+	return fmt.Sprintf("#Image resolution: min=%dx%d, max=%dx%d, mean=%.1fx%.1f",
+		slices.Min(widths), slices.Min(heights), slices.Max(widths), slices.Max(heights), mean(widths), mean(heights))
+}
+
+// breakdown is how many tokens the parts of prompts have.
+func breakdown(requests []workload.Request, inputs []int) []string {
+	text, vision, over := make([]int, len(inputs)), make([]int, len(inputs)), make([]int, len(inputs))
+	for i, r := range requests {
+		text[i], vision[i] = r.PromptTokens-r.VisionTokens, r.VisionTokens
+		over[i] = text[i] - inputs[i]
+	}
+	lines := []string{"", "=== Token Breakdown (per request avg / total) ==="}
+	for _, row := range []struct {
+		label  string
+		values []int
+	}{
+		{"Raw text prompt tokens (without overhead)", inputs},
+		{"Text prompt tokens (with chat template)", text},
+		{"Text prompt overhead", over},
+		{"Vision tokens", vision},
+	} {
+		lines = append(lines, fmt.Sprintf("  %s: avg=%.1f, total=%d", row.label, mean(row.values), sum(row.values)))
+	}
+	return lines
+}
+
+func mean(values []int) float64 { return float64(sum(values)) / float64(len(values)) }
+
+// What the tool prints of shared prefixes. It keeps what it made in a file, for the
+// next run of the same settings; Pitot draws anew, which gives the same.
+
+// opening is printed before anything is drawn.
+func (p *prefixes) opening() []string {
+	var lines []string
+	ratio := python.Float(p.Ratio)
+	if !p.s.january && (p.Ratio != 1 || p.RoutingKey != "" || p.Turns > 1) {
+		lines = append(lines, "", fmt.Sprintf("Cache bypassed (range_ratio=%s, send_routing_key=%s, num_turns=%d)", ratio, python.Bool(p.RoutingKey != ""), p.Turns))
+	}
+	settings := fmt.Sprintf("num_groups=%d, %d, system_prompt_len=%d, question_len=%d, output_len=%d, range_ratio=%s", p.Groups, p.PerGroup, p.System, p.Question, p.Output, ratio)
+	if !p.s.january {
+		settings += fmt.Sprintf(", num_turns=%d, group_distribution='%s', zipf_alpha=%s", p.Turns, p.distribution(), python.Repr(p.Zipf))
+	}
+	return append(lines, "", "Generating new input data... ("+settings+")")
+}
+
+func (p *prefixes) distribution() string {
+	if p.Zipf != nil {
+		return "zipf"
+	}
+	return "uniform"
+}
+
+// statistics is printed of what was drawn.
+func (p *prefixes) statistics(talks [][]workload.Request) []string {
+	lines := []string{
+		"", "Generated shared prefix dataset statistics:",
+		fmt.Sprintf("Number of groups: %d", p.Groups),
+		fmt.Sprintf("Prompts per group: %d", p.PerGroup),
+	}
+	if !p.s.january {
+		lines = append(lines, fmt.Sprintf("Number of turns: %d", p.Turns), "Group distribution: "+p.distribution())
+		if p.Zipf != nil {
+			lines = append(lines, "Zipf alpha: "+python.Repr(p.Zipf))
+		}
+	}
+	lines = append(lines, fmt.Sprintf("Total prompts: %d", len(talks)))
+	if p.Fast && !p.asIDs {
+		return lines
+	}
+	systems := make([]int, p.Groups)
+	for i, system := range p.systems {
+		systems[i] = system.count
+	}
+	var input, output int
+	for _, turns := range talks {
+		input += turns[0].PromptTokens
+		output += turns[0].OutputTokens
+	}
+	return append(lines,
+		fmt.Sprintf("Total input tokens: %d", input),
+		fmt.Sprintf("Total output tokens: %d", output),
+		fmt.Sprintf("Average system prompt length: %.1f tokens", mean(systems)),
+		fmt.Sprintf("Average question length: %.1f tokens", mean(p.counts)),
+		"",
+	)
+}
