@@ -216,7 +216,7 @@ func (t *tree) Open(p string) (fs.File, error) {
 	}
 	for within := range t.at {
 		if p == "." || strings.HasPrefix(within, p+"/") {
-			return &files.OpenFolder{Path: p, List: t.list}, nil
+			return files.OpenFolder(p, t.list), nil
 		}
 	}
 	return nil, &fs.PathError{Op: "open", Path: p, Err: notRead(p)}
@@ -235,7 +235,7 @@ func (t *tree) list(dir string) (out []fs.DirEntry, err error) {
 	var all []entry
 	err = json.NewDecoder(r).Decode(&all)
 	for _, e := range all {
-		out = append(out, files.Entry{Path: e.Name, Folder: e.Folder})
+		out = append(out, files.NewEntry(e.Name, e.Folder))
 	}
 	return out, errors.Join(err, r.Close())
 }

@@ -183,7 +183,7 @@ func TestRepairKeepsLabels(t *testing.T) {
 func TestAnOldStoreTakesLabels(t *testing.T) {
 	s := openFile(t, unpack(t, oldest, ""))
 	list, err := s.List(Filter{})
-	if err != nil || len(list) == 0 || !list[0].Labels.IsZero() {
+	if err != nil || len(list) == 0 || !list[0].IsZero() {
 		t.Fatalf("%v: %+v", err, list)
 	}
 	want := trace.Labels{Tags: []string{"kept"}}

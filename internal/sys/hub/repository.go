@@ -145,7 +145,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	}
 	folders, err := f.folders()
 	if entries, ok := folders[name]; ok && err == nil {
-		return &files.OpenFolder{Path: name, List: func(string) ([]fs.DirEntry, error) { return entries, nil }}, nil
+		return files.OpenFolder(name, func(string) ([]fs.DirEntry, error) { return entries, nil }), nil
 	}
 	file := ""
 	if name != "." { // a file may be cached although the hub cannot be asked for a list
@@ -167,7 +167,7 @@ func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 			folders[parent] = nil
 			add(parent, true)
 		}
-		folders[parent] = append(folders[parent], node{files.Entry{Path: name, Folder: folder}, f})
+		folders[parent] = append(folders[parent], node{files.NewEntry(name, folder), f, name})
 	}
 	for _, file := range paths {
 		if fs.ValidPath(file) {
@@ -182,8 +182,9 @@ func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 
 // A node is an entry of a list. Info opens the file: nothing is known of it before.
 type node struct {
-	files.Entry
-	in *fileSystem
+	fs.DirEntry
+	in   *fileSystem
+	path string
 }
 
-func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.in, n.Path) }
+func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.in, n.path) }
