@@ -198,7 +198,8 @@ func (g *legs) same(t *trace.Trace, l search.Leg) bool {
 		at = float64(p.Concurrency)
 	}
 	load, err := g.load(l)
-	return err == nil && p.Seed == load.Spec.Seed && at == l.Load && p.Spec != nil && p.Spec.Duration == load.Spec.Duration && p.Spec.Target.URL == load.Spec.Target.URL
+	return err == nil && p.Seed == load.Spec.Seed && at == l.Load && p.Spec != nil &&
+		p.Spec.Duration == load.Spec.Duration && p.Spec.Target.URL == load.Spec.Target.URL
 }
 
 // mostMade are the runs that a model is made of.
