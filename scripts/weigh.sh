@@ -10,8 +10,7 @@ if [ $# = 0 ]; then
 		fonts=codeberg.org/go-fonts \
 		parquet=github.com/parquet-go,github.com/andybalholm,github.com/pierrec,github.com/twpayne \
 		sqlite=modernc.org gonum=gonum.org/v1/gonum \
-		protobuf=google.golang.org/protobuf,github.com/prometheus,go.opentelemetry.io \
-		text=golang.org/x/text nats.go=github.com/nats-io/nats.go compress=github.com/klauspost \
+		protobuf=google.golang.org/protobuf text=golang.org/x/text nats.go=github.com/nats-io/nats.go compress=github.com/klauspost \
 		regexp2=github.com/dlclark yaml=github.com/goccy gjson=github.com/tidwall uniseg=github.com/rivo \
 		images=golang.org/x/image/webp,golang.org/x/image/vp8,golang.org/x/image/vp8l,golang.org/x/image/tiff,golang.org/x/image/bmp,golang.org/x/image/ccitt \
 		metrics=github.com/VictoriaMetrics,github.com/valyala

@@ -48,18 +48,6 @@ func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
 		release = ui.ServePage(p, c.UI, c.Store)
 		return nil
 	}}
-	if c.OTLP != "" {
-		to, err := newOTLPCollector(p, c.OTLP)
-		if err != nil {
-			return err
-		}
-		sent := to.Live()
-		defer sent.Close()
-		told = append(told, func(v *session.View) run.Sink {
-			sent.Say = func(line string) { v.Console.Say("pitot: " + line) }
-			return sent
-		})
-	}
 	if c.MetricsAddr == "" {
 		return makeAndReport(p, k, c, &c.Results, told...)
 	}

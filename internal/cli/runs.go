@@ -248,7 +248,6 @@ type runsExportCmd struct {
 	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Summary   bool     `xor:"what" help:"Write a row for each run, with its figures, in any format."`
 	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
-	OTLP      string   `name:"otlp" xor:"what" placeholder:"URL" help:"Send the samples, and the progress of the run, to an OpenTelemetry collector as OTLP metrics over HTTP."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -261,9 +260,6 @@ func (c runsExportCmd) Run(p *session.Session) error {
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
-	}
-	if c.OTLP != "" {
-		return c.send(p, filter)
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return p.With(c.Store, func(s *store.Store) error {
@@ -299,27 +295,6 @@ func (c runsExportCmd) writer(p *session.Session, s *store.Store, filter store.F
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
 	return func(w io.Writer) error { return runs.Export(w, tracesOf(p, list, s.Load), form) }, err
-}
-
-// send sends the samples of runs to a collector.
-func (c runsExportCmd) send(p *session.Session, filter store.Filter) error {
-	if c.Format != "" || c.Output != "" {
-		return usagef("--otlp sends to a collector; -f and -o only apply to files")
-	}
-	to, err := newOTLPCollector(p, c.OTLP)
-	if err != nil {
-		return err
-	}
-	if len(c.Runs) == 0 {
-		c.Runs = []string{"last"}
-	}
-	return p.With(c.Store, func(s *store.Store) error {
-		list, err := found(s, c.Runs, filter)
-		if err != nil {
-			return err
-		}
-		return to.Send(s, tracesOf(p, list, s.Telemetry))
-	})
 }
 
 // summarize writes a row for each run.

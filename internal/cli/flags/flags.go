@@ -154,7 +154,6 @@ type Sampling struct {
 	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
 	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
 	MetricsAddr  string        `placeholder:"ADDR" help:"Address, such as 127.0.0.1:9464, on which Prometheus can scrape the figures of the run while it goes on."`
-	OTLP         string        `name:"otlp" placeholder:"URL" help:"OpenTelemetry collector, such as http://127.0.0.1:4318, that gets the samples and the progress of the run while it goes on, as OTLP metrics over HTTP."`
 	CollectKeep  []string      `path:"telemetry.keep" sep:"none" placeholder:"PATTERN" help:"Series to keep under their own names, such as vllm:*, besides those that Pitot has a name for. May be repeated."`
 }
 
