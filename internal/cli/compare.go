@@ -105,7 +105,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	if err := errors.Join(requireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err
 	}
-	if v.By != "" && v.By != "pitot" && toolNamed(v.By).Definitions == nil {
+	if v.By != "" && v.By != "pitot" && toolNamed(v.By).Definitions.Figures == nil {
 		return o, usagef("--by %q: must be pitot, vllm or sglang", v.By)
 	}
 	if level < 0.5 || level > 0.999 {

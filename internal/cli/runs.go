@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -68,7 +68,7 @@ type runsListCmd struct {
 // Run lists.
 func (c runsListCmd) Run(p *session.Session) error {
 	for _, name := range c.Figure {
-		if !metrics.Known(name) {
+		if !figure.Known(name) {
 			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
 		}
 	}

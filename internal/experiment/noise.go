@@ -6,7 +6,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 )
 
 // A Noise is how much the figures of a load vary on a machine, as an experiment saw it.
@@ -20,9 +20,9 @@ type Noise struct {
 
 // A FigureNoise is that of one figure.
 type FigureNoise struct {
-	Quantity metrics.Quantity `json:"quantity"`
-	Rank     int              `json:"rank"` // compare.Row
-	Spread   compare.Spread   `json:"spread"`
+	Quantity figure.Figure  `json:"quantity"`
+	Rank     int            `json:"rank"` // compare.Row
+	Spread   compare.Spread `json:"spread"`
 }
 
 // noise is what a comparison of an experiment saw, by workload. The load is the baseline's.
@@ -87,7 +87,7 @@ func noiseOf(before []*Journal, machine, key, model string) (all Noise, of int) 
 // An Effect is the smallest change in a figure that an experiment will find four times in
 // five.
 type Effect struct {
-	Quantity metrics.Quantity
+	Quantity figure.Figure
 	Relative float64
 	// Blocks is how many find a change of the size of the margin; 0: nobody can say.
 	Blocks int

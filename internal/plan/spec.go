@@ -323,8 +323,8 @@ func (o Objective) MarshalText() ([]byte, error) {
 // UnmarshalText reads it.
 func (o *Objective) UnmarshalText(text []byte) error {
 	metric, limit, ok := strings.Cut(string(text), "=")
-	if err := o.Limit.UnmarshalText([]byte(limit)); !ok || err != nil || !slices.Contains(latencies, metric) {
-		return fmt.Errorf("%q: must be METRIC=TIME such as ttft=200ms, with %s", text, strings.Join(latencies, ", "))
+	if err := o.Limit.UnmarshalText([]byte(limit)); !ok || err != nil || !slices.Contains(Latencies, metric) {
+		return fmt.Errorf("%q: must be METRIC=TIME such as ttft=200ms, with %s", text, strings.Join(Latencies, ", "))
 	}
 	o.Metric = metric
 	return nil
@@ -345,8 +345,8 @@ func (o *Objective) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// latencies are those that objectives can limit.
-var latencies = []string{"ttft", "tpot", "itl", "e2el"}
+// Latencies are those that objectives can limit.
+var Latencies = []string{"ttft", "tpot", "itl", "e2el"}
 
 // A Client says how requests are transported.
 type Client struct {

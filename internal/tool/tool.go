@@ -26,8 +26,8 @@ type Report interface {
 type Tool struct {
 	Name    string // in plans, origins and definitions: vllm
 	Program string // as its users know it: vllm bench serve
-	// Definitions make its figures of a trace; nil: only the tool itself can.
-	Definitions *metrics.Definitions
+	// Definitions make its figures of a trace, and explain those that it reports.
+	Definitions metrics.Definitions
 	// Report is that of a run, in one of the forms, or where form is empty in the run's
 	// own or else the first of them; nil: there is none.
 	Report func(t *trace.Trace, form string) (Report, error)
@@ -57,9 +57,7 @@ type Log struct {
 // Rules are the definitions of tools.
 func Rules(tools []Tool) (all metrics.Rules) {
 	for _, t := range tools {
-		if t.Definitions != nil {
-			all = append(all, *t.Definitions)
-		}
+		all = append(all, t.Definitions)
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -87,7 +87,7 @@ func effects(w io.Writer, p *experiment.Plan, f experiment.Forecast, one experim
 		if e.Relative > 0 {
 			change = lang.Word("experiment.plan-effect", "effect", e.Relative)
 		}
-		rows = append(rows, []string{"  " + lang.Say(metrics.Titles([]metrics.Quantity{e.Quantity})[0]), change, takes})
+		rows = append(rows, []string{"  " + lang.Say(figure.Titles([]figure.Figure{e.Quantity})[0]), change, takes})
 	}
 	_ = text.Columns(w, rows)
 }

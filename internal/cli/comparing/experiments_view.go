@@ -5,6 +5,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -74,7 +75,7 @@ func brief(t *trace.Trace) plan.Message {
 	for _, f := range (metrics.Rules{}).Figures(t, "pitot", "") {
 		value[f.Name] = f.Value
 	}
-	return plan.Say("experiment.figures", "ttft", value["ttft.mean"], "tpot", value["tpot.mean"], "output", value["throughput.output"], "requests", value["throughput.requests"])
+	return plan.Say("experiment.figures", "ttft", value[figure.TTFT.Mean()], "tpot", value[figure.TPOT.Mean()], "output", value[figure.OutputThroughput], "requests", value[figure.RequestThroughput])
 }
 
 // waves are those of the warm-up of a run; 0: it had none.

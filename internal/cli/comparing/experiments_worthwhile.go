@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -49,7 +49,7 @@ func worthwhile(w compare.Workload, c compare.Comparison, block time.Duration, l
 		if r.Spread == nil {
 			continue
 		}
-		name := lang.Say(metrics.Titles([]metrics.Quantity{r.Quantity})[0])
+		name := lang.Say(figure.Titles([]figure.Figure{r.Quantity})[0])
 		if blocks, known := r.Spread.Blocks(compare.DesignSize{Figures: judged}, c.Margin, c.Level, compare.DefaultPower); known {
 			takes = append(takes, lang.Word("experiment.takes", "figure", name, "blocks", blocks, "time", rounded(time.Duration(blocks)*block)))
 			continue

@@ -288,7 +288,7 @@ func options(asked view.Asked) (o compare.Options, err error) {
 		SingleRuns: asked.Single, Predicted: asked.Predicted, Ignore: asked.Ignore, Tool: asked.By, Rules: known.Rules(),
 	}
 	var p plan.Problems
-	p.If(asked.By != "" && asked.By != "pitot" && known.Named(asked.By).Definitions == nil, "by", asked.By, "must be pitot, vllm or sglang")
+	p.If(asked.By != "" && asked.By != "pitot" && known.Named(asked.By).Definitions.Figures == nil, "by", asked.By, "must be pitot, vllm or sglang")
 	p.If(o.Level < 0.5 || o.Level > 0.999, "level", o.Level, "must be from 50%% to 99.9%%")
 	errs := []error{p.Err()}
 	for _, text := range asked.Gates {

@@ -241,7 +241,7 @@ func (a sayer) nothing() []plan.Message {
 	last := a.lightest()
 	o := a.Objectives[a.Binds]
 	out := []plan.Message{plan.Say("capacity.nothing", "load", LoadWords(last.By, last.Load), "share", last.Attained(a.Binds),
-		"metric", strings.ToUpper(o.Metric), "limit", o.Limit, "goal", o.Goal())}
+		"metric", strings.ToUpper(string(o.Metric)), "limit", o.Limit, "goal", o.Goal())}
 	if reason := last.Reason(); reason != "" {
 		out = append(out, plan.Say(reason))
 	}

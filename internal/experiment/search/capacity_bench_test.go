@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/search"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -174,10 +175,10 @@ func (s *server) tighten(t *testing.T) {
 	bears := float64(len(flood.Records)) / flood.Run.End.Seconds()
 	calm := play(s.model(2), search.Leg{Load: 0.3 * bears, By: search.Rate, Count: 2000 * time.Second, Seed: 4})
 	figures := metrics.Rules{}.Figures(calm, "pitot", "")
-	for name, factor := range map[string]float64{"ttft": 2, "tpot": 1.45} {
-		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name+".p99" })
+	for metric, factor := range map[figure.Metric]float64{figure.TTFT: 2, figure.TPOT: 1.45} {
+		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == metric.P(99) })
 		limit := time.Duration(factor * figures[i].Value * 1e9)
-		s.objectives = append(s.objectives, metrics.Objective{Metric: name, P: 99, Limit: limit.Round(100 * time.Microsecond)})
+		s.objectives = append(s.objectives, metrics.Objective{Metric: metric, P: 99, Limit: limit.Round(100 * time.Microsecond)})
 	}
 	slices.SortFunc(s.objectives, func(a, b metrics.Objective) int { return len(a.Name()) - len(b.Name()) })
 	s.find(t, bears)

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -216,10 +217,10 @@ func (t *Tail) addRequest(goal metrics.Objective, r *trace.Record, own latencies
 
 // values gives the values that a request has of a metric, in seconds; infinite ones if it was not
 // answered.
-func (l latencies) values(metric string, r *trace.Record, yield func(float64)) {
+func (l latencies) values(metric figure.Metric, r *trace.Record, yield func(float64)) {
 	v := l.ttft
 	switch metric {
-	case "itl":
+	case figure.ITL:
 		if math.IsInf(l.e2el, 1) {
 			for range max(1, r.WantTokens-1) {
 				yield(l.e2el)
@@ -230,9 +231,9 @@ func (l latencies) values(metric string, r *trace.Record, yield func(float64)) {
 			yield(gap)
 		}
 		return
-	case "tpot":
+	case figure.TPOT:
 		v = l.tpot
-	case "e2el":
+	case figure.E2EL:
 		v = l.e2el
 	}
 	if !math.IsNaN(v) {

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -70,7 +70,7 @@ seed: %d
 // common.
 type enginePool struct {
 	load    string
-	figures []figure    // that vary, of the first run
+	figures []runFigure // that vary, of the first run
 	rows    [][]float64 // their logarithms, by run
 	unit    [][]float64 // the same, each figure less its mean and of length 1
 }
@@ -98,7 +98,7 @@ func newEnginePool(load string, runs []Run) *enginePool {
 		}
 		sd := stats.Std(column) * math.Sqrt(float64(len(runs)))
 		if mean := stats.Mean(column); sd > 1e-9 && !math.IsInf(mean, 0) {
-			p.figures = append(p.figures, figure{Figure: trace.Figure{Name: f.Name}, definition: f.definition})
+			p.figures = append(p.figures, runFigure{Figure: trace.Figure{Name: f.Name}, definition: f.definition})
 			for i, v := range column {
 				p.rows[i], p.unit[i] = append(p.rows[i], v), append(p.unit[i], (v-mean)/sd)
 			}
@@ -121,7 +121,7 @@ func (p *enginePool) noise(rng *rand.Rand) []float64 {
 
 // slower shifts the figures by a logarithm to the worse.
 func (p *enginePool) slower(logs []float64, j int, by float64) {
-	if metrics.QuantityOf(p.figures[j].Name).Better == metrics.Higher {
+	if figure.Of(p.figures[j].Name).Better == figure.Higher {
 		by = -by
 	}
 	logs[j] += by
@@ -130,7 +130,7 @@ func (p *enginePool) slower(logs []float64, j int, by float64) {
 // lengthen makes the latencies longer.
 func (p *enginePool) lengthen(logs []float64, by float64) {
 	for j, f := range p.figures {
-		if metrics.QuantityOf(f.Name).Unit == metrics.Seconds && f.Name != "duration" {
+		if figure.Of(f.Name).Unit == figure.Seconds && f.Name != "duration" {
 			logs[j] += math.Log1p(by)
 		}
 	}
@@ -304,7 +304,7 @@ func (c count) String() string {
 func of(c Comparison, longer float64) (n count) {
 	n.sets = 1
 	for r, change := range c.Workloads[0].Changes() {
-		latency := r.Quantity.Unit == metrics.Seconds && r.Quantity.Name != "duration"
+		latency := r.Quantity.Unit == figure.Seconds && r.Quantity.Name != "duration"
 		if change.Verdict == NotJudged || longer != 0 && !latency {
 			continue
 		}

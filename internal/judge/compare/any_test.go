@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -26,7 +25,7 @@ func anyRuns(t *rapid.T) (runs []Run) {
 			for _, name := range []string{"requests.failed", "tokens.output", "throughput.output", "ttft.mean", "itl.p99"} {
 				if rapid.IntRange(0, 9).Draw(t, "missing") > 0 {
 					f := trace.Figure{Name: name, Value: value.Draw(t, name), Step: rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(t, "step")}
-					r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", name)})
+					r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", name)})
 				}
 			}
 			runs = append(runs, r)

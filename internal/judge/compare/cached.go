@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -17,7 +18,7 @@ const CachesDiffer plan.Code = "compare.caches-differ"
 const cachedSetting = "cached-before"
 
 // insensitive are figures that a cache of prompts does not change.
-var insensitive = []string{"requests.ok", "requests.failed", "cache.hit_rate"}
+var insensitive = []string{figure.RequestsOK, figure.RequestsFailed, figure.CacheHitRate}
 
 // cachedBefore is that share as a setting; zero where nobody tells.
 func cachedBefore(r trace.Run) plan.Message {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -119,7 +120,7 @@ type entry struct {
 // A sample is a figure of a variant, by run.
 type sample struct {
 	runs    []*Run
-	figures []*figure
+	figures []*runFigure
 	values  []float64
 	scaled  []float64 // on the scale on which they are compared
 }
@@ -202,7 +203,7 @@ func (t *table) rows() {
 		}
 		// Counts that may be 0 have no logarithm.
 		l.Input = t.input(l.Quantity)
-		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == "requests.failed" || slices.Min(all) <= 0
+		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == figure.RequestsFailed || slices.Min(all) <= 0
 		for i := range l.samples {
 			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)
 		}
@@ -211,7 +212,7 @@ func (t *table) rows() {
 }
 
 // enter makes the row of a figure, if there is none.
-func (t *table) enter(f figure) {
+func (t *table) enter(f runFigure) {
 	at := len(t.lines)
 	for i, l := range t.lines {
 		if l.Quantity.Name == f.Name {
@@ -220,7 +221,7 @@ func (t *table) enter(f figure) {
 			}
 		}
 	}
-	t.lines = slices.Insert(t.lines, at, &entry{Row: Row{Quantity: metrics.QuantityOf(f.Name), Definition: f.definition}})
+	t.lines = slices.Insert(t.lines, at, &entry{Row: Row{Quantity: figure.Of(f.Name), Definition: f.definition}})
 }
 
 // sample is what a variant has of the row, with what one in the last printed digit of
@@ -237,8 +238,8 @@ func (l *entry) sample(v *variant) (s sample, step float64) {
 
 // equalCounts reports whether values are counts, all the same: then there is nothing to
 // find out about their difference.
-func equalCounts(unit metrics.Unit, values []float64) bool {
-	return (unit == metrics.Count || unit == metrics.TokenCount) && slices.Min(values) == slices.Max(values)
+func equalCounts(unit figure.Unit, values []float64) bool {
+	return unit.IsCount() && slices.Min(values) == slices.Max(values)
 }
 
 // changes fills in those of a variant against the baseline.

@@ -59,6 +59,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -190,7 +191,7 @@ type Residue struct {
 
 // A Row is one metric by one definition.
 type Row struct {
-	Quantity   metrics.Quantity   `json:"quantity"`
+	Quantity   figure.Figure      `json:"quantity"`
 	Definition metrics.Definition `json:"definition"`
 	// Rank is its place among the figures that people look at first, from 1 on; 0 of others.
 	Rank int `json:"rank,omitempty"`

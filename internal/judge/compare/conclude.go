@@ -2,9 +2,10 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 )
 
 // A Tally is what the changes of a variant come to. Its lists are rows of the workload,
@@ -37,7 +38,7 @@ func (c *Comparison) Conclude() {
 	c.UsualNoise, c.Enough = usualNoise, enoughRuns
 	for _, w := range c.Workloads {
 		for i := range w.Rows {
-			w.Rows[i].Rank = rank(w.Rows[i].Quantity.Name)
+			w.Rows[i].Rank = w.Rows[i].Quantity.Rank
 		}
 		for r, change := range w.Changes() {
 			change.conclude(r.Constant, c.Margin)
@@ -49,9 +50,6 @@ func (c *Comparison) Conclude() {
 		}
 	}
 }
-
-// rank is Row.Rank.
-func rank(name string) int { return slices.Index(weighty, name) + 1 }
 
 func (c *Change) conclude(constant bool, margin float64) {
 	c.Unproven = !constant && c.Basis == Nothing && c.Verdict == Same
@@ -95,18 +93,9 @@ func (w *Workload) byRank() []int {
 	for i := range order {
 		order[i] = i
 	}
-	last := func(i int) int { return cmp.Or(w.Rows[i].Rank, len(weighty)+1) }
-	slices.SortStableFunc(order, func(a, b int) int { return last(a) - last(b) })
+	last := func(i int) int { return cmp.Or(w.Rows[i].Rank, math.MaxInt) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last(a), last(b)) })
 	return order
-}
-
-// weighty are the figures that people look at first, in that order. What else differs
-// stands in the table: much of it says the same again. The first of them, up to quoted,
-// are named where few are.
-var weighty = []string{
-	"requests.failed", "goodput", "throughput.output", "ttft.mean", "tpot.mean", "itl.mean", "e2el.mean",
-	"ttft.p99", "tpot.p99", "itl.p99", "icl.p99", "e2el.p99",
-	"ttft.median", "tpot.median", "itl.median", "e2el.median", "throughput.requests",
 }
 
 // isFresh: what was 0 is not any more, and no verdict tells it.
@@ -160,9 +149,9 @@ const (
 
 // BelowP99 reports whether a figure is a percentile between the median and the P99.
 func BelowP99(name string) bool {
-	_, statistic, _ := strings.Cut(name, ".")
-	p, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-	return err == nil && p > 50 && p < 99
+	_, statistic := figure.Split(name)
+	p, ok := figure.ParsePercentile(statistic)
+	return ok && p > 50 && p < 99
 }
 
 const quoted = 7

@@ -3,9 +3,8 @@ package compare
 import (
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -66,7 +65,7 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 // A finding is what is known of the change in one row before it is judged, on the
 // scale on which it is compared.
 type finding struct {
-	quantity   metrics.Quantity
+	quantity   figure.Figure
 	definition string
 	input      bool
 	basis      Basis
@@ -129,9 +128,9 @@ func (f *finding) ownP() float64 {
 // meanOf is the finding on the mean of the latency that f is of, by its definition; nil if
 // there is none.
 func meanOf(f *finding, all []*finding) *finding {
-	metric, _, _ := strings.Cut(f.quantity.Name, ".")
+	mean := figure.MetricOf(f.quantity.Name).Mean()
 	i := slices.IndexFunc(all, func(m *finding) bool {
-		return m != nil && m.quantity.Name == metric+".mean" && m.definition == f.definition
+		return m != nil && m.quantity.Name == mean && m.definition == f.definition
 	})
 	if i < 0 {
 		return nil
@@ -201,7 +200,7 @@ func (f *finding) differences() []float64 {
 // does not show less than its rounding.
 func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 	least := f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
-	if f.quantity.Name == "requests.failed" {
+	if f.quantity.Name == figure.RequestsFailed {
 		least = math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / float64(len(f.a)+len(f.b)))
 	}
 	if n.pair {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -143,7 +142,7 @@ func legRun(leg trace.Leg, logs []float64) Run {
 	r := Run{run: trace.Run{ID: id, Name: id, Status: trace.Complete, Leg: &leg, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i, l := range logs {
 		f := trace.Figure{Name: judgedFigures[i], Value: math.Exp(l)}
-		r.figures = append(r.figures, figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name)})
+		r.figures = append(r.figures, runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name)})
 	}
 	return r
 }

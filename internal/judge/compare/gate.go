@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -26,7 +26,7 @@ func ParseGate(text string) (Gate, error) {
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
 		return Gate{}, gateError(text, "gates are > or <, without =")
 	}
-	if !metrics.Known(g.Name) {
+	if !figure.Known(g.Name) {
 		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
 	}
 	var err error
@@ -35,7 +35,7 @@ func ParseGate(text string) (Gate, error) {
 		g.Limit, err = parseNumber(number)
 		g.Limit /= 100
 	} else {
-		g.Limit, err = parseLimit(limit, metrics.QuantityOf(g.Name).Unit)
+		g.Limit, err = parseLimit(limit, figure.Of(g.Name).Unit)
 	}
 	if err != nil {
 		return Gate{}, gateError(text, err.Error())
@@ -62,14 +62,14 @@ func gateError(text, why string) error {
 // gateNames lists what a gate can be on.
 func gateNames() string {
 	var names []string
-	for _, q := range metrics.Quantities() {
+	for _, q := range figure.All {
 		names = append(names, q.Name)
 	}
 	return strings.Join(names, ", ") + ", and mean, median, std, min, max and percentiles such as p99 of ttft, tpot, itl and e2el (ttft.p99)"
 }
 
 // parseLimit reads a value with its unit, which only times must have.
-func parseLimit(text string, unit metrics.Unit) (float64, error) {
+func parseLimit(text string, unit figure.Unit) (float64, error) {
 	all := suffixes[unit]
 	for _, s := range all {
 		if number, ok := strings.CutSuffix(text, s.text); ok {
@@ -78,10 +78,10 @@ func parseLimit(text string, unit metrics.Unit) (float64, error) {
 		}
 	}
 	v, err := parseNumber(text)
-	if err == nil && unit == metrics.Seconds {
+	if err == nil && unit == figure.Seconds {
 		err = fmt.Errorf("%s of what? a time is written %sms or %ss, a change %s%%", text, text, text, text)
 	}
-	if err != nil && len(all) > 0 && unit != metrics.Seconds {
+	if err != nil && len(all) > 0 && unit != figure.Seconds {
 		i := slices.IndexFunc(all, func(s suffix) bool { return s.size == 1 })
 		err = fmt.Errorf("%w in %s, nor a change in %%", err, all[i].text)
 	}
@@ -89,14 +89,14 @@ func parseLimit(text string, unit metrics.Unit) (float64, error) {
 }
 
 // suffixes by unit. The longer of two that end alike comes first.
-var suffixes = map[metrics.Unit][]suffix{
-	metrics.Seconds:         {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1}},
-	metrics.PerSecond:       {{"req/s", 1}, {"/s", 1}},
-	metrics.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
-	metrics.TokenCount:      {{"tok", 1}},
-	metrics.Joules:          {{"kJ", 1e3}, {"mJ", 1e-3}, {"J", 1}},
-	metrics.Watts:           {{"kW", 1e3}, {"W", 1}},
-	metrics.Celsius:         {{"°C", 1}, {"C", 1}},
+var suffixes = map[figure.Unit][]suffix{
+	figure.Seconds:         {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1}},
+	figure.PerSecond:       {{"req/s", 1}, {"/s", 1}},
+	figure.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
+	figure.TokenCount:      {{"tok", 1}},
+	figure.Joules:          {{"kJ", 1e3}, {"mJ", 1e-3}, {"J", 1}},
+	figure.Watts:           {{"kW", 1e3}, {"W", 1}},
+	figure.Celsius:         {{"°C", 1}, {"C", 1}},
 }
 
 // A suffix is how a unit may be written behind a number, and what one of it is worth.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -129,9 +128,9 @@ func TestGatesAreOnComparableRows(t *testing.T) {
 	// The variant has the figure by another definition, too, in which nothing is known of
 	// the baseline.
 	a, b := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...), repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
-	other := metrics.DefinitionOf("vllm", "ttft.mean")
+	other := foreign.Definition("vllm", "ttft.mean")
 	for i := range b {
-		b[i].add(figure{Figure: trace.Figure{Name: "ttft.mean", Value: 7}, definition: other})
+		b[i].add(runFigure{Figure: trace.Figure{Name: "ttft.mean", Value: 7}, definition: other})
 	}
 	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Pass {
 		t.Errorf("%+v", got)
@@ -140,7 +139,7 @@ func TestGatesAreOnComparableRows(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for i := range a {
-		a[i].figures[0].definition = metrics.DefinitionOf("sglang", "ttft.mean")
+		a[i].figures[0].definition = foreign.Definition("sglang", "ttft.mean")
 	}
 	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "by the same definition") {
 		t.Errorf("%+v", got)

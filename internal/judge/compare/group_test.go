@@ -112,8 +112,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 
 func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 	records := planned("ours", "ours", nil)
-	records.add(figure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: metrics.DefinitionOf("pitot", "tokens.input")})
-	records.add(figure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: metrics.DefinitionOf("pitot", "requests.ok")})
+	records.add(runFigure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: foreign.Definition("pitot", "tokens.input")})
+	records.add(runFigure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: foreign.Definition("pitot", "requests.ok")})
 	theirs := tabled("2025-12", nil, nil)
 	theirs.Variant = "theirs"
 	if got, _ := layout(t, Options{}, records, theirs); got != ": ours×1 | theirs×1" {

@@ -5,9 +5,8 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -51,9 +50,9 @@ func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace
 	for i, s := range samples {
 		index[i] = s.Index
 	}
-	pools := map[string]pool{}
+	pools := map[figure.Metric]pool{}
 	for _, f := range figures {
-		metric, statistic, _ := strings.Cut(f.Name, ".")
+		metric, statistic := figure.Split(f.Name)
 		values := valuesOf[metric]
 		if values == nil {
 			continue
@@ -75,11 +74,11 @@ func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace
 }
 
 // valuesOf is what a request gives to a metric, NaN for nothing.
-var valuesOf = map[string]func(s metrics.Sample) []float64{
-	"ttft": func(s metrics.Sample) []float64 { return []float64{s.TTFT} },
-	"tpot": func(s metrics.Sample) []float64 { return []float64{s.TPOT} },
-	"e2el": func(s metrics.Sample) []float64 { return []float64{s.E2EL} },
-	"itl":  func(s metrics.Sample) []float64 { return s.ITL },
+var valuesOf = map[figure.Metric]func(s metrics.Sample) []float64{
+	figure.TTFT: func(s metrics.Sample) []float64 { return []float64{s.TTFT} },
+	figure.TPOT: func(s metrics.Sample) []float64 { return []float64{s.TPOT} },
+	figure.E2EL: func(s metrics.Sample) []float64 { return []float64{s.E2EL} },
+	figure.ITL:  func(s metrics.Sample) []float64 { return s.ITL },
 }
 
 // A pool is the values of a metric, by request and all together.
@@ -111,25 +110,25 @@ func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool
 }
 
 // pull is that of each request on a statistic whose value is given.
-func (p pool) pull(statistic string, figure float64) ([]float64, bool) {
-	if len(p.sorted) == 0 || !(figure > 0) {
+func (p pool) pull(statistic string, value float64) ([]float64, bool) {
+	if len(p.sorted) == 0 || !(value > 0) {
 		return nil, false
 	}
 	mean := stats.Mean(p.sorted)
 	switch statistic {
 	case "mean":
-		return p.ratio(func(v float64) float64 { return v / mean }), near(mean, figure)
+		return p.ratio(func(v float64) float64 { return v / mean }), near(mean, value)
 	case "std":
 		std := stats.Std(p.sorted)
-		return p.ratio(func(v float64) float64 { return (v - mean) * (v - mean) / (2 * std * std) }), near(std, figure)
+		return p.ratio(func(v float64) float64 { return (v - mean) * (v - mean) / (2 * std * std) }), near(std, value)
 	case "median":
-		return p.quantile(50, figure)
+		return p.quantile(50, value)
 	}
-	at, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-	if err != nil || statistic[0] != 'p' {
+	at, ok := figure.ParsePercentile(statistic)
+	if !ok {
 		return nil, false
 	}
-	return p.quantile(at, figure)
+	return p.quantile(at, value)
 }
 
 // near tells whether a figure is what the samples give: a tool may count others in.
@@ -153,9 +152,9 @@ func (p pool) ratio(worth func(v float64) float64) []float64 {
 
 // quantile is the pull on a percentile; false where too few independent values lie
 // beyond it.
-func (p pool) quantile(percent, figure float64) ([]float64, bool) {
+func (p pool) quantile(percent, value float64) ([]float64, bool) {
 	q := p.sorted.Percentile(percent)
-	if !near(q, figure) || percent <= 0 || percent >= 100 {
+	if !near(q, value) || percent <= 0 || percent >= 100 {
 		return nil, false
 	}
 	pull := p.beyond(q)
@@ -200,7 +199,7 @@ func squares(x []float64) []float64 {
 // addRates adds the influences of what is counted by the second. Those of the duration are
 // those of the requests, turned around.
 func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.Figure) {
-	i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == "duration" })
+	i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == figure.Duration })
 	if i < 0 || !(figures[i].Value > 0) {
 		return
 	}
@@ -221,10 +220,10 @@ func addRates(out map[string]influence, samples []metrics.Sample, figures []trac
 	}
 	for _, f := range figures {
 		of, ok := map[string]*tally{
-			"duration": &requests, "throughput.requests": &requests, "throughput.input": &input, "throughput.output": &output, "throughput.total": &total,
+			"duration": &requests, figure.RequestThroughput: &requests, figure.InputThroughput: &input, figure.OutputThroughput: &output, figure.TotalThroughput: &total,
 		}[f.Name]
 		if pull := of.pull(); ok && pull != nil {
-			if f.Name == "duration" {
+			if f.Name == figure.Duration {
 				for w := range pull {
 					pull[w] = -pull[w]
 				}

@@ -3,9 +3,8 @@ package compare
 import (
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -13,8 +12,8 @@ import (
 // input reports whether a figure is one that the runs were given rather than one that they
 // show: it only describes the load, a setting that makes it differs between the variants
 // (by --ignore), or it follows from the arrivals or from the duration asked for.
-func (t *table) input(q metrics.Quantity) bool {
-	if q.Better == metrics.Neither {
+func (t *table) input(q figure.Figure) bool {
+	if q.Better == figure.Neither {
 		return true
 	}
 	for _, setting := range loadSettings {
@@ -22,10 +21,10 @@ func (t *table) input(q metrics.Quantity) bool {
 			return true
 		}
 	}
-	if q.Name == "duration" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.timed() }) {
+	if q.Name == figure.Duration && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.timed() }) {
 		return true
 	}
-	return made(q.Name, rateSetting) && q.Name != "goodput" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.keptUp })
+	return made(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.keptUp })
 }
 
 // timed reports whether a run was asked to last so long.
@@ -33,12 +32,12 @@ func (r *Run) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Du
 
 // made reports whether a setting of the load makes a figure, whatever the server does: twice
 // the rate is twice the throughput, as long as the server keeps up.
-func made(figure, setting string) bool {
+func made(name, setting string) bool {
 	switch setting {
 	case rateSetting, rampSetting, arrivalSetting:
-		return figure == "duration" || figure == "goodput" || strings.HasPrefix(figure, "throughput.")
+		return name == figure.Duration || name == figure.Goodput || figure.MetricOf(name) == figure.Throughput
 	case workloadSetting, inputSetting:
-		return figure == "throughput.input" || figure == "throughput.total"
+		return name == figure.InputThroughput || name == figure.TotalThroughput
 	}
 	return false
 }
@@ -97,7 +96,7 @@ func (t *table) labelOf(r *Run) string {
 var sizes = []size{
 	{"requests", []string{requestsSetting}, 0.01, func(r *Run) float64 { return float64(r.run.Plan.Requests) }},
 	{"prompt tokens per request", []string{inputSetting, workloadSetting}, 0.1, func(r *Run) float64 { return r.load.input }},
-	{"output tokens per request", []string{workloadSetting}, 0.1, func(r *Run) float64 { return r.perRequest("tokens.output") }},
+	{"output tokens per request", []string{workloadSetting}, 0.1, func(r *Run) float64 { return r.perRequest(figure.OutputTokens) }},
 }
 
 type size struct {

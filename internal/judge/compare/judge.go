@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -40,7 +40,7 @@ func JudgeRun(gates []Gate, t trace.Run, figures []trace.Figure) (out []GateResu
 			switch r.exactly(plan.Say("gate.of-run")); {
 			case t.Verdict != nil && t.Verdict.Validity == trace.Invalid:
 				r.Outcome, r.Why = Inconclusive, plan.Say("gate.invalid-run")
-			case r.Outcome == Pass && survives(g.Name, failed) && metrics.QuantityOf(g.Name).Better != metrics.Neither:
+			case r.Outcome == Pass && survives(g.Name, failed) && figure.Of(g.Name).Better != figure.Neither:
 				r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", "variant", r.Variant, "share", failed.share())
 			}
 		}
@@ -112,7 +112,7 @@ func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
 	r.Value, r.Interval = cell.Center, cell.Interval
 	unit := row.Quantity.Unit
 	switch {
-	case unit == metrics.TokenCount || row.Quantity.Name == "requests.failed" || row.Quantity.Name == "requests.ok":
+	case unit == figure.TokenCount || row.Quantity.Name == figure.RequestsFailed || row.Quantity.Name == figure.RequestsOK:
 		r.Interval = nil
 		r.Value = slices.Min(cell.Values)
 		if r.Gate.Above {

@@ -14,7 +14,7 @@ func ofKind(kind trace.RunKind, variant, name string, values ...float64) (runs [
 		if kind == trace.Imported {
 			r.run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table}
 		}
-		r.add(figure{Figure: trace.Figure{Name: "ttft.mean", Value: v}})
+		r.add(runFigure{Figure: trace.Figure{Name: "ttft.mean", Value: v}})
 		runs = append(runs, r)
 	}
 	return runs

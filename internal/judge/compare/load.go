@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -48,7 +49,7 @@ type load struct {
 
 func loadOf(r *Run) load {
 	p := r.run.Plan
-	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest("tokens.input")}
+	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens)}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
 	l.set(rateSetting, p.Rate > 0, number(p.Rate))
 	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
@@ -105,7 +106,7 @@ func (r *Run) perRequest(total string) float64 {
 		switch f.Name {
 		case total:
 			tokens = cmp.Or(tokens, f.Value)
-		case "requests.ok":
+		case figure.RequestsOK:
 			requests = cmp.Or(requests, f.Value)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -75,7 +75,7 @@ func (t *table) noteNames() {
 }
 
 func (t *table) noteDefinitions() {
-	byDefinitions := map[string][]metrics.Quantity{}
+	byDefinitions := map[string][]figure.Figure{}
 	var order [][]string // definitions
 	for i := 0; i < len(t.lines); {
 		name := t.lines[i].Quantity.Name
@@ -94,7 +94,7 @@ func (t *table) noteDefinitions() {
 		i += len(ids)
 	}
 	for _, ids := range order {
-		figures := metrics.Titles(byDefinitions[strings.Join(ids, ", ")])
+		figures := figure.Titles(byDefinitions[strings.Join(ids, ", ")])
 		t.note("compare.definitions-apart", "figures", figures, "definitions", ids)
 	}
 }
@@ -158,7 +158,7 @@ func (t *table) noteUnmeasured() {
 		var tools []string
 		for _, r := range v.runs {
 			for _, name := range r.unmeasured {
-				if title := metrics.MetricTitle(name); !slices.ContainsFunc(titles, func(m plan.Message) bool { return m.Key() == title.Key() }) {
+				if title := figure.MetricTitle(name); !slices.ContainsFunc(titles, func(m plan.Message) bool { return m.Key() == title.Key() }) {
 					titles = append(titles, title)
 				}
 				if tool := r.origin().Tool; !slices.Contains(tools, tool) {
@@ -195,7 +195,7 @@ func (t *table) noteBorrowed() {
 		}
 		var spreads []plan.Message
 		for _, l := range t.lines {
-			if r := rank(l.Quantity.Name); r == 0 || r > quoted || l.plain {
+			if r := l.Quantity.Rank; r == 0 || r > quoted || l.plain {
 				continue
 			}
 			if values := l.Cells[i].Values; len(values) > 1 {

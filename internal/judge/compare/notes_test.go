@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -172,7 +172,7 @@ func TestTheBurstNoteBorrowsTheNoiseOfItsRepeatedRuns(t *testing.T) {
 	w := note(t, "vllm-npu-vl-burst200.md").Workloads[0]
 	for i := range w.Variants[1:] {
 		for _, r := range w.Rows {
-			if c := r.Cells[i+1].Change; r.Quantity.Better != metrics.Neither && !r.Constant && (c.Basis != Borrowed || c.Verdict != CannotTell) {
+			if c := r.Cells[i+1].Change; r.Quantity.Better != figure.Neither && !r.Constant && (c.Basis != Borrowed || c.Verdict != CannotTell) {
 				t.Errorf("%s of %s: %s by %s", r.Quantity.Name, w.Variants[i+1].Name, c.Verdict, c.Basis)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
@@ -17,7 +16,7 @@ func named(variant string, figures ...any) Run {
 	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i := 0; i < len(figures); i += 2 {
 		f := trace.Figure{Name: figures[i].(string), Value: figures[i+1].(float64)}
-		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name)})
+		r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name)})
 	}
 	return r
 }

@@ -3,9 +3,8 @@ package compare
 import (
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -132,13 +131,13 @@ func (t *table) testify(findings []*finding) {
 }
 
 // metric is what a figure is a statistic of. Rates and the duration are one.
-func (f *finding) metric() string {
-	metric, _, _ := strings.Cut(f.quantity.Name, ".")
-	switch metric {
-	case "duration", "throughput", "goodput", "peak":
-		return "throughput"
+func (f *finding) metric() figure.Metric {
+	switch m := figure.MetricOf(f.quantity.Name); m {
+	case figure.Duration, figure.Goodput, figure.Peak:
+		return figure.Throughput
+	default:
+		return m
 	}
-	return metric
 }
 
 // WitnessMissing is the code of what keeps a difference from being a verdict: no other figure
@@ -148,8 +147,8 @@ const WitnessMissing plan.Code = "witness.missing"
 // unborneBy says that no other figure of the metric moves, and of how many runs that is too few.
 func (f *finding) unborneBy() plan.Message {
 	metric := plan.Say("witness.rates")
-	if name := f.metric(); name != "throughput" {
-		metric = metrics.MetricTitle(name)
+	if m := f.metric(); m != figure.Throughput {
+		metric = figure.MetricTitle(string(m))
 	}
 	return plan.Say(WitnessMissing, "metric", metric, "how", plan.Say(plan.Code("witness."+string(f.basis)), "n", f.noise.runs))
 }

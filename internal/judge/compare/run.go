@@ -21,7 +21,7 @@ type Run struct {
 	Variant string
 
 	run      trace.Run // without probes
-	figures  []figure
+	figures  []runFigure
 	requests uint64 // which they were, of a run with records
 	keptUp   bool   // its server did with its arrivals
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
@@ -36,8 +36,8 @@ type Run struct {
 	parts  []string  // of its name
 }
 
-// A figure is one number of a run, with its definition.
-type figure struct {
+// A runFigure is a figure of a run, with its definition.
+type runFigure struct {
 	trace.Figure
 	definition metrics.Definition
 	influence  influence // of the requests on it; without a pull where nothing is known of that
@@ -103,9 +103,9 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 			samples = rules.Samples(t, b.Tool, b.Form)
 			influences = observeInfluences(t, samples, figures)
 		}
-		all := make([]figure, len(figures))
+		all := make([]runFigure, len(figures))
 		for i, f := range figures {
-			all[i] = figure{Figure: f, definition: metrics.DefinitionOf(b.Tool, f.Name), influence: influences[f.Name]}
+			all[i] = runFigure{Figure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name]}
 		}
 		r.countFailures(t, all, samples)
 		for _, f := range all {
@@ -121,14 +121,14 @@ const most = 1e100
 // add keeps the first figure of a name and a definition: forms of a tool share most.
 // What is no number, as some tools write it, is left out, and what is none that a run can
 // have.
-func (r *Run) add(f figure) {
+func (r *Run) add(f runFigure) {
 	if r.figure(f.Name, f.definition.ID) == nil && math.Abs(f.Value) < most {
 		r.figures = append(r.figures, f)
 	}
 }
 
 // figure is the one of a name and a definition, nil if the run has none.
-func (r *Run) figure(name, definition string) *figure {
+func (r *Run) figure(name, definition string) *runFigure {
 	for i, f := range r.figures {
 		if f.Name == name && f.definition.ID == definition {
 			return &r.figures[i]

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -48,10 +48,10 @@ func (t toll) share() float64 {
 func tollIn(figures []trace.Figure) (t toll) {
 	for _, f := range figures {
 		switch f.Name {
-		case "requests.failed":
+		case figure.RequestsFailed:
 			t.failed += f.Value
 			t.sent += f.Value
-		case "requests.ok":
+		case figure.RequestsOK:
 			t.sent += f.Value
 		}
 	}
@@ -71,8 +71,8 @@ func (v *variant) failing() (all toll) {
 // one of all, and false of a figure that failures are counted in. A tenth of what is beyond a
 // percentile moves it by two or three percent.
 func harmless(name string) (share float64, judged bool) {
-	metric, _, _ := strings.Cut(name, ".")
-	if slices.Contains([]string{"requests", "goodput", "slo", "probe"}, metric) {
+	switch figure.MetricOf(name) {
+	case figure.Requests, figure.Goodput, figure.SLO, figure.Probe:
 		return 1, false
 	}
 	if q, ok := quantileOf(name); ok {
@@ -83,15 +83,15 @@ func harmless(name string) (share float64, judged bool) {
 
 // quantileOf is the quantile that a figure of a latency is.
 func quantileOf(name string) (q float64, ok bool) {
-	metric, statistic, _ := strings.Cut(name, ".")
+	metric, statistic := figure.Split(name)
 	switch {
-	case valuesOf[metric] == nil && metric != "icl":
+	case valuesOf[metric] == nil && metric != figure.ICL:
 		return 0, false
 	case statistic == "min", statistic == "median", statistic == "max":
 		return map[string]float64{"median": 0.5, "max": 1}[statistic], true
 	}
-	p, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-	return p / 100, err == nil && strings.HasPrefix(statistic, "p")
+	p, ok := figure.ParsePercentile(statistic)
+	return p / 100, ok
 }
 
 // survives reports whether a figure is of answered requests of which too many others failed.
@@ -118,8 +118,8 @@ func (r *Run) takeToll(t *trace.Trace) {
 		return
 	}
 	o := r.origin()
-	ok, counted := o.Figure("requests.ok")
-	failed, told := o.Figure("requests.failed")
+	ok, counted := o.Figure(figure.RequestsOK)
+	failed, told := o.Figure(figure.RequestsFailed)
 	if counted && !told && r.tellsAsked() {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
@@ -137,11 +137,11 @@ func (r *Run) tellsAsked() bool {
 // withFailed are figures of a run, with its failures where its tool told how many requests were
 // asked for, and not how many failed.
 func (r *Run) withFailed(figures []trace.Figure) []trace.Figure {
-	const name = "requests.failed"
+	const name = figure.RequestsFailed
 	at := func(name string) int {
 		return slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
 	}
-	ok := at("requests.ok")
+	ok := at(figure.RequestsOK)
 	if at(name) >= 0 || ok < 0 || !r.tellsAsked() {
 		return figures
 	}
@@ -150,16 +150,16 @@ func (r *Run) withFailed(figures []trace.Figure) []trace.Figure {
 
 // countFailures sets what figures of a run may be with its failures counted. samples are its
 // answered requests; nil of a run without records.
-func (r *Run) countFailures(t *trace.Trace, figures []figure, samples []metrics.Sample) {
+func (r *Run) countFailures(t *trace.Trace, figures []runFigure, samples []metrics.Sample) {
 	if r.toll.failed == 0 {
 		return
 	}
-	sorted := map[string]stats.Sorted{}
+	sorted := map[figure.Metric]stats.Sorted{}
 	for i := range figures {
 		f := &figures[i]
-		metric, statistic, _ := strings.Cut(f.Name, ".")
+		metric, statistic := figure.Split(f.Name)
 		f.low, f.high = f.Value, math.Inf(1)
-		if metrics.QuantityOf(f.Name).Better == metrics.Higher {
+		if figure.Of(f.Name).Better == figure.Higher {
 			f.low, f.high = 0, f.Value
 		}
 		if q, ok := quantileOf(f.Name); ok {
@@ -175,7 +175,7 @@ func (r *Run) countFailures(t *trace.Trace, figures []figure, samples []metrics.
 			f.low = 0
 		case "mean":
 			f.low *= 1 - r.toll.share()
-			if limit := limitOf(t.Run); limit > 0 && (metric == "ttft" || metric == "e2el") {
+			if limit := limitOf(t.Run); limit > 0 && (metric == figure.TTFT || metric == figure.E2EL) {
 				f.high = f.low + r.toll.share()*lostTime(t, limit)
 			}
 		}
@@ -184,7 +184,7 @@ func (r *Run) countFailures(t *trace.Trace, figures []figure, samples []metrics.
 
 // never is a quantile of a metric with failures as answers that never came: by the values of
 // the answered if they are there, else between the nearest quantiles that the run tells.
-func never(f *figure, all []figure, metric string, at float64, values stats.Sorted) (low, high float64) {
+func never(f *runFigure, all []runFigure, metric figure.Metric, at float64, values stats.Sorted) (low, high float64) {
 	const dust = 1e-12
 	if at > 1+dust {
 		return math.Inf(1), math.Inf(1)
@@ -196,7 +196,7 @@ func never(f *figure, all []figure, metric string, at float64, values stats.Sort
 	low, high = f.Value, math.Inf(1)
 	for _, other := range all {
 		q, ok := quantileOf(other.Name)
-		if !ok || !strings.HasPrefix(other.Name, metric+".") {
+		if !ok || figure.MetricOf(other.Name) != metric {
 			continue
 		}
 		if q <= at+dust {
@@ -280,7 +280,7 @@ func (t *table) counted(a, b *variant, rows []int, against bool) []*Change {
 	for _, i := range rows {
 		l := *t.lines[i]
 		l.samples = slices.Clone(l.samples)
-		high := against == (l.Quantity.Better == metrics.Lower) // of b
+		high := against == (l.Quantity.Better == figure.Lower) // of b
 		l.samples[a.column], l.samples[b.column] = l.samples[a.column].counted(!high, l.plain), l.samples[b.column].counted(high, l.plain)
 		u.lines[i] = &l
 	}
@@ -344,7 +344,7 @@ func (t *table) neverOnly(row int, a, b *variant) Verdict {
 // moreFailures is the verdict on the number of failures.
 func (t *table) moreFailures(changes []*Change) Verdict {
 	for i, l := range t.lines {
-		if l.Quantity.Name == "requests.failed" && changes[i] != nil {
+		if l.Quantity.Name == figure.RequestsFailed && changes[i] != nil {
 			return changes[i].Verdict
 		}
 	}
@@ -366,7 +366,7 @@ func (c *Change) never(v Verdict) {
 
 // agree reports whether a change is what it is with failures counted: one for the better also
 // where they count against the variant, one for the worse also where they count for it.
-func agree(better metrics.Direction, c, worst, best *Change) bool {
+func agree(better figure.Direction, c, worst, best *Change) bool {
 	is := func(o *Change) bool { return o != nil && o.Verdict == c.Verdict }
 	if c.Verdict == Same {
 		return is(worst) && is(best)
@@ -396,7 +396,7 @@ func (t *table) failures(base, v *variant) []any {
 // or that fails or not by which are counted.
 func (t *table) openFailures(r *GateResult, row Row, column int) {
 	v, c := t.variants[column], row.Cells[column].Change
-	passes := r.Outcome == Pass && row.Quantity.Better != metrics.Neither && survives(row.Quantity.Name, v.failing())
+	passes := r.Outcome == Pass && row.Quantity.Better != figure.Neither && survives(row.Quantity.Name, v.failing())
 	if apart := r.Gate.Relative && c != nil && c.OfFailures(); apart || passes {
 		r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", t.failures(t.variants[0], v)...)
 		if apart && c.Open.Code == NeverAnswered {
@@ -411,7 +411,7 @@ const AskedUnknown plan.Code = "compare.asked-unknown"
 
 // tellsFailures reports whether it is known how many requests of a run failed.
 func (r *Run) tellsFailures() bool {
-	return HasRecords(r.run) || r.tellsAsked() || slices.ContainsFunc(r.figures, func(f figure) bool { return f.Name == "requests.failed" })
+	return HasRecords(r.run) || r.tellsAsked() || slices.ContainsFunc(r.figures, func(f runFigure) bool { return f.Name == figure.RequestsFailed })
 }
 
 // noteAsked tells of two workloads that may be one, of which one had failures that nobody wrote

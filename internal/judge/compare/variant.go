@@ -272,7 +272,7 @@ func (v *variant) once() {
 // isAgain reports whether both had the same requests and came to the same figures.
 func (r *Run) isAgain(other *Run) bool {
 	return other.run.Kind == trace.Simulated && r.requests == other.requests &&
-		slices.EqualFunc(r.figures, other.figures, func(a, b figure) bool { return a.Figure == b.Figure })
+		slices.EqualFunc(r.figures, other.figures, func(a, b runFigure) bool { return a.Figure == b.Figure })
 }
 
 // between stands between the parts of a name.

@@ -8,7 +8,7 @@ import (
 
 // The same simulation twice is one: else a copy would pass for a repeated run.
 func TestASimulationCountsOnce(t *testing.T) {
-	first := Run{run: trace.Run{ID: "a", Kind: trace.Simulated}, requests: 7, figures: []figure{{Figure: trace.Figure{Name: "ttft.mean", Value: 1}}}}
+	first := Run{run: trace.Run{ID: "a", Kind: trace.Simulated}, requests: 7, figures: []runFigure{{Figure: trace.Figure{Name: "ttft.mean", Value: 1}}}}
 	copied, measured, other := first, first, first
 	copied.run.ID, measured.run.Kind, other.requests = "b", trace.Measured, 8
 	v := &variant{runs: []*Run{&first, &copied, &measured, &other, &copied}}

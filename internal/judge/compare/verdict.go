@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -97,8 +97,8 @@ func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
 	return CannotTell
 }
 
-func direction(better metrics.Direction, effect float64) Verdict {
-	if (better == metrics.Higher) == (effect > 0) {
+func direction(better figure.Direction, effect float64) Verdict {
+	if (better == figure.Higher) == (effect > 0) {
 		return Better
 	}
 	return Worse

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -74,13 +74,13 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t)}
 	var figures []trace.Figure
 	samples := foreign.Samples(t, "pitot", "")
-	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
+	for _, metric := range []figure.Metric{figure.TTFT, figure.TPOT, figure.ITL, figure.E2EL} {
 		p := newPool(samples, valuesOf[metric])
-		figures = append(figures, trace.Figure{Name: metric + ".mean", Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric + ".median", Value: p.sorted.Median()})
+		figures = append(figures, trace.Figure{Name: metric.Mean(), Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric.Median(), Value: p.sorted.Median()})
 	}
 	influences := observeInfluences(t, samples, figures)
 	for _, f := range figures {
-		r.add(figure{Figure: f, definition: metrics.DefinitionOf("pitot", f.Name), influence: influences[f.Name]})
+		r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name), influence: influences[f.Name]})
 	}
 	return r
 }

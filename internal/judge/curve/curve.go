@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -90,8 +91,8 @@ func (r Row) Mean(name string) float64 {
 // Fails reports whether too many requests failed for the others to stand for all: a server that
 // refuses most of them is quick with the rest.
 func (r Row) Fails() bool {
-	failed := r.Mean("requests.failed")
-	return failed > metrics.HarmlessFailures*(failed+r.Mean("requests.ok"))
+	failed := r.Mean(figure.RequestsFailed)
+	return failed > metrics.HarmlessFailures*(failed+r.Mean(figure.RequestsOK))
 }
 
 // A Prediction is what simulations say of one new run at a point. Its zero value says nothing.
@@ -268,7 +269,7 @@ const leastPoints = 3
 func knee(rows []Row, of []int) Knee {
 	k, judged := Knee{Row: -1, Bound: None}, []int{}
 	for _, i := range of {
-		power := rows[i].Mean("throughput.requests") / rows[i].Mean("e2el.mean")
+		power := rows[i].Mean(figure.RequestThroughput) / rows[i].Mean(figure.E2EL.Mean())
 		if !(power > 0) || rows[i].TooShort() {
 			continue
 		}
@@ -291,11 +292,11 @@ func knee(rows []Row, of []int) Knee {
 
 // PerUser is how fast the answer to one request comes: output tokens/s behind the first
 // token, the reciprocal of the mean TPOT. NaN if the row has none.
-func (s Sweep) PerUser(row int) float64 { return 1 / s.Rows[row].Mean("tpot.mean") }
+func (s Sweep) PerUser(row int) float64 { return 1 / s.Rows[row].Mean(figure.TPOT.Mean()) }
 
 // PerDevice is the output of the whole divided by the number of devices, in tokens/s.
 func (s Sweep) PerDevice(row int) float64 {
-	return s.Rows[row].Mean("throughput.output") / float64(s.Devices)
+	return s.Rows[row].Mean(figure.OutputThroughput) / float64(s.Devices)
 }
 
 // front are the rows of which no other one is as good in both and better in one.

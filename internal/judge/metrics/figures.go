@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -20,8 +20,8 @@ func WithDefaults(p []float64) []float64 {
 // undated leaves what a request's own clock can tell.
 func undated(all []trace.Figure) []trace.Figure {
 	return slices.DeleteFunc(slices.Clone(all), func(f trace.Figure) bool {
-		switch metric(f.Name) {
-		case "ttft", "tpot", "itl", "requests", "duration", "tokens", "throughput":
+		switch figure.MetricOf(f.Name) {
+		case figure.TTFT, figure.TPOT, figure.ITL, figure.Requests, figure.Duration, figure.Tokens, figure.Throughput:
 			return false
 		}
 		return true
@@ -40,53 +40,50 @@ func (l *List) Add(name string, v float64) {
 
 // Distribution adds the statistics of a latency in seconds. Of one whose
 // percentiles are invalid only the mean is added, of one that is void nothing.
-func (l *List) Distribution(metric string, d Distribution) {
+func (l *List) Distribution(metric figure.Metric, d Distribution) {
 	if d.N == 0 || d.Void {
 		return
 	}
-	l.Add(metric+".mean", d.Mean)
+	l.Add(metric.Mean(), d.Mean)
 	if d.Invalid {
 		return
 	}
-	l.Add(metric+".median", d.Median)
+	l.Add(metric.Median(), d.Median)
 	for _, p := range d.Percentiles {
-		l.Add(metric+"."+PercentileName(p.P), p.Value)
+		l.Add(metric.P(p.P), p.Value)
 	}
 }
-
-// PercentileName is p99 for 99 and p99.9 for 99.9.
-func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
 // Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
 func (s Summary) Figures() []trace.Figure {
 	var l List
-	l.Add("requests.ok", float64(s.Requests.OK))
-	l.Add("requests.failed", float64(s.Requests.Failed))
-	l.Add("duration", s.Duration)
-	l.Add("tokens.input", float64(s.Tokens.Input))
+	l.Add(figure.RequestsOK, float64(s.Requests.OK))
+	l.Add(figure.RequestsFailed, float64(s.Requests.Failed))
+	l.Add(figure.Duration, s.Duration)
+	l.Add(figure.InputTokens, float64(s.Tokens.Input))
 	if !s.Run.Plan.Silent() {
-		l.Add("tokens.output", float64(s.Tokens.Output))
+		l.Add(figure.OutputTokens, float64(s.Tokens.Output))
 	}
-	l.Add("throughput.requests", s.Rates.Requests)
+	l.Add(figure.RequestThroughput, s.Rates.Requests)
 	if s.Goodput != nil {
-		l.Add("goodput", s.Goodput.Rate)
+		l.Add(figure.Goodput, s.Goodput.Rate)
 	}
-	l.Add("throughput.input", s.Rates.Input)
+	l.Add(figure.InputThroughput, s.Rates.Input)
 	if s.Run.Plan.Silent() {
-		l.Add("throughput.inputs", s.Rates.Inputs)
+		l.Add(figure.TextThroughput, s.Rates.Inputs)
 	} else {
-		l.Add("throughput.output", s.Rates.Output)
-		l.Add("throughput.total", s.Rates.Input+s.Rates.Output)
+		l.Add(figure.OutputThroughput, s.Rates.Output)
+		l.Add(figure.TotalThroughput, s.Rates.Input+s.Rates.Output)
 	}
 	if s.Rates.Audio > 0 {
-		l.Add("rtfx", s.Rates.Audio)
+		l.Add(figure.RTFx, s.Rates.Audio)
 	}
-	l.Add("peak.concurrency", float64(s.Concurrency.Peak))
-	l.Add("concurrency", s.Concurrency.Mean)
-	l.Distribution("ttft", s.Service.TTFT)
-	l.Distribution("tpot", s.Service.TPOT)
-	l.Distribution("itl", s.Service.ITL)
-	l.Distribution("e2el", s.Service.E2EL)
+	l.Add(figure.PeakConcurrency, float64(s.Concurrency.Peak))
+	l.Add(figure.Concurrency, s.Concurrency.Mean)
+	l.Distribution(figure.TTFT, s.Service.TTFT)
+	l.Distribution(figure.TPOT, s.Service.TPOT)
+	l.Distribution(figure.ITL, s.Service.ITL)
+	l.Distribution(figure.E2EL, s.Service.E2EL)
 	s.resourceFigures(&l)
 	return l
 }

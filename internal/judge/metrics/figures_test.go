@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
@@ -34,7 +35,7 @@ func twoRequests() *trace.Trace {
 	return t
 }
 
-func figure(t *testing.T, all []trace.Figure, name string) float64 {
+func figureOf(t *testing.T, all []trace.Figure, name string) float64 {
 	t.Helper()
 	for _, f := range all {
 		if f.Name == name {
@@ -64,7 +65,7 @@ func TestFiguresByTool(t *testing.T) {
 		{"sglang", "itl.max", 0.01},
 		{"pitot", "peak.concurrency", 1},
 	} {
-		if got := figure(t, both.Figures(run, test.tool, ""), test.name); math.Abs(got-test.want) > 1e-9 {
+		if got := figureOf(t, both.Figures(run, test.tool, ""), test.name); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s %s = %v, want %v", test.tool, test.name, got, test.want)
 		}
 	}
@@ -91,7 +92,7 @@ func TestASummaryHasTheFiguresOfItsTrace(t *testing.T) {
 func TestFiguresHaveKnownNames(t *testing.T) {
 	for _, tool := range []string{"pitot", "vllm", "sglang"} {
 		for _, f := range both.Figures(twoRequests(), tool, "") {
-			if !metrics.Known(f.Name) {
+			if !figure.Known(f.Name) {
 				t.Errorf("%s: %s is no quantity", tool, f.Name)
 			}
 		}
@@ -100,7 +101,7 @@ func TestFiguresHaveKnownNames(t *testing.T) {
 
 func TestFiguresOfATableAreItsTools(t *testing.T) {
 	run := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5}}}}}
-	if got := figure(t, both.Figures(run, "vllm", ""), "ttft.mean"); got != 1.5 {
+	if got := figureOf(t, both.Figures(run, "vllm", ""), "ttft.mean"); got != 1.5 {
 		t.Errorf("ttft.mean %v", got)
 	}
 	if got := both.Figures(run, "sglang", ""); got != nil {
@@ -112,7 +113,7 @@ func TestUndatedRunsHaveOnlyWhatNeedsNoCommonClock(t *testing.T) {
 	run := twoRequests()
 	run.Run.Origin = &trace.Origin{Tool: "sglang", Detail: trace.Undated}
 	got := both.Figures(run, "pitot", "")
-	figure(t, got, "itl.p99")
+	figureOf(t, got, "itl.p99")
 	for _, f := range got {
 		if m, _, _ := strings.Cut(f.Name, "."); m == "peak" || m == "concurrency" || m == "e2el" {
 			t.Errorf("an undated run has %s", f.Name)

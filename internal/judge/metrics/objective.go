@@ -7,26 +7,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // An Objective is a limit on a figure.
 type Objective struct {
-	Metric string        `json:"metric"` // ttft, tpot, itl or e2el
+	Metric figure.Metric `json:"metric"` // ttft, tpot, itl or e2el
 	P      float64       `json:"p"`      // the percentile, in (0,100]; 0: the mean
 	Limit  time.Duration `json:"limit"`
 }
 
-// Metrics are those that objectives can limit.
-func Metrics() []string { return []string{"ttft", "tpot", "itl", "e2el"} }
-
 // Name is that of the figure: ttft.p99, tpot.mean.
 func (o Objective) Name() string {
 	if o.P == 0 {
-		return o.Metric + ".mean"
+		return o.Metric.Mean()
 	}
-	return o.Metric + "." + PercentileName(o.P)
+	return o.Metric.P(o.P)
 }
 
 // String is the objective as Parse reads it.
@@ -59,17 +57,16 @@ func parse(item string) (o Objective, why string) {
 		return o, "has no limit"
 	}
 	metric, statistic, _ := strings.Cut(strings.TrimSpace(name), ".")
-	if !slices.Contains(Metrics(), metric) {
-		return o, "no latency is called " + strconv.Quote(metric) + plan.Suggest(metric, Metrics()) + "; there are " + strings.Join(Metrics(), ", ")
+	if !slices.Contains(plan.Latencies, metric) {
+		return o, "no latency is called " + strconv.Quote(metric) + plan.Suggest(metric, plan.Latencies) + "; there are " + strings.Join(plan.Latencies, ", ")
 	}
-	o.Metric = metric
-	p, percentile := strings.CutPrefix(statistic, "p")
-	switch v, err := strconv.ParseFloat(p, 64); {
+	o.Metric = figure.Metric(metric)
+	switch p, ok := figure.ParsePercentile(statistic); {
 	case statistic == "mean":
 	case statistic == "median":
 		o.P = 50
-	case percentile && err == nil && v > 0 && v <= 100:
-		o.P = v
+	case ok && p > 0:
+		o.P = p
 	default:
 		return o, "needs mean or a percentile up to 100, as " + metric + ".mean or " + metric + ".p99"
 	}
@@ -125,7 +122,7 @@ func (o Objective) Of(t *trace.Trace) (a Attainment) {
 
 // due is how many values a request should have had.
 func (o Objective) due(r *trace.Record) int {
-	if o.Metric == "itl" {
+	if o.Metric == figure.ITL {
 		return max(1, r.WantTokens-1)
 	}
 	return 1
@@ -135,13 +132,13 @@ func (o Objective) due(r *trace.Record) int {
 func (o Objective) add(a *Attainment, r *trace.Record, stream bool) {
 	ttft, tpot, e2el := OwnLatencies(r, stream)
 	switch o.Metric {
-	case "ttft":
+	case figure.TTFT:
 		o.value(a, ttft)
-	case "tpot":
+	case figure.TPOT:
 		o.value(a, tpot)
-	case "e2el":
+	case figure.E2EL:
 		o.value(a, e2el)
-	case "itl":
+	case figure.ITL:
 		if !stream {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -124,7 +125,7 @@ func TestMeansOfTheAnswered(t *testing.T) {
 // A run without a stream has no first token, and one without requests nothing at all.
 func TestNothingToJudge(t *testing.T) {
 	for _, run := range []*trace.Trace{{}, {Records: []*trace.Record{answer(2, 100, 110)}}} {
-		for _, m := range []string{"ttft", "tpot", "itl"} {
+		for _, m := range []figure.Metric{figure.TTFT, figure.TPOT, figure.ITL} {
 			o := metrics.Objective{Metric: m, P: 50, Limit: time.Hour}
 			if a := o.Of(run); a.Of != 0 || a.Share() != 0 || o.Met(a) {
 				t.Errorf("%s: %+v", o, a)

@@ -3,6 +3,7 @@ package metrics
 import (
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -29,27 +30,27 @@ func (s Summary) resourceFigures(l *List) {
 			l.Add(name, *v)
 		}
 	}
-	add("kv_use.max", r.Server.KVUseMax)
-	add("waiting.max", r.Server.WaitingMax)
+	add(figure.KVUse, r.Server.KVUseMax)
+	add(figure.Waiting, r.Server.WaitingMax)
 	add("preemptions", r.Server.Preemptions)
 	if d := r.Devices; d != nil {
-		add("device.utilization", d.Utilization)
-		add("device.power", d.Power)
-		add("device.temperature", d.Temperature)
+		add(figure.DeviceUtilization, d.Utilization)
+		add(figure.DevicePower, d.Power)
+		add(figure.DeviceTemperature, d.Temperature)
 	}
 	e := r.Energy
 	if e == nil || !e.Method.Known() {
 		return
 	}
-	l.Add("energy", e.Joules)
+	l.Add(figure.Energy, e.Joules)
 	if e.PerToken > 0 {
-		l.Add("energy.per_token", e.PerToken)
+		l.Add(figure.EnergyPerToken, e.PerToken)
 	}
 	if e.PerRequest > 0 {
-		l.Add("energy.per_request", e.PerRequest)
+		l.Add(figure.EnergyPerRequest, e.PerRequest)
 	}
 	if net, ok := e.Net(); ok && s.Tokens.Output > 0 {
-		l.Add("energy.net_per_token", net/float64(s.Tokens.Output))
+		l.Add(figure.NetEnergyPerToken, net/float64(s.Tokens.Output))
 	}
 }
 

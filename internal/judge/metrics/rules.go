@@ -3,8 +3,8 @@ package metrics
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -12,8 +12,11 @@ import (
 // Definitions are the rules of a tool: how it makes figures of what happened.
 type Definitions struct {
 	Tool string
+	Also string // another name that the tool has in results
+	// Says are what its metrics count, from where and to where.
+	Says map[figure.Metric]plan.Code
 	// Figures are those of a run with records, in a form of the tool's report, "" for
-	// the newest; Samples are its requests that succeeded.
+	// the newest; nil: only the tool itself can. Samples are its requests that succeeded.
 	Figures func(t *trace.Trace, form string) []trace.Figure
 	Samples func(t *trace.Trace, form string) []Sample
 	// TellsLimits reports whether a rate and a limit on concurrency that an imported
@@ -34,27 +37,40 @@ const Pitot = "pitot"
 // Own are Pitot's.
 func Own() Definitions {
 	return Definitions{
-		Tool:    "pitot",
+		Tool:    Pitot,
 		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{brief: true}).Figures() },
 		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
 		Native:  "completions",
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token", figure.ITL: "definition.output-gaps",
+			figure.E2EL: "definition.sent-to-end", figure.Peak: "definition.in-flight",
+		},
 	}
 }
 
 // Rules are the definitions of some tools. Pitot's own are always among them.
 type Rules []Definitions
 
-// Of are the definitions of a tool; false for one whose figures nobody but itself can
-// compute.
+// Of are the definitions of a tool; false for one that alone can compute its figures.
 func (r Rules) Of(tool string) (Definitions, bool) {
-	if tool == "pitot" || tool == "" {
-		return Own(), true
+	d := r.of(tool)
+	return d, d.Figures != nil
+}
+
+func (r Rules) of(tool string) Definitions {
+	if tool == Pitot || tool == "" {
+		return Own()
 	}
-	i := slices.IndexFunc(r, func(d Definitions) bool { return d.Tool == tool })
+	i := slices.IndexFunc(r, func(d Definitions) bool { return d.Tool == tool || d.Also == tool })
 	if i < 0 {
-		return Definitions{Tool: tool}, false
+		return Definitions{Tool: tool}
 	}
-	return r[i], true
+	return r[i]
+}
+
+// Definition is that of a figure in a tool's report.
+func (r Rules) Definition(tool, name string) Definition {
+	return Definition{ID: tool, Says: r.of(tool).Says[figure.MetricOf(name)]}
 }
 
 // Figures are those of a run by the rules of a tool, in one of its forms, "" for the
@@ -69,7 +85,7 @@ func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.Figure {
 // Measured are the same, and the names of what was not measured.
 func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.Figure, void []string) {
 	all := r.told(t, tool, form)
-	if tool == "pitot" || tool == "" {
+	if tool == Pitot || tool == "" {
 		return all, nil
 	}
 	if void = Unmeasured(all); void == nil {
@@ -115,47 +131,4 @@ func (r Rules) Samples(t *trace.Trace, tool, form string) []Sample {
 type Definition struct {
 	ID   string    `json:"id"`             // pitot, vllm, sglang ...
 	Says plan.Code `json:"says,omitempty"` // what it counts, from where and to where
-}
-
-// DefinitionOf is that of a figure in a tool's report.
-func DefinitionOf(tool, name string) Definition {
-	says := definitions[tool]
-	if tool == "genai-perf" { // AIPerf kept its names
-		says = definitions["aiperf"]
-	}
-	return Definition{ID: tool, Says: says[metric(name)]}
-}
-
-// metric is the part of a figure's name before the statistic.
-func metric(name string) string {
-	m, _, _ := strings.Cut(name, ".")
-	return m
-}
-
-// definitions are by tool and metric.
-var definitions = map[string]map[string]plan.Code{
-	"pitot": {
-		"ttft": "definition.sent-to-output", "tpot": "definition.output-per-token", "itl": "definition.output-gaps",
-		"e2el": "definition.sent-to-end", "peak": "definition.in-flight",
-	},
-	"vllm": {
-		"ttft": "definition.gate-to-choice", "tpot": "definition.events-per-token", "itl": "definition.event-gaps",
-		"e2el": "definition.gate-to-last-choice", "peak": "definition.event-peaks",
-	},
-	"sglang": {
-		"ttft": "definition.gate-to-text", "tpot": "definition.end-per-token", "itl": "definition.divided-gaps",
-		"e2el": "definition.gate-to-last-line", "peak": "definition.token-event-peaks",
-	},
-	"guidellm": {
-		"ttft": "definition.request-to-token", "tpot": "definition.whole-per-token", "itl": "definition.weighed-gap-mean",
-		"e2el": "definition.request-to-end",
-	},
-	"aiperf": {
-		"ttft": "definition.request-to-token", "itl": "definition.gap-mean-as-itl", "icl": "definition.chunk-gaps-as-icl",
-		"e2el": "definition.request-to-last-token",
-	},
-	"inference-perf": {
-		"ttft": "definition.request-to-token", "tpot": "definition.gap-mean", "itl": "definition.own-token-gaps",
-		"e2el": "definition.request-to-end",
-	},
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -419,19 +420,19 @@ func meets(r *trace.Record, objectives []plan.Objective) bool {
 	first, last, n := r.Output()
 	for _, o := range objectives {
 		var v float64
-		switch o.Metric {
-		case "ttft":
+		switch figure.Metric(o.Metric) {
+		case figure.TTFT:
 			if n == 0 {
 				return false
 			}
 			v = Between(r.Sent, first)
-		case "tpot":
+		case figure.TPOT:
 			v, _ = tpot(r)
-		case "itl":
+		case figure.ITL:
 			if n > 1 {
 				v = Between(first, last) / float64(n-1)
 			}
-		case "e2el":
+		case figure.E2EL:
 			v = Between(r.Sent, r.Done)
 		}
 		if v > o.Limit.Std().Seconds() {

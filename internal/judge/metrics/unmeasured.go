@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -20,23 +21,23 @@ func Unmeasured(figures []trace.Figure) (names []string) {
 		return figures[i].Value, true
 	}
 	zero := func(name string) bool { v, has := at(name); return has && v <= 0 }
-	void := map[string]bool{}
-	for _, metric := range []string{"ttft", "e2el", "tpot", "itl", "icl"} {
-		void[metric] = zero(metric+".mean") || zero(metric+".median") && metric != "itl" && metric != "icl"
+	missing, void := map[figure.Metric]bool{}, map[string]bool{}
+	for _, m := range []figure.Metric{figure.TTFT, figure.E2EL, figure.TPOT, figure.ITL, figure.ICL} {
+		missing[m] = zero(m.Mean()) || zero(m.Median()) && m != figure.ITL && m != figure.ICL
 	}
-	if void["ttft"] { // which these are made of
-		void["tpot"], void["peak.output"] = true, true
+	if missing[figure.TTFT] { // which these are made of
+		missing[figure.TPOT], void[figure.PeakOutput] = true, true
 	}
-	gaps, _ := at("itl.mean")
-	output, _ := at("tokens.output")
-	for _, name := range []string{"tokens.output", "throughput.output"} { // of answers that came in pieces
+	gaps, _ := at(figure.ITL.Mean())
+	output, _ := at(figure.OutputTokens)
+	for _, name := range []string{figure.OutputTokens, figure.OutputThroughput} { // of answers that came in pieces
 		void[name] = gaps > 0 && zero(name)
 	}
-	for _, name := range []string{"tokens.output_retokenized", "peak.output"} {
+	for _, name := range []string{figure.RetokenizedTokens, figure.PeakOutput} {
 		void[name] = void[name] || output > 0 && zero(name)
 	}
 	for _, f := range figures {
-		if void[f.Name] || void[metric(f.Name)] {
+		if void[f.Name] || missing[figure.MetricOf(f.Name)] {
 			names = append(names, f.Name)
 		}
 	}

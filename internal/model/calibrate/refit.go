@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -33,7 +34,7 @@ func (r Refit) Error() float64 {
 const refitDraws = 6
 
 // refitted are the figures that a refit has.
-var refitted = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean", "tpot.p99", "itl.mean", "itl.p99", "e2el.mean", "e2el.p99"}
+var refitted = []string{figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.TPOT.P(99), figure.ITL.Mean(), figure.ITL.P(99), figure.E2EL.Mean(), figure.E2EL.P(99)}
 
 // A rerun is a run that can be simulated: its own requests, as they were sent.
 type rerun struct {

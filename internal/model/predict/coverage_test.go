@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/test/race"
@@ -74,7 +75,7 @@ func TestAttainmentHoldsNewRuns(t *testing.T) {
 		for _, f := range of(t, c).Figures {
 			if metric, p95 := strings.CutSuffix(f.Name, ".p95"); p95 {
 				for _, k := range []float64{0.95, 1.05, 1.2, 1.5} {
-					c.Objectives = append(c.Objectives, metrics.Objective{Metric: metric, P: 95, Limit: time.Duration(f.Point * k * 1e9)})
+					c.Objectives = append(c.Objectives, metrics.Objective{Metric: figure.Metric(metric), P: 95, Limit: time.Duration(f.Point * k * 1e9)})
 				}
 			}
 		}

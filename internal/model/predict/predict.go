@@ -27,6 +27,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -199,7 +200,7 @@ func (p *Prediction) fail(nominal []*outcome) {
 func (c *Case) names(o *outcome) (names []string) {
 	for _, f := range o.order {
 		metric, _, _ := strings.Cut(f, ".")
-		if slices.Contains([]string{"duration", "throughput", "concurrency", "ttft", "tpot", "itl", "e2el"}, metric) && f != "throughput.input" {
+		if slices.Contains([]string{"duration", "throughput", "concurrency", "ttft", "tpot", "itl", "e2el"}, metric) && f != figure.InputThroughput {
 			names = append(names, f)
 		}
 	}

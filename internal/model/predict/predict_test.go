@@ -65,7 +65,7 @@ func of(t *testing.T, c predict.Case) *predict.Prediction {
 	return p
 }
 
-func figure(t *testing.T, p *predict.Prediction, name string) predict.Figure {
+func figureOf(t *testing.T, p *predict.Prediction, name string) predict.Figure {
 	t.Helper()
 	i := slices.IndexFunc(p.Figures, func(f predict.Figure) bool { return f.Name == name })
 	if i < 0 {
@@ -95,7 +95,7 @@ func TestSources(t *testing.T) {
 		{"parameters", wide(profile.Calibration{Draws: []engine.Costs{{Step: 0.0095}, {Step: 0.0105}}}), 0, 0.0523, 0, math.Sqrt(0.0523*0.0523*13/12 + 1e-4)},
 	} {
 		p := of(t, predict.Case{Profile: &profile.Profile{Engine: engine.Config{Cost: engine.Costs{Step: 0.01}}, Calibration: c.k}, Load: predict.Fixed(one.same(1)...), Known: true})
-		f := figure(t, p, "tpot.mean")
+		f := figureOf(t, p, "tpot.mean")
 		near := func(a, b float64) bool { return math.Abs(a-b) < 0.001 }
 		const t11 = 1.796 // Student's, 11 degrees of freedom
 		if math.Abs(f.Point-0.01) > 1e-9 || !near(f.Sources.Requests, c.requests) || !near(f.Sources.Parameters, c.parameters) || !near(f.Sources.Drift, c.drift) ||
@@ -110,7 +110,7 @@ func TestMisfitOfOthers(t *testing.T) {
 	k := wide(profile.Calibration{Misfit: map[string]engine.Relative{"ttft.mean": 0.03, "ttft.p99": 0.07, "itl.mean": 0.02, "throughput.output": 0.015}})
 	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain, Calibration: k}, Load: predict.Fixed(equal(9, 3, 10, 10).same(1)...), Known: true, Percentiles: []float64{90}})
 	for name, want := range map[string]float64{"ttft.mean": 0.03, "ttft.p90": 0.07, "itl.p90": 0.02, "e2el.mean": 0.07, "throughput.requests": 0.015, "duration": 0.015} {
-		if got := figure(t, p, name).Sources.Misfit; math.Abs(got-want) > 1e-12 {
+		if got := figureOf(t, p, name).Sources.Misfit; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
@@ -199,7 +199,7 @@ func TestGoals(t *testing.T) {
 	c := predict.Case{Profile: &profile.Profile{Engine: own.Config, Calibration: wide(profile.Calibration{Drift: 0.02, Misfit: map[string]engine.Relative{"ttft.p90": 0.03}})}, Percentiles: []float64{90}}
 	l := load{200, 0, 5, 400, 110}
 	c.Load, c.Run = predict.Fixed(l.plans(own.dice)...), runOf(l)
-	f := figure(t, of(t, c), "ttft.p90")
+	f := figureOf(t, of(t, c), "ttft.p90")
 	for _, at := range []struct {
 		limit           float64
 		likely, certain bool

@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/pitot-bench/pitot/internal/judge/figure"
+
 // elsewhere maps the names of servers' flags, and of older profiles, to fields.
 func elsewhere() map[string]string {
 	return map[string]string{
@@ -15,6 +17,6 @@ func elsewhere() map[string]string {
 		"speculative_num_draft_tokens": "speculative.drafts", "max_loras_per_batch": "lora.slots", "lora_paths": "model.adapters", "dp_size": "replicas.count",
 		"disable_overlap_schedule": "scheduler.async, inverted",
 		// Pitot
-		"requests_per_second": "throughput.requests", "output_per_second": "throughput.output", "peak_output_per_second": "peak.output", "peak_concurrency": "peak.concurrency",
+		"requests_per_second": figure.RequestThroughput, "output_per_second": figure.OutputThroughput, "peak_output_per_second": figure.PeakOutput, "peak_concurrency": figure.PeakConcurrency,
 	}
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -134,10 +135,10 @@ func (m Measured) Figures() []Figure {
 func (m Measured) all() []Figure {
 	out := []Figure{
 		{"duration", float64(m.Duration)},
-		{"throughput.requests", m.Throughput.Requests},
-		{"throughput.output", m.Throughput.Output},
-		{"peak.output", m.Peak.Output},
-		{"peak.concurrency", m.Peak.Concurrency},
+		{figure.RequestThroughput, m.Throughput.Requests},
+		{figure.OutputThroughput, m.Throughput.Output},
+		{figure.PeakOutput, m.Peak.Output},
+		{figure.PeakConcurrency, m.Peak.Concurrency},
 	}
 	for _, l := range []struct {
 		name string

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/tool/others"
 
@@ -57,11 +58,11 @@ func readFigures(o object) (claim, error) {
 		}
 		return nil
 	}
-	c.OK, c.Failed, c.Output = count(get("requests.ok")), count(get("requests.failed")), count(get("tokens.output"))
+	c.OK, c.Failed, c.Output = count(get(figure.RequestsOK)), count(get(figure.RequestsFailed)), count(get(figure.OutputTokens))
 	if n := get("requests.incomplete"); n != nil && c.Failed >= 0 {
 		c.Failed += count(n)
 	}
-	if rate, seconds := get("throughput.output"), get("duration"); c.Output < 0 && rate != nil && seconds != nil {
+	if rate, seconds := get(figure.OutputThroughput), get("duration"); c.Output < 0 && rate != nil && seconds != nil {
 		c.Output = int(math.Round(*rate * *seconds))
 	}
 	for _, m := range conform.Metrics() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -94,7 +94,7 @@ func (w Words) answerRows(load compare.Workload, asked []string) []view.Compared
 		}
 		one := view.ComparedRow{
 			Name: r.of.Quantity.Name, Title: w.Title(r.of.Quantity), Unit: scaleOf(r.of).unit, Mark: r.mark, Place: place, Cells: []view.ComparedCell{},
-			Better: map[metrics.Direction]string{metrics.Lower: "lower", metrics.Higher: "higher"}[r.of.Quantity.Better],
+			Better: map[figure.Direction]string{figure.Lower: "lower", figure.Higher: "higher"}[r.of.Quantity.Better],
 		}
 		for _, c := range r.Cells {
 			one.Cells = append(one.Cells, w.answerCell(c))

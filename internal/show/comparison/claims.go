@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -42,7 +42,7 @@ func (w Words) whyGate(g compare.GateResult) string {
 func (w Words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
-		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
+		s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
 		if said := text.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
 			return text.Join(" ", said, s.unit)
 		} else {
@@ -50,7 +50,7 @@ func (w Words) gateValue(g compare.GateResult) string {
 		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
-	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
+	s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{c}})
 	said := text.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
 		return w.Beside(said, within)
@@ -86,8 +86,7 @@ func (w Words) matches(c compare.ClaimCheck) string {
 		size := unsigned(w.claimed(c, m.Relative))
 		changes = append(changes, w.Word(sizeOf(m, size), "size", size, "other", m.Against))
 		if i == len(all)-1 || all[i+1].Name != m.Name {
-			figure := w.Title(metrics.QuantityOf(m.Name))
-			said = append(said, w.Word("claim.figure", "figure", figure, "variant", c.Variant, "changes", changes))
+			said = append(said, w.Word("claim.figure", "figure", w.Title(figure.Of(m.Name)), "variant", c.Variant, "changes", changes))
 			changes = nil
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 )
 
 // Title is what a quantity is called.
-func (w Words) Title(q metrics.Quantity) string { return w.Say(q.Title()) }
+func (w Words) Title(q figure.Figure) string { return w.Say(q.Title()) }
 
 // Share is a part of a whole in percent, in as many digits as it has: 2 %.
 func (w Words) Share(v float64) string { return w.percent(strconv.FormatFloat(v*100, 'g', 4, 64)) }
@@ -65,32 +65,27 @@ func unitOf(r compare.Row) scale {
 		}
 	}
 	switch r.Quantity.Unit {
-	case metrics.PerSecond:
+	case figure.PerSecond:
 		return scale{factor: 1, unit: "req/s"}
-	case metrics.TokensPerSecond:
+	case figure.TokensPerSecond:
 		return scale{factor: 1, unit: "tok/s"}
-	case metrics.Joules:
+	case figure.Joules:
 		if high < 1 && high > 0 {
 			return scale{factor: 1e3, unit: "mJ"}
 		}
 		return scale{factor: 1, unit: "J"}
-	case metrics.Watts, metrics.Celsius:
-		return scale{factor: 1, unit: string(r.Quantity.Unit)}
-	case metrics.Seconds:
+	case figure.Watts, figure.Celsius, figure.Share:
+		show := figure.Of(r.Quantity.Name).Show
+		return scale{factor: show.Factor, unit: show.Unit}
+	case figure.Seconds:
 		return scaleOfTimes(r.Quantity.Name, low, high)
-	}
-	if shares[r.Quantity.Name] {
-		return scale{factor: 100, unit: "%"}
 	}
 	return scale{factor: 1, whole: whole} // the title says of what
 }
 
-// shares are quantities from 0 to 1 that are shown in percent.
-var shares = map[string]bool{"kv_use.max": true, "device.utilization": true, "cache.hit_rate": true, "slo.attainment": true, "spec_decode.acceptance_rate": true}
-
 func scaleOfTimes(name string, low, high float64) scale {
 	switch {
-	case name == "duration" || low >= 100 && low <= high:
+	case name == figure.Duration || low >= 100 && low <= high:
 		return scale{factor: 1, unit: "s"}
 	case high > 0 && high < 1e-4:
 		return scale{factor: 1e6, unit: "µs"}

@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	tools "github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // A measured is a figure of each variant, as tools print it: latencies in
@@ -19,9 +21,9 @@ type measured struct {
 
 // tableRow is a row of single tables, of which nothing can be said.
 func tableRow(m measured) compare.Row {
-	r := compare.Row{Quantity: metrics.QuantityOf(m.name), Definition: metrics.Definition{ID: "vllm"}}
+	r := compare.Row{Quantity: figure.Of(m.name), Definition: metrics.Definition{ID: "vllm"}}
 	factor, step := 1.0, 0.01
-	if r.Quantity.Unit == metrics.Seconds && m.name != "duration" {
+	if r.Quantity.Unit == figure.Seconds && m.name != "duration" {
 		factor = 1e-3
 	}
 	for i, v := range m.values {
@@ -153,7 +155,7 @@ func repeatedRow(m repeated) compare.Row {
 		Basis: compare.Replicates, Test: plan.Text("exact permutation, 5 and 5 runs"), P: &m.p, Adjusted: &m.adjusted,
 		Verdict: m.verdict, Bound: max(math.Abs(m.low), math.Abs(m.top)), Noise: m.noise, More: m.more,
 	}
-	return compare.Row{Quantity: metrics.QuantityOf(m.name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{a, b}}
+	return compare.Row{Quantity: figure.Of(m.name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{a, b}}
 }
 
 func runs(n int, detail trace.Detail, validity trace.Validity) (refs []compare.Ref) {
@@ -215,7 +217,7 @@ func nightly() compare.Comparison {
 // single is a run of each of three, with records.
 func single() compare.Comparison {
 	row := func(name string, a float64, changes ...compare.Change) compare.Row {
-		r := compare.Row{Quantity: metrics.QuantityOf(name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{{Values: []float64{a}, Center: a}}}
+		r := compare.Row{Quantity: figure.Of(name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{{Values: []float64{a}, Center: a}}}
 		for _, c := range changes {
 			v := a * (1 + c.Relative)
 			c.Basis, c.Verdict, c.Effective, c.Apart = compare.Within, compare.CannotTell, 83.4, c.Interval.Low > 0 || c.Interval.High < 0
@@ -258,7 +260,7 @@ func mixed() compare.Comparison {
 	itl := tableRow(measured{"itl.mean", []float64{164.17, 165.02, 0}})
 	itl.Cells[2] = compare.Cell{}
 	guide := tableRow(measured{"itl.mean", []float64{0, 0, 167.9}})
-	guide.Definition = metrics.DefinitionOf("guidellm", "itl.mean")
+	guide.Definition = tools.Rules().Definition("guidellm", "itl.mean")
 	guide.Cells[0], guide.Cells[1] = compare.Cell{}, compare.Cell{}
 	c.Workloads = []compare.Workload{{
 		Name: "burst", Variants: fromNote(3, "优化前", "用 seq_lens cpu cache / scale cache / out buffer / 预先分配的显存池以及更多的优化项", "guidellm"),

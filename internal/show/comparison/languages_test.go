@@ -5,16 +5,18 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	tools "github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // Every figure has a title in every language, and so has what any tool means by it.
 func TestFiguresHaveWords(t *testing.T) {
 	names := []string{"ttft.mean", "tpot.median", "itl.std", "icl.min", "e2el.max", "queue.p99", "e2el_queue.p90", "probe.p50", "peak.concurrency"}
-	for _, q := range metrics.Quantities() {
+	for _, q := range figure.All {
 		names = append(names, q.Name)
 	}
 	known := func(l *words.Language, m plan.Message) bool {
@@ -24,11 +26,13 @@ func TestFiguresHaveWords(t *testing.T) {
 	for _, language := range words.Names() {
 		l := words.In(language)
 		for _, name := range names {
-			if title := metrics.QuantityOf(name).Title(); !known(l, title) {
+			if title := figure.Of(name).Title(); !known(l, title) {
 				t.Errorf("%s has no words for %s", language, title.Key())
 			}
-			for _, tool := range []string{"pitot", "vllm", "sglang", "guidellm", "aiperf", "genai-perf", "inference-perf"} {
-				if says := metrics.DefinitionOf(tool, name).Says; says != "" && !l.Knows(says) {
+		}
+		for _, d := range append(tools.Rules(), metrics.Own()) {
+			for _, says := range d.Says {
+				if !l.Knows(says) {
 					t.Errorf("%s has no words for %s", language, says)
 				}
 			}
@@ -44,7 +48,7 @@ func TestTitles(t *testing.T) {
 	} {
 		for i, language := range []string{"en", "zh"} {
 			w := NewWords(compare.Comparison{}, words.In(language))
-			if got := w.Title(metrics.QuantityOf(name)); got != want[i] {
+			if got := w.Title(figure.Of(name)); got != want[i] {
 				t.Errorf("%s is %q, want %q", name, got, want[i])
 			}
 		}
@@ -102,8 +106,8 @@ func TestPhrases(t *testing.T) {
 
 // Arguments of notes are lists in each language, and the titles that stand there.
 func TestArgumentsOfNotes(t *testing.T) {
-	mean, output := metrics.QuantityOf("ttft.mean"), metrics.QuantityOf("throughput.output")
-	spread := func(share float64, q metrics.Quantity) plan.Message {
+	mean, output := figure.Of("ttft.mean"), figure.Of("throughput.output")
+	spread := func(share float64, q figure.Figure) plan.Message {
 		return plan.Say("compare.spread", "share", share, "figure", q.Title())
 	}
 	for _, c := range []struct {
@@ -124,7 +128,7 @@ func TestArgumentsOfNotes(t *testing.T) {
 			"A and B share no load: they differ in requests (10, 20); --ignore requests puts them together", "A 与 B 的负载不同，没有放在一起比较：请求数 requests（10 与 20）；如仍要比较，可加 --ignore requests",
 		},
 		{
-			plan.Say("compare.definitions-apart", "figures", metrics.Titles([]metrics.Quantity{mean, output}), "definitions", []string{"pitot", "vllm"}),
+			plan.Say("compare.definitions-apart", "figures", figure.Titles([]figure.Figure{mean, output}), "definitions", []string{"pitot", "vllm"}),
 			"mean TTFT and output throughput are on rows of their own by the definitions of pitot and vllm, which do not mean the same",
 			"平均 TTFT、输出吞吐在 pitot、vllm 中定义不同，分行列出，不能直接比较",
 		},

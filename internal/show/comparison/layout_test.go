@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -14,12 +14,12 @@ func TestLinesOfAnExperiment(t *testing.T) {
 		return &compare.Shift{Relative: by, Interval: interval(by-0.01, by+0.01)}
 	}
 	row := compare.Row{
-		Quantity: metrics.QuantityOf("ttft.mean"), Rank: 4, Drift: shift(0.004),
+		Quantity: figure.Of("ttft.mean"), Rank: 4, Drift: shift(0.004),
 		Spread: &compare.Spread{Start: 0.02, StartDF: 4, Run: 0.01, RunDF: 8, Runs: 2, Restarted: true},
 		Cells:  []compare.Cell{{}, {Change: &compare.Change{Order: shift(-0.02)}}},
 	}
 	load := compare.Workload{
-		Layout: &compare.Layout{Restarted: true, Blocks: 2}, Rows: []compare.Row{row, {Quantity: metrics.QuantityOf("duration")}},
+		Layout: &compare.Layout{Restarted: true, Blocks: 2}, Rows: []compare.Row{row, {Quantity: figure.Of("duration")}},
 		Variants: []compare.Variant{{Name: "A"}, {Name: "B"}},
 	}
 	for language, want := range map[string][]string{

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
@@ -46,10 +46,10 @@ func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
 	}
 	for _, i := range b.Fresh {
 		r := load.Rows[i]
-		if fresh != nil && r.Quantity.Name == "requests.failed" {
+		if fresh != nil && r.Quantity.Name == figure.RequestsFailed {
 			continue
 		}
-		if r.Quantity.Better == metrics.Lower {
+		if r.Quantity.Better == figure.Lower {
 			t = bad
 		}
 		fresh = append(fresh, w.against(r, variant))
@@ -68,7 +68,7 @@ func (w Words) Failures(load compare.Workload, variant int) string {
 		return ""
 	}
 	said := []string{w.Word("result.failed", "share", own.Failed, "variant", text.Clean(own.Name), "base", base.Failed, "baseline", text.Clean(base.Name))}
-	for _, name := range []string{"goodput", "throughput.requests"} {
+	for _, name := range []string{"goodput", figure.RequestThroughput} {
 		i := slices.IndexFunc(load.Rows, func(r compare.Row) bool { return r.Quantity.Name == name })
 		if i >= 0 && variant < len(load.Rows[i].Cells) && load.Rows[i].Cells[variant].Change != nil {
 			return w.Join("comma", append(said, w.against(load.Rows[i], variant))...)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -103,7 +103,7 @@ func isAlike(r compare.Row) bool {
 	if r.Constant {
 		return true
 	}
-	if r.Quantity.Better != metrics.Neither {
+	if r.Quantity.Better != figure.Neither {
 		return low == 0 && high == 0
 	}
 	return high-low <= drift*math.Abs(high)

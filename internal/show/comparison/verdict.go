@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
@@ -183,7 +183,7 @@ func (v *verdict) fresh(t compare.Tally) {
 	for _, i := range t.Fresh {
 		r := v.load.Rows[i]
 		code, tone := plan.Code("verdict.better"), good
-		if r.Quantity.Better == metrics.Lower {
+		if r.Quantity.Better == figure.Lower {
 			code, tone = "verdict.worse", bad
 		}
 		v.add(code, tone, v.against(r, v.variant))

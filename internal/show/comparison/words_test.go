@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -45,7 +45,7 @@ func TestDigitsOfValues(t *testing.T) {
 		{"cache.hit_rate", compare.Cell{Center: 0.123, Step: 1e-3}, "12.3 %"},
 	} {
 		c.cell.Values = []float64{c.cell.Center}
-		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(c.quantity), Cells: []compare.Cell{c.cell}})
+		s := scaleOf(compare.Row{Quantity: figure.Of(c.quantity), Cells: []compare.Cell{c.cell}})
 		if got := strings.TrimSpace(s.value(c.cell) + " " + s.unit); got != c.want {
 			t.Errorf("%s of %+v is %s, want %s", c.quantity, c.cell, got, c.want)
 		}
@@ -199,7 +199,7 @@ func TestFurtherPercentiles(t *testing.T) {
 	var load compare.Workload
 	load.Variants = []compare.Variant{{Name: "A"}, {Name: "B"}}
 	for _, name := range []string{"ttft.mean", "ttft.median", "ttft.p90", "ttft.p95", "ttft.p99", "ttft.p99.9", "itl.p90", "itl.p99"} {
-		load.Rows = append(load.Rows, compare.Row{Quantity: metrics.QuantityOf(name), Cells: []compare.Cell{{Values: []float64{1}}, {Values: []float64{2}}}})
+		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Of(name), Cells: []compare.Cell{{Values: []float64{1}}, {Values: []float64{2}}}})
 	}
 	names := func(rows []compare.Row) (names []string) {
 		for _, r := range rows {
@@ -227,7 +227,7 @@ func TestFurtherPercentiles(t *testing.T) {
 func pair(kind trace.Detail, changes map[string]compare.Change) compare.Comparison {
 	load := compare.Workload{Variants: []compare.Variant{{Name: "A", Runs: runs(1, kind, "")}, {Name: "B", Runs: runs(1, kind, "")}}}
 	for name, change := range changes {
-		load.Rows = append(load.Rows, compare.Row{Quantity: metrics.QuantityOf(name), Cells: []compare.Cell{{}, {Change: &change}}})
+		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Of(name), Cells: []compare.Cell{{}, {Change: &change}}})
 	}
 	return concluded(compare.Comparison{Level: 0.95, Margin: 0.02, Workloads: []compare.Workload{load}})
 }

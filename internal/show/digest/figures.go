@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -26,23 +27,23 @@ func (d *Digest) Figures() (all []trace.Figure, doubt func(metric, statistic str
 	if percents == nil {
 		percents = metrics.DefaultPercentiles()
 	}
-	rough := map[string]bool{"itl": true}
-	add := func(name string, of *latency) {
-		l.Distribution(name, distribution(of.bins.n, of.total, percents, func(shares []float64) []float64 {
+	rough := map[figure.Metric]bool{figure.ITL: true}
+	add := func(m figure.Metric, of *latency) {
+		l.Distribution(m, distribution(of.bins.n, of.total, percents, func(shares []float64) []float64 {
 			values, approximate := of.quantiles(shares, d.whole)
-			rough[name] = approximate
+			rough[m] = approximate
 			return values
 		}))
 	}
-	add("ttft", &d.ttft)
-	add("tpot", &d.tpot)
-	l.Distribution("itl", distribution(d.gaps.n, d.gapSum, percents, d.gaps.quantiles))
-	add("e2el", &d.e2el)
+	add(figure.TTFT, &d.ttft)
+	add(figure.TPOT, &d.tpot)
+	l.Distribution(figure.ITL, distribution(d.gaps.n, d.gapSum, percents, d.gaps.quantiles))
+	add(figure.E2EL, &d.e2el)
 	return l, func(metric, statistic string) plan.Message {
 		switch {
 		case partial:
 			return plan.Say(soFar, "read", d.Requests())
-		case rough[metric] && statistic != "mean":
+		case rough[figure.Metric(metric)] && statistic != "mean":
 			return plan.Say(binned)
 		}
 		return plan.Message{}
@@ -52,8 +53,8 @@ func (d *Digest) Figures() (all []trace.Figure, doubt func(metric, statistic str
 // counts adds what is counted, and its rates over the time of the run.
 func (d *Digest) counts(l *metrics.List) {
 	ok := d.Requests() - d.failed.n
-	l.Add("requests.ok", float64(ok))
-	l.Add("requests.failed", float64(d.failed.n))
+	l.Add(figure.RequestsOK, float64(ok))
+	l.Add(figure.RequestsFailed, float64(d.failed.n))
 	if !d.undated {
 		d.rates(l, ok)
 	}
@@ -65,15 +66,15 @@ func (d *Digest) rates(l *metrics.List, ok int) {
 	if seconds <= 0 {
 		return
 	}
-	l.Add("duration", seconds)
-	l.Add("tokens.input", float64(d.input))
+	l.Add(figure.Duration, seconds)
+	l.Add(figure.InputTokens, float64(d.input))
 	if !d.run.Plan.Silent() {
-		l.Add("tokens.output", float64(d.output))
+		l.Add(figure.OutputTokens, float64(d.output))
 	}
-	l.Add("throughput.requests", float64(ok)/seconds)
-	l.Add("throughput.input", float64(d.input)/seconds)
+	l.Add(figure.RequestThroughput, float64(ok)/seconds)
+	l.Add(figure.InputThroughput, float64(d.input)/seconds)
 	if !d.run.Plan.Silent() {
-		l.Add("throughput.output", float64(d.output)/seconds)
-		l.Add("throughput.total", float64(d.input+d.output)/seconds)
+		l.Add(figure.OutputThroughput, float64(d.output)/seconds)
+		l.Add(figure.TotalThroughput, float64(d.input+d.output)/seconds)
 	}
 }

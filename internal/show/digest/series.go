@@ -3,6 +3,7 @@ package digest
 import (
 	"math"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plot"
@@ -41,10 +42,10 @@ func (d *Digest) series(l *words.Language, windows []window, width trace.Instant
 		add("waiting", "", s.level(waitOf))
 	}
 	ttft, itl := func(w *window) *histogram { return &w.ttft }, func(w *window) *histogram { return &w.itl }
-	add("ttft.p50", "s", s.quantile(0.5, ttft))
-	add("ttft.p99", "s", s.quantile(0.99, ttft))
-	add("itl.p50", "s", s.quantile(0.5, itl))
-	add("itl.p99", "s", s.quantile(0.99, itl))
+	add(figure.TTFT.P(50), "s", s.quantile(0.5, ttft))
+	add(figure.TTFT.P(99), "s", s.quantile(0.99, ttft))
+	add(figure.ITL.P(50), "s", s.quantile(0.5, itl))
+	add(figure.ITL.P(99), "s", s.quantile(0.99, itl))
 	add("failed", "/s", s.rate(func(w *window) float64 { return float64(w.failed) }))
 	return all
 }

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -92,7 +93,7 @@ func variantOf(name string, traces ...*trace.Trace) compare.Variant {
 
 // rowOf has a value for the baseline and a change for each other variant.
 func rowOf(name, tool string, baseline float64, changes ...compare.Change) compare.Row {
-	r := compare.Row{Quantity: metrics.QuantityOf(name), Definition: metrics.DefinitionOf(tool, name)}
+	r := compare.Row{Quantity: figure.Of(name), Definition: known.Rules().Definition(tool, name)}
 	r.Cells = append(r.Cells, compare.Cell{Values: []float64{baseline}, Center: baseline})
 	for _, c := range changes {
 		v := baseline * (1 + c.Relative)

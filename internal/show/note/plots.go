@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -64,7 +64,7 @@ func (w *writer) drawings() {
 	}
 }
 
-func (w *writer) drawAll(load int, plots []figure) {
+func (w *writer) drawAll(load int, plots []drawing) {
 	for _, p := range plots {
 		if err := w.draw(fmt.Sprintf("%d-%s.svg", load+1, p.name), p); err != nil {
 			w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(load), err))
@@ -73,7 +73,7 @@ func (w *writer) drawAll(load int, plots []figure) {
 }
 
 // changes are dots, which tables have too.
-func (w *writer) changes(load compare.Workload) []figure {
+func (w *writer) changes(load compare.Workload) []drawing {
 	if len(load.Variants) < 2 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (w *writer) changes(load compare.Workload) []figure {
 	}) {
 		caption = w.Word("note.changes", args...)
 	}
-	return []figure{{"changes", title, caption, func(out io.Writer) error {
+	return []drawing{{"changes", title, caption, func(out io.Writer) error {
 		return plot.Changes(out, w.Language, dots)
 	}}}
 }
@@ -110,7 +110,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, 
 	if slices.ContainsFunc(load.Rows, same) {
 		row.Name += " (" + r.Definition.ID + ")"
 	}
-	row.Name += map[metrics.Direction]string{metrics.Lower: " ↓", metrics.Higher: " ↑"}[r.Quantity.Better]
+	row.Name += map[figure.Direction]string{figure.Lower: " ↓", figure.Higher: " ↑"}[r.Quantity.Better]
 	for i := range load.Variants[1:] {
 		dot := plot.Dot{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil && !r.Cells[i+1].Change.Plain && r.Cells[i+1].Change.Open.Code != compare.NeverAnswered {
@@ -126,7 +126,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, 
 }
 
 // curves are the plots in which all variants are, of runs that have records.
-func (w *writer) curves(load compare.Workload) (plots []figure) {
+func (w *writer) curves(load compare.Workload) (plots []drawing) {
 	var variants []plot.Curves
 	several := false
 	for _, v := range load.Variants {
@@ -148,7 +148,7 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 		if several {
 			caption = w.Join("sentence", caption, w.Word(together))
 		}
-		plots = append(plots, figure{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
+		plots = append(plots, drawing{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
 	}
 	has := func(is func(plot.Digest) bool) bool {
 		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
@@ -166,7 +166,7 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 }
 
 // timelines are of the first run of each variant.
-func (w *writer) timelines(load compare.Workload) (plots []figure) {
+func (w *writer) timelines(load compare.Workload) (plots []drawing) {
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Timeline.Spans) == 0 {
@@ -175,7 +175,7 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 		l := runs[0].Digest.Timeline
 		title := w.Word("plot.requests", "variant", w.Called(v))
 		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", escape(v.Name))}, w.thinned(l.Every, len(runs))...)...)
-		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
+		plots = append(plots, drawing{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
 	}
@@ -183,14 +183,14 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 }
 
 // meanwhile is what was sampled beside the first run of each variant.
-func (w *writer) meanwhile(load compare.Workload) (plots []figure) {
+func (w *writer) meanwhile(load compare.Workload) (plots []drawing) {
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Strips) == 0 {
 			continue
 		}
 		d := runs[0].Digest
-		plots = append(plots, figure{
+		plots = append(plots, drawing{
 			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", escape(v.Name)),
 			func(out io.Writer) error { return plot.Meanwhile(out, w.Language, v.Name, d) },
 		})
@@ -209,7 +209,7 @@ func (w *writer) thinned(every, runs int) (said []string) {
 	return said
 }
 
-func (w *writer) draw(name string, p figure) error {
+func (w *writer) draw(name string, p drawing) error {
 	var data bytes.Buffer
 	if err := p.draw(&data); err != nil {
 		return err
@@ -223,8 +223,8 @@ func (w *writer) draw(name string, p figure) error {
 	return nil
 }
 
-// A figure is a plot that can be drawn of a workload.
-type figure struct {
+// A drawing is a plot that can be drawn of a workload.
+type drawing struct {
 	name, title, caption string
 	draw                 func(io.Writer) error
 }

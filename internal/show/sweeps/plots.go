@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
@@ -33,7 +34,7 @@ func Plots(s curve.Sweep) (all []Plot) {
 			Title: title(s, "Latency against throughput, by "+s.Load), X: "requests per second", Y: "mean end-to-end latency (ms)", Lines: lines(s, throughput, latency),
 		})
 		add("throughput", plot.Chart{
-			Title: title(s, "Throughput by load"), X: s.Load, Y: "output tokens per second", Lines: unlabelled(lines(s, load(s), figure("throughput.output", 1))),
+			Title: title(s, "Throughput by load"), X: s.Load, Y: "output tokens per second", Lines: unlabelled(lines(s, load(s), axis(figure.OutputThroughput))),
 		})
 	}
 	add("pareto", plot.Chart{
@@ -60,9 +61,10 @@ func title(s curve.Sweep, what string) string {
 // A value is what a row has on an axis.
 type value func(curve.Row) curve.Spread
 
-// figure is a figure in some unit: its prediction with the interval, else its mean with the
+// axis has a figure as it is shown: its prediction with the interval, else its mean with the
 // smallest and the largest of the runs.
-func figure(name string, scale float64) value {
+func axis(name string) value {
+	scale := figure.Of(name).Show.Factor
 	return func(r curve.Row) curve.Spread {
 		f := r.Figures[name]
 		if p, ok := r.Predicted[name]; ok {
@@ -73,8 +75,8 @@ func figure(name string, scale float64) value {
 }
 
 var (
-	throughput = figure("throughput.requests", 1)
-	latency    = figure("e2el.mean", 1000)
+	throughput = axis(figure.RequestThroughput)
+	latency    = axis(figure.E2EL.Mean())
 )
 
 func load(s curve.Sweep) value {
@@ -120,7 +122,7 @@ func spot(x, y curve.Spread, both bool) (plot.Spot, bool) {
 // user and device are the axes of the front, with intervals where there are predictions.
 func user(s curve.Sweep, row int) curve.Spread {
 	v := curve.Spread{Mean: s.PerUser(row)}
-	if p, ok := s.Rows[row].Predicted["tpot.mean"]; ok && p.Low > 0 {
+	if p, ok := s.Rows[row].Predicted[figure.TPOT.Mean()]; ok && p.Low > 0 {
 		v.Smallest, v.Largest = 1/p.High, 1/p.Low
 	}
 	return v
@@ -128,7 +130,7 @@ func user(s curve.Sweep, row int) curve.Spread {
 
 func device(s curve.Sweep, row int) curve.Spread {
 	v := curve.Spread{Mean: s.PerDevice(row)}
-	if p, ok := s.Rows[row].Predicted["throughput.output"]; ok {
+	if p, ok := s.Rows[row].Predicted[figure.OutputThroughput]; ok {
 		v.Smallest, v.Largest = p.Low/float64(s.Devices), p.High/float64(s.Devices)
 	}
 	return v

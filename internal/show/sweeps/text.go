@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -20,24 +21,23 @@ import (
 // A column is a figure in a table, by its title.
 type column struct {
 	title, figure string
-	scale         float64
 }
 
-// columns are those of the table; latencies are in milliseconds.
+// columns are those of the table.
 var columns = []column{
-	{"req/s", "throughput.requests", 1},
-	{"tok/s", "throughput.output", 1},
-	{"goodput", "goodput", 1},
-	{"TTFT", "ttft.mean", 1000},
-	{"p99", "ttft.p99", 1000},
-	{"TPOT", "tpot.mean", 1000},
-	{"p99", "tpot.p99", 1000},
-	{"ITL", "itl.mean", 1000},
-	{"p99", "itl.p99", 1000},
-	{"E2EL", "e2el.mean", 1000},
-	{"p99", "e2el.p99", 1000},
-	{"tok/s/user", "", 1},
-	{"tok/s/device", "", 1},
+	{"req/s", figure.RequestThroughput},
+	{"tok/s", figure.OutputThroughput},
+	{"goodput", "goodput"},
+	{"TTFT", figure.TTFT.Mean()},
+	{"p99", figure.TTFT.P(99)},
+	{"TPOT", figure.TPOT.Mean()},
+	{"p99", figure.TPOT.P(99)},
+	{"ITL", figure.ITL.Mean()},
+	{"p99", figure.ITL.P(99)},
+	{"E2EL", figure.E2EL.Mean()},
+	{"p99", figure.E2EL.P(99)},
+	{"tok/s/user", ""},
+	{"tok/s/device", ""},
 }
 
 // Text writes the table, the knees and the front.
@@ -81,7 +81,7 @@ func terms(s curve.Sweep) string {
 		return "latencies in ms; " + spread
 	}
 	said := fmt.Sprintf("latencies in ms; predicted, in brackets the %g %% interval that holds one new run", 100*s.Level)
-	if len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.Figures["goodput"].N > 1 }) {
+	if len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.Figures[figure.Goodput].N > 1 }) {
 		said += "; " + spread
 	}
 	return said
@@ -132,16 +132,17 @@ func cell(s curve.Sweep, row int, c column) string {
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
 	}
+	scale := figure.Of(c.figure).Show.Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
-		return fmt.Sprintf("%s (%s to %s)", digits(c.scale*p.Value), threeDigits(c.scale*p.Low), threeDigits(c.scale*p.High))
+		return fmt.Sprintf("%s (%s to %s)", digits(scale*p.Value), threeDigits(scale*p.Low), threeDigits(scale*p.High))
 	}
 	f, ok := s.Rows[row].Figures[c.figure]
-	shown := digits(c.scale * f.Mean)
+	shown := digits(scale * f.Mean)
 	switch {
 	case !ok:
 		return "–"
 	case f.N > 1:
-		shown += "±" + twoDigits(c.scale*f.SD)
+		shown += "±" + twoDigits(scale*f.SD)
 	}
 	return shown
 }
@@ -179,7 +180,7 @@ func marks(s curve.Sweep, row int) string {
 		all = append(all, fmt.Sprintf("%d failed", n))
 	}
 	if r := s.Rows[row]; r.Fails() {
-		all = append(all, fmt.Sprintf("%.3g %% of requests failed", 100*r.Mean("requests.failed")/(r.Mean("requests.failed")+r.Mean("requests.ok"))))
+		all = append(all, fmt.Sprintf("%.3g %% of requests failed", 100*r.Mean(figure.RequestsFailed)/(r.Mean(figure.RequestsFailed)+r.Mean(figure.RequestsOK))))
 	}
 	switch r := s.Rows[row]; {
 	case r.Refused != "":
@@ -271,7 +272,7 @@ func knee(s curve.Sweep, c curve.Curve) plan.Message {
 	switch k := c.Knee; k.Bound {
 	case curve.Inside:
 		return plan.Say("sweep.knee", "of", c.Fixed.String(), "at", at(k.Row),
-			"rate", digits(s.Rows[k.Row].Mean("throughput.requests")), "latency", digits(1000*s.Rows[k.Row].Mean("e2el.mean")))
+			"rate", digits(s.Rows[k.Row].Mean(figure.RequestThroughput)), "latency", digits(1000*s.Rows[k.Row].Mean(figure.E2EL.Mean())))
 	case curve.AtMost:
 		return plan.Say("sweep.knee-below", "of", c.Fixed.String(), "at", at(k.Row))
 	default:

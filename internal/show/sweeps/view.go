@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -45,7 +45,7 @@ func quantities(s curve.Sweep, l *words.Language) (all []view.Quantity) {
 		if c.figure == "" || !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return !math.IsNaN(r.Mean(c.figure)) }) {
 			continue
 		}
-		q := metrics.QuantityOf(c.figure)
+		q := figure.Of(c.figure)
 		all = append(all, view.Quantity{Name: q.Name, Title: l.Say(q.Title()), Unit: string(q.Unit)})
 	}
 	return append(all,
@@ -83,11 +83,11 @@ func spreadOf(s curve.Sweep, row int, name string) (out view.SweepSpread, ok boo
 	case perUser:
 		at := user(s, row)
 		out = view.SweepSpread{N: len(r.Runs), Value: at.Mean, Low: positive(at.Smallest), High: positive(at.Largest)}
-		_, out.Predicted = r.Predicted["tpot.mean"]
+		_, out.Predicted = r.Predicted[figure.TPOT.Mean()]
 	case perDevice:
 		at := device(s, row)
 		out = view.SweepSpread{N: len(r.Runs), Value: at.Mean, Low: positive(at.Smallest), High: positive(at.Largest)}
-		_, out.Predicted = r.Predicted["throughput.output"]
+		_, out.Predicted = r.Predicted[figure.OutputThroughput]
 	default:
 		f := r.Figures[name]
 		out = view.SweepSpread{N: f.N, Value: r.Mean(name)}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
@@ -71,17 +72,17 @@ func figureName(name string) (words string, scale float64) {
 	switch name {
 	case "duration":
 		return "duration (s)", 1
-	case "throughput.output":
+	case figure.OutputThroughput:
 		return "output (tok/s)", 1
-	case "throughput.total":
+	case figure.TotalThroughput:
 		return "total (tok/s)", 1
 	case "concurrency":
 		return "requests in flight", 1
-	case "peak.output":
+	case figure.PeakOutput:
 		return "peak output (tok/s)", 1
-	case "throughput.requests":
+	case figure.RequestThroughput:
 		return "requests (req/s)", 1
-	case "peak.concurrency":
+	case figure.PeakConcurrency:
 		return "peak concurrency", 1
 	}
 	metric, statistic, _ := strings.Cut(name, ".")

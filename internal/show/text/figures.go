@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -186,38 +187,19 @@ const (
 	figureWidth = 9
 )
 
-// shown is what a figure is shown in: its unit, and that many times its value.
-func shown(name string) (unit string, scale float64) {
-	q := metrics.QuantityOf(name)
-	if q.Unit == metrics.Seconds && name != "duration" {
-		return "ms", 1000
-	}
-	return string(q.Unit), 1
-}
-
-// FigureUnit is the unit in which Figure shows a value.
-func FigureUnit(name string) string {
-	unit, _ := shown(name)
-	return unit
-}
-
 // FigureTitle is the name of a figure as the title of a column, with its unit.
 func FigureTitle(name string) string {
-	unit, _ := shown(name)
-	return strings.TrimSpace(strings.ToUpper(name) + " " + unit)
+	return strings.TrimSpace(strings.ToUpper(name) + " " + figure.Of(name).Show.Unit)
 }
 
-// Figure is the value of a figure in the unit of its title.
-func Figure(name string, v float64) string {
-	_, scale := shown(name)
-	return sig(scale * v)
-}
+// Figure is the value of a figure in the unit in which it is shown.
+func Figure(name string, v float64) string { return sig(figure.Of(name).Show.Factor * v) }
 
 // Figures lists what a tool reported whose tables nobody pastes.
 func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
 	for _, f := range o.Figures {
-		unit, scale := shown(f.Name)
-		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(metrics.QuantityOf(f.Name).Title()), 32), scale*f.Value, unit); err != nil {
+		of := figure.Of(f.Name)
+		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(of.Title()), 32), of.Show.Factor*f.Value, of.Show.Unit); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/predict"
@@ -213,7 +214,7 @@ func alignFirst(rows [][]string) {
 }
 
 // inRows are the figures of a row where there are no objectives.
-var inRows = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean", "e2el.mean"}
+var inRows = []string{figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean()}
 
 func columnsOf(r *predict.Report) (names []string) {
 	for _, row := range r.Rows {

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -112,7 +112,7 @@ func showOrigin(line func(name, value string), o *trace.Origin) {
 func showFigures(w io.Writer, figures []trace.Figure) {
 	fmt.Fprintln(w, "FIGURE\tVALUE\tUNIT")
 	for _, f := range figures {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), metrics.QuantityOf(f.Name).Unit)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), figure.Of(f.Name).Unit)
 	}
 	fmt.Fprintln(w)
 }

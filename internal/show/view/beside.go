@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -160,10 +161,10 @@ func (g *simulation) against(truth sample, l *words.Language) Prediction {
 		metric, _, _ := strings.Cut(name, ".")
 		m, ok := truth.figures[name]
 		predicted, also := g.figures[name]
-		if !ok || !also || m.Value <= 0 || !slices.Contains(predictable, metric) || name == "throughput.input" {
+		if !ok || !also || m.Value <= 0 || !slices.Contains(predictable, metric) || name == figure.InputThroughput {
 			continue
 		}
-		q := metrics.QuantityOf(name)
+		q := figure.Of(name)
 		d := Deviation{Name: name, Title: l.Say(q.Title()), Unit: string(q.Unit), Measured: m, Predicted: predicted, Share: predicted.Value/m.Value - 1}
 		if off, ok := known[name]; ok {
 			d.Known = &off

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -64,7 +65,7 @@ func known(is bool, v float64) *float64 {
 // within adds to the definition of a figure that compares the clocks of machines how far these can
 // be apart.
 func (w writer) within(definition, name string, f *trace.Fleet) string {
-	if f == nil || name != "peak.concurrency" {
+	if f == nil || name != figure.PeakConcurrency {
 		return definition
 	}
 	return text.Join(w.Word("list.stop"), definition, text.Apart(f, w.Language))

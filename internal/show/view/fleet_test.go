@@ -49,10 +49,10 @@ func TestAFleet(t *testing.T) {
 	if r.Fleet.Summary != "3 workers, 50 requests" || r.Fleet.Apart != apart {
 		t.Errorf("%q, %q", r.Fleet.Summary, r.Fleet.Apart)
 	}
-	if f := figure(t, r, "peak.concurrency"); !strings.HasSuffix(f.Definition, "; "+apart) {
+	if f := figureOf(t, r, "peak.concurrency"); !strings.HasSuffix(f.Definition, "; "+apart) {
 		t.Errorf("the peak is defined as %q", f.Definition)
 	}
-	if f := figure(t, r, "ttft.p99"); strings.Contains(f.Definition, apart) {
+	if f := figureOf(t, r, "ttft.p99"); strings.Contains(f.Definition, apart) {
 		t.Errorf("a latency is defined as %q", f.Definition)
 	}
 	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "the wall clock of a") {

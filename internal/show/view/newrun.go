@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -27,6 +28,7 @@ type Known struct {
 	// Figures are by the rules of Tool in its Form, empty for Pitot's own.
 	Figures    []trace.Figure
 	Tool, Form string
+	Rules      metrics.Rules
 	// Service are the latencies with their bounds and doubts, where somebody computed them; nil: nobody did.
 	Service  *metrics.Latencies
 	Failures []metrics.Class
@@ -101,13 +103,13 @@ func (w writer) figures(k Known) []Figure {
 		tool = "pitot"
 	}
 	for _, f := range k.Figures {
-		q := metrics.QuantityOf(f.Name)
+		q := figure.Of(f.Name)
 		metric, statistic, latency := strings.Cut(f.Name, ".")
-		if q.Unit != metrics.Seconds || !latency {
+		if q.Unit != figure.Seconds || !latency {
 			metric = ""
 		}
-		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: text.FigureUnit(f.Name), Text: shown(f), Value: number(f.Value)}
-		if says := metrics.DefinitionOf(tool, f.Name).Says; says != "" {
+		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show.Unit, Text: shown(f), Value: number(f.Value)}
+		if says := k.Rules.Definition(tool, f.Name).Says; says != "" {
 			one.Definition = w.Word(says)
 		}
 		one.Definition = w.within(one.Definition, f.Name, k.Run.Fleet)
@@ -119,12 +121,12 @@ func (w writer) figures(k Known) []Figure {
 
 // shown is the value of a figure, a number of things without decimals.
 func shown(f trace.Figure) string {
-	unit := metrics.QuantityOf(f.Name).Unit
+	unit := figure.Of(f.Name).Unit
 	whole := f.Value == math.Trunc(f.Value) && math.Abs(f.Value) < 1e15
 	switch {
 	case math.IsNaN(f.Value):
 		return "–"
-	case whole && (unit == metrics.Count || unit == metrics.TokenCount):
+	case whole && (unit == figure.Count || unit == figure.TokenCount):
 		return strconv.FormatFloat(f.Value, 'f', -1, 64)
 	}
 	return text.Figure(f.Name, f.Value)

@@ -33,7 +33,7 @@ func measured() Known {
 	}
 }
 
-func figure(t *testing.T, r Run, name string) Figure {
+func figureOf(t *testing.T, r Run, name string) Figure {
 	t.Helper()
 	i := slices.IndexFunc(r.Figures, func(f Figure) bool { return f.Name == name })
 	if i < 0 {
@@ -50,13 +50,13 @@ func TestARun(t *testing.T) {
 	if *r.Seconds != 5 || r.Requests != (Requests{Planned: 50, Sent: 50, OK: 48, Failed: 2}) || r.Predicted != "" {
 		t.Errorf("%v %+v %q", *r.Seconds, r.Requests, r.Predicted)
 	}
-	if f := figure(t, r, "requests.ok"); f.Text != "48" || f.Group != "" || f.Doubt != "" {
+	if f := figureOf(t, r, "requests.ok"); f.Text != "48" || f.Group != "" || f.Doubt != "" {
 		t.Errorf("%+v", f)
 	}
-	if f := figure(t, r, "ttft.p99"); f.Text != "200.0" || f.Unit != "ms" || f.Group != "ttft" || f.Doubt == "" || f.Definition == "" || *f.Value != 0.2 {
+	if f := figureOf(t, r, "ttft.p99"); f.Text != "200.0" || f.Unit != "ms" || f.Group != "ttft" || f.Doubt == "" || f.Definition == "" || *f.Value != 0.2 {
 		t.Errorf("%+v", f)
 	}
-	if f := figure(t, r, "itl.p99"); f.Value != nil || f.Text != "–" {
+	if f := figureOf(t, r, "itl.p99"); f.Value != nil || f.Text != "–" {
 		t.Errorf("%+v", f)
 	}
 	if !strings.Contains(r.Spec, "kind: at-once") || len(r.Failures) != 1 || r.Failures[0].Title == "" || r.Failures[0].Status != 503 {
@@ -97,13 +97,13 @@ func TestBoundsAndDoubtsOfFigures(t *testing.T) {
 	}
 	k.Service = &metrics.Latencies{TTFT: d, ITL: metrics.Distribution{Invalid: true}}
 	r := NewRun(k, words.In("en"))
-	if f := figure(t, r, "ttft.median"); *f.Low != 1 || *f.High != 3 || f.Doubt != "" {
+	if f := figureOf(t, r, "ttft.median"); *f.Low != 1 || *f.High != 3 || f.Doubt != "" {
 		t.Errorf("%+v", f)
 	}
-	if f := figure(t, r, "ttft.p99"); *f.Low != 2 || *f.High != 4 {
+	if f := figureOf(t, r, "ttft.p99"); *f.Low != 2 || *f.High != 4 {
 		t.Errorf("%+v", f)
 	}
-	if f := figure(t, r, "itl.p99"); !strings.Contains(f.Doubt, "merged") || f.Low != nil {
+	if f := figureOf(t, r, "itl.p99"); !strings.Contains(f.Doubt, "merged") || f.Low != nil {
 		t.Errorf("%+v", f)
 	}
 }

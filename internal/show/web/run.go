@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/digest"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/tool/again"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // runRoutes are those of one run.
@@ -30,7 +31,7 @@ func (s *Server) run(q asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := view.Known{Listing: l}
+	k := view.Known{Listing: l, Rules: known.Rules()}
 	if k.Run, err = s.Runs.Run(l.ID); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -41,15 +42,15 @@ var (
 		word(`\bITL\b|inter[- ]token latency`, "itl"),
 		word(`\bICL\b`, "icl"),
 		word(`\bE2EL?\b(?:\s+latency)?|end[- ]to[- ]end(?:\s+latency)?|端到端(?:时延|延迟|耗时)?`, "e2el"),
-		word(`request throughput|\b(?:QPS|RPS)\b|请求吞吐(?:量|率)?`, "throughput.requests"),
-		word(`(?:total|overall) (?:token )?throughput|总吞吐(?:量|率)?`, "throughput.total"),
-		word(`(?:input|prefill) (?:token )?throughput|输入吞吐(?:量|率)?`, "throughput.input"),
-		word(`peak output (?:token )?throughput|峰值输出吞吐(?:量|率)?`, "peak.output"),
-		word(`(?:output|generation|decode) (?:token )?throughput|\bTPS\b|输出吞吐(?:量|率)?`, "throughput.output"),
+		word(`request throughput|\b(?:QPS|RPS)\b|请求吞吐(?:量|率)?`, figure.RequestThroughput),
+		word(`(?:total|overall) (?:token )?throughput|总吞吐(?:量|率)?`, figure.TotalThroughput),
+		word(`(?:input|prefill) (?:token )?throughput|输入吞吐(?:量|率)?`, figure.InputThroughput),
+		word(`peak output (?:token )?throughput|峰值输出吞吐(?:量|率)?`, figure.PeakOutput),
+		word(`(?:output|generation|decode) (?:token )?throughput|\bTPS\b|输出吞吐(?:量|率)?`, figure.OutputThroughput),
 		word(`throughput|吞吐(?:量|率)?`, "throughput"),
 		word(`\bgoodput\b`, "goodput"),
 		word(`(?:benchmark )?duration\b`, "duration"),
-		word(`accept(?:ance)? length|接受长度`, "accept_length"),
+		word(`accept(?:ance)? length|接受长度`, figure.AcceptLength),
 	}
 	statisticWords = vocabulary{
 		word(`\b(?:mean|avg|average)\b|平均|均值`, "mean"),
@@ -299,7 +300,7 @@ func (c *claim) quantify(number, unit, way string) bool {
 		return false
 	}
 	c.Step = math.Pow10(-len(fraction))
-	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{"goodput", "accept_length", "peak.output"}, c.Metric)
+	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{"goodput", figure.AcceptLength, figure.PeakOutput}, c.Metric)
 	if !isShare(unit) {
 		return c.factor(v, way, latency)
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/others"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -87,7 +88,7 @@ func TestITLOfAIPerfIsAMean(t *testing.T) {
 	if !ok || itl.Value >= icl.Value {
 		t.Errorf("itl %v, icl %v", itl, icl)
 	}
-	if d := metrics.DefinitionOf(o.Tool, "itl.p99"); d.Says != "definition.gap-mean-as-itl" {
+	if d := tool.Rules([]tool.Tool{others.AIPerf()}).Definition(o.Tool, "itl.p99"); d.Says != "definition.gap-mean-as-itl" {
 		t.Errorf("defined as %v", d)
 	}
 }

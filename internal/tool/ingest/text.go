@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -516,7 +517,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
 		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
 	}
-	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
+	if f, ok := o.Figure(figure.Duration); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)
 	}
 	return run, true

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -35,19 +38,19 @@ var units = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, 
 
 // numbers are metrics of one number.
 var numbers = result.Names{
-	{"request_count", "requests.ok"},
-	{"error_request_count", "requests.failed"},
+	{"request_count", figure.RequestsOK},
+	{"error_request_count", figure.RequestsFailed},
 	{"benchmark_duration", "duration"},
-	{"total_isl", "tokens.input"},
-	{"total_input_tokens", "tokens.input"},
-	{"total_osl", "tokens.output"},
-	{"total_output_tokens", "tokens.output"},
-	{"request_throughput", "throughput.requests"},
+	{"total_isl", figure.InputTokens},
+	{"total_input_tokens", figure.InputTokens},
+	{"total_osl", figure.OutputTokens},
+	{"total_output_tokens", figure.OutputTokens},
+	{"request_throughput", figure.RequestThroughput},
 	{"goodput", "goodput"},
 	{"request_goodput", "goodput"},
-	{"input_token_throughput", "throughput.input"},
-	{"output_token_throughput", "throughput.output"},
-	{"total_token_throughput", "throughput.total"},
+	{"input_token_throughput", figure.InputThroughput},
+	{"output_token_throughput", figure.OutputThroughput},
+	{"total_token_throughput", figure.TotalThroughput},
 	{"effective_concurrency", "concurrency"},
 }
 
@@ -60,11 +63,14 @@ var aiperfLatencies = result.Names{
 	{"request_latency", "e2el"},
 }
 
+// genaiPerf is the tool that AIPerf grew out of, with the same names.
+const genaiPerf = "genai-perf"
+
 func aiperfRead(r *result.Reading) {
 	o := r.Object
 	tool := "aiperf"
 	if !o.Has("aiperf_version") && !o.Has("schema_version") && !o.Has("records") {
-		tool = "genai-perf"
+		tool = genaiPerf
 	}
 	f := r.Draft(tool)
 	m := metricsOf(o)
@@ -116,11 +122,11 @@ func aiperfFigures(f *result.Draft, m *result.Object) (used map[string]bool) {
 // tokens takes sums of tokens from the lengths where there is no count, and
 // no failures where there is no count of any.
 func tokens(f *result.Draft, m *result.Object) {
-	ok, counted := f.Origin.Figure("requests.ok")
-	if _, failed := f.Origin.Figure("requests.failed"); counted && !failed {
-		f.Figure("requests.failed", 0)
+	ok, counted := f.Origin.Figure(figure.RequestsOK)
+	if _, failed := f.Origin.Figure(figure.RequestsFailed); counted && !failed {
+		f.Figure(figure.RequestsFailed, 0)
 	}
-	for _, n := range [][2]string{{"input_sequence_length", "tokens.input"}, {"output_sequence_length", "tokens.output"}} {
+	for _, n := range [][2]string{{"input_sequence_length", figure.InputTokens}, {"output_sequence_length", figure.OutputTokens}} {
 		if mean, has := m.Object(n[0]).Float("avg"); has && counted {
 			f.Figure(n[1], mean*ok.Value)
 		}
@@ -195,7 +201,7 @@ func aiperfTimes(f *result.Draft, o *result.Object) {
 	if err == nil {
 		f.Run.Started = begin
 	}
-	d, ok := f.Origin.Figure("duration")
+	d, ok := f.Origin.Figure(figure.Duration)
 	f.Lasted(d.Value, ok)
 }
 
@@ -218,5 +224,11 @@ func AIPerfFormat() result.Format {
 
 // AIPerf is AIPerf.
 func AIPerf() tool.Tool {
-	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat()}
+	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat(), Definitions: metrics.Definitions{
+		Tool: "aiperf", Also: genaiPerf,
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.request-to-token", figure.ITL: "definition.gap-mean-as-itl", figure.ICL: "definition.chunk-gaps-as-icl",
+			figure.E2EL: "definition.request-to-last-token",
+		},
+	}}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
@@ -98,19 +100,19 @@ func guidellmFigures(f *result.Draft, b *result.Object) {
 	if totals == nil { // before 0.4
 		totals = b.Object("request_totals")
 	}
-	f.Add("requests.ok", totals, "successful")
-	f.Add("requests.failed", totals, "errored")
+	f.Add(figure.RequestsOK, totals, "successful")
+	f.Add(figure.RequestsFailed, totals, "errored")
 	f.Add("requests.incomplete", totals, "incomplete")
-	f.Add("duration", b, "duration")
-	f.Add("tokens.input", of("prompt_token_count"), "total_sum")
-	f.Add("tokens.output", of("output_token_count"), "total_sum")
-	f.Add("throughput.requests", of("requests_per_second"), "mean")
-	f.Add("goodput", m, "request_goodput")
-	f.Add("throughput.input", of("prompt_tokens_per_second"), "mean")
-	f.Add("throughput.output", of("output_tokens_per_second"), "mean")
-	f.Add("throughput.total", of("tokens_per_second"), "mean")
-	f.Add("concurrency", of("request_concurrency"), "mean")
-	f.Add("peak.concurrency", of("request_concurrency"), "max")
+	f.Add(figure.Duration, b, "duration")
+	f.Add(figure.InputTokens, of("prompt_token_count"), "total_sum")
+	f.Add(figure.OutputTokens, of("output_token_count"), "total_sum")
+	f.Add(figure.RequestThroughput, of("requests_per_second"), "mean")
+	f.Add(figure.Goodput, m, "request_goodput")
+	f.Add(figure.InputThroughput, of("prompt_tokens_per_second"), "mean")
+	f.Add(figure.OutputThroughput, of("output_tokens_per_second"), "mean")
+	f.Add(figure.TotalThroughput, of("tokens_per_second"), "mean")
+	f.Add(figure.Concurrency, of("request_concurrency"), "mean")
+	f.Add(figure.PeakConcurrency, of("request_concurrency"), "max")
 	for _, l := range guidellmLatencies {
 		latency(f, l[1], of(l[0]), unit(l[0]))
 	}
@@ -204,5 +206,11 @@ func GuideLLMFormat() result.Format { return result.Format{Is: guidellmIsResult,
 
 // GuideLLM is GuideLLM.
 func GuideLLM() tool.Tool {
-	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: GuideLLMFormat()}
+	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: GuideLLMFormat(), Definitions: metrics.Definitions{
+		Tool: "guidellm",
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token", figure.ITL: "definition.weighed-gap-mean",
+			figure.E2EL: "definition.request-to-end",
+		},
+	}}
 }

@@ -3,6 +3,8 @@ package others
 import (
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -51,16 +53,16 @@ func inferenceperfRead(r *result.Reading) {
 
 func inferenceperfFigures(f *result.Draft, o *result.Object) {
 	ok := o.Object("successes")
-	f.Add("requests.ok", ok, "count")
-	f.Add("requests.failed", o.Object("failures"), "count")
-	f.Add("duration", o, "benchmark_time_seconds")
-	f.Add("tokens.input", ok.Object("prompt_tokens"), "total")
-	f.Add("tokens.output", ok.Object("output_tokens"), "total")
+	f.Add(figure.RequestsOK, ok, "count")
+	f.Add(figure.RequestsFailed, o.Object("failures"), "count")
+	f.Add(figure.Duration, o, "benchmark_time_seconds")
+	f.Add(figure.InputTokens, ok.Object("prompt_tokens"), "total")
+	f.Add(figure.OutputTokens, ok.Object("output_tokens"), "total")
 	rates := ok.Object("throughput")
-	f.Add("throughput.requests", rates, "requests_per_sec")
-	f.Add("throughput.input", rates, "input_tokens_per_sec")
-	f.Add("throughput.output", rates, "output_tokens_per_sec")
-	f.Add("throughput.total", rates, "total_tokens_per_sec")
+	f.Add(figure.RequestThroughput, rates, "requests_per_sec")
+	f.Add(figure.InputThroughput, rates, "input_tokens_per_sec")
+	f.Add(figure.OutputThroughput, rates, "output_tokens_per_sec")
+	f.Add(figure.TotalThroughput, rates, "total_tokens_per_sec")
 	latency := ok.Object("latency")
 	for _, l := range inferenceperfLatencies {
 		f.Distribution(l[1], latency.Object(l[0]), inferenceperfTerms, 1)
@@ -95,5 +97,11 @@ func InferencePerfFormat() result.Format {
 
 // InferencePerf is inference-perf.
 func InferencePerf() tool.Tool {
-	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: InferencePerfFormat()}
+	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: InferencePerfFormat(), Definitions: metrics.Definitions{
+		Tool: "inference-perf",
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean", figure.ITL: "definition.own-token-gaps",
+			figure.E2EL: "definition.request-to-end",
+		},
+	}}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -81,7 +81,7 @@ func (f *Draft) eachOf(name string, l *List) {
 var families = []string{"spec_decode", "diffusion", "probe", "steady_state"}
 
 // flatName is the name of a figure, "" for what is a setting.
-func flatName(member string, named Names) (figure string, unit float64) {
+func flatName(member string, named Names) (name string, unit float64) {
 	unit = 1
 	bare, inMilliseconds := strings.CutSuffix(member, "_ms")
 	if inMilliseconds {
@@ -99,7 +99,7 @@ func flatName(member string, named Names) (figure string, unit float64) {
 		}
 	}
 	statistic, metric, ok := strings.Cut(bare, "_")
-	if !inMilliseconds || !ok || !isStatistic(statistic) {
+	if !inMilliseconds || !ok || !figure.IsStatistic(statistic) {
 		return "", 0
 	}
 	return metricName(metric) + "." + statistic, unit
@@ -118,21 +118,6 @@ func metricName(metric string) string {
 	return metric
 }
 
-func isStatistic(s string) bool {
-	_, ok := percentile(s)
-	return ok || slices.Contains([]string{"mean", "median", "std", "min", "max"}, s)
-}
-
-// percentile reads p99 and p99.9.
-func percentile(s string) (float64, bool) {
-	digits, ok := strings.CutPrefix(s, "p")
-	if !ok || !isNumber(digits) {
-		return 0, false
-	}
-	p, err := strconv.ParseFloat(digits, 64)
-	return p, err == nil && p >= 0 && p <= 100
-}
-
 // Distribution adds the statistics of o, whose members are called by the names
 // in terms or pN, in a unit of which a second has so many.
 func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64) {
@@ -142,7 +127,7 @@ func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64
 		}
 	}
 	for name := range o.All() {
-		if p, ok := percentile(name); ok {
+		if p, ok := figure.ParsePercentile(name); ok {
 			if v, ok := o.Float(name); ok {
 				f.Figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)
 			}
@@ -155,18 +140,18 @@ func (f *Draft) Requests() int { return Sent(f.Origin) }
 
 // Sent is how many requests a tool counts.
 func Sent(o *trace.Origin) (n int) {
-	for _, name := range []string{"requests.ok", "requests.failed", "requests.incomplete"} {
-		figure, ok := o.Figure(name)
-		n += max(0, toInt(figure.Value, ok))
+	for _, name := range []string{figure.RequestsOK, figure.RequestsFailed, "requests.incomplete"} {
+		f, ok := o.Figure(name)
+		n += max(0, toInt(f.Value, ok))
 	}
 	return n
 }
 
 // Percentiles are those that a result has of any metric.
 func (f *Draft) Percentiles() (all []float64) {
-	for _, figure := range f.Origin.Figures {
-		_, statistic, _ := strings.Cut(figure.Name, ".")
-		if p, ok := percentile(statistic); ok && metrics.Known(figure.Name) && !slices.Contains(all, p) {
+	for _, one := range f.Origin.Figures {
+		_, statistic := figure.Split(one.Name)
+		if p, ok := figure.ParsePercentile(statistic); ok && figure.Known(one.Name) && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}

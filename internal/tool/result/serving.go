@@ -3,6 +3,7 @@ package result
 import (
 	"math"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -135,21 +136,21 @@ func (f *Figures) Rates() {
 // A MetricLatency is a metric in a report.
 type MetricLatency struct {
 	Key    string // in the members of a result file
-	Metric string // in the names of figures
+	Metric figure.Metric
 	metrics.Distribution
 }
 
 // Metrics are the latencies in the order of vLLM's report.
 func (f *Figures) Metrics() []MetricLatency {
-	return []MetricLatency{{"ttft", "ttft", f.TTFT}, {"tpot", "tpot", f.TPOT}, {"itl", "itl", f.ITL}, {"e2el", "e2el", f.E2EL}}
+	return []MetricLatency{{"ttft", figure.TTFT, f.TTFT}, {"tpot", figure.TPOT, f.TPOT}, {"itl", figure.ITL, f.ITL}, {"e2el", figure.E2EL, f.E2EL}}
 }
 
 // Rows adds the rows of a table.
 func (l MetricLatency) Rows(e *Entries) {
-	e.Add(l.Metric+".mean", l.Mean)
-	e.Add(l.Metric+".median", l.Median)
+	e.Add(l.Metric.Mean(), l.Mean)
+	e.Add(l.Metric.Median(), l.Median)
 	for _, p := range l.Percentiles {
-		e.Add(l.Metric+".p"+Percentile(p.P), p.Value)
+		e.Add(l.Metric.Of("p"+Percentile(p.P)), p.Value)
 	}
 }
 
@@ -165,14 +166,14 @@ func (l MetricLatency) Members(o *python.Object) {
 
 // List are the figures that are no statistics of latencies.
 func (f *Figures) List() (l metrics.List) {
-	l.Add("requests.ok", float64(f.Completed))
-	l.Add("duration", f.Duration)
-	l.Add("tokens.input", float64(f.TotalInput))
-	l.Add("tokens.output", float64(f.TotalOutput))
-	l.Add("throughput.requests", f.RequestThroughput)
-	l.Add("throughput.output", f.OutputThroughput)
-	l.Add("throughput.total", f.TotalTokenThroughput)
-	l.Add("peak.output", f.MaxOutputPerSecond)
-	l.Add("peak.concurrency", float64(f.MaxConcurrent))
+	l.Add(figure.RequestsOK, float64(f.Completed))
+	l.Add(figure.Duration, f.Duration)
+	l.Add(figure.InputTokens, float64(f.TotalInput))
+	l.Add(figure.OutputTokens, float64(f.TotalOutput))
+	l.Add(figure.RequestThroughput, f.RequestThroughput)
+	l.Add(figure.OutputThroughput, f.OutputThroughput)
+	l.Add(figure.TotalThroughput, f.TotalTokenThroughput)
+	l.Add(figure.PeakOutput, f.MaxOutputPerSecond)
+	l.Add(figure.PeakConcurrency, float64(f.MaxConcurrent))
 	return l
 }

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -410,10 +412,10 @@ func one(is bool) int {
 // totals are the figures that are no statistics of latencies.
 func (s *Figures) totals() metrics.List {
 	l := s.List()
-	l.Add("throughput.input", s.InputThroughput)
-	l.Add("concurrency", s.Concurrency)
+	l.Add(figure.InputThroughput, s.InputThroughput)
+	l.Add(figure.Concurrency, s.Concurrency)
 	if s.AcceptLength != 0 {
-		l.Add("accept_length", s.AcceptLength)
+		l.Add(figure.AcceptLength, s.AcceptLength)
 	}
 	return l
 }
@@ -424,7 +426,7 @@ func (s *Figures) figures() []trace.Figure {
 		l.Distribution(m.Metric, m.Distribution)
 	}
 	if s.ITL.N > 0 {
-		l.Add("itl.max", s.ITL.Max)
+		l.Add(figure.ITL.Max(), s.ITL.Max)
 	}
 	return l
 }
@@ -434,6 +436,10 @@ func Definitions() metrics.Definitions {
 	return metrics.Definitions{
 		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
 		TellsLimits: func(*trace.Origin) bool { return true },
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token", figure.ITL: "definition.divided-gaps",
+			figure.E2EL: "definition.gate-to-last-line", figure.Peak: "definition.token-event-peaks",
+		},
 	}
 }
 

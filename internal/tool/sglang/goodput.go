@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -44,7 +45,7 @@ func (c *cacheHits) rate() float64 { return float64(c.Cached) / float64(max(1, c
 func (c *cacheHits) entries(e *result.Entries) {
 	e.Add("cache.prompt_tokens", float64(c.Prompt))
 	e.Add("cache.cached_tokens", float64(c.Cached))
-	e.Add("cache.hit_rate", c.rate())
+	e.Add(figure.CacheHitRate, c.rate())
 	if !c.Detailed || c.Cached == 0 {
 		return
 	}
@@ -118,8 +119,8 @@ func (g goodput) entries(e *result.Entries, duration float64) {
 		words = append(words, l.Name+":"+strconv.FormatFloat(l.MS, 'g', 6, 64))
 	}
 	e.Say("SLOs (ms):", strings.Join(words, " "))
-	e.Add("goodput", g.perSecond(duration))
-	e.Add("slo.attainment", g.share(g.good))
+	e.Add(figure.Goodput, g.perSecond(duration))
+	e.Add(figure.SLOAttainment, g.share(g.good))
 	for i, l := range g.limits {
 		e.Add("slo.attainment."+strings.ToUpper(l.Name), g.share(g.met[i]))
 	}

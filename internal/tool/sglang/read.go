@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -17,20 +18,20 @@ func isResult(o *result.Object) bool {
 
 var resultNames = result.Names{
 	{"duration", "duration"},
-	{"completed", "requests.ok"},
-	{"total_input_tokens", "tokens.input"},
-	{"total_input_text_tokens", "tokens.input_text"},
-	{"total_input_vision_tokens", "tokens.input_vision"},
-	{"total_output_tokens", "tokens.output"},
-	{"total_output_tokens_retokenized", "tokens.output_retokenized"},
-	{"request_throughput", "throughput.requests"},
-	{"input_throughput", "throughput.input"},
-	{"output_throughput", "throughput.output"},
-	{"total_throughput", "throughput.total"},
+	{"completed", figure.RequestsOK},
+	{"total_input_tokens", figure.InputTokens},
+	{"total_input_text_tokens", figure.InputTextTokens},
+	{"total_input_vision_tokens", figure.InputVisionTokens},
+	{"total_output_tokens", figure.OutputTokens},
+	{"total_output_tokens_retokenized", figure.RetokenizedTokens},
+	{"request_throughput", figure.RequestThroughput},
+	{"input_throughput", figure.InputThroughput},
+	{"output_throughput", figure.OutputThroughput},
+	{"total_throughput", figure.TotalThroughput},
 	{"concurrency", "concurrency"},
-	{"accept_length", "accept_length"},
-	{"max_output_tokens_per_s", "peak.output"},
-	{"max_concurrent_requests", "peak.concurrency"},
+	{figure.AcceptLength, figure.AcceptLength},
+	{"max_output_tokens_per_s", figure.PeakOutput},
+	{"max_concurrent_requests", figure.PeakConcurrency},
 }
 
 // readResult reads a line, plain or with --output-details.
@@ -71,7 +72,7 @@ func readCache(f *result.Draft, o *result.Object) {
 		f.Add(n[1], o, n[0])
 	}
 	if v, ok := o.Float("cache_hit_rate_pct"); ok {
-		f.Figure("cache.hit_rate", v/100)
+		f.Figure(figure.CacheHitRate, v/100)
 	}
 }
 
@@ -106,11 +107,11 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	readPlan(f, r.Object, c.N)
 	f.Origin.Detail = trace.Undated
 	f.Records = c.Records(result.Recorder{Counted: c.Has("output_lens")})
-	f.Figure("requests.failed", float64(c.N-c.OK)) // the summary does not count them
+	f.Figure(figure.RequestsFailed, float64(c.N-c.OK)) // the summary does not count them
 	f.Check(r.Object, c.OK)
-	accepted, _ := r.Object.Float("accept_length")
+	accepted, _ := r.Object.Float(figure.AcceptLength)
 	divides := accepted > 0 && strings.HasPrefix(r.Object.Text("backend"), "sglang-oai") // by tokens that the file does not have
 	if gap := c.LongestGap(); gap > 0 && !divides {
-		f.Figure("itl.max", gap) // of the table, though not of the summary
+		f.Figure(figure.ITL.Max(), gap) // of the table, though not of the summary
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -55,15 +56,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.totals(&e)
 	newGoodput(r.limits(), r.Figures.Requests).entries(&e, r.Figures.Duration)
 	for _, l := range r.latencies() {
-		if l.Metric == "e2el" && !r.version.Since(Main) {
+		if l.Metric == figure.E2EL && !r.version.Since(Main) {
 			l.Percentiles = nil // the file has one
 		}
-		if l.Metric == "e2el" || !r.embedding() {
+		if l.Metric == figure.E2EL || !r.embedding() {
 			l.Rows(&e)
 		}
 	}
 	if !r.embedding() {
-		e.Add("itl.max", r.Figures.ITL.Max)
+		e.Add(figure.ITL.Max(), r.Figures.ITL.Max)
 	}
 	if r.Cache != nil {
 		r.Cache.entries(&e)
@@ -82,10 +83,10 @@ func (r *Report) Unanswered() error {
 
 // latencies are those of the report, with the percentiles that its form has.
 func (r *Report) latencies() []result.MetricLatency {
-	all := append([]result.MetricLatency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)
+	all := append([]result.MetricLatency{{Key: "e2e_latency", Metric: figure.E2EL, Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)
 	for i, l := range all {
 		all[i].Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), func(p metrics.Percentile) bool {
-			return !r.version.Since(Main) && p.P != 99 && (p.P != 95 || l.Metric != "itl")
+			return !r.version.Since(Main) && p.P != 99 && (p.P != 95 || l.Metric != figure.ITL)
 		})
 	}
 	return all
@@ -116,15 +117,15 @@ func (r *Report) totals(e *result.Entries) {
 	}
 	e.Say("Max request concurrency:", limit)
 	for _, t := range f.totals() {
-		if !r.embedding() || !slices.Contains([]string{"tokens.output", "throughput.output", "peak.output", "throughput.total"}, t.Name) {
+		if !r.embedding() || !slices.Contains([]string{figure.OutputTokens, figure.OutputThroughput, figure.PeakOutput, figure.TotalThroughput}, t.Name) {
 			e.Add(t.Name, t.Value)
 		}
 	}
-	e.Add("tokens.input_text", float64(f.TotalInputText))
+	e.Add(figure.InputTextTokens, float64(f.TotalInputText))
 	if r.pictures() || !r.version.Since(Main) {
-		e.Add("tokens.input_vision", float64(f.TotalInputVision))
+		e.Add(figure.InputVisionTokens, float64(f.TotalInputVision))
 	}
 	if !r.embedding() {
-		e.Add("tokens.output_retokenized", float64(f.TotalRetokenized))
+		e.Add(figure.RetokenizedTokens, float64(f.TotalRetokenized))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -25,26 +26,26 @@ func layout(string) result.Layout {
 			result.Words("Backend:"),
 			result.Words("Traffic request rate:"),
 			result.Words("Max request concurrency:"),
-			result.Count("Successful requests:", "requests.ok"),
+			result.Count("Successful requests:", figure.RequestsOK),
 			result.NumberRow("Benchmark duration (s):", "duration"),
-			result.Count("Total input tokens:", "tokens.input"),
-			result.Count("Total input text tokens:", "tokens.input_text"),
-			result.Count("Total input vision tokens:", "tokens.input_vision"),
-			result.Count("Total generated tokens:", "tokens.output"),
-			result.Count("Total generated tokens (retokenized):", "tokens.output_retokenized"),
-			result.NumberRow("Request throughput (req/s):", "throughput.requests"),
-			result.NumberRow("Input token throughput (tok/s):", "throughput.input"),
-			result.NumberRow("Output token throughput (tok/s):", "throughput.output"),
-			result.NumberRow("Peak output token throughput (tok/s):", "peak.output"),
-			result.Count("Peak concurrent requests:", "peak.concurrency"),
-			result.NumberRow("Total token throughput (tok/s):", "throughput.total"),
+			result.Count("Total input tokens:", figure.InputTokens),
+			result.Count("Total input text tokens:", figure.InputTextTokens),
+			result.Count("Total input vision tokens:", figure.InputVisionTokens),
+			result.Count("Total generated tokens:", figure.OutputTokens),
+			result.Count("Total generated tokens (retokenized):", figure.RetokenizedTokens),
+			result.NumberRow("Request throughput (req/s):", figure.RequestThroughput),
+			result.NumberRow("Input token throughput (tok/s):", figure.InputThroughput),
+			result.NumberRow("Output token throughput (tok/s):", figure.OutputThroughput),
+			result.NumberRow("Peak output token throughput (tok/s):", figure.PeakOutput),
+			result.Count("Peak concurrent requests:", figure.PeakConcurrency),
+			result.NumberRow("Total token throughput (tok/s):", figure.TotalThroughput),
 			result.NumberRow("Concurrency:", "concurrency"),
-			result.NumberRow("Accept length:", "accept_length"),
+			result.NumberRow("Accept length:", figure.AcceptLength),
 		}},
 		{Title: "Goodput", Fill: "-", Rows: []result.Row{
 			result.Words("SLOs (ms):"),
 			result.NumberRow("Request goodput (req/s):", "goodput"),
-			result.Percent("SLO attainment (%):", "slo.attainment"),
+			result.Percent("SLO attainment (%):", figure.SLOAttainment),
 			result.Percent("* SLO attainment (%):", "slo.attainment.*"),
 		}},
 		result.LatencySection("End-to-End Latency", "E2E Latency", "e2el"),
@@ -58,7 +59,7 @@ func layout(string) result.Layout {
 			result.Count("  Host:", "cache.host"),
 			result.Count("  Storage:", "cache.storage"),
 			result.Count("  Storage (*):", "cache.storage.*"),
-			result.Share("Cache hit rate:", "cache.hit_rate"),
+			result.Share("Cache hit rate:", figure.CacheHitRate),
 			result.Share("  Device:", "cache.device_share"),
 			result.Share("  Host:", "cache.host_share"),
 			result.Share("  Storage:", "cache.storage_share"),
@@ -69,7 +70,7 @@ func layout(string) result.Layout {
 
 // formOf is the oldest form that has such rows.
 func formOf(r *result.TableReading, _ []result.Match) string {
-	if r.Has("cache.", "e2el.p", "ttft.p90", "ttft.p95") || !r.Has("ttft.") && r.Has("e2el.") {
+	if r.Has("cache.", "e2el.p", figure.TTFT.P(90), figure.TTFT.P(95)) || !r.Has("ttft.") && r.Has("e2el.") {
 		return string(Main)
 	}
 	return string(V2601)
@@ -96,7 +97,7 @@ func setting(run trace.Run, label string) string {
 }
 
 // unprinted: images are counted with datasets that have some.
-func unprinted(o *trace.Origin, figure string) bool {
+func unprinted(o *trace.Origin, name string) bool {
 	images := o.Setup["dataset_name"] == "image" || o.Setup["dataset_name"] == "mmmu"
-	return figure == "tokens.input_vision" && o.Detail != trace.Table && !images
+	return name == figure.InputVisionTokens && o.Detail != trace.Table && !images
 }

@@ -11,9 +11,8 @@ import (
 
 // Tool is sglang.bench_serving.
 func Tool() tool.Tool {
-	definitions := Definitions()
 	return tool.Tool{
-		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: result.Format{Is: isResult, Read: readResult},
+		Name: "sglang", Program: "sglang.bench_serving", Definitions: Definitions(), Result: result.Format{Is: isResult, Read: readResult},
 		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{

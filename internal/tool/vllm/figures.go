@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -285,18 +287,18 @@ func optionsOf(t *trace.Trace, form string) Options {
 }
 
 // outputFigures are those of answers with text.
-var outputFigures = []string{"tokens.output", "throughput.output", "peak.output", "peak.concurrency"}
+var outputFigures = []string{figure.OutputTokens, figure.OutputThroughput, figure.PeakOutput, figure.PeakConcurrency}
 
 // totals are the figures that are no statistics of latencies.
 func (v *Figures) totals() metrics.List {
 	l := v.List()
-	l.Add("requests.failed", float64(v.Failed))
+	l.Add(figure.RequestsFailed, float64(v.Failed))
 	if v.Pooling {
-		l.Add("throughput.inputs", v.InputThroughput)
+		l.Add(figure.TextThroughput, v.InputThroughput)
 		return slices.DeleteFunc(l, func(f trace.Figure) bool { return slices.Contains(outputFigures, f.Name) })
 	}
-	l.Add("goodput", v.RequestGoodput)
-	l.Add("rtfx", v.RTFx)
+	l.Add(figure.Goodput, v.RequestGoodput)
+	l.Add(figure.RTFx, v.RTFx)
 	return l
 }
 
@@ -312,7 +314,7 @@ func (v *Figures) latencies() []result.MetricLatency {
 // figures are the totals that say something, and the latencies: of no second token or
 // no gap at all they are zeros to that tool.
 func (v *Figures) figures() []trace.Figure {
-	l := slices.DeleteFunc(v.totals(), func(f trace.Figure) bool { return f.Value == 0 && (f.Name == "goodput" || f.Name == "rtfx") })
+	l := slices.DeleteFunc(v.totals(), func(f trace.Figure) bool { return f.Value == 0 && (f.Name == figure.Goodput || f.Name == figure.RTFx) })
 	if v.Completed == 0 {
 		return l
 	}
@@ -329,6 +331,10 @@ func Definitions() metrics.Definitions {
 		Tool: "vllm", Figures: figuresOf, Samples: samplesOf, Native: "completions",
 		// The oldest tables never had them.
 		TellsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
+		Says: map[figure.Metric]plan.Code{
+			figure.TTFT: "definition.gate-to-choice", figure.TPOT: "definition.events-per-token", figure.ITL: "definition.event-gaps",
+			figure.E2EL: "definition.gate-to-last-choice", figure.Peak: "definition.event-peaks",
+		},
 	}
 }
 

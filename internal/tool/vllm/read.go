@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -18,31 +19,31 @@ func isResult(o *result.Object) bool {
 // resultNames are the members that are figures, but for those with a statistic in
 // their name.
 var resultNames = result.Names{
-	{"completed", "requests.ok"},
-	{"failed", "requests.failed"},
+	{"completed", figure.RequestsOK},
+	{"failed", figure.RequestsFailed},
 	{"duration", "duration"},
-	{"total_input_tokens", "tokens.input"},
-	{"total_output_tokens", "tokens.output"},
+	{"total_input_tokens", figure.InputTokens},
+	{"total_output_tokens", figure.OutputTokens},
 	{"total_input_sequences", "sequences.input"},
-	{"request_throughput", "throughput.requests"},
+	{"request_throughput", figure.RequestThroughput},
 	{"request_goodput", "goodput"},
 	{"request_goodput:", "goodput"}, // sic, in 2025
-	{"input_throughput", "throughput.input"},
-	{"input_sequence_throughput", "throughput.inputs"},
-	{"output_throughput", "throughput.output"},
-	{"total_token_throughput", "throughput.total"},
-	{"max_output_tokens_per_s", "peak.output"},
-	{"max_concurrent_requests", "peak.concurrency"},
+	{"input_throughput", figure.InputThroughput},
+	{"input_sequence_throughput", figure.TextThroughput},
+	{"output_throughput", figure.OutputThroughput},
+	{"total_token_throughput", figure.TotalThroughput},
+	{"max_output_tokens_per_s", figure.PeakOutput},
+	{"max_concurrent_requests", figure.PeakConcurrency},
 	{"rtfx", "rtfx"},
 	{"probe_completed", "probe.requests.ok"},
 	{"probe_failed", "probe.requests.failed"},
-	{"probe_median_e2el_ms", "probe.median"},
-	{"probe_p99_e2el_ms", "probe.p99"},
-	{"probe_max_e2el_ms", "probe.max"},
-	{"spec_decode_acceptance_length", "accept_length"},
+	{"probe_median_e2el_ms", figure.Probe.Median()},
+	{"probe_p99_e2el_ms", figure.Probe.P(99)},
+	{"probe_max_e2el_ms", figure.Probe.Max()},
+	{"spec_decode_acceptance_length", figure.AcceptLength},
 	{"spec_decode_num_drafts", "spec_decode.drafts"},
 	{"spec_decode_per_position_acceptance_rates", "spec_decode.position"},
-	{"diffusion_committed_throughput", "diffusion.throughput"},
+	{"diffusion_committed_throughput", figure.DiffusionThroughput},
 }
 
 // readResult reads a result, plain or detailed.
@@ -53,7 +54,7 @@ func readResult(r *result.Reading) {
 	}
 	used := f.Flat(o, resultNames)
 	if rate, ok := o.Float("spec_decode_acceptance_rate"); ok {
-		f.Figure("spec_decode.acceptance_rate", rate/100)
+		f.Figure(figure.AcceptanceRate, rate/100)
 		used["spec_decode_acceptance_rate"] = true
 	}
 	f.Settings("", o, func(name string) bool {

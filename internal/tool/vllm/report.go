@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -66,13 +67,13 @@ func (r *Report) adopt(o *trace.Origin) {
 		f, _ := o.Figure(name)
 		return f.Value
 	}
-	if _, ok := o.Figure("goodput"); ok && len(r.Goodput) == 0 {
+	if _, ok := o.Figure(figure.Goodput); ok && len(r.Goodput) == 0 {
 		r.Figures.RequestGoodput, r.goodput = value("goodput"), true
 	}
 	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
 		r.Figures.Probe = &Probe{
 			Completed: n, Failed: int(value("probe.requests.failed")),
-			Median: value("probe.median"), P99: value("probe.p99"), Max: value("probe.max"),
+			Median: value(figure.Probe.Median()), P99: value(figure.Probe.P(99)), Max: value(figure.Probe.Max()),
 		}
 	}
 }
@@ -154,15 +155,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 // prints reports whether the table has a figure.
 func (r *Report) prints(f trace.Figure) bool {
 	switch f.Name {
-	case "requests.failed", "peak.concurrency":
+	case figure.RequestsFailed, figure.PeakConcurrency:
 		return r.version.Since(V2512)
-	case "tokens.output", "throughput.output", "throughput.total":
+	case figure.OutputTokens, figure.OutputThroughput, figure.TotalThroughput:
 		return r.counted()
-	case "peak.output":
+	case figure.PeakOutput:
 		return r.counted() && r.version.Since(V2512)
-	case "goodput":
+	case figure.Goodput:
 		return r.hasGoodput()
-	case "rtfx":
+	case figure.RTFx:
 		return f.Value > 0 && r.version.Since(V2608)
 	}
 	return true
@@ -175,9 +176,9 @@ func (r *Report) probes(e *result.Entries) {
 	}
 	e.Add("probe.requests.ok", float64(p.Completed))
 	e.Add("probe.requests.failed", float64(p.Failed))
-	e.Add("probe.median", p.Median)
-	e.Add("probe.p99", p.P99)
-	e.Add("probe.max", p.Max)
+	e.Add(figure.Probe.Median(), p.Median)
+	e.Add(figure.Probe.P(99), p.P99)
+	e.Add(figure.Probe.Max(), p.Max)
 }
 
 // printed are the latencies that are both selected and present.
@@ -187,9 +188,9 @@ func (r *Report) printed() []result.MetricLatency {
 		all = all[len(all)-1:]
 	}
 	if r.version.Since(V2608) && r.concurrency > 0 {
-		all = append(all, result.MetricLatency{Key: "client_queue_time", Metric: "queue", Distribution: r.Figures.QueueTime})
+		all = append(all, result.MetricLatency{Key: "client_queue_time", Metric: figure.Queue, Distribution: r.Figures.QueueTime})
 		if r.arrival.Rate > 0 {
-			all = append(all, result.MetricLatency{Key: "e2el_including_client_queue", Metric: "e2el_queue", Distribution: r.Figures.E2ELWithQueue})
+			all = append(all, result.MetricLatency{Key: "e2el_including_client_queue", Metric: figure.E2ELQueue, Distribution: r.Figures.E2ELWithQueue})
 		}
 	}
 	selected := r.sections()
@@ -201,16 +202,16 @@ func (r *Report) decoding(e *result.Entries) {
 	case !r.version.Since(V2608):
 	case r.Diffusion != nil:
 		d := r.Diffusion
-		e.Add("diffusion.throughput", d.CommittedThroughput)
-		e.Add("diffusion.steps_per_canvas", d.StepsPerCanvas)
-		e.Add("diffusion.committed_per_step", d.CommittedPerStep)
+		e.Add(figure.DiffusionThroughput, d.CommittedThroughput)
+		e.Add(figure.DiffusionSteps, d.StepsPerCanvas)
+		e.Add(figure.DiffusionPerStep, d.CommittedPerStep)
 		e.Add("diffusion.committed_tokens", float64(d.CommittedTokens))
 		e.Add("diffusion.denoising_steps", math.Trunc(d.DenoisingSteps))
 		e.Add("diffusion.canvas_positions", float64(d.CanvasPositions))
 	case r.SpecDecode != nil:
 		s := r.SpecDecode
-		e.Add("spec_decode.acceptance_rate", s.AcceptanceRate)
-		e.Add("accept_length", s.AcceptanceLength)
+		e.Add(figure.AcceptanceRate, s.AcceptanceRate)
+		e.Add(figure.AcceptLength, s.AcceptanceLength)
 		e.Add("spec_decode.drafts", float64(s.Drafts))
 		e.Add("spec_decode.draft_tokens", float64(s.DraftTokens))
 		e.Add("spec_decode.accepted_tokens", float64(s.AcceptedTokens))

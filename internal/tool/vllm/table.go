@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -26,29 +27,29 @@ func layout(form string) result.Layout {
 	}
 	return result.Layout{
 		{Title: result.Title, Fill: "=", Rows: []result.Row{
-			result.Count("Successful requests:", "requests.ok"),
-			result.Count("Failed requests:", "requests.failed"),
+			result.Count("Successful requests:", figure.RequestsOK),
+			result.Count("Failed requests:", figure.RequestsFailed),
 			result.Words("Maximum request concurrency:"),
 			result.Words("Request rate configured (RPS):"),
 			result.NumberRow("Benchmark duration (s):", "duration"),
-			result.Count("Total input tokens:", "tokens.input"),
-			result.Count("Total generated tokens:", "tokens.output"),
-			result.NumberRow("Request throughput (req/s):", "throughput.requests"),
-			result.NumberRow("Input throughput (inputs/s):", "throughput.inputs"),
+			result.Count("Total input tokens:", figure.InputTokens),
+			result.Count("Total generated tokens:", figure.OutputTokens),
+			result.NumberRow("Request throughput (req/s):", figure.RequestThroughput),
+			result.NumberRow("Input throughput (inputs/s):", figure.TextThroughput),
 			result.NumberRow("Request goodput (req/s):", "goodput"),
-			result.NumberRow("Input token throughput (tok/s):", "throughput.input"),
-			result.NumberRow("Output token throughput (tok/s):", "throughput.output"),
-			result.NumberRow("Peak output token throughput (tok/s):", "peak.output"),
-			result.NumberRow("Peak concurrent requests:", "peak.concurrency"),
+			result.NumberRow("Input token throughput (tok/s):", figure.InputThroughput),
+			result.NumberRow("Output token throughput (tok/s):", figure.OutputThroughput),
+			result.NumberRow("Peak output token throughput (tok/s):", figure.PeakOutput),
+			result.NumberRow("Peak concurrent requests:", figure.PeakConcurrency),
 			result.NumberRow("RTFx (Inverse Real-Time Factor):", "rtfx"),
-			result.NumberRow(total, "throughput.total"),
+			result.NumberRow(total, figure.TotalThroughput),
 		}},
 		{Title: "Probe Requests", Fill: "-", Rows: []result.Row{
 			result.Count("Probe requests completed:", "probe.requests.ok"),
 			result.Count("Probe requests failed:", "probe.requests.failed"),
-			result.TableMilliseconds("Median probe E2EL (ms):", "probe.median"),
+			result.TableMilliseconds("Median probe E2EL (ms):", figure.Probe.Median()),
 			result.TableMilliseconds("P* probe E2EL (ms):", "probe.p*"),
-			result.TableMilliseconds("Max probe E2EL (ms):", "probe.max"),
+			result.TableMilliseconds("Max probe E2EL (ms):", figure.Probe.Max()),
 		}},
 		result.LatencySection("Time to First Token", "TTFT", "ttft"),
 		result.LatencySection("Time per Output Token (excl. 1st token)", "TPOT", "tpot"),
@@ -57,16 +58,16 @@ func layout(form string) result.Layout {
 		result.LatencySection("Client-side Queueing", "Client Queue Time", "queue"),
 		result.LatencySection("Queue-inclusive End-to-end Latency", "E2EL incl. Client Queue", "e2el_queue"),
 		{Title: "Diffusion Decoding", Fill: "-", Rows: []result.Row{
-			result.NumberRow("Committed throughput (tok/s):", "diffusion.throughput"),
-			result.NumberRow("Denoising steps per canvas:", "diffusion.steps_per_canvas"),
-			result.NumberRow("Committed per denoising step:", "diffusion.committed_per_step"),
+			result.NumberRow("Committed throughput (tok/s):", figure.DiffusionThroughput),
+			result.NumberRow("Denoising steps per canvas:", figure.DiffusionSteps),
+			result.NumberRow("Committed per denoising step:", figure.DiffusionPerStep),
 			result.Count("Committed tokens:", "diffusion.committed_tokens"),
 			result.Count("Denoising steps:", "diffusion.denoising_steps"),
 			result.Count("Canvas positions evaluated:", "diffusion.canvas_positions"),
 		}},
 		{Title: "Speculative Decoding", Fill: "-", Rows: []result.Row{
-			result.Percent("Acceptance rate (%):", "spec_decode.acceptance_rate"),
-			result.NumberRow("Acceptance length:", "accept_length"),
+			result.Percent("Acceptance rate (%):", figure.AcceptanceRate),
+			result.NumberRow("Acceptance length:", figure.AcceptLength),
 			result.Count("Drafts:", "spec_decode.drafts"),
 			result.Count("Draft tokens:", "spec_decode.draft_tokens"),
 			result.Count("Accepted tokens:", "spec_decode.accepted_tokens"),
@@ -78,17 +79,17 @@ func layout(form string) result.Layout {
 }
 
 // newestRows are the beginnings of names that the table has since 2026.
-var newestRows = []string{"probe.", "queue.", "e2el_queue.", "spec_decode.", "accept_length", "diffusion.", "rtfx", "throughput.inputs"}
+var newestRows = []string{"probe.", "queue.", "e2el_queue.", "spec_decode.", figure.AcceptLength, "diffusion.", "rtfx", figure.TextThroughput}
 
 // formOf is the oldest form that has such rows.
 func formOf(r *result.TableReading, rows []result.Match) string {
 	old := slices.ContainsFunc(rows, func(m result.Match) bool { return strings.HasPrefix(m.Label, "Total Token") })
 	switch {
-	case old && r.Has("throughput.total"):
+	case old && r.Has(figure.TotalThroughput):
 		return string(V2507)
 	case r.Has(newestRows...):
 		return string(V2608)
-	case r.Has("requests.ok") && !r.Has("requests.failed", "peak.", "throughput.total"):
+	case r.Has(figure.RequestsOK) && !r.Has(figure.RequestsFailed, "peak.", figure.TotalThroughput):
 		return string(V2507)
 	}
 	return string(V2512)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -14,9 +15,8 @@ import (
 
 // Tool is `vllm bench serve`.
 func Tool() tool.Tool {
-	definitions := Definitions()
 	return tool.Tool{
-		Name: "vllm", Program: "vllm bench serve", Definitions: &definitions, Result: Format(),
+		Name: "vllm", Program: "vllm bench serve", Definitions: Definitions(), Result: Format(),
 		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
@@ -92,7 +92,7 @@ func wouldTellRate(o *trace.Origin) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Figures, func(f trace.Figure) bool { return f.Name == name })
 	}
-	return has("requests.ok") && has("duration") && (has("requests.failed") || has("peak.concurrency"))
+	return has(figure.RequestsOK) && has("duration") && (has(figure.RequestsFailed) || has(figure.PeakConcurrency))
 }
 
 // How the tool tells of a rate that rises.
