@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
@@ -224,7 +225,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			}
 			r.Results = append(r.Results, result)
 			if f, ok := formatOf(result); ok && r.Format == "" {
-				r.Format, r.Definitions = f.Name, f.Definitions()
+				r.Format, r.Definitions = f.Tool, conform.Definitions(f)
 			}
 			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
 		}
@@ -237,9 +238,9 @@ func (t *trial) client() string {
 	return cmp.Or(t.Name, filepath.Base(t.words()[0]))
 }
 
-func formatOf(r conform.Result) (conform.Format, bool) {
+func formatOf(r conform.Result) (metrics.Definitions, bool) {
 	if r.Claim == nil {
-		return conform.Format{}, false
+		return metrics.Definitions{}, false
 	}
 	return conform.FormatNamed(r.Claim.Format)
 }

@@ -38,7 +38,7 @@ func (c *Comparison) Conclude() {
 	c.UsualNoise, c.Enough = usualNoise, enoughRuns
 	for _, w := range c.Workloads {
 		for i := range w.Rows {
-			w.Rows[i].Rank = w.Rows[i].Quantity.Rank
+			w.Rows[i].Rank = w.Rows[i].Quantity.Rank()
 		}
 		for r, change := range w.Changes() {
 			change.conclude(r.Constant, c.Margin)

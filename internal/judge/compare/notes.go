@@ -195,7 +195,7 @@ func (t *table) noteBorrowed() {
 		}
 		var spreads []plan.Message
 		for _, l := range t.lines {
-			if r := l.Quantity.Rank; r == 0 || r > quoted || l.plain {
+			if r := l.Quantity.Rank(); r == 0 || r > quoted || l.plain {
 				continue
 			}
 			if values := l.Cells[i].Values; len(values) > 1 {

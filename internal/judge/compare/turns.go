@@ -242,7 +242,7 @@ func (t *table) tentative(column int, o *Order) (args []any) {
 		if c.Tentative = !ok && c.Verdict != CannotTell; !ok {
 			continue
 		}
-		place := cmp.Or(row.Quantity.Rank, math.MaxInt-1)
+		place := cmp.Or(row.Quantity.Rank(), math.MaxInt-1)
 		if o.Code, o.Sessions = OrderAllowed, max(o.Sessions, w.sessions); place < nearest {
 			nearest = place
 			reach := w.estimate(stats.Estimate{}).Interval(t.o.Level).High

@@ -13,7 +13,6 @@
 package figure
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,9 +25,6 @@ type Figure struct {
 	Name   string    `json:"name"`
 	Unit   Unit      `json:"unit"`
 	Better Direction `json:"better"`
-	// Rank is its place among the figures that people look at first, from 1 on; 0 of others.
-	Rank int   `json:"-"`
-	Show Scale `json:"-"`
 }
 
 // A Unit is the unit of a value in memory.
@@ -65,9 +61,6 @@ type Scale struct {
 	Unit   string
 	Factor float64
 }
-
-// scales are those of units that are not shown as they are.
-var scales = map[Unit]Scale{Seconds: {"ms", 1000}, Share: {"%", 100}}
 
 // The figures that are not statistics of a latency.
 const (
@@ -112,7 +105,7 @@ const (
 var All = []Figure{
 	{Name: RequestsOK, Unit: Count, Better: Neither},
 	{Name: RequestsFailed, Unit: Count, Better: Lower},
-	{Name: Duration, Unit: Seconds, Better: Lower, Show: Scale{"s", 1}},
+	{Name: Duration, Unit: Seconds, Better: Lower},
 	{Name: InputTokens, Unit: TokenCount, Better: Neither},
 	{Name: InputTextTokens, Unit: TokenCount, Better: Neither},
 	{Name: InputVisionTokens, Unit: TokenCount, Better: Neither},
@@ -166,10 +159,6 @@ var byName = sync.OnceValue(func() map[string]Figure {
 // Of describes the figure of that name. An unknown one is a number without a unit or a direction.
 func Of(name string) Figure {
 	f, _ := find(name)
-	f.Rank = slices.Index(ranked, name) + 1
-	if f.Show.Factor == 0 {
-		f.Show = cmp.Or(scales[f.Unit], Scale{string(f.Unit), 1})
-	}
 	return f
 }
 
@@ -187,6 +176,20 @@ func find(name string) (f Figure, known bool) {
 		return Figure{Name: name, Unit: Seconds, Better: Lower}, true
 	}
 	return Figure{Name: name, Unit: Count, Better: Neither}, false
+}
+
+// Rank is the figure's place among those that people look at first, from 1 on; 0 of others.
+func (f Figure) Rank() int { return slices.Index(ranked, f.Name) + 1 }
+
+// Show is the scale on which the figure is shown.
+func (f Figure) Show() Scale {
+	switch {
+	case f.Unit == Share:
+		return Scale{"%", 100}
+	case f.Unit == Seconds && f.Name != Duration:
+		return Scale{"ms", 1000}
+	}
+	return Scale{string(f.Unit), 1}
 }
 
 // Title names the figure: by itself, or by the statistic and the metric of a latency.

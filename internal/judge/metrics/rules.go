@@ -15,6 +15,10 @@ type Definitions struct {
 	Also string // another name that the tool has in results
 	// Says are what its metrics count, from where and to where.
 	Says map[figure.Metric]plan.Code
+	// Truth are its latencies by the writes of a server that timestamps each; nil: its reports are not verified.
+	// Stepped means that its percentiles are values of the sample, weighted: others interpolate.
+	Truth   map[figure.Metric]plan.Code
+	Stepped bool
 	// Figures are those of a run with records, in a form of the tool's report, "" for
 	// the newest; nil: only the tool itself can. Samples are its requests that succeeded.
 	Figures func(t *trace.Trace, form string) []trace.Figure
@@ -45,8 +49,21 @@ func Own() Definitions {
 			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token", figure.ITL: "definition.output-gaps",
 			figure.E2EL: "definition.sent-to-end", figure.Peak: "definition.in-flight",
 		},
+		Truth: map[figure.Metric]plan.Code{figure.TTFT: ToFirstToken, figure.ITL: Gaps, figure.TPOT: BetweenTokens, figure.E2EL: ToEnd},
 	}
 }
+
+// What a latency is, by the writes of a server.
+const (
+	ToFirstToken  plan.Code = "conform.to-first-token"
+	ToLastToken   plan.Code = "conform.to-last-token"
+	ToEnd         plan.Code = "conform.to-end"         // of the answer, including its end marker
+	BetweenTokens plan.Code = "conform.between-tokens" // a mean per request
+	UntilEnd      plan.Code = "conform.until-end"      // likewise, up to the end of the answer
+	Gaps          plan.Code = "conform.gaps"           // between chunks, individually
+	WeighedGaps   plan.Code = "conform.weighed-gaps"   // BetweenTokens, weighted by tokens
+	WholeTokens   plan.Code = "conform.whole-tokens"   // of the whole answer, including its TTFT
+)
 
 // Rules are the definitions of some tools. Pitot's own are always among them.
 type Rules []Definitions

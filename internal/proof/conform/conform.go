@@ -198,7 +198,7 @@ func ReadReports(data []byte) (reports []Report, err error) {
 			return nil, errors.New("it is no result of conform")
 		}
 		if f, ok := FormatNamed(r.Format); ok {
-			reports[i].Definitions = f.Definitions()
+			reports[i].Definitions = Definitions(f)
 		}
 	}
 	return reports, nil

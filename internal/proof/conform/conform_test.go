@@ -1,6 +1,10 @@
 package conform
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
 
 // Reports of old have sentences where there are codes now.
 func TestOldReportsAreRead(t *testing.T) {
@@ -10,7 +14,7 @@ func TestOldReportsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := reports[0]
-	if got := r.Definitions[TTFT].Code; got != ToFirstToken {
+	if got := r.Definitions[TTFT].Code; got != metrics.ToFirstToken {
 		t.Errorf("a definition is %q", got)
 	}
 	notes := r.Results[0].Notes

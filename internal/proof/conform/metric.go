@@ -1,16 +1,17 @@
 package conform
 
-// A Metric is a latency reported by tools, under its common name.
-type Metric string
+import "github.com/pitot-bench/pitot/internal/judge/figure"
 
-// The metrics. ICL is AIPerf's name for the gaps that other tools call ITL, since
-// its ITL is a mean.
+// A Metric is a latency reported by tools.
+type Metric = figure.Metric
+
+// The metrics.
 const (
-	TTFT Metric = "ttft"
-	ITL  Metric = "itl"
-	ICL  Metric = "icl"
-	TPOT Metric = "tpot"
-	E2EL Metric = "e2el"
+	TTFT = figure.TTFT
+	ITL  = figure.ITL
+	ICL  = figure.ICL
+	TPOT = figure.TPOT
+	E2EL = figure.E2EL
 )
 
 // Metrics lists them.

@@ -58,8 +58,12 @@ func Compare(r Run) conform.Result {
 // definitions.
 func figures(c conform.Claim, requests []*truth.Request) (out []conform.Figure) {
 	f, _ := conform.FormatNamed(c.Format)
+	rule := linear
+	if f.Stepped {
+		rule = stepped
+	}
 	for _, m := range conform.Metrics() {
-		claimed, add := c.Latencies[m], contributions[f.Define[m]]
+		claimed, add := c.Latencies[m], contributions[f.Truth[m]]
 		if len(claimed) == 0 || add == nil {
 			continue
 		}
@@ -70,7 +74,7 @@ func figures(c conform.Claim, requests []*truth.Request) (out []conform.Figure) 
 		if len(s.values) == 0 {
 			continue
 		}
-		true := readers[f.Name].rule(s)
+		true := rule(s)
 		for _, statistic := range conform.Statistics() {
 			v, ok := claimed[statistic]
 			if !ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
@@ -59,7 +60,7 @@ func TestDefinitions(t *testing.T) {
 			t.Fatal(name)
 		}
 		got := map[conform.Metric]string{}
-		for m, code := range f.Define {
+		for m, code := range f.Truth {
 			var s sample
 			for i := range two {
 				contributions[code](&s, &two[i])
@@ -80,9 +81,9 @@ func TestBundledTokens(t *testing.T) {
 	none := truth.Request{Received: 5, Ended: truth.Complete, Writes: []truth.Write{{Before: 6, Events: 1}}}
 	var s sample
 	for _, q := range []*truth.Request{&r, &none} {
-		contributions[conform.Gaps](&s, q)
+		contributions[metrics.Gaps](&s, q)
 	}
-	contributions[conform.ToFirstToken](&s, &none)
+	contributions[metrics.ToFirstToken](&s, &none)
 	if got := s.String(); got != "20 0 0" {
 		t.Error(got)
 	}
@@ -124,7 +125,7 @@ func cell(t *testing.T, text string) conform.Cell {
 }
 
 func TestFigures(t *testing.T) {
-	claim := newClaim()
+	claim := newClaim("")
 	claim.Format, claim.OK, claim.Failed, claim.Output = "vllm", 2, 0, 7
 	claim.Latencies[conform.TTFT] = conform.Latency{conform.Mean: 0.016, conform.P99: 0.020}
 	claim.Latencies[conform.E2EL] = conform.Latency{conform.Median: 0.0425}
@@ -132,7 +133,7 @@ func TestFigures(t *testing.T) {
 	claim.Void = []conform.Metric{conform.TTFT}
 	trial := served(-1000, 500) // asks for another length
 	got := Compare(Run{
-		Cell: cell(t, "streams=1 requests=2 output=3"), Claim: &claim.Claim, StartUp: conform.Usage{CPU: time.Second},
+		Cell: cell(t, "streams=1 requests=2 output=3"), Claim: &claim, StartUp: conform.Usage{CPU: time.Second},
 		Usage: conform.Usage{CPU: time.Second + 16*time.Microsecond},
 		Log:   truth.Log{Requests: append([]truth.Request{trial}, served(0, 10, 20, 40), served(100, 20, 25, 30))},
 	})
@@ -171,10 +172,10 @@ func mustShare(f conform.Figure) float64 {
 // Warm-up of the same length comes first, so the measured requests are the last.
 func TestWarmUpIsSetAside(t *testing.T) {
 	log := truth.Log{Requests: []truth.Request{served(0, 500, 510), served(600, 10, 20), served(700, 12, 22)}}
-	claim := newClaim()
+	claim := newClaim("")
 	claim.Format, claim.OK, claim.Failed = "pitot", 2, 0
 	claim.Latencies[conform.TTFT] = conform.Latency{conform.Mean: 0.011}
-	got := Compare(Run{Cell: cell(t, "streams=1 requests=2 output=2"), Log: log, Claim: &claim.Claim})
+	got := Compare(Run{Cell: cell(t, "streams=1 requests=2 output=2"), Log: log, Claim: &claim})
 	if len(got.Figures) != 1 || math.Abs(got.Figures[0].Error()) > 1e-12 || got.Requests.SetAside != 1 || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -202,9 +203,9 @@ func TestCountsThatDoNotAgree(t *testing.T) {
 		{"no count of failures", "streams=1 requests=2 output=2", 1, -1, 1, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			claim := newClaim()
+			claim := newClaim("")
 			claim.Format, claim.OK, claim.Failed = "vllm", tt.ok, tt.failed
-			got := Compare(Run{Cell: cell(t, tt.cell), Log: log, Claim: &claim.Claim})
+			got := Compare(Run{Cell: cell(t, tt.cell), Log: log, Claim: &claim})
 			if got.Requests.Served != tt.served || len(got.Notes) != len(tt.notes) {
 				t.Fatalf("%d served, %q", got.Requests.Served, got.Notes)
 			}

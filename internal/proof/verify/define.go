@@ -1,28 +1,28 @@
 package verify
 
 import (
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
 // contributions are those of each definition.
 var contributions = map[plan.Code]contribution{
-	conform.ToFirstToken: each(func(a answer) (float64, bool) { return seconds(a.received, a.first), true }),
-	conform.ToLastToken:  each(func(a answer) (float64, bool) { return seconds(a.received, a.last), true }),
-	conform.ToEnd:        each(func(a answer) (float64, bool) { return seconds(a.received, a.end), true }),
-	conform.BetweenTokens: each(func(a answer) (float64, bool) {
+	metrics.ToFirstToken: each(func(a answer) (float64, bool) { return seconds(a.received, a.first), true }),
+	metrics.ToLastToken:  each(func(a answer) (float64, bool) { return seconds(a.received, a.last), true }),
+	metrics.ToEnd:        each(func(a answer) (float64, bool) { return seconds(a.received, a.end), true }),
+	metrics.BetweenTokens: each(func(a answer) (float64, bool) {
 		return seconds(a.first, a.last) / float64(max(1, a.tokens-1)), a.tokens > 1
 	}),
-	conform.UntilEnd: each(func(a answer) (float64, bool) {
+	metrics.UntilEnd: each(func(a answer) (float64, bool) {
 		return seconds(a.first, a.end) / float64(max(1, a.tokens-1)), a.tokens > 1
 	}),
-	conform.Gaps: addGaps,
-	conform.WeighedGaps: weighed(func(a answer) (v, weight float64) {
+	metrics.Gaps: addGaps,
+	metrics.WeighedGaps: weighed(func(a answer) (v, weight float64) {
 		weight = float64(a.tokens - 1)
 		return seconds(a.first, a.last) / max(1, weight), weight
 	}),
-	conform.WholeTokens: weighed(func(a answer) (v, weight float64) {
+	metrics.WholeTokens: weighed(func(a answer) (v, weight float64) {
 		return seconds(a.received, a.last) / float64(a.tokens), float64(a.tokens)
 	}),
 }

@@ -1,47 +1,53 @@
 package verify
 
 import (
+	"encoding/json"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// isPitot knows a summary and an exported run.
-func isPitot(o object) bool {
-	return o.has("run", "service", "health") || o.has("run", "records")
-}
-
-// readPitot reads Pitot's figures, or sums up an exported run.
-func readPitot(o object) (claim, error) {
+// readPitot reads Pitot's figures, or sums up an exported run; is reports whether the data is one of them.
+func readPitot(data []byte) (c conform.Claim, is bool, err error) {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(data, &members) // what is not an object, or several, is not Pitot's
 	var s metrics.Summary
-	if o.has("records") {
+	switch {
+	case members["run"] == nil:
+		return c, false, nil
+	case members["records"] != nil:
 		var t trace.Trace
-		if err := o.into(&t); err != nil {
-			return claim{}, err
+		if err := json.Unmarshal(data, &t); err != nil {
+			return c, true, err
 		}
 		s = metrics.Summarize(&t, metrics.Options{Percentiles: []float64{90, 99}})
-	} else if err := o.into(&s); err != nil {
-		return claim{}, err
+	case members["service"] == nil || members["health"] == nil:
+		return c, false, nil
+	default:
+		if err := json.Unmarshal(data, &s); err != nil {
+			return c, true, err
+		}
 	}
-	c := newClaim()
+	c = newClaim(metrics.Pitot)
 	c.OK, c.Failed, c.Output = s.Requests.OK, s.Requests.Failed, s.Tokens.Output
 	for m, d := range map[conform.Metric]metrics.Distribution{conform.TTFT: s.Service.TTFT, conform.ITL: s.Service.ITL, conform.TPOT: s.Service.TPOT, conform.E2EL: s.Service.E2EL} {
 		if d.N > 0 {
-			c.distribution(m, d)
+			distribution(&c, m, d)
 		}
 	}
 	if s.Chunks.Output > 0 {
 		c.Merged = &s.Chunks.MergedShare
 	}
 	c.Verdict, c.Reasons = string(s.Health.Verdict.Validity), s.Health.Verdict.Reasons
-	return c, nil
+	return c, true, nil
 }
 
 // distribution takes what Pitot says of a metric, with the bounds of what it does
 // not know exactly.
-func (c *claim) distribution(m conform.Metric, d metrics.Distribution) {
-	c.put(m, conform.Mean, &d.Mean, 1)
-	c.put(m, conform.Median, &d.Median, 1)
+func distribution(c *conform.Claim, m conform.Metric, d metrics.Distribution) {
+	put(c, m, conform.Mean, d.Mean)
+	put(c, m, conform.Median, d.Median)
 	bounds := map[conform.Statistic]conform.Bound{}
 	if b := d.Bounds; b != nil {
 		bounds[conform.Median] = conform.Bound{Low: b.Low.Median, High: b.High.Median}
@@ -51,7 +57,7 @@ func (c *claim) distribution(m conform.Metric, d metrics.Distribution) {
 		if !ok {
 			continue
 		}
-		c.put(m, s, &p.Value, 1)
+		put(c, m, s, p.Value)
 		if b := d.Bounds; b != nil && i < min(len(b.Low.Percentiles), len(b.High.Percentiles)) {
 			bounds[s] = conform.Bound{Low: b.Low.Percentiles[i], High: b.High.Percentiles[i]}
 		}

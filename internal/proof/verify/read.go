@@ -13,88 +13,132 @@
 package verify
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/known"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// Read reads a client's report. A format of "" is found by the keys.
+// Read reads a client's report. A format of "" is found by its members.
 func Read(format string, data []byte) (conform.Claim, error) {
-	o, err := newObject(data)
-	if err != nil {
-		return conform.Claim{}, err
-	}
-	for _, f := range conform.Formats() {
-		is := readers[f.Name].is(o)
-		if f.Name != format && (format != "" || !is) {
-			continue
+	if format == "" || format == metrics.Pitot {
+		c, is, err := readPitot(data)
+		switch {
+		case is:
+			return c, err
+		case format != "":
+			return c, errors.New("it is no report of pitot")
 		}
-		if !is {
-			return conform.Claim{}, fmt.Errorf("it is no report of %s: its keys are %s", f.Tool, o.list())
-		}
-		c, err := readers[f.Name].read(o)
-		c.Format = f.Name
-		return c.Claim, err
 	}
-	return conform.Claim{}, fmt.Errorf("no tool known writes such a report: its keys are %s", o.list())
+	var formats []result.Format
+	for _, t := range known.Tools() {
+		if format == "" || format == t.Name {
+			formats = append(formats, t.Result)
+		}
+	}
+	found, problems := result.Read(result.Source{Name: "report", Data: bytes.NewReader(data), Size: int64(len(data))}, formats...)
+	switch {
+	case len(problems) > 0 && len(found) == 0 && format != "":
+		return conform.Claim{}, fmt.Errorf("it is no report of %s: %s", format, problems[0].Reason)
+	case len(problems) > 0:
+		return conform.Claim{}, errors.New(problems[0].Reason)
+	}
+	last := found[len(found)-1] // some tools append to their files
+	if n := parts(found, last); n > 1 {
+		return conform.Claim{}, fmt.Errorf("it holds %d results: a cell is one load, so the client must run one", n)
+	}
+	return claimOf(last)
 }
 
-// readers are those of each format.
-var readers = map[string]reader{
-	"pitot":          {isPitot, readPitot, linear},
-	"sglang":         {isSGLang, readSGLang, linear},
-	"vllm":           {isVLLM, readVLLM, linear},
-	"guidellm":       {isGuideLLM, readGuideLLM, stepped},
-	"aiperf":         {isAIPerf, readFigures, linear},
-	"inference-perf": {isInferencePerf, readFigures, linear},
+// parts counts the results that one report holds.
+func parts(found []result.Found, last result.Found) (n int) {
+	for _, f := range found {
+		if f.Run.Origin.Line == last.Run.Origin.Line {
+			n++
+		}
+	}
+	return n
 }
 
-// A reader reads the reports of a format.
-type reader struct {
-	is   func(object) bool // by the keys of the report
-	read func(object) (claim, error)
-	rule rule // for its percentiles
+// claimOf takes the figures of a result, and from its requests the statistics that it does not sum up.
+func claimOf(f result.Found) (conform.Claim, error) {
+	o := f.Run.Origin
+	rules, _ := known.Rules().Of(o.Tool)
+	c := newClaim(rules.Tool)
+	c.Notes = f.Run.Notes
+	value := func(name string) (float64, bool) { f, ok := o.Figure(name); return f.Value, ok }
+	count := func(name string) int {
+		if v, ok := value(name); ok {
+			return int(v)
+		}
+		return -1
+	}
+	c.OK, c.Failed, c.Output = count(figure.RequestsOK), count(figure.RequestsFailed), count(figure.OutputTokens)
+	if n := count("requests.incomplete"); n > 0 && c.Failed >= 0 {
+		c.Failed += n
+	}
+	rate, rated := value(figure.OutputThroughput)
+	if seconds, timed := value(figure.Duration); c.Output < 0 && rated && timed {
+		c.Output = int(math.Round(rate * seconds))
+	}
+	for _, m := range conform.Metrics() {
+		for _, s := range conform.Statistics() {
+			if v, ok := value(m.Of(string(s))); ok {
+				put(&c, m, s, v)
+			}
+		}
+	}
+	return c, fill(&c, f, rules)
+}
+
+// fill adds the statistics of the requests that the result has in full.
+func fill(c *conform.Claim, f result.Found, rules metrics.Definitions) error {
+	if f.Records == nil || rules.Samples == nil {
+		return nil
+	}
+	t := &trace.Trace{Run: f.Run}
+	for r, err := range f.Records {
+		if err != nil {
+			return err
+		}
+		t.Records = append(t.Records, r)
+	}
+	if c.Failed < 0 {
+		c.Failed = len(t.Records) - c.OK
+	}
+	values := map[conform.Metric][]float64{}
+	for _, s := range rules.Samples(t, f.Run.Origin.Form) {
+		for m, v := range map[conform.Metric][]float64{figure.TTFT: {s.TTFT}, figure.TPOT: {s.TPOT}, figure.ITL: s.ITL, figure.E2EL: {s.E2EL}} {
+			values[m] = append(values[m], slices.DeleteFunc(v, math.IsNaN)...)
+		}
+	}
+	for m, all := range values {
+		for s, v := range linear(sample{values: all}) {
+			if _, ok := c.Latencies[m][s]; !ok && len(all) > 0 {
+				put(c, m, s, v)
+			}
+		}
+	}
+	return nil
 }
 
 // newClaim is one that tells nothing yet.
-func newClaim() claim {
-	return claim{conform.Claim{OK: -1, Failed: -1, Output: -1, Latencies: map[conform.Metric]conform.Latency{}}}
+func newClaim(format string) conform.Claim {
+	return conform.Claim{Format: format, OK: -1, Failed: -1, Output: -1, Latencies: map[conform.Metric]conform.Latency{}}
 }
 
-// A claim is one in the making.
-type claim struct{ conform.Claim }
-
-// fill adds the statistics of a sample that the report has in full, where it
-// does not sum them up itself.
-func (c *claim) fill(m conform.Metric, values []float64) {
-	if len(values) == 0 {
-		return
-	}
-	for s, v := range linear(sample{values: values}) {
-		if _, ok := c.Latencies[m][s]; !ok {
-			c.put(m, s, &v, 1)
-		}
-	}
-}
-
-// put adds a statistic, if there is one, in units of so many seconds.
-func (c *claim) put(m conform.Metric, s conform.Statistic, v *float64, unit float64) {
-	if v == nil {
-		return
-	}
+// put adds a statistic, in seconds.
+func put(c *conform.Claim, m conform.Metric, s conform.Statistic, v float64) {
 	if c.Latencies[m] == nil {
 		c.Latencies[m] = conform.Latency{}
 	}
-	c.Latencies[m][s] = *v * unit
+	c.Latencies[m][s] = v
 }
-
-// count takes a number of things that a report has.
-func count(n *float64) int {
-	if n == nil {
-		return -1
-	}
-	return int(*n)
-}
-
-// Units of reports.
-const milliseconds = 1e-3

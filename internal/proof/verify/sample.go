@@ -7,9 +7,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// A rule turns a sample into statistics.
-type rule func(sample) map[conform.Statistic]float64
-
 // linear is numpy's rule: percentiles interpolate between neighbours. It knows
 // no weights.
 func linear(s sample) map[conform.Statistic]float64 {

@@ -75,7 +75,7 @@ func unitOf(r compare.Row) scale {
 		}
 		return scale{factor: 1, unit: "J"}
 	case figure.Watts, figure.Celsius, figure.Share:
-		show := figure.Of(r.Quantity.Name).Show
+		show := r.Quantity.Show()
 		return scale{factor: show.Factor, unit: show.Unit}
 	case figure.Seconds:
 		return scaleOfTimes(r.Quantity.Name, low, high)

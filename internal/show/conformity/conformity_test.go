@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -50,11 +51,11 @@ func clients(t *testing.T) []conform.Report {
 	machine := conform.Machine{OS: "linux/amd64", CPUs: 2, ClientCPU: 1}
 	a := conform.Report{
 		Client: "pitot", Command: []string{"pitot", "bench"}, Format: "pitot", Pitot: "v1", Machine: machine, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
-		Definitions: map[conform.Metric]plan.Message{conform.TTFT: plan.Say(conform.ToFirstToken), conform.E2EL: plan.Say(conform.ToEnd)}, StartUp: conform.Usage{CPU: 20 * time.Millisecond},
+		Definitions: map[conform.Metric]plan.Message{conform.TTFT: plan.Say(metrics.ToFirstToken), conform.E2EL: plan.Say(metrics.ToEnd)}, StartUp: conform.Usage{CPU: 20 * time.Millisecond},
 	}
 	b := a
 	b.Client, b.Format, b.Machine.ClientCPU = "slow", "vllm", -1
-	b.Definitions = map[conform.Metric]plan.Message{conform.TTFT: plan.Say(conform.ToFirstToken), conform.E2EL: plan.Say(conform.ToLastToken)}
+	b.Definitions = map[conform.Metric]plan.Message{conform.TTFT: plan.Say(metrics.ToFirstToken), conform.E2EL: plan.Say(metrics.ToLastToken)}
 	for i, c := range cells {
 		for repeat, by := range []float64{0.0002, 0.0001, 9} { // the middle one counts
 			figures := late(by)
@@ -133,7 +134,7 @@ func TestPlot(t *testing.T) {
 	for i := range reports[0].Results {
 		reports[0].Results[i].Figures = late(0)
 	}
-	reports[1].Definitions[conform.ITL] = plan.Say(conform.BetweenTokens)
+	reports[1].Definitions[conform.ITL] = plan.Say(metrics.BetweenTokens)
 	var out bytes.Buffer
 	if err := Plot(&out, reports, english); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -103,7 +104,7 @@ const least = 0.001
 // ofMeans tells a client whose ITL is a mean, and so cannot go far wrong.
 func ofMeans(r conform.Report) bool {
 	code := r.Definitions[gapsOf(r)].Code
-	return code == conform.BetweenTokens || code == conform.WeighedGaps
+	return code == metrics.BetweenTokens || code == metrics.WeighedGaps
 }
 
 // gapsOf is the name that a client has for single gaps, if it reports them.

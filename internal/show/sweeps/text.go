@@ -132,7 +132,7 @@ func cell(s curve.Sweep, row int, c column) string {
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
 	}
-	scale := figure.Of(c.figure).Show.Factor
+	scale := figure.Of(c.figure).Show().Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
 		return fmt.Sprintf("%s (%s to %s)", digits(scale*p.Value), threeDigits(scale*p.Low), threeDigits(scale*p.High))
 	}

@@ -212,5 +212,7 @@ func GuideLLM() tool.Tool {
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token", figure.ITL: "definition.weighed-gap-mean",
 			figure.E2EL: "definition.request-to-end",
 		},
+		Truth:   map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.WeighedGaps, figure.TPOT: metrics.WholeTokens, figure.E2EL: metrics.ToEnd},
+		Stepped: true,
 	}}
 }

@@ -103,5 +103,6 @@ func InferencePerf() tool.Tool {
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean", figure.ITL: "definition.own-token-gaps",
 			figure.E2EL: "definition.request-to-end",
 		},
+		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToEnd},
 	}}
 }

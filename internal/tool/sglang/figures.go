@@ -440,6 +440,7 @@ func Definitions() metrics.Definitions {
 			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token", figure.ITL: "definition.divided-gaps",
 			figure.E2EL: "definition.gate-to-last-line", figure.Peak: "definition.token-event-peaks",
 		},
+		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.UntilEnd, figure.E2EL: metrics.ToEnd},
 	}
 }
 

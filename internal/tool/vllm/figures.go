@@ -335,6 +335,7 @@ func Definitions() metrics.Definitions {
 			figure.TTFT: "definition.gate-to-choice", figure.TPOT: "definition.events-per-token", figure.ITL: "definition.event-gaps",
 			figure.E2EL: "definition.gate-to-last-choice", figure.Peak: "definition.event-peaks",
 		},
+		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToLastToken},
 	}
 }
 
