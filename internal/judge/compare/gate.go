@@ -20,7 +20,7 @@ func ParseGate(text string) (Gate, error) {
 	}
 	g := Gate{Text: strings.TrimSpace(text), Name: strings.TrimSpace(text[:at]), Above: text[at] == '>'}
 	if metric, ok := strings.CutSuffix(g.Name, ".p50"); ok {
-		g.Name = metric + ".median"
+		g.Name = figure.Metric(metric).Median()
 	}
 	limit := strings.TrimSpace(text[at+1:])
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {

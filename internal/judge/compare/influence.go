@@ -220,7 +220,7 @@ func addRates(out map[string]influence, samples []metrics.Sample, figures []trac
 	}
 	for _, f := range figures {
 		of, ok := map[string]*tally{
-			"duration": &requests, figure.RequestThroughput: &requests, figure.InputThroughput: &input, figure.OutputThroughput: &output, figure.TotalThroughput: &total,
+			figure.Duration: &requests, figure.RequestThroughput: &requests, figure.InputThroughput: &input, figure.OutputThroughput: &output, figure.TotalThroughput: &total,
 		}[f.Name]
 		if pull := of.pull(); ok && pull != nil {
 			if f.Name == figure.Duration {

@@ -32,7 +32,7 @@ func (s Summary) resourceFigures(l *List) {
 	}
 	add(figure.KVUse, r.Server.KVUseMax)
 	add(figure.Waiting, r.Server.WaitingMax)
-	add("preemptions", r.Server.Preemptions)
+	add(figure.Preemptions, r.Server.Preemptions)
 	if d := r.Devices; d != nil {
 		add(figure.DeviceUtilization, d.Utilization)
 		add(figure.DevicePower, d.Power)

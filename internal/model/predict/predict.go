@@ -23,7 +23,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -199,12 +198,20 @@ func (p *Prediction) fail(nominal []*outcome) {
 // names are those of the figures that a prediction has, of those of an outcome.
 func (c *Case) names(o *outcome) (names []string) {
 	for _, f := range o.order {
-		metric, _, _ := strings.Cut(f, ".")
-		if slices.Contains([]string{"duration", "throughput", "concurrency", "ttft", "tpot", "itl", "e2el"}, metric) && f != figure.InputThroughput {
+		if Predicts(f) || f == figure.Duration {
 			names = append(names, f)
 		}
 	}
 	return names
+}
+
+// Predicts reports whether a simulation predicts a figure.
+func Predicts(name string) bool {
+	switch figure.MetricOf(name) {
+	case figure.Throughput, figure.Concurrency, figure.TTFT, figure.TPOT, figure.ITL, figure.E2EL:
+		return name != figure.InputThroughput
+	}
+	return false
 }
 
 func (p *Prediction) figure(name string) Figure {
@@ -285,14 +292,14 @@ func (c *Case) misfit(name string) float64 {
 	if m, ok := k.Misfit[name]; ok {
 		return max(leastMisfit, float64(m))
 	}
-	metric, _, _ := strings.Cut(name, ".")
-	if metric == "duration" { // requests over throughput
-		metric = "throughput"
+	metric := figure.MetricOf(name)
+	if metric == figure.Duration { // requests over throughput
+		metric = figure.Throughput
 	}
 	most, alike := leastMisfit, 0.0
 	for other, m := range k.Misfit {
 		most = max(most, float64(m))
-		if strings.HasPrefix(other, metric+".") {
+		if figure.MetricOf(other) == metric {
 			alike = max(alike, float64(m), leastMisfit)
 		}
 	}

@@ -134,21 +134,21 @@ func (m Measured) Figures() []Figure {
 
 func (m Measured) all() []Figure {
 	out := []Figure{
-		{"duration", float64(m.Duration)},
+		{figure.Duration, float64(m.Duration)},
 		{figure.RequestThroughput, m.Throughput.Requests},
 		{figure.OutputThroughput, m.Throughput.Output},
 		{figure.PeakOutput, m.Peak.Output},
 		{figure.PeakConcurrency, m.Peak.Concurrency},
 	}
 	for _, l := range []struct {
-		name string
+		figure.Metric
 		Times
-	}{{"ttft", m.TTFT}, {"tpot", m.TPOT}, {"itl", m.ITL}, {"e2el", m.E2EL}} {
+	}{{figure.TTFT, m.TTFT}, {figure.TPOT, m.TPOT}, {figure.ITL, m.ITL}, {figure.E2EL, m.E2EL}} {
 		out = append(out,
-			Figure{l.name + ".mean", float64(l.Mean)},
-			Figure{l.name + ".median", float64(l.Median)},
-			Figure{l.name + ".p95", float64(l.P95)},
-			Figure{l.name + ".p99", float64(l.P99)},
+			Figure{l.Metric.Mean(), float64(l.Times.Mean)},
+			Figure{l.Metric.Median(), float64(l.Times.Median)},
+			Figure{l.P(95), float64(l.P95)},
+			Figure{l.P(99), float64(l.P99)},
 		)
 	}
 	return out

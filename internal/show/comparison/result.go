@@ -68,7 +68,7 @@ func (w Words) Failures(load compare.Workload, variant int) string {
 		return ""
 	}
 	said := []string{w.Word("result.failed", "share", own.Failed, "variant", text.Clean(own.Name), "base", base.Failed, "baseline", text.Clean(base.Name))}
-	for _, name := range []string{"goodput", figure.RequestThroughput} {
+	for _, name := range []string{figure.Goodput, figure.RequestThroughput} {
 		i := slices.IndexFunc(load.Rows, func(r compare.Row) bool { return r.Quantity.Name == name })
 		if i >= 0 && variant < len(load.Rows[i].Cells) && load.Rows[i].Cells[variant].Change != nil {
 			return w.Join("comma", append(said, w.against(load.Rows[i], variant))...)

@@ -27,7 +27,7 @@ type column struct {
 var columns = []column{
 	{"req/s", figure.RequestThroughput},
 	{"tok/s", figure.OutputThroughput},
-	{"goodput", "goodput"},
+	{"goodput", figure.Goodput},
 	{"TTFT", figure.TTFT.Mean()},
 	{"p99", figure.TTFT.P(99)},
 	{"TPOT", figure.TPOT.Mean()},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -158,10 +159,9 @@ func (g *simulation) against(truth sample, l *words.Language) Prediction {
 	}
 	known := misfit(g.profile)
 	for _, name := range truth.order {
-		metric, _, _ := strings.Cut(name, ".")
 		m, ok := truth.figures[name]
 		predicted, also := g.figures[name]
-		if !ok || !also || m.Value <= 0 || !slices.Contains(predictable, metric) || name == figure.InputThroughput {
+		if !ok || !also || m.Value <= 0 || !predict.Predicts(name) {
 			continue
 		}
 		q := figure.Of(name)
@@ -173,9 +173,6 @@ func (g *simulation) against(truth sample, l *words.Language) Prediction {
 	}
 	return p
 }
-
-// predictable is what figures are of that a simulation predicts.
-var predictable = []string{"throughput", "concurrency", "ttft", "tpot", "itl", "e2el"}
 
 // misfit is what the calibration of a profile says that it is off, by figure, as shares.
 func misfit(p trace.Profile) map[string]float64 {

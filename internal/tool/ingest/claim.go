@@ -48,8 +48,8 @@ var (
 		word(`peak output (?:token )?throughput|峰值输出吞吐(?:量|率)?`, figure.PeakOutput),
 		word(`(?:output|generation|decode) (?:token )?throughput|\bTPS\b|输出吞吐(?:量|率)?`, figure.OutputThroughput),
 		word(`throughput|吞吐(?:量|率)?`, "throughput"),
-		word(`\bgoodput\b`, "goodput"),
-		word(`(?:benchmark )?duration\b`, "duration"),
+		word(`\bgoodput\b`, figure.Goodput),
+		word(`(?:benchmark )?duration\b`, figure.Duration),
 		word(`accept(?:ance)? length|接受长度`, figure.AcceptLength),
 	}
 	statisticWords = vocabulary{
@@ -300,7 +300,7 @@ func (c *claim) quantify(number, unit, way string) bool {
 		return false
 	}
 	c.Step = math.Pow10(-len(fraction))
-	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{"goodput", figure.AcceptLength, figure.PeakOutput}, c.Metric)
+	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{figure.Goodput, figure.AcceptLength, figure.PeakOutput}, c.Metric)
 	if !isShare(unit) {
 		return c.factor(v, way, latency)
 	}

@@ -40,18 +40,18 @@ var units = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, 
 var numbers = result.Names{
 	{"request_count", figure.RequestsOK},
 	{"error_request_count", figure.RequestsFailed},
-	{"benchmark_duration", "duration"},
+	{"benchmark_duration", figure.Duration},
 	{"total_isl", figure.InputTokens},
 	{"total_input_tokens", figure.InputTokens},
 	{"total_osl", figure.OutputTokens},
 	{"total_output_tokens", figure.OutputTokens},
 	{"request_throughput", figure.RequestThroughput},
-	{"goodput", "goodput"},
-	{"request_goodput", "goodput"},
+	{"goodput", figure.Goodput},
+	{"request_goodput", figure.Goodput},
 	{"input_token_throughput", figure.InputThroughput},
 	{"output_token_throughput", figure.OutputThroughput},
 	{"total_token_throughput", figure.TotalThroughput},
-	{"effective_concurrency", "concurrency"},
+	{"effective_concurrency", figure.Concurrency},
 }
 
 // latencies are distributions. ITL and ICL are these tools' own words: the

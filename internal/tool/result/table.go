@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -90,10 +91,10 @@ func Share(label, name string) Row { return Row{label, name, share, 100} }
 
 // LatencySection is a section of the statistics of a latency; more are rows behind the
 // percentiles.
-func LatencySection(heading, label, metric string, more ...string) Section {
+func LatencySection(heading, label string, metric figure.Metric, more ...string) Section {
 	s := Section{Title: heading, Fill: "-"}
 	for _, statistic := range append([]string{"Mean", "Median", "P*"}, more...) {
-		s.Rows = append(s.Rows, TableMilliseconds(statistic+" "+label+" (ms):", metric+"."+strings.ToLower(statistic)))
+		s.Rows = append(s.Rows, TableMilliseconds(statistic+" "+label+" (ms):", metric.Of(strings.ToLower(statistic))))
 	}
 	return s
 }

@@ -17,7 +17,7 @@ func isResult(o *result.Object) bool {
 }
 
 var resultNames = result.Names{
-	{"duration", "duration"},
+	{"duration", figure.Duration},
 	{"completed", figure.RequestsOK},
 	{"total_input_tokens", figure.InputTokens},
 	{"total_input_text_tokens", figure.InputTextTokens},
@@ -28,8 +28,8 @@ var resultNames = result.Names{
 	{"input_throughput", figure.InputThroughput},
 	{"output_throughput", figure.OutputThroughput},
 	{"total_throughput", figure.TotalThroughput},
-	{"concurrency", "concurrency"},
-	{figure.AcceptLength, figure.AcceptLength},
+	{"concurrency", figure.Concurrency},
+	{"accept_length", figure.AcceptLength},
 	{"max_output_tokens_per_s", figure.PeakOutput},
 	{"max_concurrent_requests", figure.PeakConcurrency},
 }
@@ -109,7 +109,7 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	f.Records = c.Records(result.Recorder{Counted: c.Has("output_lens")})
 	f.Figure(figure.RequestsFailed, float64(c.N-c.OK)) // the summary does not count them
 	f.Check(r.Object, c.OK)
-	accepted, _ := r.Object.Float(figure.AcceptLength)
+	accepted, _ := r.Object.Float("accept_length")
 	divides := accepted > 0 && strings.HasPrefix(r.Object.Text("backend"), "sglang-oai") // by tokens that the file does not have
 	if gap := c.LongestGap(); gap > 0 && !divides {
 		f.Figure(figure.ITL.Max(), gap) // of the table, though not of the summary

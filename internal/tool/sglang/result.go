@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -22,7 +21,7 @@ func (r *Report) Result(info json.RawMessage) []byte {
 	}
 	f := r.Figures
 	o.Set("concurrency", f.Concurrency)
-	o.Known(figure.AcceptLength, f.AcceptLength, f.AcceptLength > 0) // a server that drafts no tokens tells none
+	o.Known("accept_length", f.AcceptLength, f.AcceptLength > 0) // a server that drafts no tokens tells none
 	o.Set("max_output_tokens_per_s", f.MaxOutputPerSecond)
 	o.Set("max_concurrent_requests", f.MaxConcurrent)
 	newGoodput(r.limits(), f.Requests).result(o, f.Duration)

@@ -68,7 +68,7 @@ func (r *Report) adopt(o *trace.Origin) {
 		return f.Value
 	}
 	if _, ok := o.Figure(figure.Goodput); ok && len(r.Goodput) == 0 {
-		r.Figures.RequestGoodput, r.goodput = value("goodput"), true
+		r.Figures.RequestGoodput, r.goodput = value(figure.Goodput), true
 	}
 	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
 		r.Figures.Probe = &Probe{

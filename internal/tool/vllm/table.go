@@ -31,17 +31,17 @@ func layout(form string) result.Layout {
 			result.Count("Failed requests:", figure.RequestsFailed),
 			result.Words("Maximum request concurrency:"),
 			result.Words("Request rate configured (RPS):"),
-			result.NumberRow("Benchmark duration (s):", "duration"),
+			result.NumberRow("Benchmark duration (s):", figure.Duration),
 			result.Count("Total input tokens:", figure.InputTokens),
 			result.Count("Total generated tokens:", figure.OutputTokens),
 			result.NumberRow("Request throughput (req/s):", figure.RequestThroughput),
 			result.NumberRow("Input throughput (inputs/s):", figure.TextThroughput),
-			result.NumberRow("Request goodput (req/s):", "goodput"),
+			result.NumberRow("Request goodput (req/s):", figure.Goodput),
 			result.NumberRow("Input token throughput (tok/s):", figure.InputThroughput),
 			result.NumberRow("Output token throughput (tok/s):", figure.OutputThroughput),
 			result.NumberRow("Peak output token throughput (tok/s):", figure.PeakOutput),
 			result.NumberRow("Peak concurrent requests:", figure.PeakConcurrency),
-			result.NumberRow("RTFx (Inverse Real-Time Factor):", "rtfx"),
+			result.NumberRow("RTFx (Inverse Real-Time Factor):", figure.RTFx),
 			result.NumberRow(total, figure.TotalThroughput),
 		}},
 		{Title: "Probe Requests", Fill: "-", Rows: []result.Row{
@@ -51,12 +51,12 @@ func layout(form string) result.Layout {
 			result.TableMilliseconds("P* probe E2EL (ms):", "probe.p*"),
 			result.TableMilliseconds("Max probe E2EL (ms):", figure.Probe.Max()),
 		}},
-		result.LatencySection("Time to First Token", "TTFT", "ttft"),
-		result.LatencySection("Time per Output Token (excl. 1st token)", "TPOT", "tpot"),
-		result.LatencySection("Inter-token Latency", "ITL", "itl"),
-		result.LatencySection("End-to-end Latency", "E2EL", "e2el"),
-		result.LatencySection("Client-side Queueing", "Client Queue Time", "queue"),
-		result.LatencySection("Queue-inclusive End-to-end Latency", "E2EL incl. Client Queue", "e2el_queue"),
+		result.LatencySection("Time to First Token", "TTFT", figure.TTFT),
+		result.LatencySection("Time per Output Token (excl. 1st token)", "TPOT", figure.TPOT),
+		result.LatencySection("Inter-token Latency", "ITL", figure.ITL),
+		result.LatencySection("End-to-end Latency", "E2EL", figure.E2EL),
+		result.LatencySection("Client-side Queueing", "Client Queue Time", figure.Queue),
+		result.LatencySection("Queue-inclusive End-to-end Latency", "E2EL incl. Client Queue", figure.E2ELQueue),
 		{Title: "Diffusion Decoding", Fill: "-", Rows: []result.Row{
 			result.NumberRow("Committed throughput (tok/s):", figure.DiffusionThroughput),
 			result.NumberRow("Denoising steps per canvas:", figure.DiffusionSteps),
@@ -79,7 +79,7 @@ func layout(form string) result.Layout {
 }
 
 // newestRows are the beginnings of names that the table has since 2026.
-var newestRows = []string{"probe.", "queue.", "e2el_queue.", "spec_decode.", figure.AcceptLength, "diffusion.", "rtfx", figure.TextThroughput}
+var newestRows = []string{"probe.", "queue.", "e2el_queue.", "spec_decode.", figure.AcceptLength, "diffusion.", figure.RTFx, figure.TextThroughput}
 
 // formOf is the oldest form that has such rows.
 func formOf(r *result.TableReading, rows []result.Match) string {

@@ -92,7 +92,7 @@ func wouldTellRate(o *trace.Origin) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Figures, func(f trace.Figure) bool { return f.Name == name })
 	}
-	return has(figure.RequestsOK) && has("duration") && (has(figure.RequestsFailed) || has(figure.PeakConcurrency))
+	return has(figure.RequestsOK) && has(figure.Duration) && (has(figure.RequestsFailed) || has(figure.PeakConcurrency))
 }
 
 // How the tool tells of a rate that rises.
