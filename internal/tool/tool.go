@@ -32,6 +32,9 @@ type Tool struct {
 	// own or else the first of them; nil: there is none.
 	Report func(t *trace.Trace, form string) (Report, error)
 	Forms  []string
+	// Refuses is the error for objectives and percentiles other than the run's that a report cannot have; nil: it
+	// takes all.
+	Refuses func(run trace.Run, objectives []plan.Objective, percentiles []float64) error
 	// Datasets and Arrivals are the kinds that are the tool's.
 	Datasets map[string]workload.Kind
 	Arrivals map[string]func() workload.Arrival
@@ -52,6 +55,14 @@ type Log struct {
 	Load  func(line string, into Told)
 	// Commands is a regular expression of command lines of the tool and of its server.
 	Commands string
+}
+
+// CheckReport is the error for a report of a run with other objectives and percentiles than the run's.
+func (t Tool) CheckReport(run trace.Run, objectives []plan.Objective, percentiles []float64) error {
+	if t.Refuses == nil || len(objectives)+len(percentiles) == 0 {
+		return nil
+	}
+	return t.Refuses(run, objectives, percentiles)
 }
 
 // Rules are the definitions of tools.

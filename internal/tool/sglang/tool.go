@@ -1,6 +1,8 @@
 package sglang
 
 import (
+	"errors"
+
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -13,7 +15,7 @@ import (
 func Tool() tool.Tool {
 	return tool.Tool{
 		Name: "sglang", Program: "sglang.bench_serving", Definitions: Definitions(), Result: result.Format{Is: isResult, Read: readResult},
-		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
+		Report: report, Refuses: refuses, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings,
@@ -26,6 +28,11 @@ func Tool() tool.Tool {
 }
 
 func report(t *trace.Trace, form string) (tool.Report, error) { return NewReport(t, form) }
+
+// refuses has nothing but the run's.
+func refuses(trace.Run, []plan.Objective, []float64) error {
+	return errors.New("--slo and --percentiles only apply to --dialect pitot and vllm")
+}
 
 // tableSettings are the arguments that a table tells.
 func tableSettings(o *trace.Origin) tool.Told {

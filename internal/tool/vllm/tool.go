@@ -1,6 +1,8 @@
 package vllm
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ import (
 func Tool() tool.Tool {
 	return tool.Tool{
 		Name: "vllm", Program: "vllm bench serve", Definitions: Definitions(), Result: Format(),
-		Report: report, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
+		Report: report, Refuses: refuses, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings, Load: readLoad,
@@ -31,6 +33,17 @@ func Tool() tool.Tool {
 }
 
 func report(t *trace.Trace, form string) (tool.Report, error) { return NewReport(t, form) }
+
+// refuses knows no objective on ITL, and none but those of its own command line.
+func refuses(run trace.Run, objectives []plan.Objective, _ []float64) error {
+	switch {
+	case run.Plan.Dialect == "vllm":
+		return fmt.Errorf("run %s has the objectives and percentiles of its own command line; --slo and --percentiles only apply to --dialect pitot", run.ID)
+	case slices.ContainsFunc(objectives, func(o plan.Objective) bool { return o.Metric == string(figure.ITL) }):
+		return errors.New("--slo itl: vllm knows objectives on ttft, tpot and e2el")
+	}
+	return nil
+}
 
 // tableSettings are the arguments that a table tells. By which process requests arrived
 // it does not.
