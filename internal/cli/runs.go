@@ -161,7 +161,7 @@ type runsReportCmd struct {
 // Run reports.
 func (c runsReportCmd) Run(p *session.Session) error {
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect(), c.Check()); err != nil {
+	if err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.Check()); err != nil {
 		return err
 	}
 	if c.Output != "" {
@@ -174,11 +174,8 @@ func (c runsReportCmd) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if c.Dialect == "vllm" && t.Run.Plan.Dialect == "vllm" && (len(c.SLO) > 0 || len(c.Percentiles) > 0) {
-		return usagef("run %s has the objectives and percentiles of its own command line; --slo and --percentiles only apply to --dialect pitot", t.Run.ID)
-	}
-	if c.Dialect == "vllm" && slices.ContainsFunc(c.SLO, func(o plan.Objective) bool { return o.Metric == "itl" }) {
-		return usagef("--slo itl: vllm knows objectives on ttft, tpot and e2el")
+	if err := known.Named(c.Dialect).CheckReport(t.Run, c.SLO, c.Percentiles); err != nil {
+		return usage(err)
 	}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return c.reported(p, t.Run)
@@ -232,14 +229,6 @@ func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
 		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
 	}
 	return result.WriteReported(p.Stdout, run, tool.Tables(known.Tools())...)
-}
-
-// checkDialect holds the flags to what the dialect has.
-func (c runsReportCmd) checkDialect() error {
-	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("--slo and --percentiles only apply to --dialect pitot and vllm")
-	}
-	return nil
 }
 
 type runsExportCmd struct {
