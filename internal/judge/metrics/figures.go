@@ -54,6 +54,9 @@ func (l *List) Distribution(metric figure.Metric, d Distribution) {
 	}
 }
 
+// Version is that of Pitot's own definitions: figures that another version computed are computed again.
+const Version = "3"
+
 // Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
 func (s Summary) Figures() []trace.Figure {
 	var l List

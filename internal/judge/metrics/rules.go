@@ -30,10 +30,6 @@ type Definitions struct {
 	Native string
 }
 
-// Version is that of Pitot's own definitions: figures that were computed by another are to
-// be computed again.
-const Version = "3"
-
 // Pitot is the name of the definition under which the store keeps figures by Pitot's own, and those of runs
 // without records as their tool told them.
 const Pitot = "pitot"
