@@ -42,10 +42,14 @@ func Own() Definitions {
 		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
 		Native:  "completions",
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token", figure.ITL: "definition.output-gaps",
+			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token",
+			figure.ITL:  "definition.output-gaps",
 			figure.E2EL: "definition.sent-to-end", figure.Peak: "definition.in-flight",
 		},
-		Truth: map[figure.Metric]plan.Code{figure.TTFT: ToFirstToken, figure.ITL: Gaps, figure.TPOT: BetweenTokens, figure.E2EL: ToEnd},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: ToFirstToken, figure.ITL: Gaps,
+			figure.TPOT: BetweenTokens, figure.E2EL: ToEnd,
+		},
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // Formats lists the tools that have reports to compare with the server's own: Pitot, and each of the known ones that
 // says what its latencies are of a server's writes.
 func Formats() []metrics.Definitions {
-	return slices.DeleteFunc(append([]metrics.Definitions{metrics.Own()}, known.Rules()...), func(d metrics.Definitions) bool { return d.Truth == nil })
+	all := append(metrics.Rules{metrics.Own()}, known.Rules()...)
+	return slices.DeleteFunc(all, func(d metrics.Definitions) bool { return d.Truth == nil })
 }
 
 // Definitions returns the definitions of a format, as stored in a report.

@@ -44,7 +44,8 @@ func Read(format string, data []byte) (conform.Claim, error) {
 			formats = append(formats, t.Result)
 		}
 	}
-	found, problems := result.Read(result.Source{Name: "report", Data: bytes.NewReader(data), Size: int64(len(data))}, formats...)
+	from := result.Source{Name: "report", Data: bytes.NewReader(data), Size: int64(len(data))}
+	found, problems := result.Read(from, formats...)
 	switch {
 	case len(problems) > 0 && len(found) == 0 && format != "":
 		return conform.Claim{}, fmt.Errorf("it is no report of %s: %s", format, problems[0].Reason)
@@ -116,7 +117,10 @@ func fill(c *conform.Claim, f result.Found, rules metrics.Definitions) error {
 	}
 	values := map[conform.Metric][]float64{}
 	for _, s := range rules.Samples(t, f.Run.Origin.Form) {
-		for m, v := range map[conform.Metric][]float64{figure.TTFT: {s.TTFT}, figure.TPOT: {s.TPOT}, figure.ITL: s.ITL, figure.E2EL: {s.E2EL}} {
+		of := map[conform.Metric][]float64{
+			figure.TTFT: {s.TTFT}, figure.TPOT: {s.TPOT}, figure.ITL: s.ITL, figure.E2EL: {s.E2EL},
+		}
+		for m, v := range of {
 			values[m] = append(values[m], slices.DeleteFunc(v, math.IsNaN)...)
 		}
 	}

@@ -227,9 +227,13 @@ func AIPerf() tool.Tool {
 	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat(), Definitions: metrics.Definitions{
 		Tool: "aiperf", Also: genaiPerf,
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.request-to-token", figure.ITL: "definition.gap-mean-as-itl", figure.ICL: "definition.chunk-gaps-as-icl",
+			figure.TTFT: "definition.request-to-token", figure.ITL: "definition.gap-mean-as-itl",
+			figure.ICL:  "definition.chunk-gaps-as-icl",
 			figure.E2EL: "definition.request-to-last-token",
 		},
-		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.BetweenTokens, figure.ICL: metrics.Gaps, figure.E2EL: metrics.ToLastToken},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.BetweenTokens,
+			figure.ICL: metrics.Gaps, figure.E2EL: metrics.ToLastToken,
+		},
 	}}
 }

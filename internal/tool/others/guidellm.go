@@ -209,10 +209,14 @@ func GuideLLM() tool.Tool {
 	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: GuideLLMFormat(), Definitions: metrics.Definitions{
 		Tool: "guidellm",
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token", figure.ITL: "definition.weighed-gap-mean",
+			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token",
+			figure.ITL:  "definition.weighed-gap-mean",
 			figure.E2EL: "definition.request-to-end",
 		},
-		Truth:   map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.WeighedGaps, figure.TPOT: metrics.WholeTokens, figure.E2EL: metrics.ToEnd},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.WeighedGaps,
+			figure.TPOT: metrics.WholeTokens, figure.E2EL: metrics.ToEnd,
+		},
 		Stepped: true,
 	}}
 }

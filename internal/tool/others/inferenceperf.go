@@ -100,9 +100,13 @@ func InferencePerf() tool.Tool {
 	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: InferencePerfFormat(), Definitions: metrics.Definitions{
 		Tool: "inference-perf",
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean", figure.ITL: "definition.own-token-gaps",
+			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean",
+			figure.ITL:  "definition.own-token-gaps",
 			figure.E2EL: "definition.request-to-end",
 		},
-		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToEnd},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps,
+			figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToEnd,
+		},
 	}}
 }

@@ -437,10 +437,14 @@ func Definitions() metrics.Definitions {
 		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
 		TellsLimits: func(*trace.Origin) bool { return true },
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token", figure.ITL: "definition.divided-gaps",
+			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token",
+			figure.ITL:  "definition.divided-gaps",
 			figure.E2EL: "definition.gate-to-last-line", figure.Peak: "definition.token-event-peaks",
 		},
-		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.UntilEnd, figure.E2EL: metrics.ToEnd},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps,
+			figure.TPOT: metrics.UntilEnd, figure.E2EL: metrics.ToEnd,
+		},
 	}
 }
 

@@ -332,10 +332,14 @@ func Definitions() metrics.Definitions {
 		// The oldest tables never had them.
 		TellsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
 		Says: map[figure.Metric]plan.Code{
-			figure.TTFT: "definition.gate-to-choice", figure.TPOT: "definition.events-per-token", figure.ITL: "definition.event-gaps",
+			figure.TTFT: "definition.gate-to-choice", figure.TPOT: "definition.events-per-token",
+			figure.ITL:  "definition.event-gaps",
 			figure.E2EL: "definition.gate-to-last-choice", figure.Peak: "definition.event-peaks",
 		},
-		Truth: map[figure.Metric]plan.Code{figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps, figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToLastToken},
+		Truth: map[figure.Metric]plan.Code{
+			figure.TTFT: metrics.ToFirstToken, figure.ITL: metrics.Gaps,
+			figure.TPOT: metrics.BetweenTokens, figure.E2EL: metrics.ToLastToken,
+		},
 	}
 }
 
