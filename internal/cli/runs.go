@@ -160,8 +160,11 @@ type runsReportCmd struct {
 
 // Run reports.
 func (c runsReportCmd) Run(p *session.Session) error {
+	refused := func(run trace.Run) error { return usage(known.Named(c.Dialect).CheckReport(run, c.SLO, c.Percentiles)) }
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.Check()); err != nil {
+	err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)),
+		checkForm(c.Dialect, c.DialectVersion), refused(trace.Run{}), c.Check())
+	if err != nil {
 		return err
 	}
 	if c.Output != "" {
@@ -174,8 +177,8 @@ func (c runsReportCmd) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := known.Named(c.Dialect).CheckReport(t.Run, c.SLO, c.Percentiles); err != nil {
-		return usage(err)
+	if err := refused(t.Run); err != nil {
+		return err
 	}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return c.reported(p, t.Run)

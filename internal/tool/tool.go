@@ -57,7 +57,8 @@ type Log struct {
 	Commands string
 }
 
-// CheckReport is the error for a report of a run with other objectives and percentiles than the run's.
+// CheckReport is the error for a report of a run with other objectives and percentiles than the run's. The zero run
+// is one that is not known yet.
 func (t Tool) CheckReport(run trace.Run, objectives []plan.Objective, percentiles []float64) error {
 	if t.Refuses == nil || len(objectives)+len(percentiles) == 0 {
 		return nil
