@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
@@ -148,9 +148,9 @@ func WriteTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 	case o != nil && known.Named(o.Tool).Log != nil:
 		return result.WriteReported(w, t.Run, tool.Tables(known.Tools())...)
 	case o != nil:
-		return text.Figures(w, o, l)
+		return report.Figures(w, o, l)
 	case name == "pitot":
-		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
+		return report.Text(w, metrics.Summarize(t, metrics.Options{}), l)
 	}
 	r, err := known.Named(cmp.Or(name, "vllm")).Report(t, "")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/progress"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -71,7 +71,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 	if made.Result == nil {
 		return err
 	}
-	printed := text.Report(con.Stdout, made.Summary, session.English)
+	printed := report.Text(con.Stdout, made.Summary, session.English)
 	if made.Kept != "" {
 		fmt.Fprintln(con.Stderr, made.Kept)
 	}

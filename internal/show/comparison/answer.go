@@ -6,7 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -32,7 +32,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 	}
 	for _, g := range c.Gates {
 		out.Gates = append(out.Gates, view.Gate{
-			Text: text.Clean(g.Gate.Text), Load: text.Clean(g.Workload), Variant: text.Clean(g.Variant), Outcome: string(g.Outcome),
+			Text: doc.Clean(g.Gate.Text), Load: doc.Clean(g.Workload), Variant: doc.Clean(g.Variant), Outcome: string(g.Outcome),
 			Title: w.Word(plan.Code("outcome." + string(g.Outcome))), Said: w.gateSaid(g), Tone: string(toneOf[g.Outcome]),
 		})
 	}
@@ -45,8 +45,8 @@ func (w Words) answer(load compare.Workload, number int, asked []string) view.Co
 		Name: w.LoadName(load, number), Further: load.Further, Notes: w.remarks(load, load.Rows).said(),
 		Results: []view.Said{}, Claims: []view.Said{}, Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
 	}
-	if text.Clean(load.Name) != "" {
-		out.Settings = text.Clean(w.load(load.Settings))
+	if doc.Clean(load.Name) != "" {
+		out.Settings = doc.Clean(w.load(load.Settings))
 	}
 	for _, v := range load.Variants {
 		out.Variants = append(out.Variants, w.variant(v))
@@ -58,16 +58,16 @@ func (w Words) answer(load compare.Workload, number int, asked []string) view.Co
 		out.Claims = append(out.Claims, w.claim(c, len(filesOf(load)) > 1).said())
 	}
 	for _, r := range load.Residue {
-		out.Differs = append(out.Differs, view.Difference{Name: text.Clean(w.setting(r.Setting)), Values: w.values(r)})
+		out.Differs = append(out.Differs, view.Difference{Name: doc.Clean(w.setting(r.Setting)), Values: w.values(r)})
 	}
 	out.Rows = w.answerRows(load, asked)
 	return out
 }
 
 func (w Words) variant(v compare.Variant) view.ComparedVariant {
-	out := view.ComparedVariant{Name: text.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v), Runs: []view.ComparedRun{}}
+	out := view.ComparedVariant{Name: doc.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v), Runs: []view.ComparedRun{}}
 	for _, r := range v.Runs {
-		out.Runs = append(out.Runs, view.ComparedRun{ID: r.ID, Name: text.Clean(r.Name), Validity: string(r.Verdict), Leg: r.Leg})
+		out.Runs = append(out.Runs, view.ComparedRun{ID: r.ID, Name: doc.Clean(r.Name), Validity: string(r.Verdict), Leg: r.Leg})
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // A check is what continuous integration shows as passed, failed or skipped: a gate on a
@@ -25,7 +25,7 @@ const (
 )
 
 // bounded is a name or a phrase as a part of one line.
-func bounded(s string, columns int) string { return text.Cut(text.Clean(s), columns) }
+func bounded(s string, columns int) string { return doc.Cut(doc.Clean(s), columns) }
 
 // called is a workload's name, or the load that it is.
 func (w Words) called(load compare.Workload, number int) string {
@@ -94,9 +94,9 @@ func (w Words) gateSaid(g compare.GateResult) string {
 func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) string {
 	s, c := scaleOf(r), *r.Cells[variant].Change
 	of := func(i int) string {
-		return text.Join(" ", bounded(w.Called(load.Variants[i]), nameColumns), s.value(r.Cells[i]), s.unit)
+		return doc.Join(" ", bounded(w.Called(load.Variants[i]), nameColumns), s.value(r.Cells[i]), s.unit)
 	}
-	change := text.Join(" ", w.Change(r, c), w.Interval(r, c), w.plainVerdict(c))
+	change := doc.Join(" ", w.Change(r, c), w.Interval(r, c), w.plainVerdict(c))
 	return w.Of(w.Title(r.Quantity), w.Join("stop", w.Join("comma", of(0), of(variant)), change))
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -43,15 +43,15 @@ func (w Words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
 		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
-		if said := text.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
-			return text.Join(" ", said, s.unit)
+		if said := doc.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
+			return doc.Join(" ", said, s.unit)
 		} else {
 			return said
 		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
-	said := text.Join(" ", s.value(c), s.unit)
+	said := doc.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
 		return w.Beside(said, within)
 	}

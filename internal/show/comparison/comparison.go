@@ -19,7 +19,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -141,7 +141,7 @@ type Words struct {
 func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c} }
 
 func (w Words) line(label plan.Code, said string) line {
-	return line{Label: w.Word(label), Text: text.Clean(said)}
+	return line{Label: w.Word(label), Text: doc.Clean(said)}
 }
 
 // Kinds says that runs are simulated, and which; "" of measured ones.
@@ -189,7 +189,7 @@ func (w Words) values(r compare.Residue) []string {
 		if of == nil {
 			of = []plan.Message{plan.Say("value.unknown")}
 		}
-		values[i] = text.Cut(w.SayAll("comma", of), longest)
+		values[i] = doc.Cut(w.SayAll("comma", of), longest)
 	}
 	return values
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -177,7 +177,7 @@ func unlessZero(v float64) float64 {
 
 // inert is text that no spreadsheet computes.
 func inert(s string) string {
-	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+	if s = doc.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s

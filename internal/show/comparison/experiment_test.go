@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -85,7 +85,7 @@ func amongTheSame(v compare.Verdict) compare.Comparison {
 func TestExperiments(t *testing.T) {
 	for _, width := range []int{60, 80, 100} {
 		for line := range strings.Lines(textOf(t, experiment(), Options{Width: width})) {
-			if n := text.Width(strings.TrimSuffix(line, "\n")); n > width {
+			if n := doc.Width(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("at %d: %d columns in %q", width, n, line)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // layout are lines on what an experiment tells beside its changes: by how much figures vary
@@ -40,7 +40,7 @@ func (w Words) orders(load compare.Workload, rows []compare.Row) string {
 	for i, v := range load.Variants {
 		seen += len(w.shifts(rows, order(i, false)))
 		if said := w.shifts(rows, order(i, true)); said != nil {
-			parts = append(parts, w.Of(text.Clean(v.Name), w.Join("comma", said...)))
+			parts = append(parts, w.Of(doc.Clean(v.Name), w.Join("comma", said...)))
 		}
 	}
 	switch {
@@ -90,7 +90,7 @@ func (w Words) shifts(rows []compare.Row, of func(compare.Row) *compare.Shift) (
 	for _, r := range rows {
 		if s := of(r); s != nil {
 			c, scale, places := compare.Change{Relative: s.Relative, Interval: s.Interval}, scaleOf(r), placesOfShift(*s)
-			parts = append(parts, text.Join(" ", w.Title(r.Quantity), w.change(c, scale, places), w.interval(c, scale, places)))
+			parts = append(parts, doc.Join(" ", w.Title(r.Quantity), w.change(c, scale, places), w.interval(c, scale, places)))
 		}
 	}
 	return parts

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // Markdown writes a comparison as Markdown: for each workload a heading, what was
@@ -86,7 +86,7 @@ func (m *markdown) table(head, under []string, rows [][]string) {
 		return
 	}
 	rows = append([][]string{head, slices.Clone(under)}, rows...)
-	text.Align(rows, func(column int) bool { return under[column] == "--:" })
+	doc.Align(rows, func(column int) bool { return under[column] == "--:" })
 	for i, cell := range rows[1] {
 		rows[1][i] = strings.ReplaceAll(cell, " ", "-")
 	}
@@ -102,7 +102,7 @@ func (c cell) changed() string {
 	if c.Tone == good || c.Tone == bad {
 		verdict = "**" + verdict + "**"
 	}
-	return text.Join(" ", c.Change, c.Interval, verdict)
+	return doc.Join(" ", c.Change, c.Interval, verdict)
 }
 
 // escapeMarkdown keeps text from being anything but text, and looks like it wherever

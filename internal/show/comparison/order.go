@@ -5,7 +5,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // order is what a drift would do to the changes of a variant, for the bottom line; "" where none
@@ -27,7 +27,7 @@ func (b bottom) order() string {
 	if v.Order.Share < 0 {
 		first = v
 	}
-	return b.Word(code, "first", text.Clean(first.Name), "share", math.Abs(v.Order.Share))
+	return b.Word(code, "first", doc.Clean(first.Name), "share", math.Abs(v.Order.Share))
 }
 
 // tentative reports whether verdicts on some rows of a variant are.

@@ -6,7 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // results are the bottom lines of a workload, one for variants of which the same can
@@ -15,11 +15,11 @@ func (w Words) results(load compare.Workload) (lines []line) {
 	if len(load.Variants) < 2 {
 		return []line{w.line("label.result", w.Word("result.alone"))}
 	}
-	groups, tones := text.Groups{}, map[string]tone{}
+	groups, tones := doc.Groups{}, map[string]tone{}
 	for i, v := range load.Variants[1:] {
 		said, t := w.bottomLine(load, i+1)
 		tones[said] = t
-		groups.Add(said, text.Clean(v.Name))
+		groups.Add(said, doc.Clean(v.Name))
 	}
 	for _, g := range groups {
 		said := g.Said
@@ -67,7 +67,7 @@ func (w Words) Failures(load compare.Workload, variant int) string {
 	if !slices.ContainsFunc(load.Rows, left) {
 		return ""
 	}
-	said := []string{w.Word("result.failed", "share", own.Failed, "variant", text.Clean(own.Name), "base", base.Failed, "baseline", text.Clean(base.Name))}
+	said := []string{w.Word("result.failed", "share", own.Failed, "variant", doc.Clean(own.Name), "base", base.Failed, "baseline", doc.Clean(base.Name))}
 	for _, name := range []string{"goodput", "throughput.requests"} {
 		i := slices.IndexFunc(load.Rows, func(r compare.Row) bool { return r.Quantity.Name == name })
 		if i >= 0 && variant < len(load.Rows[i].Cells) && load.Rows[i].Cells[variant].Change != nil {

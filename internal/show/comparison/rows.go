@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // rows are those of the table.
@@ -102,10 +102,10 @@ func verdictOfTheSame(code plan.Code) plan.Code {
 func (w Words) why(c compare.Change) string {
 	var parts []string
 	if !c.Test.IsZero() {
-		parts = append(parts, text.Clean(w.Say(c.Test)))
+		parts = append(parts, doc.Clean(w.Say(c.Test)))
 	}
 	if !c.Open.IsZero() {
-		parts = append(parts, text.Clean(w.Say(c.Open)))
+		parts = append(parts, doc.Clean(w.Say(c.Open)))
 	}
 	if c.P != nil {
 		parts = append(parts, w.Word("change.p", "p", *c.P))

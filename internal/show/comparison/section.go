@@ -11,17 +11,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
-	settings := text.Clean(w.load(load.Settings))
+	settings := doc.Clean(w.load(load.Settings))
 	s := section{Name: w.LoadName(load, number)}
-	if text.Clean(load.Name) == "" {
+	if doc.Clean(load.Name) == "" {
 		settings = ""
 	}
 	for _, v := range load.Variants {
-		s.Heads = append(s.Heads, text.Clean(w.Called(v)))
+		s.Heads = append(s.Heads, doc.Clean(w.Called(v)))
 	}
 	shown, alike, further := divide(load, o.All, asked)
 	if len(load.Variants) > 0 {
@@ -138,10 +138,10 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 		label = "label.variant"
 	}
 	baseline := load.Variants[0]
-	lines = append(lines, w.line(label, w.Beside(text.Clean(baseline.Name), w.Runs(baseline))))
-	var groups text.Groups
+	lines = append(lines, w.line(label, w.Beside(doc.Clean(baseline.Name), w.Runs(baseline))))
+	var groups doc.Groups
 	for _, v := range load.Variants[1:] {
-		groups.Add(w.Runs(v), text.Clean(v.Name))
+		groups.Add(w.Runs(v), doc.Clean(v.Name))
 	}
 	for _, g := range groups {
 		runs := g.Said

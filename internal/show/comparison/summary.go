@@ -8,7 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -141,7 +141,7 @@ func (w Words) briefGatesOf(gates []compare.GateResult) (said lines) {
 func (w Words) briefGate(g compare.GateResult) line {
 	g.Variant, g.Workload, g.Gate.Text = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns), bounded(g.Gate.Text, nameColumns)
 	l := w.gate(g)
-	l.Text = text.Cut(l.Text, saidColumns)
+	l.Text = doc.Cut(l.Text, saidColumns)
 	return l
 }
 
@@ -158,7 +158,7 @@ func (w Words) brief(m *markdown, load compare.Workload) {
 		}
 		said, _ := w.bottomLine(load, i+1)
 		name := w.Beside(bounded(v.Name, nameColumns), w.Runs(v))
-		m.bullets(lines{w.line("label.result", w.Of(name, text.Cut(said, 2*saidColumns)))})
+		m.bullets(lines{w.line("label.result", w.Of(name, doc.Cut(said, 2*saidColumns)))})
 		w.briefTable(m, load, i+1)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // Text writes a comparison for a terminal: metrics as rows, variants as columns, as many
@@ -64,9 +64,9 @@ func (t *terminal) tables(rule string, s section) {
 			columns[i] = newColumn(s, i, true)
 		}
 	}
-	titles := text.Width(rule)
+	titles := doc.Width(rule)
 	for _, r := range s.Rows {
-		titles = max(titles, text.Width(r.Title))
+		titles = max(titles, doc.Width(r.Title))
 	}
 	t.WriteString("\n")
 	if len(columns) == 1 {
@@ -85,7 +85,7 @@ func newColumn(s section, i int, narrow bool) column {
 	c := column{variant: i}
 	for _, r := range s.Rows {
 		for j, p := range r.Cells[i].parts() {
-			c.parts[j] = max(c.parts[j], text.Width(p))
+			c.parts[j] = max(c.parts[j], doc.Width(p))
 		}
 	}
 	if narrow {
@@ -100,11 +100,11 @@ func newColumn(s section, i int, narrow bool) column {
 	if len(s.Heads) == 1 {
 		room = loneWidth
 	}
-	c.width = max(max(c.width-2, 1), min(text.Width(s.Heads[i]), room))
-	c.head = text.Wrap(s.Heads[i], c.width)
+	c.width = max(max(c.width-2, 1), min(doc.Width(s.Heads[i]), room))
+	c.head = doc.Wrap(s.Heads[i], c.width)
 	if len(c.head) > headLines {
 		rest := strings.Join(c.head[headLines-1:], " ")
-		c.head = append(c.head[:headLines-1], text.Cut(rest, c.width))
+		c.head = append(c.head[:headLines-1], doc.Cut(rest, c.width))
 	}
 	return c
 }
@@ -134,8 +134,8 @@ func (t *terminal) table(s section, titles int, columns []column) {
 		t.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
 	for _, r := range s.Rows {
-		title := text.Wrap(r.Title, titles)
-		row := strings.Repeat(" ", indent) + text.PadRight(title[0], titles)
+		title := doc.Wrap(r.Title, titles)
+		row := strings.Repeat(" ", indent) + doc.PadRight(title[0], titles)
 		for _, c := range columns {
 			row += strings.Repeat(" ", gap) + t.cell(c, r.Cells[c.variant])
 		}
@@ -149,7 +149,7 @@ func (t *terminal) table(s section, titles int, columns []column) {
 
 func (t *terminal) cell(c column, own cell) string {
 	if c.parts[1] == 0 {
-		return text.PadLeft(own.Value, c.width)
+		return doc.PadLeft(own.Value, c.width)
 	}
 	change := ""
 	for j, p := range own.parts() {
@@ -158,12 +158,12 @@ func (t *terminal) cell(c column, own cell) string {
 		case j == 3:
 			change += "  " + p
 		default:
-			change += "  " + text.PadLeft(p, c.parts[j])
+			change += "  " + doc.PadLeft(p, c.parts[j])
 		}
 	}
 	change = strings.TrimRight(change, " ")
-	filler := strings.Repeat(" ", c.width-c.parts[0]-text.Width(change))
-	return text.PadLeft(own.Value, c.parts[0]) + t.paint(change, colorOf(own.Tone)) + filler
+	filler := strings.Repeat(" ", c.width-c.parts[0]-doc.Width(change))
+	return doc.PadLeft(own.Value, c.parts[0]) + t.paint(change, colorOf(own.Tone)) + filler
 }
 
 // fitting is how many of the variants fit beside the baseline, at least one, and
@@ -203,9 +203,9 @@ const leastTitle = 14
 // beginning.
 func (c column) padName(name string) string {
 	if c.parts[1] == 0 {
-		return text.PadLeft(name, c.width)
+		return doc.PadLeft(name, c.width)
 	}
-	return text.PadRight(name, c.width)
+	return doc.PadRight(name, c.width)
 }
 
 func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
@@ -224,7 +224,7 @@ func (t *terminal) block(b block) {
 
 func widest(lines lines) (n int) {
 	for _, l := range lines {
-		n = max(n, text.Width(l.Label))
+		n = max(n, doc.Width(l.Label))
 	}
 	return n
 }
@@ -242,8 +242,8 @@ func (t *terminal) lines(lines lines) {
 		if l.Tone == unclear {
 			code = "" // that nothing can be told is no small print
 		}
-		for _, part := range text.Wrap(l.Text, room) {
-			said := text.PadRight(l.Label, t.label) + "  " + t.paint(part, code)
+		for _, part := range doc.Wrap(l.Text, room) {
+			said := doc.PadRight(l.Label, t.label) + "  " + t.paint(part, code)
 			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
 			l.Label = ""
 		}

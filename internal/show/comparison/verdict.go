@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // A Part is one thing that a verdict says: how a variant differs, and in which figures.
@@ -39,7 +39,7 @@ func (w Words) Headline(load compare.Workload) (parts []Part) {
 func (w Words) Verdict(load compare.Workload, variant int, named bool) []Part {
 	v := verdict{Words: w, load: load, variant: variant, brief: len(load.Variants) > 2}
 	if named {
-		v.subject = text.Clean(load.Variants[variant].Name)
+		v.subject = doc.Clean(load.Variants[variant].Name)
 	}
 	t := load.Variants[variant].Tally
 	switch {
@@ -224,7 +224,7 @@ func (v *verdict) figures(rows []int) string {
 func (v *verdict) figure(row int) string {
 	r := v.load.Rows[row]
 	c := *r.Cells[v.variant].Change
-	return text.Join(" ", v.Title(r.Quantity), v.Change(r, c), v.Interval(r, c))
+	return doc.Join(" ", v.Title(r.Quantity), v.Change(r, c), v.Interval(r, c))
 }
 
 // open names figures of which nothing can be told, and what would settle them: those first
@@ -241,7 +241,7 @@ func (v *verdict) open(rows []int, t compare.Tally) string {
 	for n, i := range rows {
 		if names[n] = v.figure(i); v.brief {
 			r := v.load.Rows[i]
-			names[n] = text.Join(" ", v.Title(r.Quantity), v.Change(r, *r.Cells[v.variant].Change))
+			names[n] = doc.Join(" ", v.Title(r.Quantity), v.Change(r, *r.Cells[v.variant].Change))
 		}
 		if more := v.load.Rows[i].Cells[v.variant].Change.More; n < settled && slices.Contains(t.Settling, i) {
 			names[n] = v.Beside(names[n], v.Word("verdict.settle", "legs", more))
@@ -263,7 +263,7 @@ func (w Words) verdicts() (all lines) {
 			label, said = w.Word("label.confirmed"), func(s string) string { return w.Of(name, s) }
 		}
 		add := func(parts []Part) {
-			all = append(all, line{Label: label, Text: text.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
+			all = append(all, line{Label: label, Text: doc.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
 		}
 		if len(load.Variants) > 2 {
 			add(w.Headline(load))
@@ -272,7 +272,7 @@ func (w Words) verdicts() (all lines) {
 			if parts := w.Verdict(load, v, true); len(load.Variants) == 2 || !headlined(parts) {
 				add(parts)
 			} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == good || p.tone == bad }); len(rest) > 0 {
-				rest[0].Lead = w.Of(text.Clean(load.Variants[v].Name), rest[0].Lead)
+				rest[0].Lead = w.Of(doc.Clean(load.Variants[v].Name), rest[0].Lead)
 				add(rest)
 			}
 		}
@@ -316,7 +316,7 @@ const labelColumns = 24
 
 // LoadName is what a workload is called, and that it is a confirmation.
 func (w Words) LoadName(l compare.Workload, number int) string {
-	name := cmp.Or(text.Clean(l.Name), text.Clean(w.load(l.Settings)), w.Word("comparison.workload", "number", number+1))
+	name := cmp.Or(doc.Clean(l.Name), doc.Clean(w.load(l.Settings)), w.Word("comparison.workload", "number", number+1))
 	if l.Layout != nil && l.Layout.Confirms {
 		return w.Word("comparison.confirmation", "workload", name)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -90,7 +90,7 @@ func newTable(reports []conform.Report, l *words.Language) *table {
 // A table is what several clients made of the same cells.
 type table struct {
 	*words.Language
-	text.Document
+	doc.Document
 	reports []conform.Report
 	clients []string
 	cells   []conform.Cell // in the order in which they were first met
@@ -160,7 +160,7 @@ func (t *table) rows(lines []line) [][]string {
 // together.
 func (t *table) definitions() (lines []string) {
 	for _, m := range conform.Metrics() {
-		var groups text.Groups
+		var groups doc.Groups
 		for i, r := range t.reports {
 			if said := t.Say(r.Definitions[m]); said != "" {
 				groups.Add(said, t.clients[i])
@@ -206,7 +206,7 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 
 // aligned writes the columns of a terminal, all but the first names to the right.
 func (t *table) aligned(names int, rows [][]string) {
-	text.Align(rows, func(column int) bool { return column >= names })
+	doc.Align(rows, func(column int) bool { return column >= names })
 	for _, row := range rows {
 		t.Line(strings.Join(row, "  "))
 	}

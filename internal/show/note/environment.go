@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 func (w *writer) environment() {
@@ -35,7 +35,7 @@ func (w *writer) environment() {
 		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
 		{"note.client", w.client},
 	} {
-		groups := grouped(runs, func(r Run) string { return secret.Mask(text.Join(" · ", f.of(r)...)) })
+		groups := grouped(runs, func(r Run) string { return secret.Mask(doc.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
 			parts[i] = escape(g.Said)
@@ -133,7 +133,7 @@ func (w *writer) around(runs []labelled) {
 	})
 	for _, g := range groups {
 		title := w.Word("note.around")
-		if whose := w.whose(g, groups, text.Clean); whose != "" {
+		if whose := w.whose(g, groups, doc.Clean); whose != "" {
 			title = w.Of(whose, title)
 		}
 		w.folded(title, func() { w.paragraph(fence("text", g.Said)) })
@@ -142,7 +142,7 @@ func (w *writer) around(runs []labelled) {
 
 // grouped collects the variants by what say says of their runs. What it says nothing of
 // is left out.
-func grouped(runs []labelled, say func(Run) string) (groups text.Groups) {
+func grouped(runs []labelled, say func(Run) string) (groups doc.Groups) {
 	for _, r := range runs {
 		if said := say(r.Run); said != "" {
 			groups.Add(said, r.variant)
@@ -152,7 +152,7 @@ func grouped(runs []labelled, say func(Run) string) (groups text.Groups) {
 }
 
 // whose names the variants of a group, escaped; "" if it is the only one.
-func (w *writer) whose(g text.Group, all text.Groups, escape func(string) string) string {
+func (w *writer) whose(g doc.Group, all doc.Groups, escape func(string) string) string {
 	if len(all) < 2 {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (w *writer) sharedSettings(runs []labelled) {
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
-		lines = append(lines, name+" = "+text.Clean(shared[name]))
+		lines = append(lines, name+" = "+doc.Clean(shared[name]))
 	}
 	w.folded(w.Word("note.shared-settings", "n", len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
@@ -223,7 +223,7 @@ func (w *writer) commands() {
 		}
 		if r.variant != variant {
 			variant = r.variant
-			lines = append(lines, "# "+text.Clean(variant))
+			lines = append(lines, "# "+doc.Clean(variant))
 		}
 		lines = append(lines, line)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // An Experiment is how the runs of a note were made, where one experiment made them all.
@@ -299,7 +299,7 @@ func (w *writer) letters(e Experiment) {
 	for i, v := range e.Variants {
 		what := "-"
 		if v.What != "" {
-			what = strings.ReplaceAll(code(text.Cut(secret.Mask(v.What), whatColumns)), "|", "\\|")
+			what = strings.ReplaceAll(code(doc.Cut(secret.Mask(v.What), whatColumns)), "|", "\\|")
 		}
 		w.row(Letter(i), escape(v.Name), what)
 	}
@@ -404,7 +404,7 @@ func (w *writer) looks(e Experiment) []string {
 // lost are the legs that failed.
 func (w *writer) lost(e Experiment) (said []string) {
 	for _, l := range e.Lost {
-		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", escape(l.Variant), "why", escape(text.Cut(w.Say(l.Why), whyColumns)))))
+		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", escape(l.Variant), "why", escape(doc.Cut(w.Say(l.Why), whyColumns)))))
 	}
 	if said == nil {
 		return []string{w.Word("note.lost-none")}

@@ -8,13 +8,13 @@ import (
 	"unicode"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // escape makes text of others plain in Markdown, in one line.
 func escape(s string) string {
 	var b strings.Builder
-	runes := []rune(text.Clean(s))
+	runes := []rune(doc.Clean(s))
 	for i, r := range runes {
 		if strings.ContainsRune("\\`*[]<>|~#&", r) || r == '_' && !insideWord(runes, i) {
 			b.WriteByte('\\')
@@ -33,7 +33,7 @@ func insideWord(runes []rune, i int) bool {
 }
 
 // htmlText is text of others within HTML, in one line.
-func htmlText(s string) string { return html.EscapeString(text.Clean(s)) }
+func htmlText(s string) string { return html.EscapeString(doc.Clean(s)) }
 
 // fence is a block of text as it is, between marks that do not occur in it.
 func fence(language, body string) string {
@@ -52,7 +52,7 @@ func marks(n int, body string) string {
 
 // code is text as it is within a line.
 func code(s string) string {
-	s = text.Clean(s)
+	s = doc.Clean(s)
 	marks := marks(1, s)
 	if len(marks) > 1 {
 		return marks + " " + s + " " + marks

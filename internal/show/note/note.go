@@ -23,8 +23,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -105,7 +105,7 @@ func (w *writer) head() {
 	if w.note.Pitot != "" {
 		made = "pitot " + w.note.Pitot
 	}
-	if said := text.Join(" · ", w.note.Date, made); said != "" {
+	if said := doc.Join(" · ", w.note.Date, made); said != "" {
 		w.paragraph(escape(said))
 	}
 	if said := w.Kinds(); said != "" {

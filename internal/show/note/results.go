@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // results are the tables, folded where they are many.
@@ -46,9 +47,9 @@ func (w *writer) results() {
 const unfolded = 2
 
 func (w *writer) table(r Run) {
-	said := text.Join(" · ", code(r.ID), stamp(r.Started))
+	said := doc.Join(" · ", code(r.ID), stamp(r.Started))
 	if o := r.Origin; o != nil {
-		said = code(text.Place(o.File, o.Line))
+		said = code(report.Place(o.File, o.Line))
 	}
 	w.paragraph(said)
 	w.paragraph(fence("text", r.Table))
@@ -83,7 +84,7 @@ func (w *writer) tests() (tests []string) {
 
 // definitions say by whose rules the figures are, and what those rules are.
 func (w *writer) definitions() (lines []string) {
-	var groups text.Groups
+	var groups doc.Groups
 	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
 			metric, _, _ := strings.Cut(r.Quantity.Name, ".")

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/environment"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 func imageOf(e *environment.Environment) []string {
@@ -24,7 +24,7 @@ func commitsOf(e *environment.Environment) (parts []string) {
 		return nil
 	}
 	for _, t := range e.Trees {
-		parts = append(parts, text.Join(" ", t.Package, t.String()))
+		parts = append(parts, doc.Join(" ", t.Package, t.String()))
 	}
 	return parts
 }
@@ -78,7 +78,7 @@ func (w *writer) arguments(runs []labelled) {
 	})
 	for _, g := range groups {
 		title := w.Word("note.arguments")
-		if whose := w.whose(g, groups, text.Clean); whose != "" {
+		if whose := w.whose(g, groups, doc.Clean); whose != "" {
 			title = w.Of(whose, title)
 		}
 		w.folded(title, func() { w.paragraph(fence("sh", g.Said)) })
@@ -93,5 +93,5 @@ func startOf(p *environment.Process) string {
 			words = append(words, name+"="+shell.Quote(p.Env[name]))
 		}
 	}
-	return text.Clean(strings.Join(append(words, shell.Join(p.Args)), " "))
+	return doc.Clean(strings.Join(append(words, shell.Join(p.Args)), " "))
 }

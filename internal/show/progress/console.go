@@ -8,8 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // A Screen reports the state of a terminal.
@@ -178,7 +178,7 @@ func (c *Console) toTop() string {
 	if columns, _ := c.term.Size(); c.term.Rewraps && columns < c.columns {
 		rows = 0
 		for _, line := range c.drawn {
-			rows += text.Rows(painted.ReplaceAllString(line, ""), columns)
+			rows += doc.Rows(painted.ReplaceAllString(line, ""), columns)
 		}
 	}
 	return fmt.Sprintf("\r\x1b[%dA", rows)

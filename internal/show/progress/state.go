@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -49,7 +49,7 @@ func headOf(s Subject, hide func(string) string) head {
 	if r.Name != "" {
 		id = r.Name + "  " + id
 	}
-	return head{hide(r.Plan.Model), hide(target), hide(text.Load(r.Plan, s.Lang)), hide(id)}
+	return head{hide(r.Plan.Model), hide(target), hide(report.Load(r.Plan, s.Lang)), hide(id)}
 }
 
 // percentiles are P50, P90 and P99 in microseconds; nil without values.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/watch"
 )
 
@@ -66,13 +66,13 @@ func (v *view) word(code plan.Code, args ...any) string { return v.Lang.Word(cod
 // head shows model, target and load, with the id at the right.
 func (v *view) head(s state) {
 	id := v.Cut(plain.Line(s.id), v.Columns/2)
-	room := v.Columns - text.Width(id) - 2
+	room := v.Columns - doc.Width(id) - 2
 	model := v.Cut(plain.Line(s.model), room)
 	target := ""
-	if left := room - text.Width(model) - 2; left > 0 && s.target != "" {
+	if left := room - doc.Width(model) - 2; left > 0 && s.target != "" {
 		target = "  " + v.Cut(plain.Line(s.target), left)
 	}
-	blanks := strings.Repeat(" ", max(2, v.Columns-text.Width(model+target+id)))
+	blanks := strings.Repeat(" ", max(2, v.Columns-doc.Width(model+target+id)))
 	v.add(4, "", screen.In(plain.Bold, model), screen.In("", target), screen.In(plain.Dim, blanks+id))
 	v.add(3, "", screen.In(plain.Dim, s.load))
 }
@@ -89,7 +89,7 @@ func (v *view) bar(s state) {
 	}
 	said := strings.Join(parts, "  ")
 	bar := ""
-	if room := min(v.Columns-text.Width(said)-2, mostBar); room >= leastBar {
+	if room := min(v.Columns-doc.Width(said)-2, mostBar); room >= leastBar {
 		bar = v.Bar(s.share(), room) + "  "
 	}
 	v.add(20, "", screen.In(plain.Green, bar), screen.In("", said))
@@ -143,7 +143,7 @@ func (v *view) latencies(s state) {
 				if v.Columns < comfortable && i > 0 && i < len(shown)-1 {
 					continue
 				}
-				pieces = append(pieces, screen.In(plain.Dim, fmt.Sprintf("p%.0f ", p)), screen.In("", text.PadRight(short(of[i]), 5)+"  "))
+				pieces = append(pieces, screen.In(plain.Dim, fmt.Sprintf("p%.0f ", p)), screen.In("", doc.PadRight(short(of[i]), 5)+"  "))
 			}
 		}
 		v.rows = append(v.rows, row{keep: keep, name: name + " ms", pieces: pieces, course: course, most: func(f float64) string { return short(int64(f * 1e6)) }})
@@ -227,7 +227,7 @@ func (v *view) fitted() []string {
 	}
 	names, values := 0, 0
 	for _, r := range v.rows {
-		names = max(names, text.Width(r.name))
+		names = max(names, doc.Width(r.name))
 		if r.course != nil {
 			values = max(values, width(r.pieces))
 		}
@@ -240,7 +240,7 @@ func (v *view) fitted() []string {
 
 func width(pieces []screen.Piece) (columns int) {
 	for _, p := range pieces {
-		columns += text.Width(p.Text)
+		columns += doc.Width(p.Text)
 	}
 	return columns
 }
@@ -254,7 +254,7 @@ func (v *view) row(r row, names, values int) {
 	for n := len(r.pieces); r.apart && n > 1 && names+2+width(r.pieces)-2 > v.Columns; n-- {
 		r.pieces = r.pieces[:n-1]
 	}
-	pieces := append([]screen.Piece{screen.In(plain.Dim, text.PadRight(r.name, names)+"  ")}, r.pieces...)
+	pieces := append([]screen.Piece{screen.In(plain.Dim, doc.PadRight(r.name, names)+"  ")}, r.pieces...)
 	room := v.Columns - names - 2 - values - 2
 	if room >= leastCourse && len(r.course) > 0 {
 		peak := room >= 2*leastCourse+mostMost
@@ -263,7 +263,7 @@ func (v *view) row(r row, names, values int) {
 		}
 		room = min(room, mostCourse)
 		gap := strings.Repeat(" ", values-width(r.pieces)+2)
-		pieces = append(pieces, screen.In(plain.Green, gap+text.PadLeft(v.Spark(r.course, room, 0), room)))
+		pieces = append(pieces, screen.In(plain.Green, gap+doc.PadLeft(v.Spark(r.course, room, 0), room)))
 		if most := screen.Largest(r.course); peak && most != nil && *most > 0 {
 			pieces = append(pieces, screen.In(plain.Dim, "  "+v.word("watch.most", "most", r.most(*most))))
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -110,7 +110,7 @@ func TestNothingLeavesTheView(t *testing.T) {
 				t.Fatalf("%dx%d: %d lines", columns, rows, len(lines))
 			}
 			for _, line := range lines {
-				if text.Width(line) > columns || plain.Line(line) != line {
+				if doc.Width(line) > columns || plain.Line(line) != line {
 					t.Fatalf("%dx%d: %q", columns, rows, line)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -30,14 +30,14 @@ func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *
 			row[0] = d.Name
 		}
 		for _, v := range d.Values {
-			row = append(row, text.Cut(said(v, l), longestValue))
+			row = append(row, doc.Cut(said(v, l), longestValue))
 		}
 		rows = append(rows, row)
 	}
 	if len(found) == 0 {
 		rows = [][]string{{l.Word("differences.none")}}
 	}
-	if err := text.Columns(w, rows); err != nil {
+	if err := doc.Columns(w, rows); err != nil {
 		return err
 	}
 	for _, side := range []struct {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -20,7 +21,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	}
 	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
 	for _, name := range figures {
-		titles = append(titles, text.FigureTitle(name))
+		titles = append(titles, report.FigureTitle(name))
 	}
 	titles = append(titles, "MODEL", "LOAD")
 	tagged := slices.ContainsFunc(all, func(r Run) bool { return len(r.Tags) > 0 })
@@ -38,7 +39,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	if more := total - len(all); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
-	return text.Columns(w, rows)
+	return doc.Columns(w, rows)
 }
 
 // line is the row of a run.
@@ -48,9 +49,9 @@ func (r Run) line(figures []string, l *words.Language) []string {
 	for _, name := range figures {
 		shown := "–"
 		if i := slices.IndexFunc(r.Figures, func(f trace.Figure) bool { return f.Name == name }); i >= 0 {
-			shown = text.Figure(name, r.Figures[i].Value)
+			shown = report.Figure(name, r.Figures[i].Value)
 		}
 		row = append(row, shown)
 	}
-	return append(row, r.Model, text.Load(r.Plan(), l))
+	return append(row, r.Model, report.Load(r.Plan(), l))
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -45,11 +45,11 @@ func (p *Page) Line(pieces ...Piece) {
 	room, line := p.Columns, ""
 	for _, one := range pieces {
 		s := plain.Line(one.Text)
-		if line != "" && room < 2 && text.Width(s) > room { // nor is there any for a sign of the cut
+		if line != "" && room < 2 && doc.Width(s) > room { // nor is there any for a sign of the cut
 			break
 		}
 		s = p.Cut(s, room)
-		room -= text.Width(s)
+		room -= doc.Width(s)
 		line += p.paint(s, one.Color)
 	}
 	p.Lines = append(p.Lines, line)
@@ -57,7 +57,7 @@ func (p *Page) Line(pieces ...Piece) {
 
 // Cut is the beginning of s in n columns, with a sign of the cut.
 func (p Paper) Cut(s string, n int) string {
-	cut := text.Cut(s, n)
+	cut := doc.Cut(s, n)
 	if p.ASCII && cut != s {
 		return strings.TrimSuffix(cut, "…") + "~"
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -42,14 +42,14 @@ var columns = []column{
 
 // Text writes the table, the knees and the front.
 func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
-	var d text.Document
+	var d doc.Document
 	d.Line(head(s))
 	if len(s.WhatIf) > 0 {
-		d.Line("what if: " + text.Clean(strings.Join(s.WhatIf, ", ")) + " · not validated: nobody measured it")
+		d.Line("what if: " + doc.Clean(strings.Join(s.WhatIf, ", ")) + " · not validated: nobody measured it")
 	}
 	d.Line("")
 	lines := table(s)
-	text.Align(lines, func(i int) bool { return i >= len(settings(s)) && i < len(lines[0])-1 })
+	doc.Align(lines, func(i int) bool { return i >= len(settings(s)) && i < len(lines[0])-1 })
 	for _, line := range lines {
 		d.Line(strings.Join(line, "  "))
 	}
@@ -71,7 +71,7 @@ func head(s curve.Sweep) string {
 	for _, r := range s.Rows {
 		runs += len(r.Runs)
 	}
-	return fmt.Sprintf("%s: %s, %d points, %d runs", text.Clean(s.Name), made, len(s.Rows), runs)
+	return fmt.Sprintf("%s: %s, %d points, %d runs", doc.Clean(s.Name), made, len(s.Rows), runs)
 }
 
 // terms say what the numbers of the table are.
@@ -229,7 +229,7 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 
 // apart are lines about points that have no runs, or whose runs are to be doubted.
 func apart(s curve.Sweep, l *words.Language) (lines []string) {
-	var failed, refused, extrapolated text.Groups
+	var failed, refused, extrapolated doc.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
 			failed.Add(l.Say(why), name(r.Point, l))
@@ -262,7 +262,7 @@ func uncalibrated(s curve.Sweep, l *words.Language) (lines []string) {
 }
 
 func name(p curve.Point, l *words.Language) string {
-	return cmp.Or(text.Clean(p.String()), l.Word("sweep.all"))
+	return cmp.Or(doc.Clean(p.String()), l.Word("sweep.all"))
 }
 
 // knee says where the knee of a curve is.

@@ -4,7 +4,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // A Fleet is the machines that sent the requests of a run.
@@ -36,12 +37,12 @@ func (w writer) fleet(run trace.Run) *Fleet {
 	if run.Fleet == nil {
 		return nil
 	}
-	f := &Fleet{Summary: text.FleetSummary(run, w.Language), Apart: text.Apart(run.Fleet, w.Language), Workers: []Worker{}}
+	f := &Fleet{Summary: report.FleetSummary(run, w.Language), Apart: report.Apart(run.Fleet, w.Language), Workers: []Worker{}}
 	for _, of := range metrics.Workers(run) {
 		one := Worker{
-			Name: secret.Mask(text.Clean(of.Name)), Zone: secret.Mask(text.Clean(of.Zone)), Host: secret.Mask(text.Clean(of.Host)),
+			Name: secret.Mask(doc.Clean(of.Name)), Zone: secret.Mask(doc.Clean(of.Zone)), Host: secret.Mask(doc.Clean(of.Host)),
 			Requests: of.Requests, Records: of.Records, Validity: string(of.Validity()),
-			Verdict: text.WorkerVerdict(of, w.Language), Why: secret.Mask(text.WorkerTrouble(of, w.Language)),
+			Verdict: report.WorkerVerdict(of, w.Language), Why: secret.Mask(report.WorkerTrouble(of, w.Language)),
 			Lag: known(of.Client.Lag.Reads > 0, of.Client.Lag.P99.Seconds()), CPU: known(of.Known(), of.CPU), Late: known(!of.IsLost(), of.Late.Seconds()),
 			Clock: known(of.Clock.Bounded(), of.Clock.Bound.Seconds()), Drift: known(of.Clock.Told(), 1e6*of.Clock.Drift),
 		}
@@ -67,5 +68,5 @@ func (w writer) within(definition, name string, f *trace.Fleet) string {
 	if f == nil || name != "peak.concurrency" {
 		return definition
 	}
-	return text.Join(w.Word("list.stop"), definition, text.Apart(f, w.Language))
+	return doc.Join(w.Word("list.stop"), definition, report.Apart(f, w.Language))
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -12,7 +12,7 @@ import (
 func NewRow(l store.Listing, lang *words.Language) Row {
 	row := Row{
 		ID: l.ID, Name: l.Name, Kind: string(l.Kind), Status: string(l.Status), Validity: string(l.Validity),
-		Model: l.Model, URL: l.URL, Dialect: l.Dialect, Load: text.Load(l.Plan(), lang),
+		Model: l.Model, URL: l.URL, Dialect: l.Dialect, Load: report.Load(l.Plan(), lang),
 		Requests: l.Requests, Records: l.Records, Failed: l.Failed, Concurrency: l.Concurrency, Rate: l.Rate,
 		Tags: l.Tags, Remark: l.Remark, Figures: map[string]float64{},
 	}

@@ -2,9 +2,9 @@ package watch
 
 import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -29,7 +29,7 @@ func Line(v View, l *words.Language) string {
 	if len(parts) == 0 {
 		parts = []string{l.Word("watch.nothing")}
 	}
-	return plain.Line(v.Time.Format("15:04:05") + "  " + text.Join(" | ", parts...))
+	return plain.Line(v.Time.Format("15:04:05") + "  " + doc.Join(" | ", parts...))
 }
 
 func serverLine(s resources.LiveServer, l *words.Language) string {
@@ -37,7 +37,7 @@ func serverLine(s resources.LiveServer, l *words.Language) string {
 	for _, q := range quantities {
 		parts = append(parts, l.Word(q.code)+" "+q.say(q.of(s)))
 	}
-	return text.Join("  ", parts...)
+	return doc.Join("  ", parts...)
 }
 
 // Devices is their mean utilization and their power together.

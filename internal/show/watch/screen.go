@@ -6,9 +6,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // Screen are the lines of a screen, none wider than it is; those that do not fit are counted in
@@ -28,8 +28,8 @@ type drawing struct{ screen.Page }
 
 func (d *drawing) head(v View) {
 	right := v.Time.Format("15:04:05") + "  " + d.Lang.Word("watch.every", "time", v.Every.Seconds()) + "  " + d.Lang.Word("watch.quit")
-	left := text.Cut(plain.Line(v.Target), max(8, d.Columns-2-text.Width(right)))
-	d.Line(screen.In(plain.Bold, text.PadRight(left, d.Columns-text.Width(right))), screen.In(plain.Dim, right))
+	left := doc.Cut(plain.Line(v.Target), max(8, d.Columns-2-doc.Width(right)))
+	d.Line(screen.In(plain.Bold, doc.PadRight(left, d.Columns-doc.Width(right))), screen.In(plain.Dim, right))
 }
 
 // servers are one under the other if there is one, else in rows.
@@ -53,14 +53,14 @@ func (d *drawing) servers(v View) {
 func (d *drawing) server(v View, s resources.LiveServer) {
 	names, values := 0, 11
 	for _, q := range quantities {
-		names, values = max(names, text.Width(d.Lang.Word(q.code))), max(values, text.Width(q.say(q.of(s))))
+		names, values = max(names, doc.Width(d.Lang.Word(q.code))), max(values, doc.Width(q.say(q.of(s))))
 	}
 	room := d.Columns - names - values - 4 - mostMost
 	for _, q := range quantities {
-		pieces := []screen.Piece{screen.In(plain.Dim, text.PadRight(d.Lang.Word(q.code), names)+"  "), screen.In("", text.PadLeft(q.say(q.of(s)), values))}
+		pieces := []screen.Piece{screen.In(plain.Dim, doc.PadRight(d.Lang.Word(q.code), names)+"  "), screen.In("", doc.PadLeft(q.say(q.of(s)), values))}
 		if q.drawn && room >= leastCourse {
 			course := courseOf(v.Course, s.Source, q.of)
-			pieces = append(pieces, screen.In(plain.Green, "  "+text.PadLeft(d.Spark(course, min(room, mostCourse), q.most), min(room, mostCourse))))
+			pieces = append(pieces, screen.In(plain.Green, "  "+doc.PadLeft(d.Spark(course, min(room, mostCourse), q.most), min(room, mostCourse))))
 			if most := screen.Largest(course); most != nil && q.most == 0 && *most > 0 {
 				pieces = append(pieces, screen.In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s"))))
 			}
@@ -185,7 +185,7 @@ func (d *drawing) troubles(v View) {
 	}
 	d.Section()
 	for _, t := range all {
-		for _, line := range text.Wrap(plain.Line(t), d.Columns) {
+		for _, line := range doc.Wrap(plain.Line(t), d.Columns) {
 			d.Line(screen.In(plain.Red, line))
 		}
 	}

@@ -3,9 +3,9 @@ package watch
 import (
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // A table has rows of as many cells as columns.
@@ -29,10 +29,10 @@ const gap = 2
 func (d *drawing) table(t table) {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		widths[i] = text.Width(c.title)
+		widths[i] = doc.Width(c.title)
 		for _, row := range t.rows {
 			row[i].text = plain.Line(row[i].text)
-			widths[i] = max(widths[i], text.Width(row[i].text))
+			widths[i] = max(widths[i], doc.Width(row[i].text))
 		}
 	}
 	shown := d.fitting(t.columns, widths)
@@ -43,9 +43,9 @@ func (d *drawing) table(t table) {
 	for _, row := range append([][]cell{header}, t.rows...) {
 		var pieces []screen.Piece
 		for at, i := range shown {
-			s := text.PadLeft(row[i].text, widths[i])
+			s := doc.PadLeft(row[i].text, widths[i])
 			if t.columns[i].left {
-				s = text.PadRight(row[i].text, widths[i])
+				s = doc.PadRight(row[i].text, widths[i])
 			}
 			if at > 0 {
 				pieces = append(pieces, screen.In("", "  "))

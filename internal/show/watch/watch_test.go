@@ -9,9 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -109,7 +109,7 @@ func TestNothingLeavesTheScreen(t *testing.T) {
 				t.Fatalf("%dx%d: %d lines", columns, rows, len(lines))
 			}
 			for _, line := range lines {
-				if text.Width(line) > max(columns, 3) || plain.Line(line) != line { // a Chinese character and what tells of a cut take three
+				if doc.Width(line) > max(columns, 3) || plain.Line(line) != line { // a Chinese character and what tells of a cut take three
 					t.Fatalf("%dx%d: %q", columns, rows, line)
 				}
 			}

@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -160,7 +160,7 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			if err := Report(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
+			if err := Text(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, "testdata/"+name+".txt", b.String())
@@ -168,7 +168,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, name := range []string{"tenants", "merged", "conditions"} { // most of what a report can say
 		var b strings.Builder
-		if err := Report(&b, metrics.Summarize(map[string]*trace.Trace{"tenants": tenants, "merged": merged(100), "conditions": conditions()}[name], metrics.Options{}), words.In("zh")); err != nil {
+		if err := Text(&b, metrics.Summarize(map[string]*trace.Trace{"tenants": tenants, "merged": merged(100), "conditions": conditions()}[name], metrics.Options{}), words.In("zh")); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+name+"-zh.txt", b.String())
@@ -192,7 +192,7 @@ func TestEveryStatusHasWords(t *testing.T) {
 		tr := sample(30, 0)
 		tr.Run.Status = status
 		var b strings.Builder
-		if err := Report(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
+		if err := Text(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
 			t.Fatal(err)
 		}
 		if head, _, _ := strings.Cut(b.String(), "\n"); !strings.HasSuffix(head, " · "+string(status)) {
@@ -212,9 +212,9 @@ func TestSig(t *testing.T) {
 	}
 }
 
-func ExampleReport() {
+func ExampleText() {
 	var b strings.Builder
-	_ = Report(&b, metrics.Summarize(sample(400, 0), metrics.Options{Percentiles: []float64{99}}), words.In("en"))
+	_ = Text(&b, metrics.Summarize(sample(400, 0), metrics.Options{Percentiles: []float64{99}}), words.In("en"))
 	head, _, _ := strings.Cut(b.String(), "\n\n")
 	fmt.Println(strings.ReplaceAll(head, "·", "-"))
 	// Output:
@@ -236,7 +236,7 @@ func TestReportOfAnotherToolsClient(t *testing.T) {
 		t.Errorf("it is judged %q", s.Health.Verdict.Validity)
 	}
 	var b strings.Builder
-	if err := Report(&b, s, words.In("en")); err != nil {
+	if err := Text(&b, s, words.In("en")); err != nil {
 		t.Fatal(err)
 	}
 	for _, claim := range []string{"VALID", "sent late", "stamps", "CPU", "GC", "seed"} {

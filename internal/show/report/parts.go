@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // parts are tables of what tenants, or the parts of a mix, and the turns of
@@ -32,13 +33,13 @@ func (r *report) partTable(who string, parts []metrics.Part, streamed bool, colu
 	}
 	width := nameWidth
 	for _, p := range parts {
-		width = max(width, Width(Clean(p.Name))+2)
+		width = max(width, doc.Width(doc.Clean(p.Name))+2)
 	}
 	r.partHead(who, parts[0], width, streamed, columns)
 	for _, p := range parts {
-		line := PadRight(Clean(p.Name), width) + PadLeft(fmt.Sprint(p.OK), countWidth) + PadLeft(fmt.Sprint(p.Failed), countWidth)
+		line := doc.PadRight(doc.Clean(p.Name), width) + doc.PadLeft(fmt.Sprint(p.OK), countWidth) + doc.PadLeft(fmt.Sprint(p.Failed), countWidth)
 		for _, c := range columns {
-			line += PadLeft(c.value(p), partWidth)
+			line += doc.PadLeft(c.value(p), partWidth)
 		}
 		for _, d := range partLatencies(p.Service, streamed) {
 			line += r.partFigures(d)
@@ -50,10 +51,10 @@ func (r *report) partTable(who string, parts []metrics.Part, streamed bool, colu
 
 // partHead names the columns, the latencies in two lines.
 func (r *report) partHead(who string, first metrics.Part, width int, streamed bool, columns []partColumn) {
-	above := PadRight("", width+2*countWidth+len(columns)*partWidth)
-	below := PadRight(who, width) + PadLeft(r.Word("report.ok"), countWidth) + PadLeft(r.Word("report.failed"), countWidth)
+	above := doc.PadRight("", width+2*countWidth+len(columns)*partWidth)
+	below := doc.PadRight(who, width) + doc.PadLeft(r.Word("report.ok"), countWidth) + doc.PadLeft(r.Word("report.failed"), countWidth)
 	for _, c := range columns {
-		below += PadLeft(c.name, partWidth)
+		below += doc.PadLeft(c.name, partWidth)
 	}
 	names := []string{"E2EL"}
 	if streamed {
@@ -64,8 +65,8 @@ func (r *report) partHead(who string, first metrics.Part, width int, streamed bo
 		high = fmt.Sprintf("P%g", p[len(p)-1].P)
 	}
 	for _, name := range names {
-		above += PadLeft(name+", ms ", 2*partWidth)
-		below += PadLeft(r.Word("report.median"), partWidth) + PadLeft(high+" ", partWidth)
+		above += doc.PadLeft(name+", ms ", 2*partWidth)
+		below += doc.PadLeft(r.Word("report.median"), partWidth) + doc.PadLeft(high+" ", partWidth)
 	}
 	r.Line(above)
 	r.Line(below)
@@ -87,7 +88,7 @@ func partLatencies(l metrics.Latencies, streamed bool) []metrics.Distribution {
 // partFigures are the median and the highest percentile.
 func (r *report) partFigures(d metrics.Distribution) string {
 	if d.N == 0 {
-		return PadLeft("–", partWidth) + PadLeft("– ", partWidth)
+		return doc.PadLeft("–", partWidth) + doc.PadLeft("– ", partWidth)
 	}
 	high, mark := d.Max, " "
 	if n := len(d.Percentiles); n > 0 {
@@ -96,7 +97,7 @@ func (r *report) partFigures(d metrics.Distribution) string {
 	if doubt := r.doubt(d); doubt != "" {
 		mark = strings.TrimSpace(doubt)
 	}
-	return PadLeft(ms(d.Median), partWidth) + PadLeft(ms(high)+mark, partWidth)
+	return doc.PadLeft(ms(d.Median), partWidth) + doc.PadLeft(ms(high)+mark, partWidth)
 }
 
 // Widths of these tables; a name may take more.

@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // failures are listed by class, most frequent first, in the words of the first
@@ -23,9 +24,9 @@ func (r *report) failures(q metrics.Requests) {
 		if c.Status != 0 {
 			name = fmt.Sprintf("%s %d", name, c.Status)
 		}
-		r.Line(PadLeft(fmt.Sprint(c.Count), 7), "  ", PadRight(name, 13), " ", r.Word(c.Class.Code()))
+		r.Line(doc.PadLeft(fmt.Sprint(c.Count), 7), "  ", doc.PadRight(name, 13), " ", r.Word(c.Class.Code()))
 		if c.Example != "" {
-			r.Line(strings.Repeat(" ", 23), Cut(Clean(c.Example), 100))
+			r.Line(strings.Repeat(" ", 23), doc.Cut(doc.Clean(c.Example), 100))
 		}
 	}
 	if q.LastFailed > 0 {

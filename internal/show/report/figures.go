@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -47,7 +48,7 @@ func (r *report) rates(s metrics.Summary) {
 }
 
 func (r *report) rate(name, what, whole, steady string) {
-	r.Line(PadRight(name, nameWidth), PadRight(what, 28), PadLeft(whole, 18), PadLeft(steady, 22))
+	r.Line(doc.PadRight(name, nameWidth), doc.PadRight(what, 28), doc.PadLeft(whole, 18), doc.PadLeft(steady, 22))
 }
 
 // unsettled says beside the share within the objectives that it is not that of the rate.
@@ -172,9 +173,9 @@ func sig(v float64) string {
 // figures is a line of a name and figures, which stand below one another.
 func (r *report) figures(nameAndFigures ...string) {
 	for i, s := range nameAndFigures {
-		nameAndFigures[i] = PadLeft(s, figureWidth)
+		nameAndFigures[i] = doc.PadLeft(s, figureWidth)
 		if i == 0 {
-			nameAndFigures[i] = PadRight(s, nameWidth)
+			nameAndFigures[i] = doc.PadRight(s, nameWidth)
 		}
 	}
 	r.Line(nameAndFigures...)
@@ -217,7 +218,7 @@ func Figure(name string, v float64) string {
 func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
 	for _, f := range o.Figures {
 		unit, scale := shown(f.Name)
-		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(metrics.QuantityOf(f.Name).Title()), 32), scale*f.Value, unit); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", doc.PadRight(l.Say(metrics.QuantityOf(f.Name).Title()), 32), scale*f.Value, unit); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"

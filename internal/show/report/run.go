@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Run shows a run: its plan, its environment, and up to most records, 0 for all.
-func Run(to io.Writer, t *trace.Trace, most int, l *words.Language) error {
+// Trace shows a run: its plan, its environment, and up to most records, 0 for all.
+func Trace(to io.Writer, t *trace.Trace, most int, l *words.Language) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	showRun(w, t, l)
 	fmt.Fprintln(w)
@@ -59,7 +60,7 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	} else {
 		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
 		if run.Fleet != nil {
-			line("fleet", Join(" · ", FleetSummary(run, l), Apart(run.Fleet, l)))
+			line("fleet", doc.Join(" · ", FleetSummary(run, l), Apart(run.Fleet, l)))
 		}
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
@@ -163,7 +164,7 @@ func Load(p trace.Load, l *words.Language) string {
 	if p.Concurrency > 0 {
 		limit = l.Word("load.at-most", "value", p.Concurrency)
 	}
-	return Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
+	return doc.Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
 }
 
 // Place is a line of a file, 0 for the file.

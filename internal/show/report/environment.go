@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
@@ -25,13 +26,13 @@ func Environment(w io.Writer, e *environment.Environment, all bool) error {
 	if e.Cut {
 		rows = append(rows, []string{"note", "it was too large to keep all of it"})
 	}
-	return Columns(w, rows)
+	return doc.Columns(w, rows)
 }
 
 func environmentRows(e *environment.Environment) (rows [][]string) {
 	m := e.Machine
 	add := func(name string, parts ...string) {
-		if value := Join(" · ", parts...); value != "" {
+		if value := doc.Join(" · ", parts...); value != "" {
 			rows = append(rows, []string{name, plain.Line(value)})
 		}
 	}

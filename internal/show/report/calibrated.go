@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // Calibrated shows an engine that was found from runs: its costs, its limits, what could not be
 // seen, how the runs come out, and what it may be trusted for.
 func Calibrated(w io.Writer, c *calibrate.Calibration) error {
-	var d Document
+	var d doc.Document
 	line := func(format string, a ...any) { d.Line(fmt.Sprintf(format, a...)) }
 	line("costs of a step")
 	for _, t := range c.Tables() {

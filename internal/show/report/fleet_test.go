@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -58,14 +59,14 @@ func TestReportOfAFleet(t *testing.T) {
 	for name, tr := range map[string]*trace.Trace{"fleet": fleet(4), "fleet-many": fleet(15)} {
 		for lang, suffix := range map[string]string{"en": ".txt", "zh": "-zh.txt"} {
 			var b strings.Builder
-			if err := Report(&b, metrics.Summarize(tr, metrics.Options{}), words.In(lang)); err != nil {
+			if err := Text(&b, metrics.Summarize(tr, metrics.Options{}), words.In(lang)); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, "testdata/"+name+suffix, b.String())
 			_, table, _ := strings.Cut(b.String(), "\n\n")
 			table, _, _ = strings.Cut(table, "\n\n")
 			for line := range strings.Lines(table) {
-				if Width(strings.TrimSuffix(line, "\n")) > reportWidth {
+				if doc.Width(strings.TrimSuffix(line, "\n")) > reportWidth {
 					t.Errorf("%s, %s: it is wider than %d columns: %q", name, lang, reportWidth, line)
 				}
 			}

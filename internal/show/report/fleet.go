@@ -1,4 +1,4 @@
-package text
+package report
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -69,12 +70,12 @@ func (r *report) fleet(run trace.Run) {
 	for _, w := range shown {
 		var row []string
 		for _, c := range columns {
-			row = append(row, Clean(c.value(w)))
+			row = append(row, doc.Clean(c.value(w)))
 		}
 		rows = append(rows, row)
 	}
 	fit(rows, columns)
-	Align(rows, func(i int) bool { return !columns[i].text })
+	doc.Align(rows, func(i int) bool { return !columns[i].text })
 	for _, row := range rows {
 		r.Line(strings.Join(row, " "))
 	}
@@ -83,7 +84,7 @@ func (r *report) fleet(run trace.Run) {
 	}
 	for _, w := range shown {
 		if why := WorkerTrouble(w, r.Language); why != "" {
-			for _, line := range Wrap(r.Word("fleet.of-worker", "worker", Clean(w.Name), "what", why), reportWidth) {
+			for _, line := range doc.Wrap(r.Word("fleet.of-worker", "worker", doc.Clean(w.Name), "what", why), reportWidth) {
 				r.Line(line)
 			}
 		}
@@ -120,7 +121,7 @@ func fit(rows [][]string, columns []workerColumn) {
 	widths, total := make([]int, len(columns)), len(columns)-1
 	for i := range columns {
 		for _, row := range rows {
-			widths[i] = max(widths[i], Width(row[i]))
+			widths[i] = max(widths[i], doc.Width(row[i]))
 		}
 		total += widths[i]
 	}
@@ -138,7 +139,7 @@ func fit(rows [][]string, columns []workerColumn) {
 	}
 	for _, row := range rows {
 		for i := range row {
-			row[i] = Cut(row[i], widths[i])
+			row[i] = doc.Cut(row[i], widths[i])
 		}
 	}
 }

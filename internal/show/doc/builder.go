@@ -1,4 +1,6 @@
-package text
+// Package doc lays out what Pitot shows: documents of sections, and the columns, widths and line
+// breaks of text on a terminal.
+package doc
 
 import (
 	"slices"

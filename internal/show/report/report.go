@@ -1,12 +1,11 @@
-// Package text writes for a terminal: the report of a run, and what other reports share,
-// which is columns by the width of characters, lines broken where a language breaks them,
-// and text of others without what could move a cursor.
+// Package report writes the text of a run for a terminal: its report, its records, its environment,
+// and what calibrations, predictions and profiles say.
 //
-// Report has in its first lines what was run and whether the load generator can be
-// trusted, of a fleet with a table of its workers; then come the rates and the latencies, whole run and steady state beside each
-// other; then what went wrong and what a reader should know. It computes nothing: its
-// figures stand in metrics.Summary. A figure that the sample cannot carry has an asterisk.
-package text
+// Text has in its first lines what was run and whether the load generator can be trusted, of a
+// fleet with a table of its workers; then come the rates and the latencies, whole run and steady
+// state side by side; then what went wrong and what a reader should know. It computes nothing: its
+// figures are those of metrics.Summary. A figure that the sample cannot carry has an asterisk.
+package report
 
 import (
 	"io"
@@ -16,11 +15,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Report writes the report of a run.
-func Report(w io.Writer, s metrics.Summary, l *words.Language) error {
+// Text writes the report of a run.
+func Text(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r := report{Language: l}
 	r.head(s)
 	r.fleet(s.Run)
@@ -36,7 +36,7 @@ func Report(w io.Writer, s metrics.Summary, l *words.Language) error {
 // A report is one in the making.
 type report struct {
 	*words.Language
-	Document
+	doc.Document
 	short            []metrics.Percentile // with an asterisk, each once
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
 	void             bool                 // and rows of which nothing is
