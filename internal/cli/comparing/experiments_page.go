@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/doc"
-	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -72,7 +72,7 @@ func (t experimentPage) answer(live map[int][]view.LegRun, stored time.Time) vie
 		out.Ended = doc.Clean(t.lang.Say(j.Ended))
 	}
 	for i, v := range t.all {
-		out.Sides = append(out.Sides, view.ExperimentVariant{Letter: note.Letter(i), Name: doc.Clean(v.Name), What: doc.Clean(measuredOf(v))})
+		out.Sides = append(out.Sides, view.ExperimentVariant{Letter: comparison.Letter(i), Name: doc.Clean(v.Name), What: doc.Clean(measuredOf(v))})
 	}
 	for _, b := range t.blocks() {
 		one := view.Block{Number: b.number, Confirms: b.confirms}
@@ -247,7 +247,7 @@ func (t experimentPage) letter(variant string) string {
 	if i < 0 {
 		return "?"
 	}
-	return note.Letter(i)
+	return comparison.Letter(i)
 }
 
 // say is a message as a sentence; empty for none.

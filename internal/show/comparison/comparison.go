@@ -6,8 +6,11 @@
 //	                  └──> gates, bottom lines and main figures ──> Summary, JUnit
 //
 // A section is a workload: what was compared, the bottom line, the table, and what a
-// reader of the table has to know. All words come from a catalogue. Words are the phrases
-// of a comparison for the texts around it, such as a note.
+// reader of the table has to know. All words come from a catalogue.
+//
+// A Note is the lab note of a comparison: the verdict first, then what was run and where, the
+// comparison, plots, and the result tables in the dialect that their readers know. It says no
+// more than the comparison does. The same runs give the same bytes.
 package comparison
 
 import (

@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"encoding/json"
@@ -110,7 +110,7 @@ func change(basis compare.Basis, verdict compare.Verdict, relative, half float64
 	return c
 }
 
-func residue(setting string, values ...string) compare.Residue {
+func noteResidue(setting string, values ...string) compare.Residue {
 	r := compare.Residue{Setting: setting}
 	for _, v := range values {
 		r.Values = append(r.Values, []plan.Message{plan.Text(v)})
@@ -119,7 +119,7 @@ func residue(setting string, values ...string) compare.Residue {
 }
 
 // concluded is a comparison with what follows from it. Workloads share their variants.
-func concluded(loads ...compare.Workload) compare.Comparison {
+func noteConcluded(loads ...compare.Workload) compare.Comparison {
 	for i := range loads {
 		loads[i].Variants = slices.Clone(loads[i].Variants)
 	}
@@ -179,7 +179,7 @@ func ofTables(t *testing.T, lang string) Note {
 	other.Name, other.Claims = "Latency benchmark", nil
 	return Note{
 		Title: "多模态 ablation", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang), Folder: "多模态 ablation.plots",
-		Comparison: concluded(load, other),
+		Comparison: noteConcluded(load, other),
 		Runs:       runsOf(t, traces...),
 	}
 }
@@ -199,7 +199,7 @@ func ofRuns(t *testing.T, lang string) Note {
 	}
 	load := compare.Workload{
 		Variants: []compare.Variant{variantOf("优化前", before...), variantOf("优化后", after...)},
-		Residue:  []compare.Residue{residue("server", "vLLM 0.11.0", "vLLM 0.11.1"), residue("api_key", "abcdef1", "abcdef2")},
+		Residue:  []compare.Residue{noteResidue("server", "vLLM 0.11.0", "vLLM 0.11.1"), noteResidue("api_key", "abcdef1", "abcdef2")},
 		Rows: []compare.Row{
 			rowOf("throughput.output", "pitot", 250, of(compare.Better, 0.12, 0.03, 0)),
 			rowOf("ttft.mean", "pitot", 0.16, of(compare.Worse, 0.031, 0.012, 0)),
@@ -209,7 +209,7 @@ func ofRuns(t *testing.T, lang string) Note {
 	}
 	return Note{
 		Title: "cu_seqlens cpu cache", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang),
-		Comparison: concluded(load),
+		Comparison: noteConcluded(load),
 		Runs:       runsOf(t, append(before, after...)...), Folder: "plots",
 	}
 }

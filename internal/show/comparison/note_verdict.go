@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"math"
@@ -143,11 +143,11 @@ func (w *writer) decided(load compare.Workload, variant int) string {
 			parts = append(parts, w.Word(code, "figures", said(all), "margin", w.Share(w.note.Comparison.Margin)))
 		}
 	}
-	changes := func(all []finding) string { return w.list(all, listed, true) }
+	changes := func(all []finding) string { return w.list(all, noteListed, true) }
 	add("note.better", large(compare.Better), changes)
 	add("note.worse", large(compare.Worse), changes)
 	add("note.same", of(same), func(all []finding) string {
-		return w.enumerate(all, listed, func(f finding) string { return w.title(f.row) })
+		return w.enumerate(all, noteListed, func(f finding) string { return w.title(f.row) })
 	})
 	add("note.unknown", large(compare.CannotTell), func(all []finding) string { return w.open(load, variant, all) })
 	return w.Join("sentence", parts...)
@@ -163,7 +163,7 @@ func (w *writer) open(load compare.Workload, variant int, all []finding) string 
 	if parts == nil {
 		return said
 	}
-	return w.Join("stop", said, w.Word("note.settling", "figures", parts[:min(settled, len(parts))]))
+	return w.Join("stop", said, w.Word("note.settling", "figures", parts[:min(noteSettled, len(parts))]))
 }
 
 // within is what single runs with records show.
@@ -172,7 +172,7 @@ func (w *writer) within(all []finding) string {
 	if len(apart) == 0 {
 		return w.Word("note.within-none")
 	}
-	return w.Word("note.apart", "figures", w.list(apart, listed, true))
+	return w.Word("note.apart", "figures", w.list(apart, noteListed, true))
 }
 
 // list names figures with their changes, and where those lie.
@@ -199,7 +199,7 @@ func (w *writer) enumerate(all []finding, most int, name func(finding) string) s
 func (w *writer) noise(load compare.Workload) {
 	var parts, sentences []string
 	for _, f := range findings(load, 1) {
-		if f.Noise > 0 && f.Basis.Decides() && !f.Plain && len(parts) < listed {
+		if f.Noise > 0 && f.Basis.Decides() && !f.Plain && len(parts) < noteListed {
 			parts = append(parts, w.title(f.row)+" "+w.Share(rounded(f.Noise)))
 		}
 	}
@@ -248,9 +248,9 @@ type finding struct {
 // How many figures a sentence names: at most, of which nothing is known, and of which it
 // says what would settle them.
 const (
-	listed  = 6
-	briefly = 4
-	settled = 3
+	noteListed  = 6
+	briefly     = 4
+	noteSettled = 3
 )
 
 // title is what a figure is called.

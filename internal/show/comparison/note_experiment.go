@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
@@ -199,7 +198,7 @@ func (w *writer) verdictOf(load int, variant string, named bool) (parts []string
 }
 
 // parts are those of a verdict as Markdown.
-func (w *writer) parts(all []comparison.Part) (said []string) {
+func (w *writer) parts(all []Part) (said []string) {
 	for _, p := range all {
 		one := "**" + escape(p.Lead) + "**"
 		if p.Text != "" {

@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"regexp"
@@ -76,7 +76,7 @@ func ofExperiment(t *testing.T, lang string) Note {
 		Notes:    []plan.Message{plan.Say("compare.confirms")},
 	}
 	n := Note{
-		Title: "vision", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang), Folder: "plots", Comparison: concluded(main, confirming),
+		Title: "vision", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang), Folder: "plots", Comparison: noteConcluded(main, confirming),
 		Runs: runsOf(t, slices.Concat(base, rope, pad, fresh, again)...),
 		Experiment: &Experiment{
 			Name: "vision", File: "version: 1\nname: vision\nserver:\n  command: serve --api-key sk-abcdefgh12345\n", Squares: true, Servers: ServersPerLeg,
@@ -103,7 +103,7 @@ func ofTheSame(t *testing.T, lang string) Note {
 	for i := range load.Rows {
 		load.Rows[i].Cells = load.Rows[i].Cells[:2]
 	}
-	n.Comparison = concluded(load)
+	n.Comparison = noteConcluded(load)
 	n.Runs = n.Runs[:4]
 	n.Experiment.Advice = []string{"to find 2 %: mean TTFT 16 blocks"}
 	n.Experiment.Confirming, n.Experiment.Lost, n.Experiment.Squares = nil, nil, false

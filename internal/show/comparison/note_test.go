@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func write(t *testing.T, n Note) Page {
 
 func TestNotes(t *testing.T) {
 	for name, n := range notes(t) {
-		golden.Check(t, "testdata/"+name+".md", string(write(t, n).Markdown))
+		golden.Check(t, "testdata/note/"+name+".md", string(write(t, n).Markdown))
 	}
 }
 

@@ -1,4 +1,4 @@
-package note
+package comparison
 
 import (
 	"cmp"
@@ -100,5 +100,5 @@ func wholeRows(load compare.Workload) (rows []compare.Row) {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b compare.Row) int { return cmp.Compare(a.Rank, b.Rank) })
-	return rows[:min(listed, len(rows))]
+	return rows[:min(noteListed, len(rows))]
 }

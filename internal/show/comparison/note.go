@@ -1,16 +1,4 @@
-// Package note writes the lab note that goes with a comparison: what was run and
-// where, the tables in the dialect that their readers know, what the difference is,
-// plots beside the text, and the verdict in words.
-//
-//	trace ──> NewRun ──┐
-//	                   ├──> Note ──> Write ──> Markdown, and plots beside it
-//	      Comparison ──┤
-//	      Experiment ──┘  (of runs that one made)
-//
-// NewRun keeps a few kilobytes of a run, so that traces can be read one after the
-// other. The verdict comes first and says no more than the comparison does: what
-// follows is what it rests on. The same runs give the same bytes.
-package note
+package comparison
 
 import (
 	"cmp"
@@ -22,7 +10,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -87,12 +74,12 @@ func (n Note) Write() (Page, error) {
 }
 
 func (n Note) writer() *writer {
-	return &writer{note: n, Words: comparison.NewWords(n.Comparison, cmp.Or(n.Lang, words.In(words.Default)))}
+	return &writer{note: n, Words: NewWords(n.Comparison, cmp.Or(n.Lang, words.In(words.Default)))}
 }
 
 // A writer is a note in the making.
 type writer struct {
-	comparison.Words
+	Words
 	note  Note
 	text  strings.Builder
 	plots []File
@@ -129,7 +116,7 @@ func (w *writer) comparison() {
 		}
 	}
 	var tables strings.Builder
-	w.err = comparison.Markdown(&tables, c, comparison.Options{Lang: w.Language, Heading: 3, Bare: true})
+	w.err = Markdown(&tables, c, Options{Lang: w.Language, Heading: 3, Bare: true})
 	w.paragraph(strings.Trim(tables.String(), "\n"))
 }
 
