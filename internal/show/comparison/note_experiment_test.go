@@ -112,7 +112,7 @@ func ofTheSame(t *testing.T, lang string) Note {
 
 func TestNoteOfTheSame(t *testing.T) {
 	for _, lang := range words.Names() {
-		golden.Check(t, "testdata/same-"+lang+".md", firstScreen(string(write(t, ofTheSame(t, lang)).Markdown)))
+		golden.Check(t, "testdata/note/same-"+lang+".md", firstScreen(string(write(t, ofTheSame(t, lang)).Markdown)))
 	}
 }
 

@@ -1,11 +1,10 @@
-package watch
+package live
 
 import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 )
 
 // A table has rows of as many cells as columns.
@@ -41,16 +40,16 @@ func (d *drawing) table(t table) {
 		header[i] = cell{c.title, plain.Dim}
 	}
 	for _, row := range append([][]cell{header}, t.rows...) {
-		var pieces []screen.Piece
+		var pieces []Piece
 		for at, i := range shown {
 			s := doc.PadLeft(row[i].text, widths[i])
 			if t.columns[i].left {
 				s = doc.PadRight(row[i].text, widths[i])
 			}
 			if at > 0 {
-				pieces = append(pieces, screen.In("", "  "))
+				pieces = append(pieces, In("", "  "))
 			}
-			pieces = append(pieces, screen.In(row[i].color, s))
+			pieces = append(pieces, In(row[i].color, s))
 		}
 		d.Line(pieces...)
 	}

@@ -1,9 +1,4 @@
-// Package screen makes lines for a terminal of any size: pieces in colours, cut where the terminal
-// ends; values in few characters; the course of a value as bars.
-//
-// It writes nothing: the caller gives the size as a Paper and gets lines. Text of others is made
-// harmless here, because drawings bypass plain.Writer.
-package screen
+package live
 
 import (
 	"slices"

@@ -1,10 +1,9 @@
-package watch
+package live
 
 import (
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -60,5 +59,5 @@ func Devices(all []resources.LiveDevice, l *words.Language) string {
 	if powered == len(all) {
 		sum = &power
 	}
-	return l.Word("report.devices", "devices", len(all)) + " " + screen.Percent(mean) + " " + screen.Watts(sum)
+	return l.Word("report.devices", "devices", len(all)) + " " + Percent(mean) + " " + Watts(sum)
 }

@@ -1,4 +1,4 @@
-package progress
+package live
 
 import (
 	"math"
@@ -11,16 +11,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
-func is(v float64) *float64 { return &v }
-
 // underWay is a run of which half is done, behind a gate, with a second in which nothing ended.
-func underWay() state {
-	s := state{
+func underWay() runState {
+	s := runState{
 		head: head{"Qwen/Qwen3-8B", "http://10.0.0.7:8000", "random 1024→256 tokens, Poisson 12 req/s, at most 32 in flight", "20261104-130501-ab12"},
 		course: course{
 			Load:    Load{Requests: 1200, Output: 1200 * 256, LastDue: 100 * time.Second, Gate: 32},
@@ -46,17 +43,17 @@ func underWay() state {
 	return s
 }
 
-func starting() state {
-	return state{head: underWay().head, course: course{Load: underWay().Load, elapsed: 250 * time.Millisecond, sent: 2}, inFlight: 2, waiting: -1, stream: true, health: health{cpus: 2}}
+func starting() runState {
+	return runState{head: underWay().head, course: course{Load: underWay().Load, elapsed: 250 * time.Millisecond, sent: 2}, inFlight: 2, waiting: -1, stream: true, health: health{cpus: 2}}
 }
 
-func draining() state {
+func draining() runState {
 	s := underWay()
 	s.ending, s.waiting = true, -1
 	return s
 }
 
-func doubtful() state {
+func doubtful() runState {
 	s := underWay()
 	s.mark, s.late, s.busy = "NOT SAVED", 31*time.Millisecond, 0.97
 	s.doubts = []plan.Message{plan.Say("verdict.sent-late", "p99", 0.031, "limit", 0.01), plan.Say("verdict.itl-void", "share", 0.02)}
@@ -64,7 +61,7 @@ func doubtful() state {
 }
 
 // whole is a run without streams that time ends, of which all is sent.
-func whole() state {
+func whole() runState {
 	s := underWay()
 	s.waiting, s.stream, s.Until, s.elapsed, s.ttft, s.itl, s.failed, s.server = -1, false, 50*time.Second, 52*time.Second, nil, nil, 0, resources.Live{}
 	return s
@@ -72,7 +69,7 @@ func whole() state {
 
 func TestViews(t *testing.T) {
 	for file, c := range map[string]struct {
-		s             state
+		s             runState
 		columns, rows int
 		lang          string
 		ascii         bool
@@ -92,8 +89,8 @@ func TestViews(t *testing.T) {
 		if c.rows == 0 {
 			c.rows = 23
 		}
-		p := screen.Paper{Columns: c.columns - 1, Rows: c.rows, ASCII: c.ascii, Lang: words.In(c.lang)}
-		golden.Check(t, "testdata/"+file+".txt", strings.Join(c.s.lines(p), "\n")+"\n")
+		p := Paper{Columns: c.columns - 1, Rows: c.rows, ASCII: c.ascii, Lang: words.In(c.lang)}
+		golden.Check(t, "testdata/progress/"+file+".txt", strings.Join(c.s.lines(p), "\n")+"\n")
 	}
 }
 
@@ -105,7 +102,7 @@ func TestNothingLeavesTheView(t *testing.T) {
 	s.server.Servers = append(s.server.Servers, resources.LiveServer{Source: "\x1b[31m\x00gpu名字名字名字名字名字名字", Running: is(1)})
 	for columns := 20; columns <= 150; columns++ {
 		for rows := 1; rows <= 24; rows++ {
-			lines := s.lines(screen.Paper{Columns: columns, Rows: rows, Lang: words.In("en")})
+			lines := s.lines(Paper{Columns: columns, Rows: rows, Lang: words.In("en")})
 			if len(lines) > rows {
 				t.Fatalf("%dx%d: %d lines", columns, rows, len(lines))
 			}
@@ -117,7 +114,7 @@ func TestNothingLeavesTheView(t *testing.T) {
 		}
 		plainly := underWay()
 		plainly.load = "random"
-		for _, line := range plainly.lines(screen.Paper{Columns: columns, Rows: 24, ASCII: true, Lang: words.In("en")}) {
+		for _, line := range plainly.lines(Paper{Columns: columns, Rows: 24, ASCII: true, Lang: words.In("en")}) {
 			if i := strings.IndexFunc(line, func(r rune) bool { return r > 126 }); i >= 0 {
 				t.Fatalf("%d columns: %q", columns, line)
 			}
@@ -127,7 +124,7 @@ func TestNothingLeavesTheView(t *testing.T) {
 
 // Colours go with what they colour: without them the text is the same.
 func TestColours(t *testing.T) {
-	p := screen.Paper{Columns: 79, Rows: 23, Lang: words.In("en")}
+	p := Paper{Columns: 79, Rows: 23, Lang: words.In("en")}
 	bare := strings.Join(doubtful().lines(p), "\n")
 	p.Colors = true
 	colored := strings.Join(doubtful().lines(p), "\n")
@@ -197,7 +194,7 @@ func TestRatesOfALine(t *testing.T) {
 
 // A view is drawn four times a second by the process that measures.
 func BenchmarkView(b *testing.B) {
-	s, p := underWay(), screen.Paper{Columns: 99, Rows: 30, Colors: true, Lang: words.In("en")}
+	s, p := underWay(), Paper{Columns: 99, Rows: 30, Colors: true, Lang: words.In("en")}
 	b.ReportAllocs()
 	for b.Loop() {
 		s.lines(p)

@@ -1,4 +1,4 @@
-package watch
+package live
 
 import (
 	"slices"
@@ -8,13 +8,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 )
 
 // Screen are the lines of a screen, none wider than it is; those that do not fit are counted in
 // the last one.
-func Screen(v View, p screen.Paper) []string {
-	d := drawing{screen.Page{Paper: p}}
+func WatchLines(v View, p Paper) []string {
+	d := drawing{Page{Paper: p}}
 	d.head(v)
 	d.servers(v)
 	d.devices(v)
@@ -24,12 +23,12 @@ func Screen(v View, p screen.Paper) []string {
 }
 
 // A drawing is a screen in the making.
-type drawing struct{ screen.Page }
+type drawing struct{ Page }
 
 func (d *drawing) head(v View) {
 	right := v.Time.Format("15:04:05") + "  " + d.Lang.Word("watch.every", "time", v.Every.Seconds()) + "  " + d.Lang.Word("watch.quit")
 	left := doc.Cut(plain.Line(v.Target), max(8, d.Columns-2-doc.Width(right)))
-	d.Line(screen.In(plain.Bold, doc.PadRight(left, d.Columns-doc.Width(right))), screen.In(plain.Dim, right))
+	d.Line(In(plain.Bold, doc.PadRight(left, d.Columns-doc.Width(right))), In(plain.Dim, right))
 }
 
 // servers are one under the other if there is one, else in rows.
@@ -41,7 +40,7 @@ func (d *drawing) servers(v View) {
 	d.Section()
 	switch len(now.Servers) {
 	case 0:
-		d.Line(screen.In(plain.Dim, d.Lang.Word("watch.nothing")))
+		d.Line(In(plain.Dim, d.Lang.Word("watch.nothing")))
 	case 1:
 		d.server(v, now.Servers[0])
 	default:
@@ -55,14 +54,14 @@ func (d *drawing) server(v View, s resources.LiveServer) {
 	for _, q := range quantities {
 		names, values = max(names, doc.Width(d.Lang.Word(q.code))), max(values, doc.Width(q.say(q.of(s))))
 	}
-	room := d.Columns - names - values - 4 - mostMost
+	room := d.Columns - names - values - 4 - watchPeakWidth
 	for _, q := range quantities {
-		pieces := []screen.Piece{screen.In(plain.Dim, doc.PadRight(d.Lang.Word(q.code), names)+"  "), screen.In("", doc.PadLeft(q.say(q.of(s)), values))}
-		if q.drawn && room >= leastCourse {
+		pieces := []Piece{In(plain.Dim, doc.PadRight(d.Lang.Word(q.code), names)+"  "), In("", doc.PadLeft(q.say(q.of(s)), values))}
+		if q.drawn && room >= watchMinSpark {
 			course := courseOf(v.Course, s.Source, q.of)
-			pieces = append(pieces, screen.In(plain.Green, "  "+doc.PadLeft(d.Spark(course, min(room, mostCourse), q.most), min(room, mostCourse))))
-			if most := screen.Largest(course); most != nil && q.most == 0 && *most > 0 {
-				pieces = append(pieces, screen.In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s"))))
+			pieces = append(pieces, In(plain.Green, "  "+doc.PadLeft(d.Spark(course, min(room, watchMaxSpark), q.most), min(room, watchMaxSpark))))
+			if most := Largest(course); most != nil && q.most == 0 && *most > 0 {
+				pieces = append(pieces, In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s"))))
 			}
 		}
 		d.Line(pieces...)
@@ -71,9 +70,9 @@ func (d *drawing) server(v View, s resources.LiveServer) {
 
 // Widths of what stands beside a value.
 const (
-	mostMost    = 12 // the largest value of the last minute
-	leastCourse = 10
-	mostCourse  = 60
+	watchPeakWidth = 12 // the largest value of the last minute
+	watchMinSpark  = 10
+	watchMaxSpark  = 60
 )
 
 // courseOf is a quantity of a server over the last minute.
@@ -133,8 +132,8 @@ func (d *drawing) devices(v View) {
 		}
 		t.rows = append(t.rows, []cell{
 			{dev.Device, ""},
-			{screen.Percent(dev.Utilization), ""},
-			{screen.Watts(dev.Power), ""},
+			{Percent(dev.Utilization), ""},
+			{Watts(dev.Power), ""},
 			{mega(dev.Clock), ""},
 			{celsius(dev.Temperature), ""},
 			{memory(dev.MemoryUsed, dev.MemoryTotal), ""},
@@ -153,7 +152,7 @@ const deviceCourse = 20
 func (d *drawing) throttled(reasons []string) cell {
 	switch {
 	case reasons == nil:
-		return cell{screen.Unknown, ""}
+		return cell{Unknown, ""}
 	case len(reasons) == 0:
 		return cell{d.Lang.Word("watch.not-throttled"), ""}
 	case slices.ContainsFunc(reasons, telemetry.SeriousThrottling):
@@ -186,7 +185,7 @@ func (d *drawing) troubles(v View) {
 	d.Section()
 	for _, t := range all {
 		for _, line := range doc.Wrap(plain.Line(t), d.Columns) {
-			d.Line(screen.In(plain.Red, line))
+			d.Line(In(plain.Red, line))
 		}
 	}
 }

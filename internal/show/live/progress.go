@@ -1,14 +1,17 @@
-// Package progress shows a run while it goes on: on a terminal as a view of a dozen lines or as one
-// line, redrawn in place; elsewhere as a line every few seconds.
+// Package live draws what happens at this moment: a run while it is made, and servers, devices and
+// hosts that are watched.
 //
 //	records ──> figures ─┐
-//	counts ──────────────┼──> state ──> lines ──> Console
+//	counts ──────────────┼──> runState ──> lines ──> Console       (Display)
 //	samples ──> server ──┘
+//	View ─────────────────────────────> WatchLines, Line, JSON
 //
-// The measuring process draws, so it must cost little. A record is added to histograms as it comes;
-// everything else happens at most four times a second. The lines are a pure function of a state and
-// the size of the terminal.
-package progress
+// A Display is drawn by the measuring process, so it must cost little: a record is added to
+// histograms as it comes; everything else happens at most four times a second. Lines are a pure
+// function of values and a Paper, which is the size of the terminal: pieces in colours, cut where it
+// ends. Text of others is made harmless here, because drawings bypass plain.Writer. What is not
+// known is "-", and null in JSON.
+package live
 
 import (
 	"sync"
@@ -17,7 +20,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -178,14 +180,14 @@ func (p *Display) draw() {
 
 // paper is the area for the view, false if the line is to be drawn. The last column stays free, so
 // that no line wraps, and the last row, for the cursor.
-func (p *Display) paper() (screen.Paper, bool) {
+func (p *Display) paper() (Paper, bool) {
 	term := p.console.term
 	if !p.figures.whole {
-		return screen.Paper{}, false
+		return Paper{}, false
 	}
 	columns, rows := term.Size()
 	ok := columns >= autoColumns && rows >= autoRows || p.mode == Live && columns >= leastColumns && rows >= leastRows
-	return screen.Paper{Columns: columns - 1, Rows: rows - 1, Colors: term.Colors, ASCII: term.ASCII, Lang: p.Lang}, ok
+	return Paper{Columns: columns - 1, Rows: rows - 1, Colors: term.Colors, ASCII: term.ASCII, Lang: p.Lang}, ok
 }
 
 // now returns the counts of this moment. The figures must be locked.

@@ -1,4 +1,4 @@
-package progress
+package live
 
 import (
 	"fmt"
@@ -12,15 +12,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/watch"
 )
 
 // A row is a line of a view: pieces, or a name with values and maybe a course.
 type row struct {
 	keep   int // priority: where there is no room, rows with the lowest are left out
 	name   string
-	pieces []screen.Piece
+	pieces []Piece
 	apart  bool // pieces without room are left out whole
 	course []*float64
 	most   func(v float64) string // writes the largest value of the course
@@ -28,7 +26,7 @@ type row struct {
 
 // A view is a drawing of a state.
 type view struct {
-	screen.Page
+	Page
 	rows []row
 }
 
@@ -37,14 +35,14 @@ const (
 	comfortable = 50 // enough for three percentiles
 	leastBar    = 10
 	mostBar     = 60
-	leastCourse = 8
-	mostCourse  = kept
-	mostMost    = 11 // the largest value of the last minute
+	minSpark    = 8
+	maxSpark    = kept
+	peakWidth   = 11 // the largest value of the last minute
 )
 
 // lines are the lines of a view, none wider than the paper, and no more than it has rows.
-func (s state) lines(p screen.Paper) []string {
-	v := &view{Page: screen.Page{Paper: p}}
+func (s runState) lines(p Paper) []string {
+	v := &view{Page: Page{Paper: p}}
 	v.head(s)
 	v.bar(s)
 	v.load(s)
@@ -56,7 +54,7 @@ func (s state) lines(p screen.Paper) []string {
 }
 
 // add adds a row.
-func (v *view) add(keep int, name string, pieces ...screen.Piece) {
+func (v *view) add(keep int, name string, pieces ...Piece) {
 	v.rows = append(v.rows, row{keep: keep, name: name, pieces: pieces})
 }
 
@@ -64,7 +62,7 @@ func (v *view) add(keep int, name string, pieces ...screen.Piece) {
 func (v *view) word(code plan.Code, args ...any) string { return v.Lang.Word(code, args...) }
 
 // head shows model, target and load, with the id at the right.
-func (v *view) head(s state) {
+func (v *view) head(s runState) {
 	id := v.Cut(plain.Line(s.id), v.Columns/2)
 	room := v.Columns - doc.Width(id) - 2
 	model := v.Cut(plain.Line(s.model), room)
@@ -73,12 +71,12 @@ func (v *view) head(s state) {
 		target = "  " + v.Cut(plain.Line(s.target), left)
 	}
 	blanks := strings.Repeat(" ", max(2, v.Columns-doc.Width(model+target+id)))
-	v.add(4, "", screen.In(plain.Bold, model), screen.In("", target), screen.In(plain.Dim, blanks+id))
-	v.add(3, "", screen.In(plain.Dim, s.load))
+	v.add(4, "", In(plain.Bold, model), In("", target), In(plain.Dim, blanks+id))
+	v.add(3, "", In(plain.Dim, s.load))
 }
 
 // bar shows the progress of the run.
-func (v *view) bar(s state) {
+func (v *view) bar(s runState) {
 	done := s.progress()
 	if s.Until > 0 && !s.over() {
 		done = v.word("progress.done", "done", s.done)
@@ -92,20 +90,20 @@ func (v *view) bar(s state) {
 	if room := min(v.Columns-doc.Width(said)-2, mostBar); room >= leastBar {
 		bar = v.Bar(s.share(), room) + "  "
 	}
-	v.add(20, "", screen.In(plain.Green, bar), screen.In("", said))
+	v.add(20, "", In(plain.Green, bar), In("", said))
 	switch {
 	case s.ending:
-		v.add(19, "", screen.In(plain.Red, v.word("progress.stopping", "requests", s.inFlight)))
+		v.add(19, "", In(plain.Red, v.word("progress.stopping", "requests", s.inFlight)))
 	case s.over():
-		v.add(19, "", screen.In(plain.Dim, v.word("progress.all-sent", "requests", s.inFlight)))
+		v.add(19, "", In(plain.Dim, v.word("progress.all-sent", "requests", s.inFlight)))
 	}
 	if s.mark != "" {
-		v.add(18, "", screen.In(plain.Red, s.mark))
+		v.add(18, "", In(plain.Red, s.mark))
 	}
 }
 
 // load shows requests in flight and rates.
-func (v *view) load(s state) {
+func (v *view) load(s runState) {
 	flight := strconv.Itoa(s.inFlight)
 	if s.Gate > 0 {
 		flight = v.word("progress.of", "requests", s.inFlight, "most", s.Gate)
@@ -113,9 +111,9 @@ func (v *view) load(s state) {
 	if s.waiting >= 0 {
 		flight += "  " + v.word("progress.waiting", "requests", s.waiting)
 	}
-	rate := func(f float64) string { return screen.Short(&f) }
+	rate := func(f float64) string { return Short(&f) }
 	add := func(keep int, code plan.Code, value string, of func(*second) *float64) {
-		v.rows = append(v.rows, row{keep: keep, name: v.word(code), pieces: []screen.Piece{screen.In("", value)}, course: s.past(of), most: rate})
+		v.rows = append(v.rows, row{keep: keep, name: v.word(code), pieces: []Piece{In("", value)}, course: s.past(of), most: rate})
 	}
 	add(17, "progress.in-flight", flight, func(s *second) *float64 { return &s.inFlight })
 	add(13, "progress.requests", rate(s.requests), func(s *second) *float64 { return &s.requests })
@@ -125,7 +123,7 @@ func (v *view) load(s state) {
 }
 
 // past is the course of a quantity over the last minute.
-func (s state) past(of func(*second) *float64) []*float64 {
+func (s runState) past(of func(*second) *float64) []*float64 {
 	all := make([]*float64, len(s.seconds))
 	for i := range s.seconds {
 		all[i] = of(&s.seconds[i])
@@ -134,16 +132,16 @@ func (s state) past(of func(*second) *float64) []*float64 {
 }
 
 // latencies shows percentiles of the finished requests.
-func (v *view) latencies(s state) {
+func (v *view) latencies(s runState) {
 	add := func(keep int, name string, of percentiles, course []*float64) {
-		pieces := []screen.Piece{screen.In(plain.Dim, screen.Unknown)}
+		pieces := []Piece{In(plain.Dim, Unknown)}
 		if of != nil {
 			pieces = nil
 			for i, p := range shown {
 				if v.Columns < comfortable && i > 0 && i < len(shown)-1 {
 					continue
 				}
-				pieces = append(pieces, screen.In(plain.Dim, fmt.Sprintf("p%.0f ", p)), screen.In("", doc.PadRight(short(of[i]), 5)+"  "))
+				pieces = append(pieces, In(plain.Dim, fmt.Sprintf("p%.0f ", p)), In("", doc.PadRight(short(of[i]), 5)+"  "))
 			}
 		}
 		v.rows = append(v.rows, row{keep: keep, name: name + " ms", pieces: pieces, course: course, most: func(f float64) string { return short(int64(f * 1e6)) }})
@@ -156,31 +154,31 @@ func (v *view) latencies(s state) {
 }
 
 // failures shows their number by kind.
-func (v *view) failures(s state) {
+func (v *view) failures(s runState) {
 	if s.failed == 0 {
-		v.add(8, v.word("progress.failed"), screen.In(plain.Dim, "0"))
+		v.add(8, v.word("progress.failed"), In(plain.Dim, "0"))
 		return
 	}
 	var kinds []string
 	for _, f := range s.failures {
 		kinds = append(kinds, f.say(v.Lang))
 	}
-	v.add(16, v.word("progress.failed"), screen.In(plain.Red, strconv.Itoa(s.failed)+"  "+v.Lang.Join("comma", kinds...)))
+	v.add(16, v.word("progress.failed"), In(plain.Red, strconv.Itoa(s.failed)+"  "+v.Lang.Join("comma", kinds...)))
 }
 
 // client shows the health of the client, and the doubts so far.
-func (v *view) client(s state) {
-	keep, verdict := 7, screen.In(plain.Green, v.word("progress.no-doubts")+"  ")
+func (v *view) client(s runState) {
+	keep, verdict := 7, In(plain.Green, v.word("progress.no-doubts")+"  ")
 	if len(s.doubts) > 0 {
-		keep, verdict = 11, screen.In(plain.Red, v.word("progress.doubts", "doubts", len(s.doubts))+"  ")
+		keep, verdict = 11, In(plain.Red, v.word("progress.doubts", "doubts", len(s.doubts))+"  ")
 	}
-	pieces := []screen.Piece{verdict, screen.In("", v.word("progress.cpu", "share", s.busy, "processors", s.cpus)+"  ")}
+	pieces := []Piece{verdict, In("", v.word("progress.cpu", "share", s.busy, "processors", s.cpus)+"  ")}
 	if s.timed {
-		pieces = append(pieces, screen.In("", v.word("progress.late", "p99", s.late)))
+		pieces = append(pieces, In("", v.word("progress.late", "p99", s.late)))
 	}
 	v.rows = append(v.rows, row{keep: keep, name: v.word("progress.client"), pieces: pieces, apart: true})
 	for _, d := range s.doubts[:min(len(s.doubts), 2)] {
-		v.add(12, "", screen.In(plain.Red, "  "+v.Lang.Say(d)))
+		v.add(12, "", In(plain.Red, "  "+v.Lang.Say(d)))
 	}
 }
 
@@ -191,19 +189,19 @@ func (v *view) servers(l resources.Live) {
 		if len(l.Servers) > 1 {
 			name = v.Cut(plain.Line(s.Source), 20)
 		}
-		var pieces []screen.Piece
+		var pieces []Piece
 		for _, q := range []struct {
 			code plan.Code
 			text string
 		}{
-			{"watch.running", screen.Count(s.Running)},
-			{"watch.waiting", screen.Count(s.Waiting)},
-			{"watch.kv", screen.Percent(s.KVUse)},
-			{"watch.hits", screen.Percent(s.CacheHits)},
-			{"watch.preemptions", screen.Count(s.Preemptions)},
+			{"watch.running", Count(s.Running)},
+			{"watch.waiting", Count(s.Waiting)},
+			{"watch.kv", Percent(s.KVUse)},
+			{"watch.hits", Percent(s.CacheHits)},
+			{"watch.preemptions", Count(s.Preemptions)},
 		} {
-			if q.text != screen.Unknown {
-				pieces = append(pieces, screen.In("", v.word(q.code)+" "+q.text+"  "))
+			if q.text != Unknown {
+				pieces = append(pieces, In("", v.word(q.code)+" "+q.text+"  "))
 			}
 		}
 		if pieces != nil {
@@ -211,7 +209,7 @@ func (v *view) servers(l resources.Live) {
 		}
 	}
 	if len(l.Devices) > 0 {
-		v.add(5, "", screen.In("", watch.Devices(l.Devices, v.Lang)))
+		v.add(5, "", In("", Devices(l.Devices, v.Lang)))
 	}
 }
 
@@ -238,7 +236,7 @@ func (v *view) fitted() []string {
 	return v.Lines
 }
 
-func width(pieces []screen.Piece) (columns int) {
+func width(pieces []Piece) (columns int) {
 	for _, p := range pieces {
 		columns += doc.Width(p.Text)
 	}
@@ -254,18 +252,18 @@ func (v *view) row(r row, names, values int) {
 	for n := len(r.pieces); r.apart && n > 1 && names+2+width(r.pieces)-2 > v.Columns; n-- {
 		r.pieces = r.pieces[:n-1]
 	}
-	pieces := append([]screen.Piece{screen.In(plain.Dim, doc.PadRight(r.name, names)+"  ")}, r.pieces...)
+	pieces := append([]Piece{In(plain.Dim, doc.PadRight(r.name, names)+"  ")}, r.pieces...)
 	room := v.Columns - names - 2 - values - 2
-	if room >= leastCourse && len(r.course) > 0 {
-		peak := room >= 2*leastCourse+mostMost
+	if room >= minSpark && len(r.course) > 0 {
+		peak := room >= 2*minSpark+peakWidth
 		if peak {
-			room -= mostMost
+			room -= peakWidth
 		}
-		room = min(room, mostCourse)
+		room = min(room, maxSpark)
 		gap := strings.Repeat(" ", values-width(r.pieces)+2)
-		pieces = append(pieces, screen.In(plain.Green, gap+doc.PadLeft(v.Spark(r.course, room, 0), room)))
-		if most := screen.Largest(r.course); peak && most != nil && *most > 0 {
-			pieces = append(pieces, screen.In(plain.Dim, "  "+v.word("watch.most", "most", r.most(*most))))
+		pieces = append(pieces, In(plain.Green, gap+doc.PadLeft(v.Spark(r.course, room, 0), room)))
+		if most := Largest(r.course); peak && most != nil && *most > 0 {
+			pieces = append(pieces, In(plain.Dim, "  "+v.word("watch.most", "most", r.most(*most))))
 		}
 	}
 	v.Line(pieces...)

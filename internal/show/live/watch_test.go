@@ -1,4 +1,4 @@
-package watch
+package live
 
 import (
 	"math"
@@ -11,14 +11,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/screen"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
 var english = words.In("en")
-
-func is(v float64) *float64 { return &v }
 
 // busy is a server in its last minute, with a gap, two devices and two hosts; others are servers
 // beside it.
@@ -59,7 +56,7 @@ func busy(others ...string) View {
 }
 
 func drawn(v View, columns, rows int, lang string) string {
-	return strings.Join(Screen(v, screen.Paper{Columns: columns, Rows: rows, Lang: words.In(lang)}), "\n") + "\n"
+	return strings.Join(WatchLines(v, Paper{Columns: columns, Rows: rows, Lang: words.In(lang)}), "\n") + "\n"
 }
 
 func TestScreens(t *testing.T) {
@@ -78,12 +75,12 @@ func TestScreens(t *testing.T) {
 		{"servers-60x24", busy("10.0.0.2:8000", "10.0.0.3:8000"), 60, 24, "en"},
 		{"nothing-60x24", View{Target: "pitot watch http://127.0.0.1:8000", Time: busy().Time, Every: time.Minute}, 60, 24, "en"},
 	} {
-		golden.Check(t, "testdata/"+c.file+".txt", drawn(c.v, c.columns, c.rows, c.lang))
+		golden.Check(t, "testdata/watch/"+c.file+".txt", drawn(c.v, c.columns, c.rows, c.lang))
 	}
 }
 
 func TestLines(t *testing.T) {
-	golden.Check(t, "testdata/line.txt", Line(busy(), english)+"\n"+Line(busy("10.0.0.2:8000"), english)+"\n"+Line(View{Time: busy().Time}, english)+"\n")
+	golden.Check(t, "testdata/watch/line.txt", Line(busy(), english)+"\n"+Line(busy("10.0.0.2:8000"), english)+"\n"+Line(View{Time: busy().Time}, english)+"\n")
 }
 
 func TestJSON(t *testing.T) {
@@ -93,7 +90,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/gap.json", string(b)+"\n")
+	golden.Check(t, "testdata/watch/gap.json", string(b)+"\n")
 }
 
 // A screen is never wider or higher than its terminal, whatever others call themselves, and what
@@ -104,7 +101,7 @@ func TestNothingLeavesTheScreen(t *testing.T) {
 	v.Course[59].Devices[0].Device = "\x1b[31m\x00gpu"
 	for columns := 1; columns <= 150; columns++ {
 		for _, rows := range []int{1, 2, 7, 24, 60} {
-			lines := Screen(v, screen.Paper{Columns: columns, Rows: rows, Lang: english})
+			lines := WatchLines(v, Paper{Columns: columns, Rows: rows, Lang: english})
 			if len(lines) > rows {
 				t.Fatalf("%dx%d: %d lines", columns, rows, len(lines))
 			}
@@ -118,8 +115,8 @@ func TestNothingLeavesTheScreen(t *testing.T) {
 }
 
 // Colours are Pitot's, and go with what they colour: without them the text is the same.
-func TestColours(t *testing.T) {
-	colored := strings.Join(Screen(busy(), screen.Paper{Columns: 80, Rows: 24, Colors: true, Lang: english}), "\n") + "\n"
+func TestWatchColours(t *testing.T) {
+	colored := strings.Join(WatchLines(busy(), Paper{Columns: 80, Rows: 24, Colors: true, Lang: english}), "\n") + "\n"
 	if !strings.Contains(colored, plain.Paint("hw_thermal sw_power_cap", plain.Red)[:12]) {
 		t.Errorf("no red in %q", colored)
 	}

@@ -1,4 +1,4 @@
-package progress
+package live
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 )
 
 // A state is everything that the view shows.
-type state struct {
+type runState struct {
 	head
 	course
 	mark              string // of a warning; empty: none
@@ -80,11 +80,11 @@ type health struct {
 }
 
 // state returns the state of this moment.
-func (p *Display) state(mark string) state {
+func (p *Display) state(mark string) runState {
 	p.mu.Lock()
 	now, c := p.now()
 	f := &p.figures
-	s := state{
+	s := runState{
 		head: p.head, course: c, mark: mark, failed: now.Failed, inFlight: now.InFlight(), waiting: -1, stream: p.Run.Plan.Stream,
 		ttft: percentilesOf(f.ttft), itl: percentilesOf(f.itl), e2el: percentilesOf(f.e2el), failures: byCount(f.failures),
 	}

@@ -1,14 +1,4 @@
-// Package watch draws what servers, devices and hosts do at present: as a screen of any size, as
-// one line, as JSON.
-//
-//	Screen    all of it, with the course of the last minute as bars
-//	Line      the main things, for what keeps lines
-//	JSON      the newest values, for programs
-//
-// It takes values and gives text: package judge/resources says what the values are, and who calls
-// says when and where they are drawn. What is not known is "-", and null in JSON. Text of others
-// is made harmless here, since a screen goes past what does so elsewhere.
-package watch
+package live
 
 import (
 	"encoding/json"
@@ -76,10 +66,10 @@ func notes(s telemetry.Source) (all []plan.Message) {
 type sample struct {
 	Time time.Time `json:"time"`
 	resources.Live
-	Sources []state `json:"sources"`
+	Sources []sourceState `json:"sources"`
 }
 
-type state struct {
+type sourceState struct {
 	Name    string   `json:"name"`
 	Answers bool     `json:"answers"`
 	Reads   int      `json:"reads"`
@@ -90,13 +80,13 @@ type state struct {
 // JSON is the newest values in one line, without its end. Units are in the names: _s per second, _w
 // watts, _hz hertz, _c degrees Celsius, _b bytes; shares are from 0 to 1.
 func JSON(v View, l *words.Language) ([]byte, error) {
-	s := sample{Time: v.Time.Truncate(time.Millisecond), Live: v.now(), Sources: []state{}}
+	s := sample{Time: v.Time.Truncate(time.Millisecond), Live: v.now(), Sources: []sourceState{}}
 	for _, from := range v.Sources {
 		said := []string{}
 		for _, n := range notes(from.Source) {
 			said = append(said, l.Say(n))
 		}
-		s.Sources = append(s.Sources, state{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, said})
+		s.Sources = append(s.Sources, sourceState{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, said})
 	}
 	return json.Marshal(s)
 }
