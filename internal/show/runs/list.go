@@ -1,11 +1,20 @@
+// Package runs writes stored runs: a list for people, and for programs a row for each run or
+// for each of its requests.
+//
+// Units are those of storage, seconds and tokens, so that nobody has to guess them; latencies
+// and figures are by Pitot's definitions.
 package runs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
@@ -54,4 +63,62 @@ func (r Run) line(figures []string, l *words.Language) []string {
 		row = append(row, shown)
 	}
 	return append(row, r.Model, report.Load(r.Plan(), l))
+}
+
+// A Format is a form of file.
+type Format string
+
+// The formats.
+const (
+	JSON    Format = "json"
+	JSONL   Format = "jsonl"
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+)
+
+// endings are those of the names of files.
+var endings = map[string]Format{".json": JSON, ".jsonl": JSONL, ".ndjson": JSONL, ".csv": CSV, ".parquet": Parquet, ".pq": Parquet}
+
+// FormatOf is the format that the name of a file tells, empty if it tells none.
+func FormatOf(name string) Format { return endings[strings.ToLower(filepath.Ext(name))] }
+
+// Holds reports whether the records of several runs can stand in one file.
+func (f Format) Holds() bool { return f == CSV || f == Parquet }
+
+// Text reports whether a terminal can show it.
+func (f Format) Text() bool { return f == JSON || f == JSONL }
+
+func validity(run trace.Run) string {
+	if run.Verdict == nil {
+		return ""
+	}
+	return string(run.Verdict.Validity)
+}
+
+// day is what a clock without changes has.
+const day = 24 * time.Hour
+
+// Since reads from when on runs are wanted: a date, an instant, or a time before now, in days
+// too. The zero time stands for all of them.
+func Since(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	ago, err := time.ParseDuration(text)
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		var days int
+		days, err = strconv.Atoi(number)
+		if ago = time.Duration(days) * day; ago/day != time.Duration(days) {
+			ago = -1
+		}
+	}
+	if err != nil || ago < 0 {
+		return time.Time{}, errors.New("must be a date such as 2026-01-31, or a time until now such as 24h or 7d")
+	}
+	return now.Add(-ago), nil
 }

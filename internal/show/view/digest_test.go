@@ -1,4 +1,4 @@
-package digest
+package view
 
 import (
 	"math"
@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plot"
-	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -58,7 +57,7 @@ func drawn(seed uint64, n int, scale float64) *trace.Trace {
 
 // digested reads a run in the order in which its requests are done.
 func digested(t *trace.Trace) *Digest {
-	d := New(t.Run)
+	d := NewDigest(t.Run)
 	records := slices.Clone(t.Records)
 	slices.SortStableFunc(records, func(a, b *trace.Record) int { return int(a.Done - b.Done) })
 	for _, r := range records {
@@ -182,7 +181,7 @@ func TestWindowsHaveEverything(t *testing.T) {
 }
 
 // total is a rate times the time that each window lasted.
-func total(c view.Course, name string) (sum float64) {
+func total(c Course, name string) (sum float64) {
 	for _, s := range c.Series {
 		if s.Name != name {
 			continue
@@ -261,7 +260,7 @@ func TestAnUndatedRun(t *testing.T) {
 
 // Of a run under way the snapshots know what is in flight.
 func TestARunUnderWay(t *testing.T) {
-	d := New(trace.Run{Status: trace.Running, End: trace.Never, Plan: trace.Load{Stream: true}})
+	d := NewDigest(trace.Run{Status: trace.Running, End: trace.Never, Plan: trace.Load{Stream: true}})
 	if c := d.Course(words.In("en")); c.Seconds != 0 || len(c.Series) != 0 || len(c.Distributions) != 0 {
 		t.Errorf("a run that has just begun: %+v", c)
 	}

@@ -1,4 +1,4 @@
-package digest
+package view
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/plot"
-	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -20,8 +19,8 @@ const (
 )
 
 // Course is what the requests say together. Records and Running are the caller's.
-func (d *Digest) Course(l *words.Language) view.Course {
-	c := view.Course{Read: d.Requests(), Undated: d.undated, Series: []view.Series{}, Strips: []view.Strip{}, Stalls: [][2]float64{}, Failed: []float64{}, Heat: []view.Heat{}}
+func (d *Digest) Course(l *words.Language) Course {
+	c := Course{Read: d.Requests(), Undated: d.undated, Series: []Series{}, Strips: []Strip{}, Stalls: [][2]float64{}, Failed: []float64{}, Heat: []Heat{}}
 	c.Distributions = d.distributions(l)
 	if d.undated {
 		return c
@@ -46,8 +45,8 @@ func (d *Digest) seconds() float64 {
 }
 
 // distributions are those of the requests that succeeded, without empty ones.
-func (d *Digest) distributions(l *words.Language) []view.Distribution {
-	all := []view.Distribution{}
+func (d *Digest) distributions(l *words.Language) []Distribution {
+	all := []Distribution{}
 	percents := plot.QuantilePercents()
 	shares := make([]float64, len(percents))
 	for i, p := range percents {
@@ -57,7 +56,7 @@ func (d *Digest) distributions(l *words.Language) []view.Distribution {
 		if n == 0 {
 			return
 		}
-		one := view.Distribution{Name: name, Title: l.Word(plan.Code("latency." + name)), N: n, Share: shares}
+		one := Distribution{Name: name, Title: l.Word(plan.Code("latency." + name)), N: n, Share: shares}
 		one.Value, one.Approximate = quantiles(shares)
 		for i, v := range one.Value {
 			one.Value[i] = rounded(v)
@@ -95,7 +94,7 @@ func (d *Digest) failedAt() []float64 {
 }
 
 // heat counts latencies by time and size.
-func (d *Digest) heat(l *words.Language) (all []view.Heat) {
+func (d *Digest) heat(l *words.Language) (all []Heat) {
 	windows, width := d.over.shown(heatWindows)
 	for _, of := range []struct {
 		name string
@@ -119,7 +118,7 @@ func (d *Digest) heat(l *words.Language) (all []view.Heat) {
 		if high < 0 {
 			continue
 		}
-		one := view.Heat{Name: of.name, Title: l.Word(plan.Code("latency." + of.name)), Step: float64(width) / 1e9}
+		one := Heat{Name: of.name, Title: l.Word(plan.Code("latency." + of.name)), Step: float64(width) / 1e9}
 		edges := histogram{shift: 1 + heatShift}
 		for row := low; row <= high+1; row++ {
 			one.Edges = append(one.Edges, rounded(edges.edge(row)))

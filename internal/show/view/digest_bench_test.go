@@ -1,4 +1,4 @@
-package digest
+package view
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func answered(i int) *trace.Record {
 
 // A request with 64 chunks is added.
 func BenchmarkAdd(b *testing.B) {
-	d := New(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
+	d := NewDigest(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
 	records := make([]*trace.Record, 1000)
 	for i := range records {
 		records[i] = answered(i)
@@ -37,7 +37,7 @@ func BenchmarkAdd(b *testing.B) {
 
 // The course of a run of 100 000 requests, while more come and when all are there.
 func BenchmarkCourse(b *testing.B) {
-	d := New(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
+	d := NewDigest(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
 	for i := range 100_000 {
 		d.Add(answered(i))
 	}
@@ -52,7 +52,7 @@ func BenchmarkCourse(b *testing.B) {
 }
 
 func BenchmarkRows(b *testing.B) {
-	d := New(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
+	d := NewDigest(trace.Run{End: trace.Never, Plan: trace.Load{Stream: true}})
 	for i := range 100_000 {
 		d.Add(answered(i))
 	}

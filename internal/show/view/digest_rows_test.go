@@ -1,4 +1,4 @@
-package digest
+package view
 
 import (
 	"cmp"
@@ -9,11 +9,10 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/view"
 )
 
 // columnOf is a column of rows by its name.
-func columnOf(t *testing.T, rows view.Rows, name string) []uint32 {
+func columnOf(t *testing.T, rows Rows, name string) []uint32 {
 	t.Helper()
 	i := slices.Index(rows.Columns, name)
 	if i < 0 || len(rows.Values) != len(rows.Columns) || len(rows.Values[i]) != rows.N {
@@ -79,7 +78,7 @@ func TestRowsOfARunThatGrows(t *testing.T) {
 	if whole.Every != 8 || whole.N != 113 {
 		t.Fatalf("%+v", whole.RowsHeader)
 	}
-	d, since := New(tr.Run), 0
+	d, since := NewDigest(tr.Run), 0
 	var got []uint32
 	for i, r := range slices.SortedStableFunc(slices.Values(tr.Records), func(a, b *trace.Record) int { return int(a.Done - b.Done) }) {
 		if d.Add(r); i%100 == 99 {

@@ -1,4 +1,4 @@
-package digest
+package view
 
 import (
 	"math"
