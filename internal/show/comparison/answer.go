@@ -15,16 +15,15 @@ import (
 // with its place. What was asked, the command and the distributions are not part of it.
 func Answer(c compare.Comparison, l *words.Language, advice []string) view.Comparison {
 	w := NewWords(c, l)
-	v := newShown(c, Options{All: true, Lang: l, Advice: advice})
-	overall := line{Label: w.Word("summary.verdict"), Text: w.overall(), Tone: w.overallTone()}
+	overall := doc.Line{Label: w.Word("summary.verdict"), Text: w.overall(), Tone: w.overallTone()}
 	if w.AA() && len(c.Gates) == 0 {
 		overall.Text, overall.Tone = w.amongTheSame()
 	}
 	out := view.Comparison{
-		Experiment: c.Experiment(), Overall: overall.said(), Verdict: v.Verdict.Lines.said(), Notes: v.Notes.said(),
-		Marks: v.legend(c, true).said(), Level: c.Level, Margin: c.Margin, Loads: []view.ComparedLoad{}, Gates: []view.Gate{},
+		Experiment: c.Experiment(), Overall: said(overall)[0], Verdict: said(w.verdictLines(advice)...), Notes: said(w.notes()...),
+		Marks: said(w.legend(c, true)...), Level: c.Level, Margin: c.Margin, Loads: []view.ComparedLoad{}, Gates: []view.Gate{},
 	}
-	if len(v.Kinds) > 0 {
+	if simulated, measured := c.Kinds(); simulated != nil && measured {
 		out.Simulated = w.Kinds()
 	}
 	for i, load := range c.Workloads {
@@ -42,8 +41,8 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 // answer is a workload for the page. asked are the figures that somebody asks for.
 func (w Words) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
 	out := view.ComparedLoad{
-		Name: w.LoadName(load, number), Further: load.Further, Notes: w.remarks(load, load.Rows).said(),
-		Results: []view.Said{}, Claims: []view.Said{}, Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
+		Name: w.LoadName(load, number), Further: load.Further, Notes: said(w.remarks(load, load.Rows)...),
+		Results: []view.Said{}, Claims: said(w.claims(load)...), Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
 	}
 	if doc.Clean(load.Name) != "" {
 		out.Settings = doc.Clean(w.load(load.Settings))
@@ -52,10 +51,7 @@ func (w Words) answer(load compare.Workload, number int, asked []string) view.Co
 		out.Variants = append(out.Variants, w.variant(v))
 	}
 	if !saidFirst(load) {
-		out.Results = lines(w.results(load)).said()
-	}
-	for _, c := range load.Claims {
-		out.Claims = append(out.Claims, w.claim(c, len(filesOf(load)) > 1).said())
+		out.Results = said(w.results(load)...)
 	}
 	for _, r := range load.Residue {
 		out.Differs = append(out.Differs, view.Difference{Name: doc.Clean(w.setting(r.Setting)), Values: w.values(r)})
@@ -81,80 +77,83 @@ func (w Words) answerRows(load compare.Workload, asked []string) []view.Compared
 			return o.Quantity.Name == r.Quantity.Name && o.Definition.ID == r.Definition.ID
 		})
 	}
-	out := []view.ComparedRow{}
-	for _, r := range w.rows(load, load.Rows) {
-		place := "more"
+	out, ids := []view.ComparedRow{}, definitionIDs(load.Rows)
+	for i, row := range w.rows(load, load.Rows) {
+		r, place := load.Rows[i], "more"
 		switch {
-		case is(alike, r.of):
+		case is(alike, r):
 			place = "alike"
-		case is(further, r.of):
+		case is(further, r):
 			place = "percentile"
-		case r.of.Rank > 0 && !r.of.Input:
+		case r.Rank > 0 && !r.Input:
 			place = "main"
 		}
 		one := view.ComparedRow{
-			Name: r.of.Quantity.Name, Title: w.Title(r.of.Quantity), Unit: scaleOf(r.of).unit, Mark: r.mark, Place: place, Cells: []view.ComparedCell{},
-			Better: map[metrics.Direction]string{metrics.Lower: "lower", metrics.Higher: "higher"}[r.of.Quantity.Better],
+			Name: r.Quantity.Name, Title: w.Title(r.Quantity), Unit: scaleOf(r).unit, Mark: slices.Index(ids, r.Definition.ID), Place: place, Cells: []view.ComparedCell{},
+			Better: map[metrics.Direction]string{metrics.Lower: "lower", metrics.Higher: "higher"}[r.Quantity.Better],
 		}
-		for _, c := range r.Cells {
-			one.Cells = append(one.Cells, w.answerCell(c))
+		for k, c := range row.Cells {
+			var change *compare.Change
+			if k < len(r.Cells) {
+				change = r.Cells[k].Change
+			}
+			one.Cells = append(one.Cells, w.answerCell(c, change))
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-func (w Words) answerCell(c cell) view.ComparedCell {
+func (w Words) answerCell(c doc.Cell, of *compare.Change) view.ComparedCell {
 	out := view.ComparedCell{Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval, Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why}
-	if c.of == nil {
+	if of == nil {
 		return out
 	}
-	out.Kind, out.Basis = string(c.of.Verdict), w.Word(plan.Code("basis."+string(c.of.Basis)))
-	if c.of.Unproven {
+	out.Kind, out.Basis = string(of.Verdict), w.Word(plan.Code("basis."+string(of.Basis)))
+	if of.Unproven {
 		out.Kind = string(compare.CannotTell)
 	}
-	if c.of.Plain || !finite(c.of.Relative) || c.of.Open.Code == compare.NeverAnswered {
+	if of.Plain || !finite(of.Relative) || of.Open.Code == compare.NeverAnswered {
 		return out
 	}
-	out.Relative = &c.of.Relative
-	if i := c.of.Interval; i != nil && finite(i.Low, i.High) {
+	out.Relative = &of.Relative
+	if i := of.Interval; i != nil && finite(i.Low, i.High) {
 		out.Low, out.High = &i.Low, &i.High
 	}
 	return out
 }
 
-func (l line) said() view.Said { return view.Said{Label: l.Label, Text: l.Text, Tone: string(l.Tone)} }
-
-func (l lines) said() []view.Said {
+// said are lines for the page.
+func said(lines ...doc.Line) []view.Said {
 	out := []view.Said{}
-	for _, one := range l {
-		out = append(out, one.said())
+	for _, l := range lines {
+		out = append(out, view.Said{Label: l.Label, Text: l.Text, Tone: string(l.Tone)})
 	}
 	return out
 }
 
 // amongTheSame is the verdict of an A/A experiment: nothing, or a false alarm.
-func (w Words) amongTheSame() (string, tone) {
+func (w Words) amongTheSame() (string, doc.Tone) {
 	for _, load := range w.c.Workloads {
 		if load.Differs() {
-			return w.Word("verdict.alarm"), unclear
+			return w.Word("verdict.alarm"), doc.Unclear
 		}
 	}
-	return w.Word("verdict.none"), neutral
+	return w.Word("verdict.none"), doc.Neutral
 }
 
 // overallTone is how to take the verdict in a word.
-func (w Words) overallTone() tone {
+func (w Words) overallTone() doc.Tone {
 	if len(w.c.Gates) > 0 {
 		return toneOf[inGravity(w.c.Gates)[0].Outcome]
 	}
 	switch overallCode(w.settledVerdicts()) {
 	case "change.worse":
-		return bad
+		return doc.Bad
 	case "change.better":
-		return good
+		return doc.Good
 	case "summary.unknown":
-		return unclear
+		return doc.Unclear
 	}
-	return neutral
+	return doc.Neutral
 }

@@ -104,7 +104,7 @@ func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) str
 func (w Words) plainVerdict(c compare.Change) string {
 	said, tone := w.verdict(c)
 	switch {
-	case tone != unclear || c.Open.Code == compare.FailuresDiffer:
+	case tone != doc.Unclear || c.Open.Code == compare.FailuresDiffer:
 		return said
 	case c.More > 0 && c.More <= manyRuns && !c.Unproven:
 		code := plan.Code("summary.more")

@@ -12,7 +12,7 @@ import (
 )
 
 // gate is what became of a gate, with the figure, and why.
-func (w Words) gate(g compare.GateResult) line {
+func (w Words) gate(g compare.GateResult) doc.Line {
 	of, why := g.Variant, w.whyGate(g)
 	if g.Workload != "" {
 		of = w.Join("clause", g.Variant, g.Workload)
@@ -58,7 +58,16 @@ func (w Words) gateValue(g compare.GateResult) string {
 	return said
 }
 
-func (w Words) claim(c compare.ClaimCheck, several bool) line {
+// claims are what an author stated, where, and what the tables make of it.
+func (w Words) claims(load compare.Workload) (lines doc.Lines) {
+	for _, c := range load.Claims {
+		lines = append(lines, w.claim(c, len(filesOf(load)) > 1))
+	}
+	return lines
+}
+
+// claim has the file of its place if there are several.
+func (w Words) claim(c compare.ClaimCheck, several bool) doc.Line {
 	place := w.Word("claim.place", "line", c.Claim.Line)
 	if several && c.File != "" {
 		place = w.Word("claim.place-in", "file", c.File, "line", c.Claim.Line)
@@ -141,4 +150,4 @@ func noiseOf(c compare.ClaimCheck) plan.Code {
 var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compare.Fail: "claim.fails", compare.Inconclusive: "claim.undecided"}
 
 // toneOf tells how to take an outcome.
-var toneOf = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}
+var toneOf = map[compare.Outcome]doc.Tone{compare.Pass: doc.Good, compare.Fail: doc.Bad, compare.Inconclusive: doc.Unclear}

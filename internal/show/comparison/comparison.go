@@ -15,6 +15,7 @@ package comparison
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,88 +38,66 @@ type Options struct {
 	Advice  []string        // what to do next, after the verdict of an experiment
 }
 
-// A shown is a comparison in words, laid out by each format in its way.
-type shown struct {
-	Words
-	Tag       string // of the language
-	Title     string
-	Rule      string // over the names of figures
-	Margin    float64
-	Kinds     lines // what of it was never measured, before all else; it may have no lines
-	Verdict   block // of an experiment; it may have no lines
-	Notes     lines
-	Workloads []section
-	Blocks    []block
+// Text writes a comparison for a terminal: metrics as rows, variants as columns.
+func Text(w io.Writer, c compare.Comparison, o Options) error {
+	return doc.Text(w, document(c, o), o.Width, o.Color)
 }
 
-// A line has a label, such as note, and text.
-type line struct {
-	Label, Text string
-	Tone        tone
+// Markdown writes a comparison with a heading for each workload, and a table in which every variant
+// but the baseline has a column for its values and one for its changes.
+func Markdown(w io.Writer, c compare.Comparison, o Options) error {
+	return doc.Markdown(w, document(c, o), cmp.Or(o.Heading, 2))
 }
 
-// lines stand below one another.
-type lines []line
+// HTML writes a comparison as a page that needs nothing beside it.
+func HTML(w io.Writer, c compare.Comparison, o Options) error { return doc.HTML(w, document(c, o)) }
 
-// Once are the lines without labels that say what the one before says.
-func (l lines) Once() lines {
-	out := slices.Clone(l)
-	for i := range out {
-		if i > 0 && l[i].Label == l[i-1].Label {
-			out[i].Label = ""
-		}
-	}
-	return out
-}
-
-// A tone is how a reader should take a phrase.
-type tone string
-
-// The tones.
-const (
-	neutral tone = ""
-	good    tone = "better"
-	bad     tone = "worse"
-	unclear tone = "unclear"
-)
-
-// A block is lines under a heading of their own, after the workloads.
-type block struct {
-	Name  string
-	Lines lines
-}
-
-func newShown(c compare.Comparison, o Options) shown {
+// document is a comparison: what of it was never measured, the verdict of an experiment, and notes;
+// its workloads; gates and marks.
+func document(c compare.Comparison, o Options) doc.Document {
 	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
-	v := shown{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
-	if said := w.Kinds(); said != "" && !o.Bare {
-		v.Kinds = lines{v.line("label.simulated", said)}
+	d := doc.Document{Lang: w.Language, Title: w.Word("comparison.title")}
+	add := func(s doc.Section) { d.Sections = append(d.Sections, s) }
+	simulated, measured := c.Kinds()
+	if simulated != nil && measured && !o.Bare { // else there is nothing to mistake it for
+		add(doc.Section{Items: []doc.Item{doc.Lines{w.line("label.simulated", w.Kinds())}}})
 	}
-	if _, measured := c.Kinds(); !measured { // nothing to mistake it for
-		v.Kinds, v.Notes = nil, v.Kinds
+	if verdict := w.verdictLines(o.Advice); verdict != nil && !o.Bare {
+		add(doc.Section{Title: w.Word("summary.verdict"), Items: []doc.Item{verdict}})
 	}
-	if !o.Bare {
-		v.Verdict = w.verdictBlock(o.Advice)
+	notes := w.notes()
+	if o.Bare && simulated != nil && !measured {
+		notes = notes[1:]
 	}
-	if len(c.Workloads) == 0 {
-		v.Notes = append(v.Notes, v.line("label.result", v.Word("result.empty")))
-	}
-	for _, n := range c.Notes {
-		v.Notes = append(v.Notes, v.line("label.note", v.Say(n)))
-	}
+	add(doc.Section{Group: 1, Items: []doc.Item{notes}})
 	for i, load := range c.Workloads {
-		v.Workloads = append(v.Workloads, v.section(load, i, o, asked(c, load)))
+		add(w.section(load, i, o, asked(c, load)))
 	}
-	var gates lines
+	var gates doc.Lines
 	for _, g := range c.Gates {
-		gates = append(gates, v.gate(g))
+		gates = append(gates, w.gate(g))
 	}
-	for _, b := range []block{{v.Word("label.gates"), gates}, {v.Word("label.marks"), v.legend(c, o.All)}} {
-		if len(b.Lines) > 0 {
-			v.Blocks = append(v.Blocks, b)
-		}
+	if gates != nil {
+		add(doc.Section{Title: w.Word("label.gates"), Items: []doc.Item{gates}})
 	}
-	return v
+	if marks := w.legend(c, o.All); marks != nil {
+		add(doc.Section{Title: w.Word("label.marks"), Items: []doc.Item{marks}})
+	}
+	return d
+}
+
+// notes are those on the whole comparison.
+func (w Words) notes() (notes doc.Lines) {
+	if simulated, measured := w.c.Kinds(); simulated != nil && !measured {
+		notes = doc.Lines{w.line("label.simulated", w.Kinds())}
+	}
+	if len(w.c.Workloads) == 0 {
+		notes = append(notes, w.line("label.result", w.Word("result.empty")))
+	}
+	for _, n := range w.c.Notes {
+		notes = append(notes, w.line("label.note", w.Say(n)))
+	}
+	return notes
 }
 
 // asked are the figures that somebody asks for: in gates and claims.
@@ -143,8 +122,8 @@ type Words struct {
 // NewWords are those of a comparison.
 func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c} }
 
-func (w Words) line(label plan.Code, said string) line {
-	return line{Label: w.Word(label), Text: doc.Clean(said)}
+func (w Words) line(label plan.Code, said string) doc.Line {
+	return doc.Line{Label: w.Word(label), Text: doc.Clean(said)}
 }
 
 // Kinds says that runs are simulated, and which; "" of measured ones.

@@ -11,14 +11,14 @@ import (
 
 // layout are lines on what an experiment tells beside its changes: by how much figures vary
 // without any, how they drift, and what the order of legs did.
-func (w Words) layout(load compare.Workload) []line {
+func (w Words) layout(load compare.Workload) doc.Lines {
 	if load.Layout == nil {
 		return nil
 	}
 	rows := firstRows(load)
-	lines := []line{w.line("label.noise", w.spreads(load, rows))}
-	lines = append(lines, w.line("label.drift", w.Join("comma", w.shifts(rows, func(r compare.Row) *compare.Shift { return r.Drift })...)))
-	return w.nonempty(append(lines, w.line("label.order", w.orders(load, rows)))...)
+	noise := w.line("label.noise", w.spreads(load, rows))
+	drift := w.line("label.drift", w.Join("comma", w.shifts(rows, func(r compare.Row) *compare.Shift { return r.Drift })...))
+	return nonempty(noise, drift, w.line("label.order", w.orders(load, rows)))
 }
 
 // orders are what the order of legs did to the changes. Of several variants only those are

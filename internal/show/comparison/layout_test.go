@@ -54,7 +54,7 @@ func TestMoreLegsAndConfirmations(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 	load := compare.Workload{Name: "chat", Layout: &compare.Layout{Confirms: true}}
-	if s := w.section(load, 0, Options{}, nil); s.Name != "chat (confirmation)" {
-		t.Errorf("%q", s.Name)
+	if s := w.section(load, 0, Options{}, nil); s.Title != "chat (confirmation)" {
+		t.Errorf("%q", s.Title)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // results are the bottom lines of a workload, one for variants of which the same can
 // be said.
-func (w Words) results(load compare.Workload) (lines []line) {
+func (w Words) results(load compare.Workload) (lines doc.Lines) {
 	if len(load.Variants) < 2 {
-		return []line{w.line("label.result", w.Word("result.alone"))}
+		return doc.Lines{w.line("label.result", w.Word("result.alone"))}
 	}
-	groups, tones := doc.Groups{}, map[string]tone{}
+	groups, tones := doc.Groups{}, map[string]doc.Tone{}
 	for i, v := range load.Variants[1:] {
 		said, t := w.bottomLine(load, i+1)
 		tones[said] = t
@@ -35,7 +35,7 @@ func (w Words) results(load compare.Workload) (lines []line) {
 }
 
 // bottomLine is what can be said of a variant in a line.
-func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
+func (w Words) bottomLine(load compare.Workload, variant int) (string, doc.Tone) {
 	b := bottom{Words: w, load: load, variant: variant}
 	if t := load.Variants[variant].Tally; t != nil {
 		b.Tally = *t
@@ -51,7 +51,7 @@ func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
 			continue
 		}
 		if r.Quantity.Better == metrics.Lower {
-			t = bad
+			t = doc.Bad
 		}
 		fresh = append(fresh, w.against(r, variant))
 	}
@@ -92,25 +92,25 @@ type bottom struct {
 	variant int
 }
 
-func (b bottom) sumUp() (string, tone) {
+func (b bottom) sumUp() (string, doc.Tone) {
 	evidence := b.evidence()
 	switch {
 	case len(b.All) == 0:
-		return b.Word("result.incomparable"), unclear
+		return b.Word("result.incomparable"), doc.Unclear
 	case b.cached() && len(b.Better)+len(b.Worse) == 0:
-		return b.Word("result.caches-differ"), unclear
+		return b.Word("result.caches-differ"), doc.Unclear
 	case b.Basis.Decides():
 		return b.decided(), b.tone()
 	case b.Basis == compare.Within && len(b.Apart) == 0:
-		return b.Word("result.within-none", "evidence", evidence), unclear
+		return b.Word("result.within-none", "evidence", evidence), doc.Unclear
 	case b.Basis == compare.Within:
-		return b.Word("result.within-some", "evidence", evidence, "n", len(b.Apart), "of", len(b.All), "figures", b.list(b.Apart)), unclear
+		return b.Word("result.within-some", "evidence", evidence, "n", len(b.Apart), "of", len(b.All), "figures", b.list(b.Apart)), doc.Unclear
 	}
 	said := b.Word("result.nothing", "evidence", evidence)
 	if unusual := b.Words.Unusual(b.Tally); unusual != "" {
 		said = b.Join("stop", said, b.Beside(unusual, b.list(b.Tally.Unusual)))
 	}
-	return said, unclear
+	return said, doc.Unclear
 }
 
 // cached reports whether the caches of the server left figures open.
@@ -201,18 +201,18 @@ const (
 	settled = 2
 )
 
-func (b bottom) tone() tone {
+func (b bottom) tone() doc.Tone {
 	switch {
 	case len(b.Worse) > 0 && len(b.Better) > 0:
-		return neutral // the table shows which
+		return doc.Neutral // the table shows which
 	case len(b.Worse) > 0:
-		return bad
+		return doc.Bad
 	case len(b.Better) > 0:
-		return good
+		return doc.Good
 	case len(b.Unknown) > 0:
-		return unclear
+		return doc.Unclear
 	}
-	return neutral
+	return doc.Neutral
 }
 
 // Unusual is of how many differences noise of the usual size would not be the reason,

@@ -11,16 +11,16 @@ import (
 )
 
 // rows are those of the table.
-func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
+func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []doc.Row) {
 	ids, mixed, places := definitionIDs(shown), onMixedBases(load), columnPlaces(load, shown)
 	for _, r := range shown {
 		s := scaleOf(r)
-		out := row{Title: w.ColumnTitle(r), mark: slices.Index(ids, r.Definition.ID), of: r}
-		if out.mark > 0 {
-			out.Title += fmt.Sprintf(" [%d]", out.mark)
+		out := doc.Row{Title: w.ColumnTitle(r)}
+		if mark := slices.Index(ids, r.Definition.ID); mark > 0 {
+			out.Title += fmt.Sprintf(" [%d]", mark)
 		}
 		for i := range load.Variants {
-			c := cell{Value: missing}
+			c := doc.Cell{Value: missing}
 			if i < len(r.Cells) {
 				c = w.cell(s, r.Cells[i], mixed, places[i])
 			}
@@ -44,16 +44,8 @@ func columnPlaces(load compare.Workload, rows []compare.Row) []int {
 	return places
 }
 
-// A row is one metric by one definition.
-type row struct {
-	Title string
-	Cells []cell
-	mark  int // of its definition; 0: that of most rows
-	of    compare.Row
-}
-
-func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {
-	out := cell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
+func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) doc.Cell {
+	out := doc.Cell{Value: s.value(c), Within: w.valueRange(s, c)}
 	if ch := c.Change; ch != nil {
 		out.Change, out.Interval = w.change(*ch, s, places), w.interval(*ch, s, places)
 		out.Verdict, out.Tone = w.verdict(*ch)
@@ -61,22 +53,25 @@ func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {
 			out.Verdict = w.Word("change.borrowed", "verdict", out.Verdict)
 		}
 		out.Why = w.why(*ch)
+		if out.Interval != "" && !ch.Plain {
+			out.Reach = &doc.Reach{Low: ch.Interval.Low, High: ch.Interval.High}
+		}
 	}
 	return out
 }
 
 // verdict is the word on a change, and how to take it.
-func (w Words) verdict(c compare.Change) (string, tone) {
+func (w Words) verdict(c compare.Change) (string, doc.Tone) {
 	code, t := verdictCode(c)
 	if w.AA() && c.Basis.Decides() {
-		code, t = verdictOfTheSame(code), neutral
+		code, t = verdictOfTheSame(code), doc.Neutral
 	}
 	if legs := ofLegs[code]; legs != "" && c.Basis == compare.Blocks {
 		code = legs
 	}
 	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
 	if c.Small && c.Verdict != compare.Same {
-		said, t = w.Word("change.small", "verdict", said, "margin", w.margin()), neutral
+		said, t = w.Word("change.small", "verdict", said, "margin", w.margin()), doc.Neutral
 	}
 	if c.Tentative {
 		said = w.Word("change.borrowed", "verdict", said)
@@ -128,14 +123,14 @@ type mark struct {
 }
 
 // legend explains the marks that occur.
-func (w Words) legend(c compare.Comparison, all bool) (lines lines) {
+func (w Words) legend(c compare.Comparison, all bool) (lines doc.Lines) {
 	changes, marks := w.marked(c, all), w.marks()
 	if w.AA() {
 		marks = w.marksOfTheSame()
 	}
 	for _, mark := range marks {
 		if slices.ContainsFunc(changes, mark.on) {
-			lines = append(lines, line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
+			lines = append(lines, doc.Line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
 		}
 	}
 	return lines
@@ -224,42 +219,30 @@ func onMixedBases(load compare.Workload) bool {
 	return borrowed && other
 }
 
-// A cell is a metric of a variant.
-type cell struct {
-	Value    string
-	Within   string // the value's own interval
-	Change   string
-	Interval string
-	Verdict  string
-	Tone     tone
-	Why      string // what the verdict rests on
-	of       *compare.Change
-}
-
-func verdictCode(c compare.Change) (plan.Code, tone) {
+func verdictCode(c compare.Change) (plan.Code, doc.Tone) {
 	switch {
 	case c.Verdict == compare.Better:
-		return "change.better", good
+		return "change.better", doc.Good
 	case c.Verdict == compare.Worse:
-		return "change.worse", bad
+		return "change.worse", doc.Bad
 	case c.Verdict == compare.NotJudged:
-		return "change.not-judged", neutral
+		return "change.not-judged", doc.Neutral
 	case c.Unproven:
-		return "change.unknown", unclear
+		return "change.unknown", doc.Unclear
 	case c.Open.Code == compare.FailuresDiffer:
-		return "change.survivors", unclear
+		return "change.survivors", doc.Unclear
 	case c.Verdict == compare.Same:
-		return "change.same", neutral
+		return "change.same", doc.Neutral
 	case c.Apart:
-		return "change.apart", unclear
+		return "change.apart", doc.Unclear
 	case c.More > manyRuns:
-		return "change.more-than", unclear
+		return "change.more-than", doc.Unclear
 	case c.More > 0:
-		return "change.more", unclear
+		return "change.more", doc.Unclear
 	case c.Basis == compare.Nothing && c.Chance > 0:
-		return "change.if-noise", unclear
+		return "change.if-noise", doc.Unclear
 	}
-	return "change.unknown", unclear
+	return "change.unknown", doc.Unclear
 }
 
 // manyRuns is from how many on the number says no more than that it is large.

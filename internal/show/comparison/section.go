@@ -14,44 +14,47 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
-	settings := doc.Clean(w.load(load.Settings))
-	s := section{Name: w.LoadName(load, number)}
-	if doc.Clean(load.Name) == "" {
-		settings = ""
-	}
-	for _, v := range load.Variants {
-		s.Heads = append(s.Heads, doc.Clean(w.Called(v)))
-	}
+// section is one workload: what was compared and the bottom line, the table, and what a reader of
+// the table has to know.
+func (w Words) section(load compare.Workload, number int, o Options, asked []string) doc.Section {
 	shown, alike, further := divide(load, o.All, asked)
-	if len(load.Variants) > 0 {
-		s.Rows = w.rows(load, shown)
+	table := doc.Table{Rule: w.Word("comparison.figure"), Change: w.Word("comparison.change"), Band: w.c.Margin}
+	for _, v := range load.Variants {
+		table.Heads = append(table.Heads, doc.Clean(w.Called(v)))
 	}
-	s.Head = w.nonempty(w.line("label.load", settings))
-	s.Head = append(s.Head, w.variants(load)...)
+	if len(load.Variants) > 0 {
+		table.Rows = w.rows(load, shown)
+	}
+	var head doc.Lines
+	if doc.Clean(load.Name) != "" {
+		head = nonempty(w.line("label.load", w.load(load.Settings)))
+	}
+	head = append(head, w.variants(load)...)
 	for _, r := range load.Residue {
-		s.Head = append(s.Head, w.line("label.differs", w.Residue(r)))
+		head = append(head, w.line("label.differs", w.Residue(r)))
 	}
 	if load.Further > 0 {
-		s.Head = append(s.Head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
+		head = append(head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
 	}
 	if !o.Bare {
 		if !saidFirst(load) {
-			s.Head = append(s.Head, w.results(load)...)
+			head = append(head, w.results(load)...)
 		}
-		for _, c := range load.Claims {
-			s.Head = append(s.Head, w.claim(c, len(filesOf(load)) > 1))
-		}
+		head = append(head, w.claims(load)...)
 	}
-	s.Tail = w.nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
-	s.Tail = append(s.Tail, w.remarks(load, shown)...)
-	return s
+	tail := nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
+	tail = append(tail, w.remarks(load, shown)...)
+	items := []doc.Item{head, table, tail}
+	if table.Rows == nil {
+		items = []doc.Item{append(head, tail...)}
+	}
+	return doc.Section{Title: w.LoadName(load, number), Group: 1, Items: items}
 }
 
 // remarks are what a reader of the rows that are shown has to know: noise, drift and order,
 // notes, and by whose rules the figures are.
-func (w Words) remarks(load compare.Workload, shown []compare.Row) lines {
-	said := lines(w.layout(load))
+func (w Words) remarks(load compare.Workload, shown []compare.Row) doc.Lines {
+	said := w.layout(load)
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
 			said = append(said, w.line("label.note", w.Say(n)))
@@ -61,15 +64,6 @@ func (w Words) remarks(load compare.Workload, shown []compare.Row) lines {
 		said = append(said, w.line("label.figures", d))
 	}
 	return said
-}
-
-// A section is one workload.
-type section struct {
-	Name  string
-	Head  lines // what was compared, and the bottom line
-	Heads []string
-	Rows  []row
-	Tail  lines // what a reader of the table has to know
 }
 
 // divide tells the rows to show from those that are alike in all variants, and from
@@ -123,13 +117,14 @@ func isFurther(r compare.Row, rows []compare.Row) bool {
 	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
 }
 
-func (w Words) nonempty(lines ...line) []line {
-	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
+// nonempty are the lines that have text.
+func nonempty(lines ...doc.Line) doc.Lines {
+	return slices.DeleteFunc(lines, func(l doc.Line) bool { return l.Text == "" })
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there
 // are: once, if of each as many.
-func (w Words) variants(load compare.Workload) (lines []line) {
+func (w Words) variants(load compare.Workload) (lines doc.Lines) {
 	if len(load.Variants) == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 type Part struct {
 	Lead string // such as `after is better`, or `cannot tell`; may be empty
 	Text string // may be empty, too
-	tone tone
+	tone doc.Tone
 }
 
 // Headline is what an experiment of several variants says of a load: which are better, and
@@ -22,7 +22,7 @@ type Part struct {
 func (w Words) Headline(load compare.Workload) (parts []Part) {
 	for i := 1; i < len(load.Variants); i++ {
 		for _, p := range w.Verdict(load, i, true) {
-			if p.tone == good || p.tone == bad {
+			if p.tone == doc.Good || p.tone == doc.Bad {
 				parts = append(parts, p)
 			}
 		}
@@ -44,12 +44,12 @@ func (w Words) Verdict(load compare.Workload, variant int, named bool) []Part {
 	t := load.Variants[variant].Tally
 	switch {
 	case t == nil || len(t.All) == 0:
-		v.add("verdict.unknown", unclear, w.Word("result.incomparable"))
+		v.add("verdict.unknown", doc.Unclear, w.Word("result.incomparable"))
 	case load.Layout != nil && load.Layout.Same:
 		v.amongTheSame(*t)
 	default:
 		if failed := w.Failures(load, variant); failed != "" {
-			v.add("verdict.failures", unclear, failed)
+			v.add("verdict.failures", doc.Unclear, failed)
 		}
 		v.confirmed(*t)
 		v.tally(*t)
@@ -75,7 +75,7 @@ const (
 	openFigures = 2
 )
 
-func (v *verdict) add(code plan.Code, t tone, said string) {
+func (v *verdict) add(code plan.Code, t doc.Tone, said string) {
 	p := Part{Lead: v.Word(code, "variant", v.subject, "margin", v.margin()), Text: said, tone: t}
 	v.parts, v.subject = append(v.parts, p), ""
 }
@@ -83,14 +83,14 @@ func (v *verdict) add(code plan.Code, t tone, said string) {
 // kinds are those of a difference.
 var kinds = []struct {
 	code    plan.Code
-	tone    tone
+	tone    doc.Tone
 	verdict compare.Verdict
 	small   bool
 }{
-	{"verdict.better", good, compare.Better, false},
-	{"verdict.worse", bad, compare.Worse, false},
-	{"verdict.slightly-better", neutral, compare.Better, true},
-	{"verdict.slightly-worse", neutral, compare.Worse, true},
+	{"verdict.better", doc.Good, compare.Better, false},
+	{"verdict.worse", doc.Bad, compare.Worse, false},
+	{"verdict.slightly-better", doc.Neutral, compare.Better, true},
+	{"verdict.slightly-worse", doc.Neutral, compare.Worse, true},
 }
 
 // tally says what the changes of a variant come to.
@@ -108,12 +108,12 @@ func (v *verdict) tally(t compare.Tally) {
 	same := v.main(t, func(c compare.Change) bool { return c.Verdict == compare.Same && !c.Unproven })
 	switch {
 	case len(same) > 0 && len(v.parts) == 0:
-		v.add("verdict.same", neutral, v.figures(same))
+		v.add("verdict.same", doc.Neutral, v.figures(same))
 	case len(same) > 0 && !v.brief:
-		v.add("verdict.same", neutral, v.Word("verdict.others", "n", len(same)))
+		v.add("verdict.same", doc.Neutral, v.Word("verdict.others", "n", len(same)))
 	}
 	if open := v.main(t, func(c compare.Change) bool { return c.Verdict == compare.CannotTell || c.Unproven }); len(open) > 0 {
-		v.add("verdict.unknown", unclear, v.open(open, t))
+		v.add("verdict.unknown", doc.Unclear, v.open(open, t))
 	}
 }
 
@@ -133,13 +133,13 @@ func (v *verdict) confirmed(t compare.Tally) {
 		return rows
 	}
 	if yes := of(compare.Better); yes != nil {
-		v.add("verdict.confirmed", good, v.figures(yes))
+		v.add("verdict.confirmed", doc.Good, v.figures(yes))
 	}
 	if open := of(compare.CannotTell); open != nil {
-		v.add("verdict.unconfirmed", unclear, v.open(open, t))
+		v.add("verdict.unconfirmed", doc.Unclear, v.open(open, t))
 	}
 	if no := of(compare.Same, compare.Worse); no != nil {
-		v.add("verdict.refuted", unclear, v.figures(no))
+		v.add("verdict.refuted", doc.Unclear, v.figures(no))
 	}
 	v.said = chosen
 }
@@ -172,19 +172,19 @@ func (v *verdict) chosenBy(t compare.Tally) (rows []int) {
 func (v *verdict) amongTheSame(t compare.Tally) {
 	alarms := v.rows(t, func(c compare.Change) bool { return c.Verdict.Differs() })
 	if len(alarms) > 0 {
-		v.add("verdict.alarm", unclear, v.figures(alarms))
+		v.add("verdict.alarm", doc.Unclear, v.figures(alarms))
 		return
 	}
-	v.add("verdict.none", neutral, v.figures(t.Main))
+	v.add("verdict.none", doc.Neutral, v.figures(t.Main))
 }
 
 // fresh are figures that were 0, such as failures.
 func (v *verdict) fresh(t compare.Tally) {
 	for _, i := range t.Fresh {
 		r := v.load.Rows[i]
-		code, tone := plan.Code("verdict.better"), good
+		code, tone := plan.Code("verdict.better"), doc.Good
 		if r.Quantity.Better == metrics.Lower {
-			code, tone = "verdict.worse", bad
+			code, tone = "verdict.worse", doc.Bad
 		}
 		v.add(code, tone, v.against(r, v.variant))
 	}
@@ -252,7 +252,7 @@ func (v *verdict) open(rows []int, t compare.Tally) string {
 
 // verdicts are the bottom lines of an experiment, which stand before all tables: of each
 // workload what is better and worse, and of several variants a line for each.
-func (w Words) verdicts() (all lines) {
+func (w Words) verdicts() (all doc.Lines) {
 	for i, load := range w.c.Workloads {
 		if !saidFirst(load) {
 			continue
@@ -263,7 +263,7 @@ func (w Words) verdicts() (all lines) {
 			label, said = w.Word("label.confirmed"), func(s string) string { return w.Of(name, s) }
 		}
 		add := func(parts []Part) {
-			all = append(all, line{Label: label, Text: doc.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
+			all = append(all, doc.Line{Label: label, Text: doc.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
 		}
 		if len(load.Variants) > 2 {
 			add(w.Headline(load))
@@ -271,7 +271,7 @@ func (w Words) verdicts() (all lines) {
 		for v := 1; v < len(load.Variants); v++ {
 			if parts := w.Verdict(load, v, true); len(load.Variants) == 2 || !headlined(parts) {
 				add(parts)
-			} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == good || p.tone == bad }); len(rest) > 0 {
+			} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == doc.Good || p.tone == doc.Bad }); len(rest) > 0 {
 				rest[0].Lead = w.Of(doc.Clean(load.Variants[v].Name), rest[0].Lead)
 				add(rest)
 			}
@@ -282,7 +282,7 @@ func (w Words) verdicts() (all lines) {
 
 // headlined: all of the first part stands in the headline.
 func headlined(parts []Part) bool {
-	return len(parts) > 0 && (parts[0].tone == good || parts[0].tone == bad)
+	return len(parts) > 0 && (parts[0].tone == doc.Good || parts[0].tone == doc.Bad)
 }
 
 // SayParts says them in one line.
@@ -298,17 +298,17 @@ func (w Words) SayParts(parts []Part) string {
 	return w.Join("stop", said...)
 }
 
-// verdictBlock is the verdicts under their heading, with what they suppose and what to do next.
-func (w Words) verdictBlock(advice []string) (b block) {
-	if b.Lines = w.verdicts(); b.Lines == nil {
-		return b
+// verdictLines are the verdicts with what they suppose and what to do next; nil where there are
+// none.
+func (w Words) verdictLines(advice []string) doc.Lines {
+	lines := w.verdicts()
+	if lines == nil {
+		return nil
 	}
-	b.Name = w.Word("summary.verdict")
 	for _, said := range advice {
-		b.Lines = append(b.Lines, w.line("label.next", said))
+		lines = append(lines, w.line("label.next", said))
 	}
-	b.Lines = append(b.Lines, w.line("label.terms", w.Terms()))
-	return b
+	return append(lines, w.line("label.terms", w.Terms()))
 }
 
 // labelColumns are those of a workload's name beside its verdict.
@@ -327,17 +327,17 @@ func (w Words) LoadName(l compare.Workload, number int) string {
 func saidFirst(load compare.Workload) bool { return load.Layout != nil && len(load.Variants) > 1 }
 
 // toneOfParts is that of the first part, unless they contradict each other.
-func toneOfParts(parts []Part) tone {
-	has := func(t tone) bool { return slices.ContainsFunc(parts, func(p Part) bool { return p.tone == t }) }
+func toneOfParts(parts []Part) doc.Tone {
+	has := func(t doc.Tone) bool { return slices.ContainsFunc(parts, func(p Part) bool { return p.tone == t }) }
 	switch {
-	case has(good) && has(bad):
-		return neutral
-	case has(good):
-		return good
-	case has(bad):
-		return bad
+	case has(doc.Good) && has(doc.Bad):
+		return doc.Neutral
+	case has(doc.Good):
+		return doc.Good
+	case has(doc.Bad):
+		return doc.Bad
 	}
-	return neutral
+	return doc.Neutral
 }
 
 // AA reports whether the variants of the experiment are the same but for their names.

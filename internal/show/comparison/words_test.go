@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -85,22 +86,22 @@ func TestVerdictWords(t *testing.T) {
 	for _, c := range []struct {
 		change compare.Change
 		want   string
-		tone   tone
+		tone   doc.Tone
 	}{
-		{compare.Change{Verdict: compare.Better}, "better", good},
-		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", bad},
-		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", neutral},
-		{compare.Change{Verdict: compare.NotJudged}, "not judged", neutral},
-		{compare.Change{Verdict: compare.Same}, "same", neutral},
-		{compare.Change{Verdict: compare.CannotTell}, "?", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 101}, "? >100 runs", unclear},
-		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", unclear},
-		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
-		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
-		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", unclear},
-		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", bad},
+		{compare.Change{Verdict: compare.Better}, "better", doc.Good},
+		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", doc.Bad},
+		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", doc.Neutral},
+		{compare.Change{Verdict: compare.NotJudged}, "not judged", doc.Neutral},
+		{compare.Change{Verdict: compare.Same}, "same", doc.Neutral},
+		{compare.Change{Verdict: compare.CannotTell}, "?", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 101}, "? >100 runs", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", doc.Unclear},
+		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", doc.Good},
+		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", doc.Unclear},
+		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", doc.Bad},
 	} {
 		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true, 1)
 		if got.Verdict != c.want || got.Tone != c.tone {
@@ -236,7 +237,7 @@ func pair(kind trace.Detail, changes map[string]compare.Change) compare.Comparis
 func TestSmallDifferences(t *testing.T) {
 	c := pair(trace.Recorded, map[string]compare.Change{"duration": {Relative: 0.004, Basis: compare.Replicates, Verdict: compare.Worse, Bound: 0.005}})
 	said, tone := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
-	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != neutral {
+	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != doc.Neutral {
 		t.Errorf("%s (%s)", said, tone)
 	}
 }

@@ -90,7 +90,7 @@ func newTable(reports []conform.Report, l *words.Language) *table {
 // A table is what several clients made of the same cells.
 type table struct {
 	*words.Language
-	doc.Document
+	doc.Builder
 	reports []conform.Report
 	clients []string
 	cells   []conform.Cell // in the order in which they were first met

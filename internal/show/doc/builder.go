@@ -1,5 +1,3 @@
-// Package doc lays out what Pitot shows: documents of sections, and the columns, widths and line
-// breaks of text on a terminal.
 package doc
 
 import (
@@ -9,19 +7,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
-// A Document is a text for a terminal in the making.
-type Document struct{ strings.Builder }
+// A Builder makes text for a terminal.
+type Builder struct{ strings.Builder }
 
 // Line writes parts in one line, and no blanks behind them.
-func (d *Document) Line(parts ...string) {
-	d.WriteString(strings.TrimRight(plain.Line(strings.Join(parts, "")), " ") + "\n")
+func (b *Builder) Line(parts ...string) {
+	b.WriteString(strings.TrimRight(plain.Line(strings.Join(parts, "")), " ") + "\n")
 }
 
 // Field is a line of the head: a name and parts with dots between, without those that are
 // empty; no line without any.
-func (d *Document) Field(name string, parts ...string) {
+func (b *Builder) Field(name string, parts ...string) {
 	if said := Join(" · ", parts...); said != "" {
-		d.Line(PadRight(name, 8), said)
+		b.Line(PadRight(name, 8), said)
 	}
 }
 

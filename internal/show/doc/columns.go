@@ -12,7 +12,7 @@ import (
 // Columns writes rows with their columns aligned, by the width that characters have
 // on a terminal: Chinese ones are two wide.
 func Columns(w io.Writer, rows [][]string) error {
-	var d Document
+	var d Builder
 	for _, row := range rows {
 		for i := range row {
 			row[i] = plain.Line(row[i])

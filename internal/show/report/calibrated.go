@@ -16,7 +16,7 @@ import (
 // Calibrated shows an engine that was found from runs: its costs, its limits, what could not be
 // seen, how the runs come out, and what it may be trusted for.
 func Calibrated(w io.Writer, c *calibrate.Calibration) error {
-	var d doc.Document
+	var d doc.Builder
 	line := func(format string, a ...any) { d.Line(fmt.Sprintf(format, a...)) }
 	line("costs of a step")
 	for _, t := range c.Tables() {

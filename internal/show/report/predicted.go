@@ -16,7 +16,7 @@ import (
 // Predicted shows predictions: of one case all figures, with what their intervals are made
 // of; of several values of a field a row each.
 func Predicted(w io.Writer, r *predict.Report) error {
-	var d doc.Document
+	var d doc.Builder
 	d.Field("profile", r.Profile, r.Title, calibrated(r))
 	d.Field("load", r.Load)
 	if len(r.WhatIf) > 0 {
@@ -45,14 +45,14 @@ func calibrated(r *predict.Report) string {
 }
 
 // uncertain says what intervals leave out.
-func uncertain(d *doc.Document, r *predict.Report) {
+func uncertain(d *doc.Builder, r *predict.Report) {
 	if !r.Calibrated {
 		d.Line("The error of this profile is not known: intervals hold for jitter and other requests alone.")
 	}
 }
 
 // one is a single case.
-func one(d *doc.Document, r *predict.Report, row predict.Row) {
+func one(d *doc.Builder, r *predict.Report, row predict.Row) {
 	if row.Extrapolated != "" {
 		d.Field("beyond", row.Extrapolated, "extrapolated: the error there is not known")
 	}
@@ -75,7 +75,7 @@ func one(d *doc.Document, r *predict.Report, row predict.Row) {
 }
 
 // unsettled says of which rows the load does not show what its rate does, and why.
-func unsettled(d *doc.Document, r *predict.Report) {
+func unsettled(d *doc.Builder, r *predict.Report) {
 	var all doc.Groups
 	for _, row := range r.Rows {
 		if row.Prediction != nil && !row.Unsettled.IsZero() && !missed(row.Prediction) {
@@ -100,7 +100,7 @@ func missed(p *predict.Prediction) bool {
 func field(r *predict.Report, value string) string { return r.Field + "=" + value }
 
 // table has the figures of a case. What is not known of a profile has no column.
-func table(d *doc.Document, r *predict.Report, p *predict.Prediction) {
+func table(d *doc.Builder, r *predict.Report, p *predict.Prediction) {
 	head := []string{"", "predicted", fmt.Sprintf("%g %% interval", 100*p.Level), "requests"}
 	if len(r.WhatIf) > 0 {
 		head[1] = "what-if"
@@ -145,7 +145,7 @@ func besideCells(f predict.Figure, scale float64) []string {
 }
 
 // beside says what is measured of the same load.
-func beside(d *doc.Document, r *predict.Report, p *predict.Prediction) {
+func beside(d *doc.Builder, r *predict.Report, p *predict.Prediction) {
 	switch n := len(r.Others); {
 	case n == 0:
 	case p.Known:
@@ -160,14 +160,14 @@ func beside(d *doc.Document, r *predict.Report, p *predict.Prediction) {
 	}
 }
 
-func failures(d *doc.Document, p *predict.Prediction) {
+func failures(d *doc.Builder, p *predict.Prediction) {
 	if p.Failed > 0 {
 		d.Line(fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed), doc.Cut(doc.Clean(p.Example), 160)))
 	}
 }
 
 // several is a row for each value of a field.
-func several(d *doc.Document, r *predict.Report) {
+func several(d *doc.Builder, r *predict.Report) {
 	rows := [][]string{append([]string{r.Field}, columnsOf(r)...)}
 	for _, row := range r.Rows {
 		cells := []string{row.Value}

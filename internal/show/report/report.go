@@ -36,7 +36,7 @@ func Text(w io.Writer, s metrics.Summary, l *words.Language) error {
 // A report is one in the making.
 type report struct {
 	*words.Language
-	doc.Document
+	doc.Builder
 	short            []metrics.Percentile // with an asterisk, each once
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
 	void             bool                 // and rows of which nothing is

@@ -42,7 +42,7 @@ var columns = []column{
 
 // Text writes the table, the knees and the front.
 func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
-	var d doc.Document
+	var d doc.Builder
 	d.Line(head(s))
 	if len(s.WhatIf) > 0 {
 		d.Line("what if: " + doc.Clean(strings.Join(s.WhatIf, ", ")) + " · not validated: nobody measured it")
