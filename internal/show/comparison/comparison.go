@@ -116,11 +116,12 @@ func asked(c compare.Comparison, load compare.Workload) (names []string) {
 // Words are the phrases of a comparison in a language.
 type Words struct {
 	*words.Language
-	c compare.Comparison // its level and margin
+	c    compare.Comparison  // its level and margin
+	lead func(string) string // how the lead of a verdict looks, nil for as it is
 }
 
 // NewWords are those of a comparison.
-func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c} }
+func NewWords(c compare.Comparison, l *words.Language) Words { return Words{Language: l, c: c} }
 
 func (w Words) line(label plan.Code, said string) doc.Line {
 	return doc.Line{Label: w.Word(label), Text: doc.Clean(said)}

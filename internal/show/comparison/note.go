@@ -1,7 +1,9 @@
 package comparison
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,11 +50,12 @@ func NewRun(t *trace.Trace, table string) Run {
 
 // A Page is a note that was written.
 type Page struct {
+	Document doc.Document // the same as HTML: doc.Fragment
 	Markdown []byte
 	Plots    []File
 }
 
-// A File is to be written beside the note.
+// A File is to be written next to the note.
 type File struct {
 	Name string // its path relative to the note, with slashes
 	Data []byte
@@ -62,47 +65,58 @@ type File struct {
 func (n Note) Write() (Page, error) {
 	w := n.writer()
 	for _, part := range []func(){
-		w.head, w.verdicts, w.measured, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
+		w.head, w.verdict, w.measured, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
 	} {
 		part()
 	}
-	if w.err != nil {
-		return Page{}, fmt.Errorf("write the note: %w", w.err)
+	var text bytes.Buffer
+	if err := errors.Join(w.err, doc.Markdown(&text, w.doc, 1)); err != nil {
+		return Page{}, fmt.Errorf("write the note: %w", err)
 	}
-	text := strings.TrimRight(w.text.String(), "\n") + "\n"
-	return Page{Markdown: []byte(text), Plots: w.plots}, nil
+	return Page{Document: w.doc, Markdown: text.Bytes(), Plots: w.plots}, nil
 }
 
 func (n Note) writer() *writer {
-	return &writer{note: n, Words: NewWords(n.Comparison, cmp.Or(n.Lang, words.In(words.Default)))}
+	w := &writer{note: n, Words: NewWords(n.Comparison, cmp.Or(n.Lang, words.In(words.Default)))}
+	w.lead, w.doc.Lang, w.doc.Title = doc.Strong, w.Language, n.Title
+	return w
 }
 
 // A writer is a note in the making.
 type writer struct {
 	Words
 	note  Note
-	text  strings.Builder
+	doc   doc.Document
 	plots []File
 	err   error
 }
 
+// section begins one.
+func (w *writer) section(depth int, title string) {
+	w.doc.Sections = append(w.doc.Sections, doc.Section{Title: doc.Clean(title), Depth: depth})
+}
+
+// add adds items to the section that was begun last.
+func (w *writer) add(items ...doc.Item) {
+	last := &w.doc.Sections[len(w.doc.Sections)-1]
+	last.Items = append(last.Items, items...)
+}
+
 func (w *writer) head() {
-	w.heading(1, escape(w.note.Title))
+	w.section(0, w.note.Title)
 	made := ""
 	if w.note.Pitot != "" {
 		made = "pitot " + w.note.Pitot
 	}
-	if said := doc.Join(" · ", w.note.Date, made); said != "" {
-		w.paragraph(escape(said))
-	}
+	w.add(doc.Prose(doc.Join(" · ", w.note.Date, made)))
 	if said := w.Kinds(); said != "" {
-		w.paragraph("**" + w.sentence(escape(w.Of(w.Word("label.simulated"), said))) + "**")
+		w.add(doc.Prose(doc.Strong(w.sentence(w.Of(w.Word("label.simulated"), said)))))
 	}
 }
 
 // comparison is the tables, with what a reader of them has to know.
 func (w *writer) comparison() {
-	w.heading(2, w.Word("note.comparison"))
+	w.section(1, w.Word("note.comparison"))
 	c := w.note.Comparison
 	c.Workloads = slices.Clone(c.Workloads)
 	for i := range c.Workloads {
@@ -115,9 +129,10 @@ func (w *writer) comparison() {
 			load.Residue[j] = hideResidue(r)
 		}
 	}
-	var tables strings.Builder
-	w.err = Markdown(&tables, c, Options{Lang: w.Language, Heading: 3, Bare: true})
-	w.paragraph(strings.Trim(tables.String(), "\n"))
+	for _, s := range document(c, Options{Lang: w.Language, Bare: true}).Sections {
+		s.Depth += 2
+		w.doc.Sections = append(w.doc.Sections, s)
+	}
 }
 
 // hideResidue masks those in the values that a setting has in several runs.
@@ -137,28 +152,11 @@ func hideMessage(name string, value plan.Message) plan.Message {
 	return value.Map(func(s string) string { return hide(name, s) })
 }
 
-// paragraph writes lines and the blank one after them.
-func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }
-
-// bullets writes a list, if there is anything in it.
-func (w *writer) bullets(items ...string) {
-	for _, item := range items {
-		w.linef("- %s", item)
-	}
-	if items != nil {
-		w.linef("")
-	}
-}
-
-// loadHeading is that of a workload, where there are several.
-func (w *writer) loadHeading(load int) {
+// loadSection begins that of a workload, where there are several.
+func (w *writer) loadSection(load int) {
 	if len(w.note.Comparison.Workloads) > 1 {
-		w.heading(3, escape(w.name(load)))
+		w.section(2, w.name(load))
 	}
-}
-
-func (w *writer) heading(level int, title string) {
-	w.linef("%s %s\n", strings.Repeat("#", level), title)
 }
 
 // name is what a workload is called.
@@ -167,24 +165,8 @@ func (w *writer) name(load int) string {
 	if l.Layout != nil {
 		return w.LoadName(l, load)
 	}
-	return cmp.Or(l.Name, w.Word("note.workload", "number", load+1))
+	return cmp.Or(l.Name, w.Word("comparison.workload", "number", load+1))
 }
-
-// laidOut reports whether an experiment with blocks made the runs.
-func (w *writer) laidOut() bool {
-	return slices.ContainsFunc(w.note.Comparison.Workloads, func(l compare.Workload) bool { return l.Layout != nil && len(l.Variants) > 1 })
-}
-
-// folded writes what is only shown on request. The blank lines let what is inside be
-// Markdown.
-func (w *writer) folded(summary string, body func()) {
-	w.linef("<details>\n<summary>%s</summary>\n", htmlText(summary))
-	body()
-	w.linef("</details>\n")
-}
-
-// linef writes a line of Markdown.
-func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
 
 // sentence ends what is said.
 func (w *writer) sentence(said string) string { return w.Word("note.sentence", "said", said) }

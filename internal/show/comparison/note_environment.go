@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
@@ -18,8 +19,8 @@ func (w *writer) environment() {
 	if len(runs) == 0 {
 		return
 	}
-	w.heading(2, w.Word("note.environment"))
-	w.linef("| | |\n|---|---|")
+	w.section(1, w.Word("note.environment"))
+	table := doc.Grid{Rows: [][]string{{"", ""}}}
 	for _, f := range []struct {
 		name plan.Code
 		of   func(Run) []string
@@ -38,19 +39,16 @@ func (w *writer) environment() {
 		groups := grouped(runs, func(r Run) string { return secret.Mask(doc.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
-			parts[i] = escape(g.Said)
-			if whose := w.whose(g, groups, escape); whose != "" {
-				parts[i] = w.Of(whose, parts[i])
-			}
+			parts[i] = w.ofGroup(g, groups, g.Said)
 		}
 		if len(parts) > 0 {
-			w.linef("| %s | %s |", w.Word(f.name), strings.Join(parts, "<br>"))
+			table.Rows = append(table.Rows, []string{w.Word(f.name), strings.Join(parts, doc.Break)})
 		}
 	}
 	if when := w.period(runs); when != "" {
-		w.linef("| %s | %s |", w.Word("note.time"), when)
+		table.Rows = append(table.Rows, []string{w.Word("note.time"), when})
 	}
-	w.linef("")
+	w.add(table)
 	w.arguments(runs)
 	w.around(runs)
 	w.sharedSettings(runs)
@@ -131,12 +129,13 @@ func (w *writer) around(runs []labelled) {
 		}
 		return secret.Mask(strings.Join(r.Origin.Around, "\n"))
 	})
+	w.foldGroups("note.around", "text", groups)
+}
+
+// foldGroups shows what is said of each group.
+func (w *writer) foldGroups(title plan.Code, language string, groups doc.Groups) {
 	for _, g := range groups {
-		title := w.Word("note.around")
-		if whose := w.whose(g, groups, doc.Clean); whose != "" {
-			title = w.Of(whose, title)
-		}
-		w.folded(title, func() { w.paragraph(fence("text", g.Said)) })
+		w.add(doc.Folded{Title: w.ofGroup(g, groups, w.Word(title)), Items: []doc.Item{doc.Pre{Language: language, Text: g.Said}}})
 	}
 }
 
@@ -151,16 +150,12 @@ func grouped(runs []labelled, say func(Run) string) (groups doc.Groups) {
 	return groups
 }
 
-// whose names the variants of a group, escaped; "" if it is the only one.
-func (w *writer) whose(g doc.Group, all doc.Groups, escape func(string) string) string {
+// ofGroup is a phrase after the variants that it is about, where there are other groups.
+func (w *writer) ofGroup(g doc.Group, all doc.Groups, said string) string {
 	if len(all) < 2 {
-		return ""
+		return said
 	}
-	names := make([]string, len(g.Names))
-	for i, v := range g.Names {
-		names[i] = escape(v)
-	}
-	return w.Join("comma", names...)
+	return w.Of(w.Join("comma", g.Names...), said)
 }
 
 // sharedSettings lists those that are the same in all runs. Those that are not stand
@@ -178,7 +173,8 @@ func (w *writer) sharedSettings(runs []labelled) {
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		lines = append(lines, name+" = "+doc.Clean(shared[name]))
 	}
-	w.folded(w.Word("note.shared-settings", "n", len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
+	text := doc.Pre{Language: "text", Text: strings.Join(lines, "\n")}
+	w.add(doc.Folded{Title: w.Word("note.shared-settings", "n", len(shared)), Items: []doc.Item{text}})
 }
 
 // settingsOf are the settings of a run by name, without secrets: those of its Spec, or those that
@@ -228,8 +224,8 @@ func (w *writer) commands() {
 		lines = append(lines, line)
 	}
 	if lines != nil {
-		w.heading(2, w.Word("note.commands"))
-		w.paragraph(fence("sh", strings.Join(lines, "\n")))
+		w.section(1, w.Word("note.commands"))
+		w.add(doc.Pre{Language: "sh", Text: strings.Join(lines, "\n")})
 	}
 }
 
@@ -258,9 +254,14 @@ func command(r Run) string {
 	if len(r.Env.Invocation) == 0 {
 		return ""
 	}
-	words := []string{"pitot"}
-	for _, arg := range r.Env.Invocation {
-		words = append(words, quote(arg))
+	return secret.Mask("pitot " + shell.Join(r.Env.Invocation))
+}
+
+// hide masks the value of a setting, all of it if its name asks for it.
+func hide(name, value string) string {
+	plain := []string{"", "None", "False", "True", "0"}
+	if secret.Setting(name) && name != "token-usage" && !slices.Contains(plain, value) {
+		return secret.Mark
 	}
-	return secret.Mask(strings.Join(words, " "))
+	return secret.Mask(value)
 }

@@ -126,12 +126,12 @@ func firstScreen(note string) string {
 func TestSectionsOfAnExperiment(t *testing.T) {
 	for lang, want := range map[string][]string{
 		"en": {
-			"## Verdict", "**pad is better**: mean TTFT -4.0 %", "| **rope** |", "10 legs", "pad: confirmed", "## How it was measured", "| A | base |", "`ABC CB·A`",
+			"## Verdict", "**pad is better**: mean TTFT -4.0 %", "**rope is the same within 2 %**", "10 legs", "pad: confirmed", "## How it was measured", "| A | base |", "`ABC CB·A`",
 			"`ACCA`", "anew for each leg", "Waves at the concurrency", "Declared cold", "look 2 of at most 8", "every main change is decided", "Leg 4 (rope)", "12m34s",
 			"pitot experiment run experiment.yaml", "name: vision", "## Environment", "## Comparison",
 		},
 		"zh": {
-			"## 结论", "**pad 更优**：平均 TTFT -4.0%", "| **rope** |", "10 轮", "pad 已确认更优", "## 测量方法", "| A | base |", "`ABC CB·A`",
+			"## 结论", "**pad 更优**：平均 TTFT -4.0%", "**rope ", "10 轮", "pad 已确认更优", "## 测量方法", "| A | base |", "`ABC CB·A`",
 			"`ACCA`", "每轮都重新启动服务", "以正式运行的并发", "声明每次运行开始时为冷", "第 2 次，最多 8 次", "主要变化均已得出结论", "第 4 轮（rope）", "12m34s",
 			"pitot experiment run experiment.yaml", "name: vision", "## 环境", "## 对比",
 		},

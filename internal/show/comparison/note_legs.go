@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
 // legs are the figures of a workload leg by leg, in the order in which they ran, and the
@@ -16,13 +16,13 @@ func (w *writer) legs(load compare.Workload) {
 	for _, v := range load.Variants {
 		runs += len(v.Runs)
 	}
-	w.folded(w.Word("note.legs", "runs", runs), func() { w.legTable(load) })
+	w.add(doc.Folded{Title: w.Word("note.legs", "runs", runs), Items: []doc.Item{w.legTable(load)}})
 	if load.Layout.Confirms {
 		return
 	}
 	for _, v := range load.Variants {
 		if some := w.runsOf(v); len(some) > 0 {
-			w.folded(w.Word("note.first-leg", "variant", v.Name, "of", w.Runs(v)), func() { w.table(some[0]) })
+			w.add(doc.Folded{Title: w.Word("note.first-leg", "variant", v.Name, "of", w.Runs(v)), Items: w.table(some[0])})
 		}
 	}
 }
@@ -35,7 +35,7 @@ type legRow struct {
 }
 
 // legTable has a row for each run.
-func (w *writer) legTable(load compare.Workload) {
+func (w *writer) legTable(load compare.Workload) doc.Grid {
 	rows := wholeRows(load)
 	head := []string{w.Word("experiments.leg"), w.Word("experiments.block"), w.Word("experiments.variant")}
 	for _, r := range rows {
@@ -63,16 +63,15 @@ func (w *writer) legTable(load compare.Workload) {
 	if waves {
 		head = append(head, w.Word("note.waves"))
 	}
-	w.row(append(head, w.Word("experiments.run"))...)
-	w.row(slices.Repeat([]string{"---"}, len(head)+1)...)
+	table := doc.Grid{Rows: [][]string{append(head, w.Word("experiments.run"))}}
 	for _, r := range all {
-		cells := append([]string{fmt.Sprint(r.Leg.Position), fmt.Sprint(r.Leg.Block), escape(r.variant)}, r.figures...)
+		cells := append([]string{fmt.Sprint(r.Leg.Position), fmt.Sprint(r.Leg.Block), r.variant}, r.figures...)
 		if waves {
 			cells = append(cells, w.waves(r.Run))
 		}
-		w.row(append(cells, code(r.ID))...)
+		table.Rows = append(table.Rows, append(cells, doc.Code(r.ID)))
 	}
-	w.linef("")
+	return table
 }
 
 // waves are those of the warm-up of a run, and whether it came to rest.
@@ -86,7 +85,8 @@ func (w *writer) waves(r Run) string {
 	return fmt.Sprint(len(r.WarmUp.Waves))
 }
 
-func (w *writer) row(cells ...string) { w.linef("| %s |", strings.Join(cells, " | ")) }
+// mostLegFigures is how many figures a table of legs has.
+const mostLegFigures = 6
 
 // wholeRows are the first figures that every run has.
 func wholeRows(load compare.Workload) (rows []compare.Row) {
@@ -100,5 +100,5 @@ func wholeRows(load compare.Workload) (rows []compare.Row) {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b compare.Row) int { return cmp.Compare(a.Rank, b.Rank) })
-	return rows[:min(noteListed, len(rows))]
+	return rows[:min(mostLegFigures, len(rows))]
 }

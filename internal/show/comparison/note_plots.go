@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -50,26 +51,32 @@ func (w *writer) drawings() {
 			continue
 		}
 		if !started {
-			w.heading(2, w.Word("note.plots"))
+			w.section(1, w.Word("note.plots"))
 			started = true
 		}
-		w.loadHeading(i)
-		w.drawAll(i, plots)
-		switch {
-		case load.Layout == nil:
-			w.drawAll(i, timelines)
-		case len(timelines) > 0:
-			w.folded(w.Word("note.timelines", "n", len(timelines)), func() { w.drawAll(i, timelines) })
+		w.loadSection(i)
+		w.add(w.drawAll(i, plots)...)
+		last := w.drawAll(i, timelines)
+		if load.Layout != nil {
+			last = []doc.Item{doc.Folded{Title: w.Word("note.timelines", "n", len(timelines)), Items: last}}
 		}
+		w.add(last...)
 	}
 }
 
-func (w *writer) drawAll(load int, plots []figure) {
+// drawAll draws plots of a workload into files.
+func (w *writer) drawAll(load int, plots []figure) (images []doc.Item) {
 	for _, p := range plots {
-		if err := w.draw(fmt.Sprintf("%d-%s.svg", load+1, p.name), p); err != nil {
+		name := path.Join(w.note.Folder, fmt.Sprintf("%d-%s.svg", load+1, p.name))
+		var data bytes.Buffer
+		if err := p.draw(&data); err != nil {
 			w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(load), err))
+			continue
 		}
+		w.plots = append(w.plots, File{Name: name, Data: data.Bytes()})
+		images = append(images, doc.Image{Title: p.title, Path: name, Caption: p.caption})
 	}
+	return images
 }
 
 // changes are dots, which tables have too.
@@ -89,7 +96,7 @@ func (w *writer) changes(load compare.Workload) []figure {
 	if len(dots.Rows) == 0 {
 		return nil
 	}
-	args := []any{"baseline", escape(dots.Baseline), "level", w.Share(w.note.Comparison.Level), "margin", w.Share(dots.Margin)}
+	args := []any{"baseline", dots.Baseline, "level", w.Share(w.note.Comparison.Level), "margin", w.Share(dots.Margin)}
 	title, caption := w.Word("plot.changes", "baseline", dots.Baseline), w.Word("note.changes-bare", args...)
 	if slices.ContainsFunc(dots.Rows, func(r plot.DotRow) bool {
 		return slices.ContainsFunc(r.Dots, func(d plot.Dot) bool { return !math.IsNaN(d.Low) })
@@ -174,7 +181,7 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 		}
 		l := runs[0].Digest.Timeline
 		title := w.Word("plot.requests", "variant", w.Called(v))
-		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", escape(v.Name))}, w.thinned(l.Every, len(runs))...)...)
+		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", v.Name)}, w.thinned(l.Every, len(runs))...)...)
 		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
@@ -191,7 +198,7 @@ func (w *writer) meanwhile(load compare.Workload) (plots []figure) {
 		}
 		d := runs[0].Digest
 		plots = append(plots, figure{
-			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", escape(v.Name)),
+			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", v.Name),
 			func(out io.Writer) error { return plot.Meanwhile(out, w.Language, v.Name, d) },
 		})
 	}
@@ -207,20 +214,6 @@ func (w *writer) thinned(every, runs int) (said []string) {
 		said = append(said, w.Word("note.timeline-first"))
 	}
 	return said
-}
-
-func (w *writer) draw(name string, p figure) error {
-	var data bytes.Buffer
-	if err := p.draw(&data); err != nil {
-		return err
-	}
-	if w.note.Folder != "" {
-		name = strings.TrimSuffix(w.note.Folder, "/") + "/" + name
-	}
-	w.plots = append(w.plots, File{Name: name, Data: data.Bytes()})
-	w.paragraph(fmt.Sprintf("![%s](%s)", escape(p.title), link(name)))
-	w.paragraph(p.caption)
-	return nil
 }
 
 // A figure is a plot that can be drawn of a workload.

@@ -13,13 +13,9 @@ func (w *writer) results() {
 	if len(w.note.Runs) == 0 {
 		return
 	}
-	w.heading(2, w.Word("note.results"))
-	level := 3
+	w.section(1, w.Word("note.results"))
 	for i, load := range w.note.Comparison.Workloads {
-		w.loadHeading(i)
-		if len(w.note.Comparison.Workloads) > 1 {
-			level = 4
-		}
+		w.loadSection(i)
 		if load.Layout != nil {
 			w.legs(load)
 			continue
@@ -28,16 +24,10 @@ func (w *writer) results() {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:
 			case len(w.note.Runs) > unfolded:
-				w.folded(w.Beside(v.Name, w.Runs(v)), func() {
-					for _, r := range runs {
-						w.table(r)
-					}
-				})
+				w.add(doc.Folded{Title: w.Beside(v.Name, w.Runs(v)), Items: w.tables(runs)})
 			default:
-				w.heading(level, escape(w.Called(v)))
-				for _, r := range runs {
-					w.table(r)
-				}
+				w.section(min(len(w.note.Comparison.Workloads), 2)+1, w.Called(v))
+				w.add(w.tables(runs)...)
 			}
 		}
 	}
@@ -46,35 +36,42 @@ func (w *writer) results() {
 // unfolded is how many tables a note shows at once.
 const unfolded = 2
 
-func (w *writer) table(r Run) {
-	said := doc.Join(" · ", code(r.ID), stamp(r.Started))
-	if o := r.Origin; o != nil {
-		said = code(report.Place(o.File, o.Line))
+func (w *writer) tables(runs []Run) (items []doc.Item) {
+	for _, r := range runs {
+		items = append(items, w.table(r)...)
 	}
-	w.paragraph(said)
-	w.paragraph(fence("text", r.Table))
+	return items
+}
+
+// table is the result table of a run, after its name.
+func (w *writer) table(r Run) []doc.Item {
+	said := doc.Join(" · ", doc.Code(r.ID), stamp(r.Started))
+	if o := r.Origin; o != nil {
+		said = doc.Code(report.Place(o.File, o.Line))
+	}
+	return []doc.Item{doc.Prose(said), doc.Pre{Language: "text", Text: r.Table}}
 }
 
 // method is how the figures were come by, in three lines.
 func (w *writer) method() {
-	lines := []string{w.Word("note.no-tests")}
+	lines := doc.List{w.Word("note.no-tests")}
 	if tests := w.tests(); len(tests) > 0 {
 		c := w.note.Comparison
-		lines = []string{w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), w.Word("note.tests", "tests", tests)}
+		lines = doc.List{w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), w.Word("note.tests", "tests", tests)}
 	}
 	lines = append(lines, w.definitions()...)
 	if slices.ContainsFunc(w.note.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
 		lines = append(lines, w.Word("note.plot-rules"))
 	}
-	w.heading(2, w.Word("note.method"))
-	w.bullets(lines...)
+	w.section(1, w.Word("note.method"))
+	w.add(lines)
 }
 
 // tests are what changes rest on, each once.
 func (w *writer) tests() (tests []string) {
 	for _, load := range w.note.Comparison.Workloads {
 		for _, c := range load.Changes() {
-			if t := escape(w.Say(c.Test)); t != "" && !slices.Contains(tests, t) {
+			if t := w.Say(c.Test); t != "" && !slices.Contains(tests, t) {
 				tests = append(tests, t)
 			}
 		}
@@ -89,12 +86,12 @@ func (w *writer) definitions() (lines []string) {
 		for _, r := range load.Rows {
 			metric, _, _ := strings.Cut(r.Quantity.Name, ".")
 			if slices.Contains(defined, metric) && r.Definition.Says != "" {
-				groups.Add(r.Definition.ID, w.Of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says))))
+				groups.Add(r.Definition.ID, w.Of(strings.ToUpper(metric), w.Word(r.Definition.Says)))
 			}
 		}
 	}
 	for _, g := range groups {
-		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", escape(g.Said)), w.sentence(w.Join("stop", g.Names...))))
+		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", g.Said), w.sentence(w.Join("stop", g.Names...))))
 	}
 	return lines
 }

@@ -76,13 +76,7 @@ func (w *writer) arguments(runs []labelled) {
 		}
 		return secret.Mask(r.AnyPort(startOf(r.Env.Serving.Process)))
 	})
-	for _, g := range groups {
-		title := w.Word("note.arguments")
-		if whose := w.whose(g, groups, doc.Clean); whose != "" {
-			title = w.Of(whose, title)
-		}
-		w.folded(title, func() { w.paragraph(fence("sh", g.Said)) })
-	}
+	w.foldGroups("note.arguments", "sh", groups)
 }
 
 // startOf is how a server was started: VARIABLE=value program flags.

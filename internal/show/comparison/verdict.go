@@ -244,40 +244,60 @@ func (v *verdict) open(rows []int, t compare.Tally) string {
 			names[n] = doc.Join(" ", v.Title(r.Quantity), v.Change(r, *r.Cells[v.variant].Change))
 		}
 		if more := v.load.Rows[i].Cells[v.variant].Change.More; n < settled && slices.Contains(t.Settling, i) {
-			names[n] = v.Beside(names[n], v.Word("verdict.settle", "legs", more))
+			code := plan.Code("verdict.settle")
+			if v.load.Layout == nil {
+				code = "verdict.settle-runs"
+			}
+			names[n] = v.Beside(names[n], v.Word(code, "n", more))
 		}
 	}
 	return v.Few(names, openFigures)
 }
 
-// verdicts are the bottom lines of an experiment, which stand before all tables: of each
-// workload what is better and worse, and of several variants a line for each.
+// verdicts are the bottom lines of an experiment, which stand before all tables.
 func (w Words) verdicts() (all doc.Lines) {
 	for i, load := range w.c.Workloads {
-		if !saidFirst(load) {
-			continue
-		}
-		label, said := bounded(w.LoadName(load, i), labelColumns), func(s string) string { return s }
-		if load.Layout.Confirms {
-			name := bounded(cmp.Or(load.Name, w.LoadName(load, i)), labelColumns)
-			label, said = w.Word("label.confirmed"), func(s string) string { return w.Of(name, s) }
-		}
-		add := func(parts []Part) {
-			all = append(all, doc.Line{Label: label, Text: doc.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
-		}
-		if len(load.Variants) > 2 {
-			add(w.Headline(load))
-		}
-		for v := 1; v < len(load.Variants); v++ {
-			if parts := w.Verdict(load, v, true); len(load.Variants) == 2 || !headlined(parts) {
-				add(parts)
-			} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == doc.Good || p.tone == doc.Bad }); len(rest) > 0 {
-				rest[0].Lead = w.Of(doc.Clean(load.Variants[v].Name), rest[0].Lead)
-				add(rest)
-			}
+		if saidFirst(load) {
+			all = append(all, w.verdictOn(i)...)
 		}
 	}
 	return all
+}
+
+// verdictOn is what is better and worse in a workload, of several variants a line for each; the
+// bottom lines where nothing can be decided.
+func (w Words) verdictOn(number int) (all doc.Lines) {
+	load := w.c.Workloads[number]
+	label, said := bounded(w.LoadName(load, number), labelColumns), func(s string) string { return s }
+	switch {
+	case load.Layout == nil && !decided(load):
+		return w.results(load)
+	case load.Layout == nil:
+		label = w.Word("label.result")
+	case load.Layout.Confirms:
+		name := bounded(cmp.Or(load.Name, w.LoadName(load, number)), labelColumns)
+		label, said = w.Word("label.confirmed"), func(s string) string { return w.Of(name, s) }
+	}
+	add := func(parts []Part) {
+		all = append(all, doc.Line{Label: label, Text: doc.Clean(said(w.SayParts(parts))), Tone: toneOfParts(parts)})
+	}
+	if len(load.Variants) > 2 {
+		add(w.Headline(load))
+	}
+	for v := 1; v < len(load.Variants); v++ {
+		if parts := w.Verdict(load, v, true); len(load.Variants) == 2 || !headlined(parts) {
+			add(parts)
+		} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == doc.Good || p.tone == doc.Bad }); len(rest) > 0 {
+			rest[0].Lead = w.Of(doc.Clean(load.Variants[v].Name), rest[0].Lead)
+			add(rest)
+		}
+	}
+	return all
+}
+
+// decided reports whether noise is known in a workload, so that something can be decided.
+func decided(load compare.Workload) bool {
+	return slices.ContainsFunc(load.Variants, func(v compare.Variant) bool { return v.Tally != nil && v.Tally.Basis.Decides() })
 }
 
 // headlined: all of the first part stands in the headline.
@@ -289,11 +309,14 @@ func headlined(parts []Part) bool {
 func (w Words) SayParts(parts []Part) string {
 	var said []string
 	for _, p := range parts {
-		if p.Text == "" {
-			said = append(said, p.Lead)
-			continue
+		lead := p.Lead
+		if w.lead != nil && lead != "" {
+			lead = w.lead(lead)
 		}
-		said = append(said, w.Of(p.Lead, p.Text))
+		if p.Text != "" {
+			lead = w.Of(lead, p.Text)
+		}
+		said = append(said, lead)
 	}
 	return w.Join("stop", said...)
 }

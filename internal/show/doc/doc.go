@@ -28,6 +28,9 @@ type Document struct {
 	Sections []Section
 }
 
+// Tag is that of the language in HTML.
+func (d Document) Tag() string { return d.Lang.Word("language.tag") }
+
 // A Section is items under a heading.
 type Section struct {
 	Title string // may be empty

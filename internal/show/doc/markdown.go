@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -17,7 +16,7 @@ func Markdown(w io.Writer, d Document, level int) error {
 	m := markdown{lang: cmp.Or(d.Lang, words.In(words.Default))}
 	for s := range d.sections() {
 		if s.Title != "" {
-			m.block(strings.Repeat("#", level+s.Depth) + " " + escape(s.Title))
+			m.block(strings.Repeat("#", level+s.Depth) + " " + line(s.Title))
 		}
 		m.items(s.Items)
 	}
@@ -40,7 +39,7 @@ func (m *markdown) items(items []Item) {
 		case Lines:
 			var bullets []string
 			for _, l := range i {
-				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", "**"+escape(l.Label)+"**", "said", inline(l.Text, "|")))
+				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", "**"+line(l.Label)+"**", "said", inline(l.Text, "|")))
 			}
 			m.block(bullets...)
 		case Table:
@@ -52,14 +51,14 @@ func (m *markdown) items(items []Item) {
 		case List:
 			var bullets []string
 			for _, said := range i {
-				bullets = append(bullets, "* "+paragraph(said))
+				bullets = append(bullets, "- "+paragraph(said))
 			}
 			m.block(bullets...)
 		case Pre:
 			marks := fence(3, i.Text)
 			m.block(marks+i.Language, strings.TrimRight(i.Text, "\n"), marks)
 		case Image:
-			m.block("![" + escape(i.Title) + "](" + link(i.Path) + ")")
+			m.block("![" + line(i.Title) + "](" + link(i.Path) + ")")
 			m.block(paragraph(i.Caption))
 		case Folded: // the blank lines let what is inside be Markdown
 			m.block("<details>", "<summary>"+html.EscapeString(Clean(Plain(i.Title)))+"</summary>")
@@ -136,7 +135,7 @@ func (m *markdown) grid(g Grid) {
 // a cell.
 func inline(s, pipe string) string {
 	var b strings.Builder
-	for mark, text := range spans(plain.Line(s)) {
+	for mark, text := range spans(Clean(s)) {
 		switch mark {
 		case strong:
 			b.WriteString("**" + escape(text) + "**")
@@ -150,6 +149,9 @@ func inline(s, pipe string) string {
 	}
 	return b.String()
 }
+
+// line is text without marks, in one line.
+func line(s string) string { return escape(Clean(Plain(s))) }
 
 // paragraph is inline text that nothing at its start makes a list, a heading or a rule.
 func paragraph(s string) string {
