@@ -18,9 +18,18 @@ func (b *Builder) Line(parts ...string) {
 // Field is a line of the head: a name and parts with dots between, without those that are
 // empty; no line without any.
 func (b *Builder) Field(name string, parts ...string) {
-	if said := Join(" · ", parts...); said != "" {
-		b.Line(PadRight(name, 8), said)
+	if said := Field(name, parts...); said != "" {
+		b.Line(said)
 	}
+}
+
+// Field is the line of Builder.Field, "" without parts.
+func Field(name string, parts ...string) string {
+	said := Join(" · ", parts...)
+	if said == "" {
+		return ""
+	}
+	return PadRight(name, 8) + said
 }
 
 // Join joins the parts that are not empty.
