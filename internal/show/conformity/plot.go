@@ -2,80 +2,37 @@ package conformity
 
 import (
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
-	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Plot draws the error of the clients' P99 ITL by the number of streams, as SVG: a
-// colour for each client, a broken line where tokens come spread.
+// Plot draws the error of the clients' P99 ITL by the number of streams, as SVG: a line for each
+// client and way in which tokens arrive.
 func Plot(w io.Writer, reports []conform.Report, l *words.Language) error {
-	canvas := vgsvg.New(10*vg.Inch, 5.5*vg.Inch)
-	if err := drawErrors(draw.New(canvas), reports, l); err != nil {
-		return err
-	}
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// drawErrors draws the plot, and beside it what its lines are.
-func drawErrors(c draw.Canvas, reports []conform.Report, l *words.Language) error {
-	p, legend := plot.New(), plot.NewLegend()
-	p.Title.Text = l.Word("conformity.plot")
-	p.X.Label.Text, p.Y.Label.Text = l.Word("conformity.plot-x"), l.Word("conformity.plot-y")
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.Y.Tick.Marker = plot.LogTicks{Prec: -1}
-	p.Add(plotter.NewGrid())
-	var streams []float64
+	chart := plot.Chart{Title: l.Word("conformity.plot"), X: l.Word("conformity.plot-x"), Y: l.Word("conformity.plot-y")}
 	clients := clientsOf(reports)
 	for i, r := range reports {
 		for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
-			points := errorsByStreams(r, arrivals)
-			if len(points) == 0 {
-				continue
-			}
-			line, marks, err := plotter.NewLinePoints(points)
-			if err != nil {
-				return fmt.Errorf("draw %s: %w", r.Client, err)
-			}
-			line.Color, marks.Color, marks.Shape = plotutil.Color(i), plotutil.Color(i), draw.CircleGlyph{}
-			if arrivals == conform.Spread {
-				line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-			}
-			p.Add(line, marks)
-			legend.Add(l.Word("conformity.plot-line", "client", clients[i], "arrivals", string(arrivals), "means", ofMeans(r)), line, marks)
-			for _, xy := range points {
-				streams = append(streams, xy.X)
+			if spots := errorsByStreams(r, arrivals); spots != nil {
+				name := l.Word("conformity.plot-line", "client", clients[i], "arrivals", string(arrivals), "means", ofMeans(r))
+				chart.Lines = append(chart.Lines, plot.Path{Name: name, Spots: spots})
 			}
 		}
 	}
-	if streams == nil {
+	if chart.Lines == nil {
 		return errors.New("there is nothing to draw: no client reports a P99 ITL in a cell of streams")
 	}
-	p.X.Min, p.X.Max = 1, max(2, p.X.Max)
-	p.Y.Min, p.Y.Max = least, max(10, p.Y.Max)
-	p.X.Tick.Marker = ticksAt(streams)
-	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
-	beside := legend.Rectangle(c).Size().X + 2*vg.Points(12)
-	p.Draw(draw.Crop(c, 0, -beside, 0, 0))
-	legend.Draw(draw.Crop(c, c.Size().X-beside+vg.Points(12), 0, 0, -vg.Points(24)))
-	return nil
+	return chart.Draw(w)
 }
 
 // errorsByStreams are the points of a client, of cells that nothing disturbs.
-func errorsByStreams(r conform.Report, arrivals conform.Arrivals) plotter.XYs {
+func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.Spot) {
 	shares := map[int][]float64{}
 	for _, result := range r.Results {
 		c := result.Cell
@@ -88,13 +45,12 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) plotter.XYs {
 			}
 		}
 	}
-	var points plotter.XYs
-	for streams, v := range shares {
+	for _, streams := range slices.Sorted(maps.Keys(shares)) {
+		v := shares[streams]
 		slices.Sort(v)
-		points = append(points, plotter.XY{X: float64(streams), Y: v[len(v)/2]})
+		spots = append(spots, plot.Spot{X: float64(streams), Y: v[len(v)/2]})
 	}
-	slices.SortFunc(points, func(a, b plotter.XY) int { return int(a.X - b.X) })
-	return points
+	return spots
 }
 
 // least is the smallest error that the plot tells from none, in percent.
@@ -112,14 +68,4 @@ func gapsOf(r conform.Report) conform.Metric {
 		return conform.ICL
 	}
 	return conform.ITL
-}
-
-// ticksAt marks the numbers of streams that there are.
-func ticksAt(streams []float64) plot.ConstantTicks {
-	slices.Sort(streams)
-	var ticks plot.ConstantTicks
-	for _, n := range slices.Compact(streams) {
-		ticks = append(ticks, plot.Tick{Value: n, Label: strconv.FormatFloat(n, 'f', -1, 64)})
-	}
-	return ticks
 }
