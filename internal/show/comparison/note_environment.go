@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
@@ -27,11 +29,11 @@ func (w *writer) environment() {
 	}{
 		{"note.source", w.source},
 		{"note.server", w.server},
-		{"note.image", func(r Run) []string { return imageOf(r.Env.Serving) }},
-		{"note.commit", func(r Run) []string { return commitsOf(r.Env.Serving) }},
-		{"note.packages", func(r Run) []string { return packagesOf(r.Env.Serving) }},
-		{"note.devices", func(r Run) []string { return devicesOf(r.Env.Serving) }},
-		{"note.weights", func(r Run) []string { return weightsOf(r.Env.Serving) }},
+		{"note.image", serving(func(e *environment.Environment) []string { return []string{e.Image.Name, e.Image.Digest} })},
+		{"note.commit", serving(commitsOf)},
+		{"note.packages", serving(packagesOf)},
+		{"note.devices", serving(devicesOf)},
+		{"note.weights", serving(weightsOf)},
 		{"note.model", func(r Run) []string { return []string{r.Plan.Model} }},
 		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
 		{"note.client", w.client},
@@ -264,4 +266,76 @@ func hide(name, value string) string {
 		return secret.Mark
 	}
 	return secret.Mask(value)
+}
+
+// serving is what is known of the environment of the server, if that was recorded.
+func serving(of func(*environment.Environment) []string) func(Run) []string {
+	return func(r Run) []string {
+		if r.Env.Serving == nil {
+			return nil
+		}
+		return of(r.Env.Serving)
+	}
+}
+
+func commitsOf(e *environment.Environment) (parts []string) {
+	for _, t := range e.Trees {
+		parts = append(parts, doc.Join(" ", t.Package, t.String()))
+	}
+	return parts
+}
+
+// mostPackages is how many are named.
+const mostPackages = 12
+
+func packagesOf(e *environment.Environment) (parts []string) {
+	for _, p := range e.Main()[:min(len(e.Main()), mostPackages)] {
+		parts = append(parts, p.Name+" "+p.Version)
+	}
+	return parts
+}
+
+func devicesOf(e *environment.Environment) (parts []string) {
+	parts = append(parts, e.Products())
+	if e.Driver != "" {
+		parts = append(parts, "driver "+e.Driver)
+	}
+	for _, t := range e.Toolkits {
+		parts = append(parts, t.Name+" "+t.Version)
+	}
+	return append(parts, e.Machine.CPU, e.Machine.Kernel)
+}
+
+func weightsOf(e *environment.Environment) []string {
+	if e.Model == nil {
+		return nil
+	}
+	m := e.Model
+	size := ""
+	if m.Bytes > 0 {
+		size = fmt.Sprintf("%.1f GiB", float64(m.Bytes)/(1<<30))
+	}
+	return []string{m.Architecture, m.DType, m.Quantization, size}
+}
+
+// arguments are the command lines of servers, each with the variables that engines read.
+func (w *writer) arguments(runs []labelled) {
+	groups := grouped(runs, func(r Run) string {
+		if r.Env.Serving == nil || r.Env.Serving.Process == nil {
+			return ""
+		}
+		return secret.Mask(r.AnyPort(startOf(r.Env.Serving.Process)))
+	})
+	w.foldGroups("note.arguments", "sh", groups)
+}
+
+// startOf is how a server was started: VARIABLE=value program flags.
+func startOf(p *environment.Process) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		if environment.Tunes(name) {
+			words = append(words, name+"="+shell.Quote(p.Env[name]))
+		}
+	}
+	return doc.Clean(strings.Join(append(words, shell.Join(p.Args)), " "))
 }

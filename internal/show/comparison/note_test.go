@@ -168,8 +168,8 @@ func TestVerdictsSayNoMoreThanTheirBasis(t *testing.T) {
 func TestNotesOfLittle(t *testing.T) {
 	one := compare.Workload{Variants: []compare.Variant{{Name: "A", Runs: []compare.Ref{{ID: "gone"}}}}}
 	for want, c := range map[string]compare.Comparison{
-		"Nothing to compare.": {},
-		"one variant: there is nothing to compare it with":      {Workloads: []compare.Workload{one}},
+		"Nothing to compare.":                              {},
+		"one variant: there is nothing to compare it with": {Workloads: []compare.Workload{one}},
 	} {
 		if text := string(write(t, Note{Title: "T", Comparison: c}).Markdown); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -68,21 +68,14 @@ func (t *terminal) item(i Item) {
 	case Table:
 		t.tables(i)
 	case Grid:
-		rows := make([][]string, len(i.Rows))
-		for n, row := range i.Rows {
-			for _, cell := range row {
-				rows[n] = append(rows[n], plain.Line(Plain(cell)))
-			}
-		}
-		Align(rows, i.right)
-		for _, row := range rows {
-			t.Line(strings.Join(row, "  "))
-		}
+		t.grid(i)
 	case Prose:
 		t.Line(Plain(string(i)))
 	case List:
 		for _, said := range i {
-			t.Line(Plain(said))
+			if said != "" {
+				t.Line(Plain(said))
+			}
 		}
 	case Pre:
 		t.WriteString(i.Text + "\n")
@@ -90,6 +83,24 @@ func (t *terminal) item(i Item) {
 		t.Line(i.Title, ": ", i.Path)
 	case Folded:
 		t.section(Section{Title: i.Title, Items: i.Items})
+	}
+}
+
+// grid aligns columns. A row that is shorter or longer than the heads ends with a sentence, which is
+// in no column.
+func (t *terminal) grid(g Grid) {
+	rows, sentences := make([][]string, len(g.Rows)), make([]string, len(g.Rows))
+	for n, row := range g.Rows {
+		for _, cell := range row {
+			rows[n] = append(rows[n], plain.Line(Plain(cell)))
+		}
+		if last := len(row) - 1; last > 0 && len(row) != len(g.Rows[0]) {
+			rows[n], sentences[n] = rows[n][:last], "  "+rows[n][last]
+		}
+	}
+	Align(rows, g.right)
+	for n, row := range rows {
+		t.Line(strings.Join(row, "  "), sentences[n])
 	}
 }
 

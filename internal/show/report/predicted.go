@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -16,25 +17,24 @@ import (
 // Predicted shows predictions: of one case all figures, with what their intervals are made
 // of; of several values of a field a row each.
 func Predicted(w io.Writer, r *predict.Report) error {
-	var d doc.Builder
-	d.Field("profile", r.Profile, r.Title, calibrated(r))
-	d.Field("load", r.Load)
+	head := doc.List{doc.Field("profile", r.Profile, r.Title, calibrated(r)), doc.Field("load", r.Load)}
 	if len(r.WhatIf) > 0 {
-		d.Field("what if", strings.Join(r.WhatIf, ", "), "not validated: nobody measured it")
+		head = append(head, doc.Field("what if", strings.Join(r.WhatIf, ", "), "not validated: nobody measured it"))
 	}
 	if r.Cache != "" {
-		d.Field("cache", r.Cache)
+		head = append(head, doc.Field("cache", r.Cache))
 	}
 	for _, doubt := range r.Doubts {
-		d.Field("doubt", "do not trust this profile: "+doubt)
+		head = append(head, doc.Field("doubt", "do not trust this profile: "+doubt))
 	}
+	table, foot := several(r)
 	if r.Field == "" {
-		one(&d, r, r.Rows[0])
-	} else {
-		several(&d, r)
+		if far := r.Rows[0].Extrapolated; far != "" {
+			head = append(head, doc.Field("beyond", far, "extrapolated: the error there is not known"))
+		}
+		table, foot = one(r, r.Rows[0].Prediction)
 	}
-	_, err := io.WriteString(w, d.String())
-	return err
+	return doc.Text(w, doc.Document{Sections: []doc.Section{{Items: []doc.Item{head, table, foot}}}}, 0, false)
 }
 
 func calibrated(r *predict.Report) string {
@@ -45,37 +45,29 @@ func calibrated(r *predict.Report) string {
 }
 
 // uncertain says what intervals leave out.
-func uncertain(d *doc.Builder, r *predict.Report) {
-	if !r.Calibrated {
-		d.Line("The error of this profile is not known: intervals hold for jitter and other requests alone.")
+func uncertain(r *predict.Report) doc.List {
+	if r.Calibrated {
+		return nil
 	}
+	return doc.List{"The error of this profile is not known: intervals hold for jitter and other requests alone."}
 }
 
 // one is a single case.
-func one(d *doc.Builder, r *predict.Report, row predict.Row) {
-	if row.Extrapolated != "" {
-		d.Field("beyond", row.Extrapolated, "extrapolated: the error there is not known")
-	}
-	p := row.Prediction
-	d.Line("")
-	table(d, r, p)
-	d.Line("")
-	new := "with new requests"
+func one(r *predict.Report, p *predict.Prediction) (doc.Grid, doc.List) {
+	requests := "with new requests"
 	if p.Known {
-		new = "of the same requests"
+		requests = "of the same requests"
 	}
-	d.Line("Intervals hold one new run, " + new + "; percentages are standard deviations, by source.")
-	uncertain(d, r)
-	failures(d, p)
-	beside(d, r, p)
+	foot := doc.List{"Intervals hold one new run, " + requests + "; percentages are standard deviations, by source."}
+	foot = slices.Concat(foot, uncertain(r), failures(p), beside(r, p))
 	for _, g := range p.Goals {
-		d.Line(fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), g.Verdict()))
+		foot = append(foot, fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), g.Verdict()))
 	}
-	unsettled(d, r)
+	return table(r, p), append(foot, unsettled(r)...)
 }
 
 // unsettled says of which rows the load does not show what its rate does, and why.
-func unsettled(d *doc.Builder, r *predict.Report) {
+func unsettled(r *predict.Report) (lines doc.List) {
 	var all doc.Groups
 	for _, row := range r.Rows {
 		if row.Prediction != nil && !row.Unsettled.IsZero() && !missed(row.Prediction) {
@@ -87,8 +79,9 @@ func unsettled(d *doc.Builder, r *predict.Report) {
 		if r.Field == "" {
 			of = ""
 		}
-		d.Line(of + g.Said)
+		lines = append(lines, of+g.Said)
 	}
+	return lines
 }
 
 // missed reports whether a load missed an objective though it was too short for a queue to build up:
@@ -100,7 +93,7 @@ func missed(p *predict.Prediction) bool {
 func field(r *predict.Report, value string) string { return r.Field + "=" + value }
 
 // table has the figures of a case. What is not known of a profile has no column.
-func table(d *doc.Builder, r *predict.Report, p *predict.Prediction) {
+func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 	head := []string{"", "predicted", fmt.Sprintf("%g %% interval", 100*p.Level), "requests"}
 	if len(r.WhatIf) > 0 {
 		head[1] = "what-if"
@@ -126,10 +119,7 @@ func table(d *doc.Builder, r *predict.Report, p *predict.Prediction) {
 		}
 		rows = append(rows, cells)
 	}
-	doc.Align(rows, func(column int) bool { return column > 0 })
-	for _, row := range rows {
-		d.Line(strings.Join(row, "  "))
-	}
+	return doc.Grid{Align: "lr", Rows: rows}
 }
 
 // besideCells are what was measured of a figure.
@@ -145,30 +135,33 @@ func besideCells(f predict.Figure, scale float64) []string {
 }
 
 // beside says what is measured of the same load.
-func beside(d *doc.Builder, r *predict.Report, p *predict.Prediction) {
+func beside(r *predict.Report, p *predict.Prediction) (lines doc.List) {
 	switch n := len(r.Others); {
 	case n == 0:
 	case p.Known:
-		d.Line(fmt.Sprintf("Beside it is run %s, which had these requests.", r.Others[0]))
+		lines = doc.List{fmt.Sprintf("Beside it is run %s, which had these requests.", r.Others[0])}
 	case n == 1:
-		d.Line(fmt.Sprintf("Beside it is run %s, the one in the store with this load.", r.Others[0]))
+		lines = doc.List{fmt.Sprintf("Beside it is run %s, the one in the store with this load.", r.Others[0])}
 	default:
-		d.Line(fmt.Sprintf("Beside it are medians of the %d runs in the store with this load.", n))
+		lines = doc.List{fmt.Sprintf("Beside it are medians of the %d runs in the store with this load.", n)}
 	}
 	if r.Invalid {
-		d.Line("That run is INVALID: its client was in the way of what it measured.")
+		lines = append(lines, "That run is INVALID: its client was in the way of what it measured.")
 	}
+	return lines
 }
 
-func failures(d *doc.Builder, p *predict.Prediction) {
-	if p.Failed > 0 {
-		d.Line(fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed), doc.Cut(doc.Clean(p.Example), 160)))
+func failures(p *predict.Prediction) doc.List {
+	if p.Failed == 0 {
+		return nil
 	}
+	return doc.List{fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed), doc.Cut(doc.Clean(p.Example), 160))}
 }
 
 // several is a row for each value of a field.
-func several(d *doc.Builder, r *predict.Report) {
+func several(r *predict.Report) (doc.Grid, doc.List) {
 	rows := [][]string{append([]string{r.Field}, columnsOf(r)...)}
+	foot := uncertain(r)
 	for _, row := range r.Rows {
 		cells := []string{row.Value}
 		if p := row.Prediction; p != nil {
@@ -181,36 +174,10 @@ func several(d *doc.Builder, r *predict.Report) {
 		}
 		rows = append(rows, cells)
 	}
-	d.Line("")
-	alignFirst(rows)
-	for _, row := range rows {
-		d.Line(strings.Join(row, "  "))
+	if i := slices.IndexFunc(r.Rows, func(row predict.Row) bool { return row.Prediction != nil && row.Failed > 0 }); i >= 0 {
+		foot = append(foot, failures(r.Rows[i].Prediction)...)
 	}
-	d.Line("")
-	uncertain(d, r)
-	for _, row := range r.Rows {
-		if row.Prediction != nil && row.Failed > 0 {
-			failures(d, row.Prediction)
-			break
-		}
-	}
-	unsettled(d, r)
-	d.Line(smallest(r))
-}
-
-// alignFirst aligns all cells but those that close a row that is shorter or longer than the
-// head, which are sentences.
-func alignFirst(rows [][]string) {
-	n := len(rows[0])
-	var table [][]string
-	for _, row := range rows {
-		if len(row) >= n {
-			table = append(table, row[:n])
-		} else {
-			table = append(table, row[:1])
-		}
-	}
-	doc.Align(table, func(int) bool { return false })
+	return doc.Grid{Rows: rows}, append(append(foot, unsettled(r)...), smallest(r))
 }
 
 // inRows are the figures of a row where there are no objectives.
