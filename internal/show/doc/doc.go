@@ -41,10 +41,7 @@ type Section struct {
 
 // An Item is Lines, a Table, a Grid, Prose, a List, Pre, an Image or Folded. Empty items are left
 // out.
-type Item interface {
-	Kind() string // its template
-	empty() bool
-}
+type Item interface{ empty() bool }
 
 // Lines are facts with labels.
 type Lines []Line
@@ -135,16 +132,6 @@ type Folded struct {
 	Title string
 	Items []Item
 }
-
-// Kind names the template of the item.
-func (Lines) Kind() string  { return "lines" }
-func (Table) Kind() string  { return "table" }
-func (Grid) Kind() string   { return "grid" }
-func (Prose) Kind() string  { return "prose" }
-func (List) Kind() string   { return "list" }
-func (Pre) Kind() string    { return "pre" }
-func (Image) Kind() string  { return "image" }
-func (Folded) Kind() string { return "folded" }
 
 func (l Lines) empty() bool  { return len(l) == 0 }
 func (t Table) empty() bool  { return len(t.Rows) == 0 }

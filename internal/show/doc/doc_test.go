@@ -14,8 +14,13 @@ const hostile = "<script>x()</script> **b** `c` [l](javascript:x) | \ufdd0\ufdd1
 func everything(s string) Document {
 	return Document{Lang: words.In("en"), Title: s, Sections: []Section{
 		{Title: s, Items: []Item{
-			Lines{{Label: s, Text: s, Tone: Good}}, Prose(s), List{s}, Pre{Language: "text", Text: s}, Prose(""), List(nil),
-			Table{Rule: "figure", Heads: []string{s, s}, Rows: []Row{{Title: s, Cells: []Cell{{Value: "1"}, {Value: "2", Change: "+100 %", Verdict: s, Tone: Good, Why: s, Reach: &Reach{0.9, 1.1}}}}}},
+			Lines{{Label: s, Text: s, Tone: Good}},
+			Prose(s), List{s}, Prose(""), List(nil),
+			Pre{Language: "text", Text: s},
+			Table{Rule: "figure", Heads: []string{s, s}, Rows: []Row{{s, []Cell{
+				{Value: "1"},
+				{Value: "2", Change: "+100 %", Verdict: s, Tone: Good, Why: s, Reach: &Reach{0.9, 1.1}},
+			}}}},
 			Grid{Align: "lr", Rows: [][]string{{s, s}, {s, s}}},
 		}},
 		{Title: s, Depth: 1, Items: []Item{Image{Title: s, Path: s, Caption: s}, Folded{Title: s, Items: []Item{Prose(s)}}}},

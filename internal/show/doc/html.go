@@ -72,7 +72,7 @@ func htmlInline(s any) any {
 }
 
 // Bar is that of a cell, nil where there is no interval.
-func (t Table) Bar(c Cell) *bar {
+func (t Table) Bar(c Cell) *Bar {
 	if c.Reach == nil {
 		return nil
 	}
@@ -81,11 +81,11 @@ func (t Table) Bar(c Cell) *bar {
 	at := func(v float64) float64 {
 		return 50 * max(-1, min(1, math.Asinh(v/unit)/math.Asinh(reach/unit)))
 	}
-	return &bar{at(c.Reach.Low), at(c.Reach.High), at(-t.Band), 2 * at(t.Band)}
+	return &Bar{at(c.Reach.Low), at(c.Reach.High), at(-t.Band), 2 * at(t.Band)}
 }
 
-// A bar is an interval of a change on a scale from -50 to 50.
-type bar struct{ Low, High, BandX, Band float64 }
+// A Bar is an interval of a change on a scale from -50 to 50.
+type Bar struct{ Low, High, BandX, Band float64 }
 
 // reach is what the ends of the scale stand for.
 func (t Table) reach() float64 {

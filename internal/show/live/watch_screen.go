@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
-// Screen are the lines of a screen, none wider than it is; those that do not fit are counted in
+// WatchLines are the lines of a screen, none wider than it is; those that do not fit are counted in
 // the last one.
 func WatchLines(v View, p Paper) []string {
 	d := drawing{Page{Paper: p}}
