@@ -172,9 +172,18 @@ func (w Words) values(r compare.Residue) []string {
 		if of == nil {
 			of = []plan.Message{plan.Say("value.unknown")}
 		}
-		values[i] = doc.Cut(w.SayAll("comma", of), longest)
+		said := make([]string, len(of))
+		for k, v := range of {
+			said[k] = w.Say(masked(r.Setting, v))
+		}
+		values[i] = doc.Cut(w.Join("comma", said...), longest)
 	}
 	return values
+}
+
+// masked is a value of a setting without secrets.
+func masked(setting string, value plan.Message) plan.Message {
+	return value.Map(func(s string) string { return hide(setting, s) })
 }
 
 // longest is how many columns the values of a setting take in a variant.
@@ -191,9 +200,11 @@ func (w Words) setting(name string) string {
 // load says what load a workload is, by the settings that make it: what says nothing
 // is left out, and what others tell already.
 func (w Words) load(settings []compare.Setting) string {
+	settings = slices.Clone(settings)
 	value := map[string]plan.Message{}
-	for _, s := range settings {
-		value[s.Name] = s.Value
+	for i, s := range settings {
+		settings[i].Value = masked(s.Name, s.Value)
+		value[s.Name] = settings[i].Value
 	}
 	var parts []string
 	add := func(when bool, code plan.Code, name string) {

@@ -161,7 +161,7 @@ func TestConfirmations(t *testing.T) {
 		c.Workloads[3].Rows = c.Workloads[3].Rows[:1]
 		c.Workloads[3].Rows[0].Cells[1].Change.Verdict = v
 		c.Conclude()
-		got := NewWords(c, words.In("en")).Verdict(c.Workloads[3], 1, true)
+		got := NewWords(c, words.In("en")).Verdict(c.Workloads[3], 1)
 		if !slices.ContainsFunc(got, func(p Part) bool { return p.Lead == want }) {
 			t.Errorf("%+v, want %q", got, want)
 		}

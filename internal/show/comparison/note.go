@@ -10,7 +10,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
@@ -117,39 +116,10 @@ func (w *writer) head() {
 // comparison is the tables, with what a reader of them has to know.
 func (w *writer) comparison() {
 	w.section(1, w.Word("note.comparison"))
-	c := w.note.Comparison
-	c.Workloads = slices.Clone(c.Workloads)
-	for i := range c.Workloads {
-		load := &c.Workloads[i]
-		load.Settings, load.Residue = slices.Clone(load.Settings), slices.Clone(load.Residue)
-		for j, s := range load.Settings {
-			load.Settings[j].Value = hideMessage(s.Name, s.Value)
-		}
-		for j, r := range load.Residue {
-			load.Residue[j] = hideResidue(r)
-		}
-	}
-	for _, s := range document(c, Options{Lang: w.Language, Bare: true}).Sections {
+	for _, s := range document(w.note.Comparison, Options{Lang: w.Language, Bare: true}).Sections {
 		s.Depth += 2
 		w.doc.Sections = append(w.doc.Sections, s)
 	}
-}
-
-// hideResidue masks those in the values that a setting has in several runs.
-func hideResidue(r compare.Residue) compare.Residue {
-	values := make([][]plan.Message, len(r.Values))
-	for i, of := range r.Values {
-		for _, v := range of {
-			values[i] = append(values[i], hideMessage(r.Setting, v))
-		}
-	}
-	r.Values = values
-	return r
-}
-
-// hideMessage masks the secrets in a value of a setting.
-func hideMessage(name string, value plan.Message) plan.Message {
-	return value.Map(func(s string) string { return hide(name, s) })
 }
 
 // loadSection begins that of a workload, where there are several.

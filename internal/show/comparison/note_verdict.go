@@ -95,7 +95,7 @@ func (w *writer) warnings(load compare.Workload) (lines []string) {
 		lines = append(lines, w.Word("note.interrupted", "variants", interrupted))
 	}
 	for _, r := range load.Residue {
-		others = append(others, w.Residue(hideResidue(r)))
+		others = append(others, w.Residue(r))
 	}
 	if others != nil {
 		lines = append(lines, w.Word("note.residue", "settings", others))

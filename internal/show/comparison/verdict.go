@@ -21,7 +21,7 @@ type Part struct {
 // which worse.
 func (w Words) Headline(load compare.Workload) (parts []Part) {
 	for i := 1; i < len(load.Variants); i++ {
-		for _, p := range w.Verdict(load, i, true) {
+		for _, p := range w.Verdict(load, i) {
 			if p.tone == doc.Good || p.tone == doc.Bad {
 				parts = append(parts, p)
 			}
@@ -34,13 +34,10 @@ func (w Words) Headline(load compare.Workload) (parts []Part) {
 }
 
 // Verdict is what is known of a variant of an experiment: where it is better and where it is
-// worse than the baseline, by how much, and what is open. The first part names the variant, if
-// it is to be named. Beside other variants it is brief.
-func (w Words) Verdict(load compare.Workload, variant int, named bool) []Part {
-	v := verdict{Words: w, load: load, variant: variant, brief: len(load.Variants) > 2}
-	if named {
-		v.subject = doc.Clean(load.Variants[variant].Name)
-	}
+// worse than the baseline, by how much, and what is open. The first part names the variant. Of
+// several variants it is brief.
+func (w Words) Verdict(load compare.Workload, variant int) []Part {
+	v := verdict{Words: w, load: load, variant: variant, brief: len(load.Variants) > 2, subject: doc.Clean(load.Variants[variant].Name)}
 	t := load.Variants[variant].Tally
 	switch {
 	case t == nil || len(t.All) == 0:
@@ -285,7 +282,7 @@ func (w Words) verdictOn(number int) (all doc.Lines) {
 		add(w.Headline(load))
 	}
 	for v := 1; v < len(load.Variants); v++ {
-		if parts := w.Verdict(load, v, true); len(load.Variants) == 2 || !headlined(parts) {
+		if parts := w.Verdict(load, v); len(load.Variants) == 2 || !headlined(parts) {
 			add(parts)
 		} else if rest := slices.DeleteFunc(parts, func(p Part) bool { return p.tone == doc.Good || p.tone == doc.Bad }); len(rest) > 0 {
 			rest[0].Lead = w.Of(doc.Clean(load.Variants[v].Name), rest[0].Lead)
