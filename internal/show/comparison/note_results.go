@@ -1,9 +1,12 @@
 package comparison
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/report"
 )
@@ -98,3 +101,97 @@ func (w *writer) definitions() (lines []string) {
 
 // defined are the metrics whose definitions tell tools apart.
 var defined = []string{"ttft", "tpot", "itl", "icl"}
+
+// legs are the figures of a workload leg by leg, in the order in which they ran, and the
+// result table of one run of each variant, all folded.
+func (w *writer) legs(load compare.Workload) {
+	runs := 0
+	for _, v := range load.Variants {
+		runs += len(v.Runs)
+	}
+	w.add(doc.Folded{Title: w.Word("note.legs", "runs", runs), Items: []doc.Item{w.legTable(load)}})
+	if load.Layout.Confirms {
+		return
+	}
+	for _, v := range load.Variants {
+		if some := w.runsOf(v); len(some) > 0 {
+			w.add(doc.Folded{Title: w.Word("note.first-leg", "variant", v.Name, "of", w.Runs(v)), Items: w.table(some[0])})
+		}
+	}
+}
+
+// A legRow is a run in a table of legs.
+type legRow struct {
+	Run
+	variant string
+	figures []string
+}
+
+// legTable has a row for each run.
+func (w *writer) legTable(load compare.Workload) doc.Grid {
+	rows := wholeRows(load)
+	head := []string{w.Word("experiments.leg"), w.Word("experiments.block"), w.Word("experiments.variant")}
+	for _, r := range rows {
+		head = append(head, w.ColumnTitle(r))
+	}
+	var all []legRow
+	waves := false
+	for i, v := range load.Variants {
+		for k, ref := range v.Runs {
+			r, ok := w.run(ref)
+			if !ok || r.Leg == nil {
+				continue
+			}
+			one := legRow{Run: r, variant: v.Name}
+			for _, row := range rows {
+				one.figures = append(one.figures, w.Value(row, row.Cells[i].Values[k]))
+			}
+			waves = waves || r.WarmUp != nil
+			all = append(all, one)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b legRow) int {
+		return cmp.Or(cmp.Compare(a.Leg.Position, b.Leg.Position), cmp.Compare(a.Leg.Repeat, b.Leg.Repeat))
+	})
+	if waves {
+		head = append(head, w.Word("note.waves"))
+	}
+	table := doc.Grid{Rows: [][]string{append(head, w.Word("experiments.run"))}}
+	for _, r := range all {
+		cells := append([]string{fmt.Sprint(r.Leg.Position), fmt.Sprint(r.Leg.Block), r.variant}, r.figures...)
+		if waves {
+			cells = append(cells, w.waves(r.Run))
+		}
+		table.Rows = append(table.Rows, append(cells, doc.Code(r.ID)))
+	}
+	return table
+}
+
+// waves are those of the warm-up of a run, and whether it came to rest.
+func (w *writer) waves(r Run) string {
+	if r.WarmUp == nil {
+		return "-"
+	}
+	if !r.WarmUp.Steady {
+		return w.Word("note.restless", "waves", len(r.WarmUp.Waves))
+	}
+	return fmt.Sprint(len(r.WarmUp.Waves))
+}
+
+// mostLegFigures is how many figures a table of legs has.
+const mostLegFigures = 6
+
+// wholeRows are the first figures that every run has.
+func wholeRows(load compare.Workload) (rows []compare.Row) {
+	for _, r := range load.Rows {
+		whole := r.Rank > 0 && !r.Constant && len(r.Cells) == len(load.Variants)
+		for i := range load.Variants {
+			whole = whole && len(r.Cells[i].Values) == len(load.Variants[i].Runs)
+		}
+		if whole {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b compare.Row) int { return cmp.Compare(a.Rank, b.Rank) })
+	return rows[:min(mostLegFigures, len(rows))]
+}

@@ -146,7 +146,7 @@ func TestClaims(t *testing.T) {
 	} {
 		c.check.Variant, c.check.Claim = "new", trace.Claim{Text: "x", Line: 7, Metric: "ttft", Change: -0.0334, Step: 0.0001}
 		w := NewWords(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
-		if got := w.Claim(c.check, false); got != c.want {
+		if got := w.claim(c.check, false).Text; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
