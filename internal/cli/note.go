@@ -78,7 +78,7 @@ func (v variants) note(p *session.Session, o compare.Options, table string, l *w
 }
 
 // savePage writes the note and the plots that it shows, all or none.
-func savePage(name string, page comparison.Page) error {
+func savePage(name string, page comparison.NotePage) error {
 	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
 	for _, plot := range page.Plots {
 		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))

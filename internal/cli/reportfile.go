@@ -64,7 +64,7 @@ func (f reportFile) WritePlot(n comparison.Note) error {
 	}
 	i := 0
 	if f.Plot != "" {
-		i = slices.IndexFunc(plots, func(p comparison.Plot) bool { return p.Name == f.Plot })
+		i = slices.IndexFunc(plots, func(p comparison.NotePlot) bool { return p.Name == f.Plot })
 	}
 	if i < 0 {
 		var names []string

@@ -21,11 +21,11 @@ func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.E
 	letters := map[string]string{}
 	for i, v := range all {
 		letters[v.Name] = comparison.Letter(i)
-		out.Variants = append(out.Variants, comparison.Described{Name: v.Name, What: measuredOf(v)})
+		out.Variants = append(out.Variants, comparison.NoteVariant{Name: v.Name, What: measuredOf(v)})
 	}
 	out.Orders, out.Confirming = orders(j, letters, false), orders(j, letters, true)
 	for _, l := range j.With(experiment.Failed) {
-		out.Lost = append(out.Lost, comparison.Lost{Leg: l.Position, Variant: l.Variant, Why: l.Why})
+		out.Lost = append(out.Lost, comparison.LostLeg{Leg: l.Position, Variant: l.Variant, Why: l.Why})
 	}
 	return out
 }

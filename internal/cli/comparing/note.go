@@ -32,15 +32,15 @@ const keptNotes = 4
 // A written is a note, or why there is none.
 type written struct {
 	title   string
-	page    comparison.Page
+	page    comparison.NotePage
 	refused *refusal
 }
 
 // Note answers a lab note, and is it with its plots.
-func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language) (view.Note, comparison.Page, error) {
+func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language) (view.Note, comparison.NotePage, error) {
 	w, err := p.note(ctx, asked, lang)
 	if err != nil {
-		return view.Note{}, comparison.Page{}, err
+		return view.Note{}, comparison.NotePage{}, err
 	}
 	out := view.Note{Title: w.title, Markdown: string(w.page.Markdown), Refused: w.refused.in(lang), Command: command("note", asked, p.Store, "--lang", lang.Name)}
 	for _, f := range w.page.Plots {
@@ -102,7 +102,7 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 type NoteRuns struct {
 	Table string // the tool whose result tables are shown; empty: none
 	Lang  *words.Language
-	All   []comparison.Run
+	All   []comparison.NoteRun
 	Err   error // of tables that could not be written
 }
 
@@ -112,7 +112,7 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 	if n.Table != "" {
 		n.Err = errors.Join(n.Err, WriteTable(&table, t, n.Table, n.Lang))
 	}
-	n.All = append(n.All, comparison.NewRun(t, table.String()))
+	n.All = append(n.All, comparison.NewNoteRun(t, table.String()))
 }
 
 // ToldIn is how the runs of a note were made by an experiment.
@@ -129,12 +129,12 @@ func ToldIn(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, e
 }
 
 // MadeBy is the experiment that made all runs of a note; "" if none did.
-func MadeBy(runs []comparison.Run) string {
+func MadeBy(runs []comparison.NoteRun) string {
 	if len(runs) == 0 || runs[0].Leg == nil {
 		return ""
 	}
 	name := runs[0].Leg.Experiment
-	if slices.ContainsFunc(runs, func(r comparison.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+	if slices.ContainsFunc(runs, func(r comparison.NoteRun) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
 		return ""
 	}
 	return name

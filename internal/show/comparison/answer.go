@@ -17,7 +17,7 @@ import (
 // Answer is a comparison for the page: all that there is to show, in words and numbers, each row
 // with its place. What was asked, the command and the distributions are not part of it.
 func Answer(c compare.Comparison, l *words.Language, advice []string) view.Comparison {
-	w := NewWords(c, l)
+	w := NewPhrases(c, l)
 	overall := doc.Line{Label: w.Word("summary.verdict"), Text: w.overall(), Tone: w.overallTone()}
 	if w.AA() && len(c.Gates) == 0 {
 		overall.Text, overall.Tone = w.amongTheSame()
@@ -42,7 +42,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 }
 
 // answer is a workload for the page. asked are the figures that somebody asks for.
-func (w Words) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
+func (w Phrases) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
 	out := view.ComparedLoad{
 		Name: w.LoadName(load, number), Further: load.Further, Notes: said(w.remarks(load, load.Rows)...),
 		Results: []view.Said{}, Claims: said(w.claims(load)...), Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
@@ -63,7 +63,7 @@ func (w Words) answer(load compare.Workload, number int, asked []string) view.Co
 	return out
 }
 
-func (w Words) variant(v compare.Variant) view.ComparedVariant {
+func (w Phrases) variant(v compare.Variant) view.ComparedVariant {
 	out := view.ComparedVariant{Name: doc.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v), Runs: []view.ComparedRun{}}
 	for _, r := range v.Runs {
 		out.Runs = append(out.Runs, view.ComparedRun{ID: r.ID, Name: doc.Clean(r.Name), Validity: string(r.Verdict), Leg: r.Leg})
@@ -73,7 +73,7 @@ func (w Words) variant(v compare.Variant) view.ComparedVariant {
 
 // answerRows are all rows: those that people look at first are told from the rest, from
 // percentiles below the P99, and from what is alike everywhere.
-func (w Words) answerRows(load compare.Workload, asked []string) []view.ComparedRow {
+func (w Phrases) answerRows(load compare.Workload, asked []string) []view.ComparedRow {
 	_, alike, further := divide(load, false, asked)
 	is := func(rows []compare.Row, r compare.Row) bool {
 		return slices.ContainsFunc(rows, func(o compare.Row) bool {
@@ -107,7 +107,7 @@ func (w Words) answerRows(load compare.Workload, asked []string) []view.Compared
 	return out
 }
 
-func (w Words) answerCell(c doc.Cell, of *compare.Change) view.ComparedCell {
+func (w Phrases) answerCell(c doc.Cell, of *compare.Change) view.ComparedCell {
 	out := view.ComparedCell{Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval, Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why}
 	if of == nil {
 		return out
@@ -136,7 +136,7 @@ func said(lines ...doc.Line) []view.Said {
 }
 
 // amongTheSame is the verdict of an A/A experiment: nothing, or a false alarm.
-func (w Words) amongTheSame() (string, doc.Tone) {
+func (w Phrases) amongTheSame() (string, doc.Tone) {
 	for _, load := range w.c.Workloads {
 		if load.Differs() {
 			return w.Word("verdict.alarm"), doc.Unclear
@@ -146,7 +146,7 @@ func (w Words) amongTheSame() (string, doc.Tone) {
 }
 
 // overallTone is how to take the verdict in a word.
-func (w Words) overallTone() doc.Tone {
+func (w Phrases) overallTone() doc.Tone {
 	if len(w.c.Gates) > 0 {
 		return toneOf[inGravity(w.c.Gates)[0].Outcome]
 	}

@@ -32,12 +32,12 @@ const (
 func bounded(s string, columns int) string { return doc.Cut(doc.Clean(s), columns) }
 
 // called is a workload's name, or the load that it is.
-func (w Words) called(load compare.Workload, number int) string {
+func (w Phrases) called(load compare.Workload, number int) string {
 	return bounded(w.LoadName(load, number), nameColumns)
 }
 
 // checks are those of a workload.
-func (w Words) checks(load compare.Workload, gates []compare.GateResult) []check {
+func (w Phrases) checks(load compare.Workload, gates []compare.GateResult) []check {
 	var all []check
 	for _, g := range gates {
 		all = append(all, check{nameOfCheck(g.Gate.Text, g.Variant), w.gateSaid(g), g.Outcome})
@@ -86,7 +86,7 @@ func outcomeOf(c compare.Change) compare.Outcome {
 }
 
 // gateSaid is the figure of a gate, and why it ended so.
-func (w Words) gateSaid(g compare.GateResult) string {
+func (w Phrases) gateSaid(g compare.GateResult) string {
 	why := w.whyGate(g)
 	if g.Interval != nil || g.Value != 0 {
 		why = w.Join("stop", w.gateValue(g), why)
@@ -95,7 +95,7 @@ func (w Words) gateSaid(g compare.GateResult) string {
 }
 
 // changeSaid is the figure of both, the change and the verdict.
-func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) string {
+func (w Phrases) changeSaid(load compare.Workload, r compare.Row, variant int) string {
 	s, c := scaleOf(r), *r.Cells[variant].Change
 	of := func(i int) string {
 		return doc.Join(" ", bounded(w.Called(load.Variants[i]), nameColumns), s.value(r.Cells[i]), s.unit)
@@ -105,7 +105,7 @@ func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) str
 }
 
 // plainVerdict is the word on a change where no legend explains marks.
-func (w Words) plainVerdict(c compare.Change) string {
+func (w Phrases) plainVerdict(c compare.Change) string {
 	said, tone := w.verdict(c)
 	switch {
 	case tone != doc.Unclear || c.Open.Code == compare.FailuresDiffer:
@@ -163,7 +163,7 @@ func unique[T any](all []T, name func(*T) *string) {
 // failure and skipped, others the name of the suite and the attribute message. Both are
 // there. Cases have no time of their own.
 func JUnit(out io.Writer, c compare.Comparison, o Options) error {
-	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
+	w := NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default)))
 	all, gates := junit{Name: "pitot"}, gatesOf(c)
 	for i, load := range c.Workloads {
 		all.Suites = append(all.Suites, junitSuite{Name: w.called(load, i), Cases: casesOf(w.checks(load, gates[i]))})

@@ -14,7 +14,7 @@ import (
 )
 
 // gate is what became of a gate, with the figure, and why.
-func (w Words) gate(g compare.GateResult) doc.Line {
+func (w Phrases) gate(g compare.GateResult) doc.Line {
 	of, why := g.Variant, w.whyGate(g)
 	if g.Workload != "" {
 		of = w.Join("clause", g.Variant, g.Workload)
@@ -29,19 +29,19 @@ func (w Words) gate(g compare.GateResult) doc.Line {
 
 // GateLine says what became of a gate on a run.
 func GateLine(g compare.GateResult, lang *words.Language) string {
-	l := NewWords(compare.Comparison{}, lang).gate(g)
+	l := NewPhrases(compare.Comparison{}, lang).gate(g)
 	return l.Label + " " + l.Text
 }
 
 // whyGate is why a gate ends as it does, and that nobody measured it where that is so.
-func (w Words) whyGate(g compare.GateResult) string {
+func (w Phrases) whyGate(g compare.GateResult) string {
 	if !g.Predicted {
 		return w.Say(g.Why)
 	}
 	return w.Join("stop", w.Say(g.Why), w.Word("gate.predicted"))
 }
 
-func (w Words) gateValue(g compare.GateResult) string {
+func (w Phrases) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
 		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
@@ -61,7 +61,7 @@ func (w Words) gateValue(g compare.GateResult) string {
 }
 
 // claims are what an author stated, where, and what the tables make of it.
-func (w Words) claims(load compare.Workload) (lines doc.Lines) {
+func (w Phrases) claims(load compare.Workload) (lines doc.Lines) {
 	for _, c := range load.Claims {
 		lines = append(lines, w.claim(c, len(filesOf(load)) > 1))
 	}
@@ -69,7 +69,7 @@ func (w Words) claims(load compare.Workload) (lines doc.Lines) {
 }
 
 // claim has the file of its place if there are several.
-func (w Words) claim(c compare.ClaimCheck, several bool) doc.Line {
+func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {
 	place := w.Word("claim.place", "line", c.Claim.Line)
 	if several && c.File != "" {
 		place = w.Word("claim.place-in", "file", c.File, "line", c.Claim.Line)
@@ -87,7 +87,7 @@ func (w Words) claim(c compare.ClaimCheck, several bool) doc.Line {
 }
 
 // matches are the changes in the tables that a claim may mean.
-func (w Words) matches(c compare.ClaimCheck) string {
+func (w Phrases) matches(c compare.ClaimCheck) string {
 	if len(c.Matches) == 0 {
 		return w.Word("claim.no-figure")
 	}
@@ -108,7 +108,7 @@ func (w Words) matches(c compare.ClaimCheck) string {
 func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
 
 // claimed is a change in as many digits as the author of a claim gave.
-func (w Words) claimed(c compare.ClaimCheck, v float64) string {
+func (w Phrases) claimed(c compare.ClaimCheck, v float64) string {
 	decimals := 2
 	if step := c.Claim.Step; step > 0 {
 		decimals = decimalsOf(step*100*1.0001, 1, 6)
@@ -152,7 +152,7 @@ var toneOf = map[compare.Outcome]doc.Tone{compare.Pass: doc.Good, compare.Fail: 
 
 // layout are lines on what an experiment tells beside its changes: by how much figures vary
 // without any, how they drift, and what the order of legs did.
-func (w Words) layout(load compare.Workload) doc.Lines {
+func (w Phrases) layout(load compare.Workload) doc.Lines {
 	if load.Layout == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (w Words) layout(load compare.Workload) doc.Lines {
 
 // orders are what the order of legs did to the changes. Of several variants only those are
 // named whose interval leaves out 0.
-func (w Words) orders(load compare.Workload, rows []compare.Row) string {
+func (w Phrases) orders(load compare.Workload, rows []compare.Row) string {
 	order := func(i int, apart bool) func(compare.Row) *compare.Shift {
 		return func(r compare.Row) *compare.Shift {
 			if c := r.Cells[i].Change; c != nil && c.Order != nil && (!apart || leavesOutZero(c.Order.Interval)) {
@@ -206,7 +206,7 @@ func firstRows(load compare.Workload) (rows []compare.Row) {
 	return rows[:min(listed, len(rows))]
 }
 
-func (w Words) spreads(load compare.Workload, rows []compare.Row) string {
+func (w Phrases) spreads(load compare.Workload, rows []compare.Row) string {
 	var starts, runs []string
 	for _, r := range rows {
 		starts = append(starts, w.Title(r.Quantity)+" "+w.deviation(r.Spread.Start))
@@ -224,10 +224,10 @@ func (w Words) spreads(load compare.Workload, rows []compare.Row) string {
 	return w.Join("stop", parts...)
 }
 
-func (w Words) deviation(sd float64) string { return w.rough(math.Expm1(sd)) }
+func (w Phrases) deviation(sd float64) string { return w.rough(math.Expm1(sd)) }
 
 // shifts names figures with the relative changes that a kind of shift has.
-func (w Words) shifts(rows []compare.Row, of func(compare.Row) *compare.Shift) (parts []string) {
+func (w Phrases) shifts(rows []compare.Row, of func(compare.Row) *compare.Shift) (parts []string) {
 	for _, r := range rows {
 		if s := of(r); s != nil {
 			c, scale, places := compare.Change{Relative: s.Relative, Interval: s.Interval}, scaleOf(r), placesOfShift(*s)

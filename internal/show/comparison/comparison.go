@@ -55,7 +55,7 @@ func HTML(w io.Writer, c compare.Comparison, o Options) error { return doc.HTML(
 // document is a comparison: what of it was never measured, the verdict of an experiment, and notes;
 // its workloads; gates and marks.
 func document(c compare.Comparison, o Options) doc.Document {
-	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
+	w := NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default)))
 	d := doc.Document{Lang: w.Language, Title: w.Word("comparison.title")}
 	add := func(s doc.Section) { d.Sections = append(d.Sections, s) }
 	simulated, measured := c.Kinds()
@@ -87,7 +87,7 @@ func document(c compare.Comparison, o Options) doc.Document {
 }
 
 // notes are those on the whole comparison.
-func (w Words) notes() (notes doc.Lines) {
+func (w Phrases) notes() (notes doc.Lines) {
 	if simulated, measured := w.c.Kinds(); simulated != nil && !measured {
 		notes = doc.Lines{w.line("label.simulated", w.Kinds())}
 	}
@@ -113,22 +113,22 @@ func asked(c compare.Comparison, load compare.Workload) (names []string) {
 	return names
 }
 
-// Words are the phrases of a comparison in a language.
-type Words struct {
+// Phrases are what is said of a comparison in a language.
+type Phrases struct {
 	*words.Language
 	c    compare.Comparison  // its level and margin
 	lead func(string) string // how the lead of a verdict looks, nil for as it is
 }
 
-// NewWords are those of a comparison.
-func NewWords(c compare.Comparison, l *words.Language) Words { return Words{Language: l, c: c} }
+// NewPhrases are those of a comparison.
+func NewPhrases(c compare.Comparison, l *words.Language) Phrases { return Phrases{Language: l, c: c} }
 
-func (w Words) line(label plan.Code, said string) doc.Line {
+func (w Phrases) line(label plan.Code, said string) doc.Line {
 	return doc.Line{Label: w.Word(label), Text: doc.Clean(said)}
 }
 
 // Kinds says that runs are simulated, and which; "" of measured ones.
-func (w Words) Kinds() string {
+func (w Phrases) Kinds() string {
 	simulated, measured := w.c.Kinds()
 	switch {
 	case simulated == nil:
@@ -140,33 +140,33 @@ func (w Words) Kinds() string {
 }
 
 // Called is the name of a variant for a heading, where one that is simulated says so.
-func (w Words) Called(v compare.Variant) string {
+func (w Phrases) Called(v compare.Variant) string {
 	if !v.Simulated {
 		return v.Name
 	}
 	return w.Beside(v.Name, w.Word("kind.simulated"))
 }
 
-func (w Words) margin() string { return w.Share(w.c.Margin) }
-func (w Words) level() string  { return w.Share(w.c.Level) }
+func (w Phrases) margin() string { return w.Share(w.c.Margin) }
+func (w Phrases) level() string  { return w.Share(w.c.Level) }
 
 // Beside is a phrase with another one in brackets.
-func (w Words) Beside(said, aside string) string {
+func (w Phrases) Beside(said, aside string) string {
 	return w.Word("comparison.beside", "said", said, "aside", aside)
 }
 
 // Of is a phrase after what it is about.
-func (w Words) Of(what, said string) string {
+func (w Phrases) Of(what, said string) string {
 	return w.Word("comparison.of", "what", what, "said", said)
 }
 
 // Residue is a setting with its values in the variants.
-func (w Words) Residue(r compare.Residue) string {
+func (w Phrases) Residue(r compare.Residue) string {
 	return w.Of(w.setting(r.Setting), w.Join("bar", w.values(r)...))
 }
 
 // values are those of a setting in each variant.
-func (w Words) values(r compare.Residue) []string {
+func (w Phrases) values(r compare.Residue) []string {
 	values := make([]string, len(r.Values))
 	for i, of := range r.Values {
 		if of == nil {
@@ -190,7 +190,7 @@ func masked(setting string, value plan.Message) plan.Message {
 const longest = 80
 
 // setting is what a setting is called, with the name that --ignore knows.
-func (w Words) setting(name string) string {
+func (w Phrases) setting(name string) string {
 	if code := plan.Code("setting." + name); w.Knows(code) {
 		return w.Word(code)
 	}
@@ -199,7 +199,7 @@ func (w Words) setting(name string) string {
 
 // load says what load a workload is, by the settings that make it: what says nothing
 // is left out, and what others tell already.
-func (w Words) load(settings []compare.Setting) string {
+func (w Phrases) load(settings []compare.Setting) string {
 	settings = slices.Clone(settings)
 	value := map[string]plan.Message{}
 	for i, s := range settings {
@@ -235,7 +235,7 @@ func (w Words) load(settings []compare.Setting) string {
 var loadNames = []string{"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency", "protocol", "stream"}
 
 // tells reports whether what is said of a workload has its number of requests.
-func (w Words) tells(workload, requests plan.Message) bool {
+func (w Phrases) tells(workload, requests plan.Message) bool {
 	n, _ := requests.Words()
 	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload), func(r rune) bool { return !unicode.IsDigit(r) }), n)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-func (w *writer) environment() {
+func (w *noteWriter) environment() {
 	runs := w.runs()
 	if len(runs) == 0 {
 		return
@@ -25,7 +25,7 @@ func (w *writer) environment() {
 	table := doc.Grid{Rows: [][]string{{"", ""}}}
 	for _, f := range []struct {
 		name plan.Code
-		of   func(Run) []string
+		of   func(NoteRun) []string
 	}{
 		{"note.source", w.source},
 		{"note.server", w.server},
@@ -34,11 +34,11 @@ func (w *writer) environment() {
 		{"note.packages", serving(packagesOf)},
 		{"note.devices", serving(devicesOf)},
 		{"note.weights", serving(weightsOf)},
-		{"note.model", func(r Run) []string { return []string{r.Plan.Model} }},
-		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
+		{"note.model", func(r NoteRun) []string { return []string{r.Plan.Model} }},
+		{"note.tokenizer", func(r NoteRun) []string { return []string{w.Say(r.Env.Tokenizer)} }},
 		{"note.client", w.client},
 	} {
-		groups := grouped(runs, func(r Run) string { return secret.Mask(doc.Join(" · ", f.of(r)...)) })
+		groups := grouped(runs, func(r NoteRun) string { return secret.Mask(doc.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
 			parts[i] = w.ofGroup(g, groups, g.Said)
@@ -57,7 +57,7 @@ func (w *writer) environment() {
 }
 
 // source is what an imported run was read from.
-func (w *writer) source(r Run) []string {
+func (w *noteWriter) source(r NoteRun) []string {
 	o := r.Origin
 	if o == nil {
 		return nil
@@ -66,7 +66,7 @@ func (w *writer) source(r Run) []string {
 }
 
 // client is what sent the requests.
-func (w *writer) client(r Run) []string {
+func (w *noteWriter) client(r NoteRun) []string {
 	if r.Env.Pitot == "" {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (w *writer) client(r Run) []string {
 }
 
 // server is what answered.
-func (w *writer) server(r Run) (parts []string) {
+func (w *noteWriter) server(r NoteRun) (parts []string) {
 	switch {
 	case r.Kind == trace.Simulated:
 		parts = []string{w.Word("note.virtual")}
@@ -98,7 +98,7 @@ func (w *writer) server(r Run) (parts []string) {
 }
 
 // period is from the first start to the last, as far as starts are known.
-func (w *writer) period(runs []labelled) string {
+func (w *noteWriter) period(runs []variantRun) string {
 	var starts []time.Time
 	for _, r := range runs {
 		if !r.Started.IsZero() {
@@ -124,8 +124,8 @@ func stamp(t time.Time) string {
 }
 
 // around is what stood beside imported tables.
-func (w *writer) around(runs []labelled) {
-	groups := grouped(runs, func(r Run) string {
+func (w *noteWriter) around(runs []variantRun) {
+	groups := grouped(runs, func(r NoteRun) string {
 		if r.Origin == nil {
 			return ""
 		}
@@ -135,7 +135,7 @@ func (w *writer) around(runs []labelled) {
 }
 
 // foldGroups shows what is said of each group.
-func (w *writer) foldGroups(title plan.Code, language string, groups doc.Groups) {
+func (w *noteWriter) foldGroups(title plan.Code, language string, groups doc.Groups) {
 	for _, g := range groups {
 		w.add(doc.Folded{Title: w.ofGroup(g, groups, w.Word(title)), Items: []doc.Item{doc.Pre{Language: language, Text: g.Said}}})
 	}
@@ -143,9 +143,9 @@ func (w *writer) foldGroups(title plan.Code, language string, groups doc.Groups)
 
 // grouped collects the variants by what say says of their runs. What it says nothing of
 // is left out.
-func grouped(runs []labelled, say func(Run) string) (groups doc.Groups) {
+func grouped(runs []variantRun, say func(NoteRun) string) (groups doc.Groups) {
 	for _, r := range runs {
-		if said := say(r.Run); said != "" {
+		if said := say(r.NoteRun); said != "" {
 			groups.Add(said, r.variant)
 		}
 	}
@@ -153,7 +153,7 @@ func grouped(runs []labelled, say func(Run) string) (groups doc.Groups) {
 }
 
 // ofGroup is a phrase after the variants that it is about, where there are other groups.
-func (w *writer) ofGroup(g doc.Group, all doc.Groups, said string) string {
+func (w *noteWriter) ofGroup(g doc.Group, all doc.Groups, said string) string {
 	if len(all) < 2 {
 		return said
 	}
@@ -162,10 +162,10 @@ func (w *writer) ofGroup(g doc.Group, all doc.Groups, said string) string {
 
 // sharedSettings lists those that are the same in all runs. Those that are not stand
 // with the comparison.
-func (w *writer) sharedSettings(runs []labelled) {
-	shared := settingsOf(runs[0].Run)
+func (w *noteWriter) sharedSettings(runs []variantRun) {
+	shared := settingsOf(runs[0].NoteRun)
 	for _, r := range runs[1:] {
-		other := settingsOf(r.Run)
+		other := settingsOf(r.NoteRun)
 		maps.DeleteFunc(shared, func(name, value string) bool { v, ok := other[name]; return !ok || v != value })
 	}
 	if len(shared) == 0 {
@@ -181,7 +181,7 @@ func (w *writer) sharedSettings(runs []labelled) {
 
 // settingsOf are the settings of a run by name, without secrets: those of its Spec, or those that
 // another tool wrote.
-func settingsOf(r Run) map[string]string {
+func settingsOf(r NoteRun) map[string]string {
 	settings := map[string]string{}
 	add := func(name, value string) {
 		if !slices.Contains([]string{"", "[]", "None"}, value) {
@@ -208,14 +208,14 @@ var settingName = regexp.MustCompile(`^[a-z][][a-z0-9_.-]*$`)
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.
-func (w *writer) commands() {
+func (w *noteWriter) commands() {
 	if w.note.Experiment != nil { // its file has them
 		return
 	}
 	var lines []string
 	variant := ""
 	for _, r := range w.runs() {
-		line := command(r.Run)
+		line := command(r.NoteRun)
 		if line == "" || slices.Contains(lines, line) {
 			continue
 		}
@@ -232,12 +232,12 @@ func (w *writer) commands() {
 }
 
 // runs are those of the comparison, each once, in its order.
-func (w *writer) runs() (runs []labelled) {
+func (w *noteWriter) runs() (runs []variantRun) {
 	for _, load := range w.note.Comparison.Workloads {
 		for _, v := range load.Variants {
 			for _, r := range w.runsOf(v) {
-				if !slices.ContainsFunc(runs, func(l labelled) bool { return l.ID == r.ID }) {
-					runs = append(runs, labelled{r, w.Called(v)})
+				if !slices.ContainsFunc(runs, func(l variantRun) bool { return l.ID == r.ID }) {
+					runs = append(runs, variantRun{r, w.Called(v)})
 				}
 			}
 		}
@@ -245,14 +245,14 @@ func (w *writer) runs() (runs []labelled) {
 	return runs
 }
 
-// A labelled run has the name of its variant.
-type labelled struct {
-	Run
+// A variantRun has the name of its variant.
+type variantRun struct {
+	NoteRun
 	variant string
 }
 
 // command is how a run was asked for, "" if nobody knows.
-func command(r Run) string {
+func command(r NoteRun) string {
 	if len(r.Env.Invocation) == 0 {
 		return ""
 	}
@@ -269,8 +269,8 @@ func hide(name, value string) string {
 }
 
 // serving is what is known of the environment of the server, if that was recorded.
-func serving(of func(*environment.Environment) []string) func(Run) []string {
-	return func(r Run) []string {
+func serving(of func(*environment.Environment) []string) func(NoteRun) []string {
+	return func(r NoteRun) []string {
 		if r.Env.Serving == nil {
 			return nil
 		}
@@ -319,8 +319,8 @@ func weightsOf(e *environment.Environment) []string {
 }
 
 // arguments are the command lines of servers, each with the variables that engines read.
-func (w *writer) arguments(runs []labelled) {
-	groups := grouped(runs, func(r Run) string {
+func (w *noteWriter) arguments(runs []variantRun) {
+	groups := grouped(runs, func(r NoteRun) string {
 		if r.Env.Serving == nil || r.Env.Serving.Process == nil {
 			return ""
 		}

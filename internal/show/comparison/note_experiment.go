@@ -21,7 +21,7 @@ type Experiment struct {
 	Name string
 	File string // as YAML, without secrets
 	// Variants are called by letters in orders: the first is A.
-	Variants []Described
+	Variants []NoteVariant
 	// Orders are the legs that are evidence, a row of letters for each block: ABBA. A leg that
 	// was lost is a dot. Confirming are those of the confirmation of Winner.
 	Orders, Confirming []string
@@ -34,16 +34,16 @@ type Experiment struct {
 	Steady             bool // warmed up until steady, else as the workload says
 	Looks              compare.Looks
 	Ended              plan.Message // why it ended
-	Lost               []Lost
+	Lost               []LostLeg
 	Cost               plan.Message
 	Advice             []string // what comparison is worth making, after an A/A experiment
 }
 
-// A Described variant has what was measured of it: a command, an address, a profile.
-type Described struct{ Name, What string }
+// A NoteVariant has what was measured of it: a command, an address, a profile.
+type NoteVariant struct{ Name, What string }
 
-// A Lost leg failed, and is not judged.
-type Lost struct {
+// A LostLeg failed, and is not judged.
+type LostLeg struct {
 	Leg     int
 	Variant string
 	Why     plan.Message
@@ -68,7 +68,7 @@ func Letter(i int) string {
 }
 
 // measured is how the runs of an experiment were made, and its file.
-func (w *writer) measured() {
+func (w *noteWriter) measured() {
 	e := w.note.Experiment
 	if e == nil {
 		return
@@ -98,7 +98,7 @@ func (w *writer) measured() {
 	w.add(doc.Folded{Title: w.Word("note.file"), Items: []doc.Item{doc.Pre{Language: "yaml", Text: secret.Mask(e.File)}}})
 }
 
-func (w *writer) saySentence(m plan.Message) string {
+func (w *noteWriter) saySentence(m plan.Message) string {
 	if m.IsZero() {
 		return ""
 	}
@@ -112,7 +112,7 @@ func capital(s string) string {
 }
 
 // letters says which variant each letter is, and what was measured of it.
-func (w *writer) letters(e Experiment) {
+func (w *noteWriter) letters(e Experiment) {
 	table := doc.Grid{Rows: [][]string{{"", w.Word("experiments.variant"), w.Word("note.what")}}}
 	for i, v := range e.Variants {
 		what := "-"
@@ -125,7 +125,7 @@ func (w *writer) letters(e Experiment) {
 }
 
 // order is that of the legs.
-func (w *writer) order(e Experiment) []string {
+func (w *noteWriter) order(e Experiment) []string {
 	kind := plan.Code("note.order-abba")
 	if e.Squares {
 		kind = "note.order-squares"
@@ -141,7 +141,7 @@ func (w *writer) order(e Experiment) []string {
 const whatColumns = 100
 
 // warmUp is how many waves it took until the server was steady.
-func (w *writer) warmUp(e Experiment) string {
+func (w *noteWriter) warmUp(e Experiment) string {
 	var waves []int
 	restless := 0
 	for _, r := range w.runs() {
@@ -163,7 +163,7 @@ func (w *writer) warmUp(e Experiment) string {
 }
 
 // cache is the declared state of the server's cache, and in how many runs it was proved.
-func (w *writer) cache() (said []string) {
+func (w *noteWriter) cache() (said []string) {
 	declared, proofs := "", map[metrics.Proof]int{}
 	low, high, counted, n := 1.0, 0.0, 0, 0
 	for _, r := range w.runs() {
@@ -190,7 +190,7 @@ func (w *writer) cache() (said []string) {
 }
 
 // stalls are the times in which the streams of a run stood still.
-func (w *writer) stalls() string {
+func (w *noteWriter) stalls() string {
 	n, longest, leg, variant, runs := 0, 0.0, 0, "", w.runs()
 	for _, r := range runs {
 		if len(r.Digest.Timeline.Stalls) > 0 {
@@ -212,7 +212,7 @@ func (w *writer) stalls() string {
 }
 
 // looks are how often it was judged, and why it ended.
-func (w *writer) looks(e Experiment) []string {
+func (w *noteWriter) looks(e Experiment) []string {
 	if e.Looks.Most > 1 {
 		return []string{w.Word("note.looks-some", "done", e.Looks.Done, "most", e.Looks.Most), w.saySentence(e.Ended)}
 	}
@@ -220,7 +220,7 @@ func (w *writer) looks(e Experiment) []string {
 }
 
 // lost are the legs that failed.
-func (w *writer) lost(e Experiment) (said []string) {
+func (w *noteWriter) lost(e Experiment) (said []string) {
 	for _, l := range e.Lost {
 		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", l.Variant, "why", doc.Cut(w.Say(l.Why), whyColumns))))
 	}
@@ -235,7 +235,7 @@ const whyColumns = 400
 
 // underLoad is the time of all runs, which is not that of the experiment where they were
 // simulated.
-func (w *writer) underLoad() string {
+func (w *noteWriter) underLoad() string {
 	var all time.Duration
 	virtual := false
 	for _, r := range w.runs() {

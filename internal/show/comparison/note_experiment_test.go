@@ -80,10 +80,10 @@ func ofExperiment(t *testing.T, lang string) Note {
 		Runs: runsOf(t, slices.Concat(base, rope, pad, fresh, again)...),
 		Experiment: &Experiment{
 			Name: "vision", File: "version: 1\nname: vision\nserver:\n  command: serve --api-key sk-abcdefgh12345\n", Squares: true, Servers: ServersPerLeg,
-			Variants: []Described{{"base", "serve M"}, {"rope", "serve M --api-key sk-abcdefgh12345 | tee"}, {"pad", ""}}, Orders: []string{"ABC", "CB·A"}, Confirming: []string{"ACCA"},
+			Variants: []NoteVariant{{"base", "serve M"}, {"rope", "serve M --api-key sk-abcdefgh12345 | tee"}, {"pad", ""}}, Orders: []string{"ABC", "CB·A"}, Confirming: []string{"ACCA"},
 			Winner: "pad", Starts: plan.Say("experiment.starts", "starts", 11, "cold", 41*time.Second, "warm", 12*time.Second), Seed: 7, Runs: 1, Steady: true,
 			Looks: compare.Looks{Done: 2, Most: 8}, Ended: plan.Say("experiment.ended-verdict", "blocks", 2),
-			Lost: []Lost{{Leg: 4, Variant: "rope", Why: plan.Say("experiment.server-died", "why", "exit code 1")}},
+			Lost: []LostLeg{{Leg: 4, Variant: "rope", Why: plan.Say("experiment.server-died", "why", "exit code 1")}},
 			Cost: plan.Say("experiment.cost", "legs", 10, "blocks", 2, "confirms", 1, "runs", 10, "spent", 754*time.Second, "ready", 150*time.Second),
 		},
 	}

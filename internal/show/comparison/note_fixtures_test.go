@@ -146,10 +146,10 @@ func tableOf(t *testing.T, tr *trace.Trace) string {
 }
 
 // runsOf keeps traces.
-func runsOf(t *testing.T, traces ...*trace.Trace) (runs []Run) {
+func runsOf(t *testing.T, traces ...*trace.Trace) (runs []NoteRun) {
 	t.Helper()
 	for _, tr := range traces {
-		runs = append(runs, NewRun(tr, tableOf(t, tr)))
+		runs = append(runs, NewNoteRun(tr, tableOf(t, tr)))
 	}
 	return runs
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A Plot is one of the plots of a note.
-type Plot struct {
+// A NotePlot is one of the plots of a note.
+type NotePlot struct {
 	Name string // changes, ttft, itl, output, timeline-1, meanwhile-1; of further workloads 2-ttft
 	Draw func(io.Writer) error
 }
 
 // Plots are all that the note shows.
-func (n Note) Plots() (all []Plot) {
+func (n Note) Plots() (all []NotePlot) {
 	w := n.writer()
 	for i, load := range n.Comparison.Workloads {
 		prefix := ""
@@ -32,13 +32,13 @@ func (n Note) Plots() (all []Plot) {
 			prefix = fmt.Sprintf("%d-", i+1)
 		}
 		for _, f := range slices.Concat(w.changes(load), w.meanwhile(load), w.curves(load), w.timelines(load)) {
-			all = append(all, Plot{prefix + f.name, f.draw})
+			all = append(all, NotePlot{prefix + f.name, f.draw})
 		}
 	}
 	return all
 }
 
-func (w *writer) drawings() {
+func (w *noteWriter) drawings() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
 		plots, timelines := w.changes(load), append(w.timelines(load), w.meanwhile(load)...)
@@ -65,7 +65,7 @@ func (w *writer) drawings() {
 }
 
 // drawAll draws plots of a workload into files.
-func (w *writer) drawAll(load int, plots []figure) (images []doc.Item) {
+func (w *noteWriter) drawAll(load int, plots []notePlot) (images []doc.Item) {
 	for _, p := range plots {
 		name := path.Join(w.note.Folder, fmt.Sprintf("%d-%s.svg", load+1, p.name))
 		var data bytes.Buffer
@@ -73,14 +73,14 @@ func (w *writer) drawAll(load int, plots []figure) (images []doc.Item) {
 			w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(load), err))
 			continue
 		}
-		w.plots = append(w.plots, File{Name: name, Data: data.Bytes()})
+		w.plots = append(w.plots, NoteFile{Name: name, Data: data.Bytes()})
 		images = append(images, doc.Image{Title: p.title, Path: name, Caption: p.caption})
 	}
 	return images
 }
 
 // changes are dots, which tables have too.
-func (w *writer) changes(load compare.Workload) []figure {
+func (w *noteWriter) changes(load compare.Workload) []notePlot {
 	if len(load.Variants) < 2 {
 		return nil
 	}
@@ -103,13 +103,13 @@ func (w *writer) changes(load compare.Workload) []figure {
 	}) {
 		caption = w.Word("note.changes", args...)
 	}
-	return []figure{{"changes", title, caption, func(out io.Writer) error {
+	return []notePlot{{"changes", title, caption, func(out io.Writer) error {
 		return plot.Changes(out, w.Language, dots)
 	}}}
 }
 
 // dotRow is a figure in a plot of changes; ok if there is a change in it.
-func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, ok bool) {
+func (w *noteWriter) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, ok bool) {
 	row.Name = w.Title(r.Quantity)
 	same := func(o compare.Row) bool {
 		return o.Quantity.Name == r.Quantity.Name && o.Definition.ID != r.Definition.ID
@@ -133,7 +133,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, 
 }
 
 // curves are the plots in which all variants are, of runs that have records.
-func (w *writer) curves(load compare.Workload) (plots []figure) {
+func (w *noteWriter) curves(load compare.Workload) (plots []notePlot) {
 	var variants []plot.Curves
 	several := false
 	for _, v := range load.Variants {
@@ -155,7 +155,7 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 		if several {
 			caption = w.Join("sentence", caption, w.Word(together))
 		}
-		plots = append(plots, figure{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
+		plots = append(plots, notePlot{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
 	}
 	has := func(is func(plot.Digest) bool) bool {
 		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
@@ -173,7 +173,7 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 }
 
 // timelines are of the first run of each variant.
-func (w *writer) timelines(load compare.Workload) (plots []figure) {
+func (w *noteWriter) timelines(load compare.Workload) (plots []notePlot) {
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Timeline.Spans) == 0 {
@@ -182,7 +182,7 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 		l := runs[0].Digest.Timeline
 		title := w.Word("plot.requests", "variant", w.Called(v))
 		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", v.Name)}, w.thinned(l.Every, len(runs))...)...)
-		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
+		plots = append(plots, notePlot{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
 	}
@@ -190,14 +190,14 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 }
 
 // meanwhile is what was sampled beside the first run of each variant.
-func (w *writer) meanwhile(load compare.Workload) (plots []figure) {
+func (w *noteWriter) meanwhile(load compare.Workload) (plots []notePlot) {
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Strips) == 0 {
 			continue
 		}
 		d := runs[0].Digest
-		plots = append(plots, figure{
+		plots = append(plots, notePlot{
 			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", v.Name),
 			func(out io.Writer) error { return plot.Meanwhile(out, w.Language, v.Name, d) },
 		})
@@ -206,7 +206,7 @@ func (w *writer) meanwhile(load compare.Workload) (plots []figure) {
 }
 
 // thinned says what a timeline leaves out.
-func (w *writer) thinned(every, runs int) (said []string) {
+func (w *noteWriter) thinned(every, runs int) (said []string) {
 	if every > 1 {
 		said = append(said, w.Word("note.timeline-thinned", "every", every))
 	}
@@ -216,8 +216,8 @@ func (w *writer) thinned(every, runs int) (said []string) {
 	return said
 }
 
-// A figure is a plot that can be drawn of a workload.
-type figure struct {
+// A notePlot is a plot that can be drawn of a workload.
+type notePlot struct {
 	name, title, caption string
 	draw                 func(io.Writer) error
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // results are the tables, folded where they are many.
-func (w *writer) results() {
+func (w *noteWriter) results() {
 	if len(w.note.Runs) == 0 {
 		return
 	}
@@ -39,7 +39,7 @@ func (w *writer) results() {
 // unfolded is how many tables a note shows at once.
 const unfolded = 2
 
-func (w *writer) tables(runs []Run) (items []doc.Item) {
+func (w *noteWriter) tables(runs []NoteRun) (items []doc.Item) {
 	for _, r := range runs {
 		items = append(items, w.table(r)...)
 	}
@@ -47,7 +47,7 @@ func (w *writer) tables(runs []Run) (items []doc.Item) {
 }
 
 // table is the result table of a run, after its name.
-func (w *writer) table(r Run) []doc.Item {
+func (w *noteWriter) table(r NoteRun) []doc.Item {
 	said := doc.Join(" · ", doc.Code(r.ID), stamp(r.Started))
 	if o := r.Origin; o != nil {
 		said = doc.Code(report.Place(o.File, o.Line))
@@ -56,14 +56,14 @@ func (w *writer) table(r Run) []doc.Item {
 }
 
 // method is how the figures were come by, in three lines.
-func (w *writer) method() {
+func (w *noteWriter) method() {
 	lines := doc.List{w.Word("note.no-tests")}
 	if tests := w.tests(); len(tests) > 0 {
 		c := w.note.Comparison
 		lines = doc.List{w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), w.Word("note.tests", "tests", tests)}
 	}
 	lines = append(lines, w.definitions()...)
-	if slices.ContainsFunc(w.note.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
+	if slices.ContainsFunc(w.note.Runs, func(r NoteRun) bool { return len(r.Digest.TTFT) > 0 }) {
 		lines = append(lines, w.Word("note.plot-rules"))
 	}
 	w.section(1, w.Word("note.method"))
@@ -71,7 +71,7 @@ func (w *writer) method() {
 }
 
 // tests are what changes rest on, each once.
-func (w *writer) tests() (tests []string) {
+func (w *noteWriter) tests() (tests []string) {
 	for _, load := range w.note.Comparison.Workloads {
 		for _, c := range load.Changes() {
 			if t := w.Say(c.Test); t != "" && !slices.Contains(tests, t) {
@@ -83,7 +83,7 @@ func (w *writer) tests() (tests []string) {
 }
 
 // definitions say by whose rules the figures are, and what those rules are.
-func (w *writer) definitions() (lines []string) {
+func (w *noteWriter) definitions() (lines []string) {
 	var groups doc.Groups
 	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
@@ -104,7 +104,7 @@ var defined = []string{"ttft", "tpot", "itl", "icl"}
 
 // legs are the figures of a workload leg by leg, in the order in which they ran, and the
 // result table of one run of each variant, all folded.
-func (w *writer) legs(load compare.Workload) {
+func (w *noteWriter) legs(load compare.Workload) {
 	runs := 0
 	for _, v := range load.Variants {
 		runs += len(v.Runs)
@@ -122,13 +122,13 @@ func (w *writer) legs(load compare.Workload) {
 
 // A legRow is a run in a table of legs.
 type legRow struct {
-	Run
+	NoteRun
 	variant string
 	figures []string
 }
 
 // legTable has a row for each run.
-func (w *writer) legTable(load compare.Workload) doc.Grid {
+func (w *noteWriter) legTable(load compare.Workload) doc.Grid {
 	rows := wholeRows(load)
 	head := []string{w.Word("experiments.leg"), w.Word("experiments.block"), w.Word("experiments.variant")}
 	for _, r := range rows {
@@ -142,7 +142,7 @@ func (w *writer) legTable(load compare.Workload) doc.Grid {
 			if !ok || r.Leg == nil {
 				continue
 			}
-			one := legRow{Run: r, variant: v.Name}
+			one := legRow{NoteRun: r, variant: v.Name}
 			for _, row := range rows {
 				one.figures = append(one.figures, w.Value(row, row.Cells[i].Values[k]))
 			}
@@ -160,7 +160,7 @@ func (w *writer) legTable(load compare.Workload) doc.Grid {
 	for _, r := range all {
 		cells := append([]string{fmt.Sprint(r.Leg.Position), fmt.Sprint(r.Leg.Block), r.variant}, r.figures...)
 		if waves {
-			cells = append(cells, w.waves(r.Run))
+			cells = append(cells, w.waves(r.NoteRun))
 		}
 		table.Rows = append(table.Rows, append(cells, doc.Code(r.ID)))
 	}
@@ -168,7 +168,7 @@ func (w *writer) legTable(load compare.Workload) doc.Grid {
 }
 
 // waves are those of the warm-up of a run, and whether it came to rest.
-func (w *writer) waves(r Run) string {
+func (w *noteWriter) waves(r NoteRun) string {
 	if r.WarmUp == nil {
 		return "-"
 	}

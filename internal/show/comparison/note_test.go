@@ -24,7 +24,7 @@ func notes(t *testing.T) map[string]Note {
 	}
 }
 
-func write(t *testing.T, n Note) Page {
+func write(t *testing.T, n Note) NotePage {
 	t.Helper()
 	page, err := n.Write()
 	if err != nil {
@@ -180,7 +180,7 @@ func TestNotesOfLittle(t *testing.T) {
 func TestRunsAreSmall(t *testing.T) {
 	tr := streamed("a", 1)
 	tr.Run.Probes = []*trace.Record{{}}
-	if r := NewRun(tr, "\n=== table ===\n\n"); r.Probes != nil || r.Table != "=== table ===" || len(r.Digest.TTFT) == 0 {
+	if r := NewNoteRun(tr, "\n=== table ===\n\n"); r.Probes != nil || r.Table != "=== table ===" || len(r.Digest.TTFT) == 0 {
 		t.Errorf("%+v", r)
 	}
 }

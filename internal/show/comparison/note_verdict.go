@@ -12,7 +12,7 @@ import (
 )
 
 // verdict is what a colleague can act on, what stands in its way, and what it supposes.
-func (w *writer) verdict() {
+func (w *noteWriter) verdict() {
 	w.section(1, w.Word("note.verdict"))
 	loads := w.note.Comparison.Workloads
 	if len(loads) == 0 {
@@ -52,7 +52,7 @@ func (w *writer) verdict() {
 }
 
 // caveats are what a reader has to know before the figures, each once.
-func (w *writer) caveats() (all doc.Lines) {
+func (w *noteWriter) caveats() (all doc.Lines) {
 	add := func(load int, said string) {
 		if load >= 0 && len(w.note.Comparison.Workloads) > 1 {
 			said = w.Of(w.name(load), said)
@@ -83,11 +83,11 @@ func (w *writer) caveats() (all doc.Lines) {
 }
 
 // warnings are what stands in the way of trusting the figures of a workload.
-func (w *writer) warnings(load compare.Workload) (lines []string) {
+func (w *noteWriter) warnings(load compare.Workload) (lines []string) {
 	var interrupted, others []string
 	for _, v := range load.Variants {
 		lines = append(lines, w.doubts(v)...)
-		if slices.ContainsFunc(w.runsOf(v), func(r Run) bool { return r.Status == trace.Interrupted }) {
+		if slices.ContainsFunc(w.runsOf(v), func(r NoteRun) bool { return r.Status == trace.Interrupted }) {
 			interrupted = append(interrupted, v.Name)
 		}
 	}
@@ -104,7 +104,7 @@ func (w *writer) warnings(load compare.Workload) (lines []string) {
 }
 
 // doubts are the runs of a variant that are not valid, and why.
-func (w *writer) doubts(v compare.Variant) (lines []string) {
+func (w *noteWriter) doubts(v compare.Variant) (lines []string) {
 	for i, ref := range v.Runs {
 		code := map[trace.Validity]plan.Code{trace.Invalid: "note.invalid", trace.Doubtful: "note.doubtful"}[ref.Verdict]
 		if code == "" {
@@ -124,7 +124,7 @@ func (w *writer) doubts(v compare.Variant) (lines []string) {
 }
 
 // noise is how much repeated runs differ.
-func (w *writer) noise(load compare.Workload) doc.Lines {
+func (w *noteWriter) noise(load compare.Workload) doc.Lines {
 	var parts []string
 	if len(load.Variants) > 1 {
 		for r, c := range mainChanges(load, 1) {

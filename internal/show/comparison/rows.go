@@ -11,7 +11,7 @@ import (
 )
 
 // rows are those of the table.
-func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []doc.Row) {
+func (w Phrases) rows(load compare.Workload, shown []compare.Row) (rows []doc.Row) {
 	ids, mixed, places := definitionIDs(shown), onMixedBases(load), columnPlaces(load, shown)
 	for _, r := range shown {
 		s := scaleOf(r)
@@ -44,7 +44,7 @@ func columnPlaces(load compare.Workload, rows []compare.Row) []int {
 	return places
 }
 
-func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) doc.Cell {
+func (w Phrases) cell(s scale, c compare.Cell, mixed bool, places int) doc.Cell {
 	out := doc.Cell{Value: s.value(c), Within: w.valueRange(s, c)}
 	if ch := c.Change; ch != nil {
 		out.Change, out.Interval = w.change(*ch, s, places), w.interval(*ch, s, places)
@@ -61,7 +61,7 @@ func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) doc.Cell {
 }
 
 // verdict is the word on a change, and how to take it.
-func (w Words) verdict(c compare.Change) (string, doc.Tone) {
+func (w Phrases) verdict(c compare.Change) (string, doc.Tone) {
 	code, t := verdictCode(c)
 	if w.AA() && c.Basis.Decides() {
 		code, t = verdictOfTheSame(code), doc.Neutral
@@ -94,7 +94,7 @@ func verdictOfTheSame(code plan.Code) plan.Code {
 }
 
 // why is what a change rests on.
-func (w Words) why(c compare.Change) string {
+func (w Phrases) why(c compare.Change) string {
 	var parts []string
 	if !c.Test.IsZero() {
 		parts = append(parts, doc.Clean(w.Say(c.Test)))
@@ -119,11 +119,11 @@ type mark struct {
 	mark   string
 	means  plan.Code
 	number string
-	on     func(marked) bool
+	on     func(shownChange) bool
 }
 
 // legend explains the marks that occur.
-func (w Words) legend(c compare.Comparison, all bool) (lines doc.Lines) {
+func (w Phrases) legend(c compare.Comparison, all bool) (lines doc.Lines) {
 	changes, marks := w.marked(c, all), w.marks()
 	if w.AA() {
 		marks = w.marksOfTheSame()
@@ -136,17 +136,17 @@ func (w Words) legend(c compare.Comparison, all bool) (lines doc.Lines) {
 	return lines
 }
 
-func (w Words) marks() []mark {
-	is := func(code plan.Code) func(marked) bool {
-		return func(c marked) bool { verdict, _ := verdictCode(c.Change); return verdict == code }
+func (w Phrases) marks() []mark {
+	is := func(code plan.Code) func(shownChange) bool {
+		return func(c shownChange) bool { verdict, _ := verdictCode(c.Change); return verdict == code }
 	}
-	more := func(legs bool) func(marked) bool {
-		return func(c marked) bool { return c.open() && c.More > 0 && legs == (c.Basis == compare.Blocks) }
+	more := func(legs bool) func(shownChange) bool {
+		return func(c shownChange) bool { return c.open() && c.More > 0 && legs == (c.Basis == compare.Blocks) }
 	}
 	return []mark{
-		{"[a, b]", "mark.interval", w.level(), func(c marked) bool { return c.Interval != nil }},
-		{w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(), func(c marked) bool { return c.Verdict.Differs() }},
-		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c marked) bool {
+		{"[a, b]", "mark.interval", w.level(), func(c shownChange) bool { return c.Interval != nil }},
+		{w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(), func(c shownChange) bool { return c.Verdict.Differs() }},
+		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c shownChange) bool {
 			return c.Small && c.Verdict != compare.Same
 		}},
 		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
@@ -154,28 +154,28 @@ func (w Words) marks() []mark {
 		{w.Word("change.unknown"), "mark.unknown", "", is("change.unknown")},
 		{w.Word("change.more-some"), "mark.more", "", more(false)},
 		{w.Word("change.more-some-legs"), "mark.more-legs", "", more(true)},
-		{w.Word("change.unknown") + " [+a, +b]", "mark.corrected", "", func(c marked) bool {
+		{w.Word("change.unknown") + " [+a, +b]", "mark.corrected", "", func(c shownChange) bool {
 			return c.open() && c.Interval != nil && c.Interval.Low*c.Interval.High > 0
 		}},
 		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
 		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
 		{w.Word("change.survivors"), "mark.survivors", "", is("change.survivors")},
-		{w.Word("change.never", "before", false), "failures.never", "", func(c marked) bool { return c.Open.Code == compare.NeverAnswered }},
-		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "", func(c marked) bool { return c.Tentative }},
-		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c marked) bool { return c.mixed && c.Basis == compare.Borrowed }},
+		{w.Word("change.never", "before", false), "failures.never", "", func(c shownChange) bool { return c.Open.Code == compare.NeverAnswered }},
+		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "", func(c shownChange) bool { return c.Tentative }},
+		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c shownChange) bool { return c.mixed && c.Basis == compare.Borrowed }},
 	}
 }
 
 // marksOfTheSame are those of an A/A experiment.
-func (w Words) marksOfTheSame() []mark {
-	is := func(code plan.Code) func(marked) bool {
-		return func(c marked) bool {
+func (w Phrases) marksOfTheSame() []mark {
+	is := func(code plan.Code) func(shownChange) bool {
+		return func(c shownChange) bool {
 			verdict, _ := verdictCode(c.Change)
 			return verdictOfTheSame(verdict) == code
 		}
 	}
 	return []mark{
-		{"[a, b]", "mark.interval", w.level(), func(c marked) bool { return c.Interval != nil }},
+		{"[a, b]", "mark.interval", w.level(), func(c shownChange) bool { return c.Interval != nil }},
 		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
 		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
 		{w.Word("change.noise-only"), "mark.noise-only", w.margin(), is("change.noise-only")},
@@ -183,25 +183,25 @@ func (w Words) marksOfTheSame() []mark {
 	}
 }
 
-// A marked change stands in a table, which may be on mixed bases.
-type marked struct {
+// A shownChange stands in a table, which may be on mixed bases.
+type shownChange struct {
 	compare.Change
 	mixed bool
 }
 
 // open: nothing can be told of it.
-func (c marked) open() bool {
+func (c shownChange) open() bool {
 	return c.Verdict == compare.CannotTell && !c.Apart && c.Open.Code != compare.FailuresDiffer
 }
 
 // marked are the changes in the tables.
-func (w Words) marked(c compare.Comparison, all bool) (changes []marked) {
+func (w Phrases) marked(c compare.Comparison, all bool) (changes []shownChange) {
 	for _, load := range c.Workloads {
 		shown, _, _ := divide(load, all, asked(c, load))
 		mixed := onMixedBases(load)
 		for r, c := range (compare.Workload{Rows: shown}).Changes() {
 			if !r.Constant {
-				changes = append(changes, marked{*c, mixed})
+				changes = append(changes, shownChange{*c, mixed})
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // section is one workload: what was compared and the bottom line, the table, and what a reader of
 // the table has to know.
-func (w Words) section(load compare.Workload, number int, o Options, asked []string) doc.Section {
+func (w Phrases) section(load compare.Workload, number int, o Options, asked []string) doc.Section {
 	shown, alike, further := divide(load, o.All, asked)
 	table := doc.Table{Rule: w.Word("comparison.figure"), Change: w.Word("comparison.change"), Band: w.c.Margin}
 	for _, v := range load.Variants {
@@ -53,7 +53,7 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 
 // remarks are what a reader of the rows that are shown has to know: noise, drift and order,
 // notes, and by whose rules the figures are.
-func (w Words) remarks(load compare.Workload, shown []compare.Row) doc.Lines {
+func (w Phrases) remarks(load compare.Workload, shown []compare.Row) doc.Lines {
 	said := w.layout(load)
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
@@ -124,7 +124,7 @@ func nonempty(lines ...doc.Line) doc.Lines {
 
 // variants are lines that say which is the baseline, and how many runs of each there
 // are: once, if of each as many.
-func (w Words) variants(load compare.Workload) (lines doc.Lines) {
+func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 	if len(load.Variants) == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func filesOf(load compare.Workload) (files []string) {
 }
 
 // Runs is how many runs a variant has: 5 runs, one table. Of simulated ones it says so.
-func (w Words) Runs(v compare.Variant) string {
+func (w Phrases) Runs(v compare.Variant) string {
 	doubtful, mixed := 0, false
 	if said := w.legs(v); said != "" {
 		return said
@@ -190,7 +190,7 @@ func (w Words) Runs(v compare.Variant) string {
 
 // legs is how many legs of an experiment a variant has, and how many runs, if those are more;
 // "" of other runs.
-func (w Words) legs(v compare.Variant) string {
+func (w Phrases) legs(v compare.Variant) string {
 	legs, doubtful := map[int]bool{}, map[int]bool{}
 	for _, r := range v.Runs {
 		if r.Leg == 0 {
@@ -216,7 +216,7 @@ func (w Words) legs(v compare.Variant) string {
 }
 
 // alike are rows that are so.
-func (w Words) alike(rows []compare.Row) string {
+func (w Phrases) alike(rows []compare.Row) string {
 	parts := make([]string, len(rows))
 	for i, r := range rows {
 		s := scaleOf(r)
@@ -232,7 +232,7 @@ func (w Words) alike(rows []compare.Row) string {
 func byCenter(a, b compare.Cell) int { return cmp.Compare(a.Center, b.Center) }
 
 // hidden names rows that a flag shows.
-func (w Words) hidden(rows []compare.Row) string {
+func (w Phrases) hidden(rows []compare.Row) string {
 	if len(rows) == 0 {
 		return ""
 	}
@@ -256,7 +256,7 @@ func saidAbove(note plan.Message, load compare.Workload) bool {
 }
 
 // definitions are footnotes: by whose rules figures were made.
-func (w Words) definitions(rows []compare.Row) (notes []string) {
+func (w Phrases) definitions(rows []compare.Row) (notes []string) {
 	for i, id := range definitionIDs(rows) {
 		switch said := w.definition(id); {
 		case id == "":
@@ -290,7 +290,7 @@ func definitionIDs(rows []compare.Row) (ids []string) {
 }
 
 // definition names one, which may be one of several that a tool has.
-func (w Words) definition(id string) string {
+func (w Phrases) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
 	if several {
@@ -300,7 +300,7 @@ func (w Words) definition(id string) string {
 }
 
 // meanings are what rows by a definition that few are by count from and to.
-func (w Words) meanings(rows []compare.Row, id string) string {
+func (w Phrases) meanings(rows []compare.Row, id string) string {
 	var parts []string
 	for _, r := range rows {
 		if d := r.Definition; d.ID == id && d.Says != "" {

@@ -16,7 +16,7 @@ import (
 // gates, and for each variant of each workload its bottom line and a table of the main
 // figures. The level of headings is that of Options.
 func Summary(out io.Writer, c compare.Comparison, o Options) error {
-	s := summary{Words: NewWords(c, cmp.Or(o.Lang, words.In(words.Default))), heading: cmp.Or(o.Heading, 2)}
+	s := summary{Phrases: NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default))), heading: cmp.Or(o.Heading, 2)}
 	var kinds doc.Lines
 	if said := s.Kinds(); said != "" {
 		kinds = doc.Lines{s.line("label.simulated", bounded(said, saidColumns))}
@@ -38,7 +38,7 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 
 // A summary is one in the making.
 type summary struct {
-	Words
+	Phrases
 	text    strings.Builder
 	heading int
 }
@@ -63,7 +63,7 @@ func (s *summary) full(rest int) bool {
 const summaryBytes = 256 << 10
 
 // overall is the verdict in a word: of the gates, or of the main figures.
-func (w Words) overall() string {
+func (w Phrases) overall() string {
 	if len(w.c.Gates) > 0 {
 		worst := inGravity(w.c.Gates)[0].Outcome
 		n := 0
@@ -83,7 +83,7 @@ func (w Words) overall() string {
 }
 
 // tentative reports whether a main figure that differs is of two sessions.
-func (w Words) tentative() bool {
+func (w Phrases) tentative() bool {
 	for _, load := range w.c.Workloads {
 		for i := range load.Variants {
 			for _, c := range mainChanges(load, i) {
@@ -97,7 +97,7 @@ func (w Words) tentative() bool {
 }
 
 // settledVerdicts are those of the main figures.
-func (w Words) settledVerdicts() map[compare.Verdict]bool {
+func (w Phrases) settledVerdicts() map[compare.Verdict]bool {
 	seen := map[compare.Verdict]bool{}
 	for _, load := range w.c.Workloads {
 		for i := range load.Variants {
@@ -145,7 +145,7 @@ func inGravity(gates []compare.GateResult) []compare.GateResult {
 }
 
 // briefGates are the first gates, with names of bounded length.
-func (w Words) briefGates() (said doc.Lines) {
+func (w Phrases) briefGates() (said doc.Lines) {
 	all := inGravity(w.c.Gates)
 	for _, g := range all[:min(len(all), mostGates)] {
 		g.Variant, g.Workload, g.Gate.Text = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns), bounded(g.Gate.Text, nameColumns)
@@ -176,7 +176,7 @@ func (s *summary) brief(load compare.Workload) {
 }
 
 // briefTable is the main figures of a variant and of the baseline.
-func (w Words) briefTable(load compare.Workload, variant int) doc.Grid {
+func (w Phrases) briefTable(load compare.Workload, variant int) doc.Grid {
 	table := doc.Grid{Align: "lrrrll", Padded: true, Rows: [][]string{{
 		w.Word("comparison.figure"), bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
 		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
@@ -193,7 +193,7 @@ func (w Words) briefTable(load compare.Workload, variant int) doc.Grid {
 }
 
 // briefRows are the first of the main figures, those that differ, and those of gates.
-func (w Words) briefRows(load compare.Workload, variant int) (rows []compare.Row) {
+func (w Phrases) briefRows(load compare.Workload, variant int) (rows []compare.Row) {
 	gated := map[string]bool{}
 	for _, g := range w.c.Gates {
 		gated[g.Gate.Name] = true

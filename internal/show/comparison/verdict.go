@@ -19,7 +19,7 @@ type Part struct {
 
 // Headline is what an experiment of several variants says of a load: which are better, and
 // which worse.
-func (w Words) Headline(load compare.Workload) (parts []Part) {
+func (w Phrases) Headline(load compare.Workload) (parts []Part) {
 	for i := 1; i < len(load.Variants); i++ {
 		for _, p := range w.Verdict(load, i) {
 			if p.tone == doc.Good || p.tone == doc.Bad {
@@ -36,8 +36,8 @@ func (w Words) Headline(load compare.Workload) (parts []Part) {
 // Verdict is what is known of a variant of an experiment: where it is better and where it is
 // worse than the baseline, by how much, and what is open. The first part names the variant. Of
 // several variants it is brief.
-func (w Words) Verdict(load compare.Workload, variant int) []Part {
-	v := verdict{Words: w, load: load, variant: variant, brief: len(load.Variants) > 2, subject: doc.Clean(load.Variants[variant].Name)}
+func (w Phrases) Verdict(load compare.Workload, variant int) []Part {
+	v := verdictMaker{Phrases: w, load: load, variant: variant, brief: len(load.Variants) > 2, subject: doc.Clean(load.Variants[variant].Name)}
 	t := load.Variants[variant].Tally
 	switch {
 	case t == nil || len(t.All) == 0:
@@ -54,9 +54,9 @@ func (w Words) Verdict(load compare.Workload, variant int) []Part {
 	return v.parts
 }
 
-// A verdict is one in the making.
-type verdict struct {
-	Words
+// A verdictMaker is one in the making.
+type verdictMaker struct {
+	Phrases
 	load    compare.Workload
 	variant int
 	brief   bool
@@ -72,7 +72,7 @@ const (
 	openFigures = 2
 )
 
-func (v *verdict) add(code plan.Code, t doc.Tone, said string) {
+func (v *verdictMaker) add(code plan.Code, t doc.Tone, said string) {
 	p := Part{Lead: v.Word(code, "variant", v.subject, "margin", v.margin()), Text: said, tone: t}
 	v.parts, v.subject = append(v.parts, p), ""
 }
@@ -91,7 +91,7 @@ var kinds = []struct {
 }
 
 // tally says what the changes of a variant come to.
-func (v *verdict) tally(t compare.Tally) {
+func (v *verdictMaker) tally(t compare.Tally) {
 	v.fresh(t)
 	for _, kind := range kinds {
 		if len(v.said) > 0 && kind.small {
@@ -116,7 +116,7 @@ func (v *verdict) tally(t compare.Tally) {
 
 // confirmed says of a confirmation what became of the figures that the choice was made by:
 // those in which the variant was better.
-func (v *verdict) confirmed(t compare.Tally) {
+func (v *verdictMaker) confirmed(t compare.Tally) {
 	if v.load.Layout == nil || !v.load.Layout.Confirms {
 		return
 	}
@@ -142,14 +142,14 @@ func (v *verdict) confirmed(t compare.Tally) {
 }
 
 // chosenBy are the rows in which the variant was better in the legs that it was chosen by.
-func (v *verdict) chosenBy(t compare.Tally) (rows []int) {
+func (v *verdictMaker) chosenBy(t compare.Tally) (rows []int) {
 	at := slices.IndexFunc(v.c.Workloads, func(l compare.Workload) bool {
 		return l.Name == v.load.Name && l.Layout != nil && !l.Layout.Confirms
 	})
 	if at < 0 {
 		return nil
 	}
-	first := verdict{Words: v.Words, load: v.c.Workloads[at]}
+	first := verdictMaker{Phrases: v.Phrases, load: v.c.Workloads[at]}
 	first.variant = slices.IndexFunc(first.load.Variants, func(o compare.Variant) bool { return o.Name == v.load.Variants[v.variant].Name })
 	if first.variant < 1 || first.load.Variants[first.variant].Tally == nil {
 		return nil
@@ -166,7 +166,7 @@ func (v *verdict) chosenBy(t compare.Tally) (rows []int) {
 }
 
 // amongTheSame says what an A/A experiment found: nothing, or a false alarm.
-func (v *verdict) amongTheSame(t compare.Tally) {
+func (v *verdictMaker) amongTheSame(t compare.Tally) {
 	alarms := v.rows(t, func(c compare.Change) bool { return c.Verdict.Differs() })
 	if len(alarms) > 0 {
 		v.add("verdict.alarm", doc.Unclear, v.figures(alarms))
@@ -176,7 +176,7 @@ func (v *verdict) amongTheSame(t compare.Tally) {
 }
 
 // fresh are figures that were 0, such as failures.
-func (v *verdict) fresh(t compare.Tally) {
+func (v *verdictMaker) fresh(t compare.Tally) {
 	for _, i := range t.Fresh {
 		r := v.load.Rows[i]
 		code, tone := plan.Code("verdict.better"), doc.Good
@@ -189,7 +189,7 @@ func (v *verdict) fresh(t compare.Tally) {
 
 // main are those of the main figures whose change is so, but for those of which something was
 // said.
-func (v *verdict) main(t compare.Tally, is func(compare.Change) bool) []int {
+func (v *verdictMaker) main(t compare.Tally, is func(compare.Change) bool) []int {
 	return slices.DeleteFunc(slices.Clone(t.Main), func(i int) bool {
 		c := v.load.Rows[i].Cells[v.variant].Change
 		return c == nil || !slices.Contains(t.All, i) || slices.Contains(t.Fresh, i) || slices.Contains(v.said, i) || !is(*c)
@@ -197,7 +197,7 @@ func (v *verdict) main(t compare.Tally, is func(compare.Change) bool) []int {
 }
 
 // rows are the main figures whose change is so, or where none is, others.
-func (v *verdict) rows(t compare.Tally, is func(compare.Change) bool) []int {
+func (v *verdictMaker) rows(t compare.Tally, is func(compare.Change) bool) []int {
 	if main := v.main(t, is); len(main) > 0 {
 		return main
 	}
@@ -206,7 +206,7 @@ func (v *verdict) rows(t compare.Tally, is func(compare.Change) bool) []int {
 }
 
 // figures names the first few with their changes, and where those lie.
-func (v *verdict) figures(rows []int) string {
+func (v *verdictMaker) figures(rows []int) string {
 	most := mostFigures
 	if v.brief {
 		most = fewFigures
@@ -218,7 +218,7 @@ func (v *verdict) figures(rows []int) string {
 	return v.Few(names, most)
 }
 
-func (v *verdict) figure(row int) string {
+func (v *verdictMaker) figure(row int) string {
 	r := v.load.Rows[row]
 	c := *r.Cells[v.variant].Change
 	return doc.Join(" ", v.Title(r.Quantity), v.Change(r, c), v.Interval(r, c))
@@ -226,7 +226,7 @@ func (v *verdict) figure(row int) string {
 
 // open names figures of which nothing can be told, and what would settle them: those first
 // that somebody may settle.
-func (v *verdict) open(rows []int, t compare.Tally) string {
+func (v *verdictMaker) open(rows []int, t compare.Tally) string {
 	place := func(row int) int {
 		if i := slices.Index(t.Settling, row); i >= 0 {
 			return i
@@ -252,7 +252,7 @@ func (v *verdict) open(rows []int, t compare.Tally) string {
 }
 
 // verdicts are the bottom lines of an experiment, which stand before all tables.
-func (w Words) verdicts() (all doc.Lines) {
+func (w Phrases) verdicts() (all doc.Lines) {
 	for i, load := range w.c.Workloads {
 		if saidFirst(load) {
 			all = append(all, w.verdictOn(i)...)
@@ -263,7 +263,7 @@ func (w Words) verdicts() (all doc.Lines) {
 
 // verdictOn is what is better and worse in a workload, of several variants a line for each; the
 // bottom lines where nothing can be decided.
-func (w Words) verdictOn(number int) (all doc.Lines) {
+func (w Phrases) verdictOn(number int) (all doc.Lines) {
 	load := w.c.Workloads[number]
 	label, said := bounded(w.LoadName(load, number), labelColumns), func(s string) string { return s }
 	switch {
@@ -303,7 +303,7 @@ func headlined(parts []Part) bool {
 }
 
 // SayParts says them in one line.
-func (w Words) SayParts(parts []Part) string {
+func (w Phrases) SayParts(parts []Part) string {
 	var said []string
 	for _, p := range parts {
 		lead := p.Lead
@@ -320,7 +320,7 @@ func (w Words) SayParts(parts []Part) string {
 
 // verdictLines are the verdicts with what they suppose and what to do next; nil where there are
 // none.
-func (w Words) verdictLines(advice []string) doc.Lines {
+func (w Phrases) verdictLines(advice []string) doc.Lines {
 	lines := w.verdicts()
 	if lines == nil {
 		return nil
@@ -335,7 +335,7 @@ func (w Words) verdictLines(advice []string) doc.Lines {
 const labelColumns = 24
 
 // LoadName is what a workload is called, and that it is a confirmation.
-func (w Words) LoadName(l compare.Workload, number int) string {
+func (w Phrases) LoadName(l compare.Workload, number int) string {
 	name := cmp.Or(doc.Clean(l.Name), doc.Clean(w.load(l.Settings)), w.Word("comparison.workload", "number", number+1))
 	if l.Layout != nil && l.Layout.Confirms {
 		return w.Word("comparison.confirmation", "workload", name)
@@ -361,12 +361,12 @@ func toneOfParts(parts []Part) doc.Tone {
 }
 
 // AA reports whether the variants of the experiment are the same but for their names.
-func (w Words) AA() bool {
+func (w Phrases) AA() bool {
 	return slices.ContainsFunc(w.c.Workloads, func(l compare.Workload) bool { return l.Layout != nil && l.Layout.Same })
 }
 
 // Terms are the level and the margin of the verdicts of an experiment.
-func (w Words) Terms() string {
+func (w Phrases) Terms() string {
 	if w.AA() {
 		return w.Word("verdict.terms-same", "alarms", w.Share(1-w.c.Level))
 	}
