@@ -64,9 +64,15 @@ func (w Phrases) answer(load compare.Workload, number int, asked []string) view.
 }
 
 func (w Phrases) variant(v compare.Variant) view.ComparedVariant {
-	out := view.ComparedVariant{Name: doc.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v), Runs: []view.ComparedRun{}}
+	out := view.ComparedVariant{
+		Name: doc.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v),
+		Runs: []view.ComparedRun{},
+	}
 	for _, r := range v.Runs {
-		out.Runs = append(out.Runs, view.ComparedRun{ID: r.ID, Name: doc.Clean(r.Name), Validity: string(r.Verdict), Leg: r.Leg})
+		out.Runs = append(out.Runs, view.ComparedRun{
+			ID: r.ID, Name: doc.Clean(r.Name), Validity: string(r.Verdict),
+			Leg: r.Leg,
+		})
 	}
 	return out
 }
@@ -92,7 +98,8 @@ func (w Phrases) answerRows(load compare.Workload, asked []string) []view.Compar
 			place = "main"
 		}
 		one := view.ComparedRow{
-			Name: r.Quantity.Name, Title: w.Title(r.Quantity), Unit: scaleOf(r).unit, Mark: slices.Index(ids, r.Definition.ID), Place: place, Cells: []view.ComparedCell{},
+			Name: r.Quantity.Name, Title: w.Title(r.Quantity), Unit: scaleOf(r).unit,
+			Mark: slices.Index(ids, r.Definition.ID), Place: place, Cells: []view.ComparedCell{},
 			Better: map[metrics.Direction]string{metrics.Lower: "lower", metrics.Higher: "higher"}[r.Quantity.Better],
 		}
 		for k, c := range row.Cells {
@@ -108,7 +115,10 @@ func (w Phrases) answerRows(load compare.Workload, asked []string) []view.Compar
 }
 
 func (w Phrases) answerCell(c doc.Cell, of *compare.Change) view.ComparedCell {
-	out := view.ComparedCell{Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval, Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why}
+	out := view.ComparedCell{
+		Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval,
+		Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why,
+	}
 	if of == nil {
 		return out
 	}

@@ -232,12 +232,16 @@ func (w Phrases) load(settings []compare.Setting) string {
 }
 
 // loadNames are the settings that load has words for.
-var loadNames = []string{"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency", "protocol", "stream"}
+var loadNames = []string{
+	"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency",
+	"protocol", "stream",
+}
 
 // tells reports whether what is said of a workload has its number of requests.
 func (w Phrases) tells(workload, requests plan.Message) bool {
 	n, _ := requests.Words()
-	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload), func(r rune) bool { return !unicode.IsDigit(r) }), n)
+	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload),
+		func(r rune) bool { return !unicode.IsDigit(r) }), n)
 }
 
 // short is a number in the digits that tell a load.

@@ -29,7 +29,9 @@ func (w *noteWriter) environment() {
 	}{
 		{"note.source", w.source},
 		{"note.server", w.server},
-		{"note.image", serving(func(e *environment.Environment) []string { return []string{e.Image.Name, e.Image.Digest} })},
+		{"note.image", serving(func(e *environment.Environment) []string {
+			return []string{e.Image.Name, e.Image.Digest}
+		})},
 		{"note.commit", serving(commitsOf)},
 		{"note.packages", serving(packagesOf)},
 		{"note.devices", serving(devicesOf)},
@@ -137,7 +139,10 @@ func (w *noteWriter) around(runs []variantRun) {
 // foldGroups shows what is said of each group.
 func (w *noteWriter) foldGroups(title plan.Code, language string, groups doc.Groups) {
 	for _, g := range groups {
-		w.add(doc.Folded{Title: w.ofGroup(g, groups, w.Word(title)), Items: []doc.Item{doc.Pre{Language: language, Text: g.Said}}})
+		w.add(doc.Folded{
+			Title: w.ofGroup(g, groups, w.Word(title)),
+			Items: []doc.Item{doc.Pre{Language: language, Text: g.Said}},
+		})
 	}
 }
 

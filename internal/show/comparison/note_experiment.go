@@ -95,7 +95,8 @@ func (w *noteWriter) measured() {
 		"pitot experiment run experiment.yaml --name " + shell.Quote(e.Name+"-2"),
 		"pitot compare " + shell.Quote(e.Name),
 	}, "\n")})
-	w.add(doc.Folded{Title: w.Word("note.file"), Items: []doc.Item{doc.Pre{Language: "yaml", Text: secret.Mask(e.File)}}})
+	file := doc.Pre{Language: "yaml", Text: secret.Mask(e.File)}
+	w.add(doc.Folded{Title: w.Word("note.file"), Items: []doc.Item{file}})
 }
 
 func (w *noteWriter) saySentence(m plan.Message) string {
@@ -130,9 +131,11 @@ func (w *noteWriter) order(e Experiment) []string {
 	if e.Squares {
 		kind = "note.order-squares"
 	}
-	said := []string{w.Word(kind, "blocks", len(e.Orders), "orders", doc.Code(strings.Join(e.Orders, " ")), "seed", fmt.Sprint(e.Seed))}
+	said := []string{w.Word(kind, "blocks", len(e.Orders), "orders", doc.Code(strings.Join(e.Orders, " ")), "seed",
+		fmt.Sprint(e.Seed))}
 	if len(e.Confirming) > 0 {
-		said = append(said, w.Word("note.order-confirming", "variant", e.Winner, "blocks", len(e.Confirming), "orders", doc.Code(strings.Join(e.Confirming, " "))))
+		said = append(said, w.Word("note.order-confirming", "variant", e.Winner, "blocks", len(e.Confirming), "orders",
+			doc.Code(strings.Join(e.Confirming, " "))))
 	}
 	return said
 }
@@ -159,7 +162,8 @@ func (w *noteWriter) warmUp(e Experiment) string {
 		return w.Word("note.warm-none")
 	}
 	slices.Sort(waves)
-	return w.Word("note.warm-steady", "least", waves[0], "most", waves[len(waves)-1], "median", waves[len(waves)/2], "same", waves[0] == waves[len(waves)-1], "runs", len(waves), "restless", restless)
+	return w.Word("note.warm-steady", "least", waves[0], "most", waves[len(waves)-1], "median", waves[len(waves)/2],
+		"same", waves[0] == waves[len(waves)-1], "runs", len(waves), "restless", restless)
 }
 
 // cache is the declared state of the server's cache, and in how many runs it was proved.
@@ -182,7 +186,8 @@ func (w *noteWriter) cache() (said []string) {
 	if n == 0 {
 		return []string{w.Word("note.cache-undeclared")}
 	}
-	said = append(said, w.Word("note.cache-declared", "state", plan.Say(plan.Code("cachestate."+declared)), "runs", n, "proved", proofs[metrics.Proved], "open", proofs[metrics.Unproved]))
+	said = append(said, w.Word("note.cache-declared", "state", plan.Say(plan.Code("cachestate."+declared)), "runs", n,
+		"proved", proofs[metrics.Proved], "open", proofs[metrics.Unproved]))
 	if counted > 0 {
 		said = append(said, w.Word("note.cache-share", "low", low, "high", high, "same", high-low < 0.0005))
 	}
@@ -222,7 +227,8 @@ func (w *noteWriter) looks(e Experiment) []string {
 // lost are the legs that failed.
 func (w *noteWriter) lost(e Experiment) (said []string) {
 	for _, l := range e.Lost {
-		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", l.Variant, "why", doc.Cut(w.Say(l.Why), whyColumns))))
+		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", l.Variant, "why",
+			doc.Cut(w.Say(l.Why), whyColumns))))
 	}
 	if said == nil {
 		return []string{w.Word("note.lost-none")}

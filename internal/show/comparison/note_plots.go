@@ -155,7 +155,10 @@ func (w *noteWriter) curves(load compare.Workload) (plots []notePlot) {
 		if several {
 			caption = w.Join("sentence", caption, w.Word(together))
 		}
-		plots = append(plots, notePlot{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
+		plots = append(plots, notePlot{
+			name, w.Word(plan.Code("plot." + name)), caption,
+			func(out io.Writer) error { return draw(out, w.Language, variants) },
+		})
 	}
 	has := func(is func(plot.Digest) bool) bool {
 		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
@@ -181,7 +184,8 @@ func (w *noteWriter) timelines(load compare.Workload) (plots []notePlot) {
 		}
 		l := runs[0].Digest.Timeline
 		title := w.Word("plot.requests", "variant", w.Called(v))
-		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", v.Name)}, w.thinned(l.Every, len(runs))...)...)
+		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", v.Name)},
+			w.thinned(l.Every, len(runs))...)...)
 		plots = append(plots, notePlot{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
@@ -198,7 +202,8 @@ func (w *noteWriter) meanwhile(load compare.Workload) (plots []notePlot) {
 		}
 		d := runs[0].Digest
 		plots = append(plots, notePlot{
-			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", v.Name),
+			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name),
+			w.Word("note.meanwhile", "variant", v.Name),
 			func(out io.Writer) error { return plot.Meanwhile(out, w.Language, v.Name, d) },
 		})
 	}

@@ -60,7 +60,10 @@ func (w *noteWriter) method() {
 	lines := doc.List{w.Word("note.no-tests")}
 	if tests := w.tests(); len(tests) > 0 {
 		c := w.note.Comparison
-		lines = doc.List{w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), w.Word("note.tests", "tests", tests)}
+		lines = doc.List{
+			w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)),
+			w.Word("note.tests", "tests", tests),
+		}
 	}
 	lines = append(lines, w.definitions()...)
 	if slices.ContainsFunc(w.note.Runs, func(r NoteRun) bool { return len(r.Digest.TTFT) > 0 }) {
@@ -94,7 +97,8 @@ func (w *noteWriter) definitions() (lines []string) {
 		}
 	}
 	for _, g := range groups {
-		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", g.Said), w.sentence(w.Join("stop", g.Names...))))
+		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", g.Said),
+			w.sentence(w.Join("stop", g.Names...))))
 	}
 	return lines
 }

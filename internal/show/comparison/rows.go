@@ -145,10 +145,16 @@ func (w Phrases) marks() []mark {
 	}
 	return []mark{
 		{"[a, b]", "mark.interval", w.level(), func(c shownChange) bool { return c.Interval != nil }},
-		{w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(), func(c shownChange) bool { return c.Verdict.Differs() }},
-		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c shownChange) bool {
-			return c.Small && c.Verdict != compare.Same
-		}},
+		{
+			w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(),
+			func(c shownChange) bool { return c.Verdict.Differs() },
+		},
+		{
+			w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "",
+			func(c shownChange) bool {
+				return c.Small && c.Verdict != compare.Same
+			},
+		},
 		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
 		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
 		{w.Word("change.unknown"), "mark.unknown", "", is("change.unknown")},
@@ -160,9 +166,18 @@ func (w Phrases) marks() []mark {
 		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
 		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
 		{w.Word("change.survivors"), "mark.survivors", "", is("change.survivors")},
-		{w.Word("change.never", "before", false), "failures.never", "", func(c shownChange) bool { return c.Open.Code == compare.NeverAnswered }},
-		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "", func(c shownChange) bool { return c.Tentative }},
-		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c shownChange) bool { return c.mixed && c.Basis == compare.Borrowed }},
+		{
+			w.Word("change.never", "before", false), "failures.never", "",
+			func(c shownChange) bool { return c.Open.Code == compare.NeverAnswered },
+		},
+		{
+			strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.tentative", "",
+			func(c shownChange) bool { return c.Tentative },
+		},
+		{
+			strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "",
+			func(c shownChange) bool { return c.mixed && c.Basis == compare.Borrowed },
+		},
 	}
 }
 

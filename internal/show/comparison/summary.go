@@ -148,7 +148,8 @@ func inGravity(gates []compare.GateResult) []compare.GateResult {
 func (w Phrases) briefGates() (said doc.Lines) {
 	all := inGravity(w.c.Gates)
 	for _, g := range all[:min(len(all), mostGates)] {
-		g.Variant, g.Workload, g.Gate.Text = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns), bounded(g.Gate.Text, nameColumns)
+		g.Variant, g.Workload = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns)
+		g.Gate.Text = bounded(g.Gate.Text, nameColumns)
 		l := w.gate(g)
 		l.Text = doc.Cut(l.Text, saidColumns)
 		said = append(said, l)
@@ -178,7 +179,8 @@ func (s *summary) brief(load compare.Workload) {
 // briefTable is the main figures of a variant and of the baseline.
 func (w Phrases) briefTable(load compare.Workload, variant int) doc.Grid {
 	table := doc.Grid{Align: "lrrrll", Padded: true, Rows: [][]string{{
-		w.Word("comparison.figure"), bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
+		w.Word("comparison.figure"),
+		bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
 		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
 	}}}
 	for _, r := range w.briefRows(load, variant) {
@@ -186,7 +188,8 @@ func (w Phrases) briefTable(load compare.Workload, variant int) doc.Grid {
 		_, tone := w.verdict(c)
 		verdict := doc.Cell{Verdict: w.plainVerdict(c), Tone: tone}
 		table.Rows = append(table.Rows, []string{
-			w.ColumnTitle(r), s.value(r.Cells[0]), s.value(r.Cells[variant]), w.Change(r, c), w.Interval(r, c), verdict.Judged(),
+			w.ColumnTitle(r), s.value(r.Cells[0]), s.value(r.Cells[variant]),
+			w.Change(r, c), w.Interval(r, c), verdict.Judged(),
 		})
 	}
 	return table

@@ -37,7 +37,10 @@ func (w Phrases) Headline(load compare.Workload) (parts []Part) {
 // worse than the baseline, by how much, and what is open. The first part names the variant. Of
 // several variants it is brief.
 func (w Phrases) Verdict(load compare.Workload, variant int) []Part {
-	v := verdictMaker{Phrases: w, load: load, variant: variant, brief: len(load.Variants) > 2, subject: doc.Clean(load.Variants[variant].Name)}
+	v := verdictMaker{
+		Phrases: w, load: load, variant: variant, brief: len(load.Variants) > 2,
+		subject: doc.Clean(load.Variants[variant].Name),
+	}
 	t := load.Variants[variant].Tally
 	switch {
 	case t == nil || len(t.All) == 0:
@@ -154,7 +157,8 @@ func (v *verdictMaker) chosenBy(t compare.Tally) (rows []int) {
 	if first.variant < 1 || first.load.Variants[first.variant].Tally == nil {
 		return nil
 	}
-	for _, i := range first.rows(*first.load.Variants[first.variant].Tally, func(c compare.Change) bool { return c.Verdict == compare.Better && !c.Small }) {
+	for _, i := range first.rows(*first.load.Variants[first.variant].Tally,
+		func(c compare.Change) bool { return c.Verdict == compare.Better && !c.Small }) {
 		chosen := first.load.Rows[i]
 		for _, k := range t.All {
 			if r := v.load.Rows[k]; r.Quantity.Name == chosen.Quantity.Name && r.Definition.ID == chosen.Definition.ID && r.Cells[v.variant].Change != nil {
@@ -192,7 +196,8 @@ func (v *verdictMaker) fresh(t compare.Tally) {
 func (v *verdictMaker) main(t compare.Tally, is func(compare.Change) bool) []int {
 	return slices.DeleteFunc(slices.Clone(t.Main), func(i int) bool {
 		c := v.load.Rows[i].Cells[v.variant].Change
-		return c == nil || !slices.Contains(t.All, i) || slices.Contains(t.Fresh, i) || slices.Contains(v.said, i) || !is(*c)
+		return c == nil || !slices.Contains(t.All, i) || slices.Contains(t.Fresh, i) ||
+			slices.Contains(v.said, i) || !is(*c)
 	})
 }
 

@@ -23,7 +23,8 @@ func Text(w io.Writer, reports []conform.Report, l *words.Language) error {
 	var head, foot doc.List
 	for i, r := range reports {
 		when := r.Started.Local().Format("2006-01-02 15:04:05")
-		head = append(head, doc.Field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine)), doc.Field("", t.startUp(r.StartUp)))
+		head = append(head, doc.Field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine)),
+			doc.Field("", t.startUp(r.StartUp)))
 	}
 	grid := doc.Grid{Align: "lr"}
 	if len(reports) == 1 {
@@ -44,10 +45,12 @@ func Markdown(w io.Writer, reports []conform.Report, l *words.Language) error {
 	var sources doc.List
 	for i, r := range reports {
 		when := r.Started.UTC().Format("2006-01-02")
-		sources = append(sources, t.Word("conformity.source", "client", doc.Strong(t.clients[i]), "command", doc.Code(strings.Join(r.Command, " ")), "when", when,
+		sources = append(sources, t.Word("conformity.source", "client", doc.Strong(t.clients[i]), "command",
+			doc.Code(strings.Join(r.Command, " ")), "when", when,
 			"place", t.place(r.Machine), "pitot", r.Pitot, "start", t.startUp(r.StartUp)))
 	}
-	return doc.Markdown(w, t.document(sources, t.grid(t.lines(false)), doc.List(slices.Concat(t.definitions(), t.notes()))), 1)
+	return doc.Markdown(w, t.document(sources, t.grid(t.lines(false)),
+		doc.List(slices.Concat(t.definitions(), t.notes()))), 1)
 }
 
 func (t *table) document(items ...doc.Item) doc.Document {
@@ -102,7 +105,8 @@ func clientsOf(reports []conform.Report) (names []string) {
 }
 
 func (t *table) place(m conform.Machine) string {
-	return t.Word("conformity.place", "os", m.OS, "processors", m.CPUs, "pinned", m.ClientCPU >= 0, "processor", m.ClientCPU)
+	return t.Word("conformity.place", "os", m.OS, "processors", m.CPUs, "pinned", m.ClientCPU >= 0, "processor",
+		m.ClientCPU)
 }
 
 func (t *table) startUp(u conform.Usage) string {
@@ -142,7 +146,8 @@ func (t *table) definitions() (lines []string) {
 			}
 		}
 		for _, g := range groups {
-			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names, "says", g.Said))
+			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names,
+				"says", g.Said))
 		}
 	}
 	return lines

@@ -65,7 +65,10 @@ func (t *table) viewErrors(i int, r conform.Report) (lines []view.ConformErrors)
 		if len(points) == 0 {
 			continue
 		}
-		one := view.ConformErrors{Client: i, Arrivals: string(arrivals), Title: t.Word("conformity.plot-line", "client", t.clients[i], "arrivals", string(arrivals), "means", ofMeans(r))}
+		one := view.ConformErrors{
+			Client: i, Arrivals: string(arrivals),
+			Title: t.Word("conformity.plot-line", "client", t.clients[i], "arrivals", string(arrivals), "means", ofMeans(r)),
+		}
 		for _, p := range points {
 			one.Streams, one.Shares = append(one.Streams, p.X), append(one.Shares, p.Y/100)
 		}
@@ -108,7 +111,8 @@ func (t *table) viewFigure(f conform.Figure, of []conform.Result) view.ConformFi
 
 // load is the load of a cell in words.
 func (t *table) load(c conform.Cell) string {
-	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals", string(c.Arrivals),
+	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals",
+		string(c.Arrivals),
 		"step", c.Step, "requests", c.Requests, "output", c.Output, "busy", c.Busy, "faults", c.Faults)
 }
 

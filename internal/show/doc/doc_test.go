@@ -15,7 +15,9 @@ func everything(s string) Document {
 	return Document{Lang: words.In("en"), Title: s, Sections: []Section{
 		{Title: s, Items: []Item{
 			Lines{{Label: s, Text: s, Tone: Good}},
-			Prose(s), List{s}, Prose(""), List(nil),
+			Prose(s),
+			List{s},
+			Prose(""), List(nil),
 			Pre{Language: "text", Text: s},
 			Table{Rule: "figure", Heads: []string{s, s}, Rows: []Row{{s, []Cell{
 				{Value: "1"},

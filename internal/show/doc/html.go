@@ -31,7 +31,10 @@ func Fragment(w io.Writer, d Document, level int) error {
 //go:embed page.html.tmpl
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"inline": htmlInline, "document": headed}).Parse(pageText))
+var (
+	functions = template.FuncMap{"inline": htmlInline, "document": headed}
+	page      = template.Must(template.New("page").Funcs(functions).Parse(pageText))
+)
 
 // A headedSection has its heading as HTML.
 type headedSection struct {
@@ -43,7 +46,8 @@ type headedSection struct {
 func headed(d Document, level int) (all []headedSection) {
 	for s := range d.sections() {
 		n := min(level+s.Depth, 6)
-		all = append(all, headedSection{s, template.HTML(fmt.Sprintf("<h%d>%s</h%d>", n, template.HTMLEscapeString(s.Title), n))})
+		heading := fmt.Sprintf("<h%d>%s</h%d>", n, template.HTMLEscapeString(s.Title), n)
+		all = append(all, headedSection{s, template.HTML(heading)})
 	}
 	return all
 }

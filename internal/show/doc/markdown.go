@@ -39,7 +39,8 @@ func (m *markdown) items(items []Item) {
 		case Lines:
 			var bullets []string
 			for _, l := range i {
-				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", "**"+line(l.Label)+"**", "said", inline(l.Text, "|")))
+				label, said := "**"+line(l.Label)+"**", inline(l.Text, "|")
+				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", label, "said", said))
 			}
 			m.block(bullets...)
 		case Table:

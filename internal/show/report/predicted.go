@@ -155,7 +155,8 @@ func failures(p *predict.Prediction) doc.List {
 	if p.Failed == 0 {
 		return nil
 	}
-	return doc.List{fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed), doc.Cut(doc.Clean(p.Example), 160))}
+	return doc.List{fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed),
+		doc.Cut(doc.Clean(p.Example), 160))}
 }
 
 // several is a row for each value of a field.
@@ -272,7 +273,8 @@ func smallest(r *predict.Report) string {
 	case r.Certain == r.Likely:
 		return field(r, r.Certain) + " is the first that meets all objectives, with its whole interval." + open
 	}
-	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.%s", field(r, r.Certain), field(r, r.Likely), open)
+	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.%s",
+		field(r, r.Certain), field(r, r.Likely), open)
 }
 
 // goal is how far an objective is met: a share, or a mean in ms.

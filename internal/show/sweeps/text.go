@@ -50,14 +50,16 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, slices.Concat(together(s, l), unsettled(s, l), apart(s, l), uncalibrated(s, l))...)
+	foot := append(doc.List{terms(s, l)}, slices.Concat(together(s, l), unsettled(s, l), apart(s, l),
+		uncalibrated(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
 }
 
 // terms say what the numbers of the table are.
 func terms(s curve.Sweep, l *words.Language) string {
-	spread := len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.Figures["goodput"].N > 1 })
+	spread := len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows,
+		func(r curve.Row) bool { return r.Figures["goodput"].N > 1 })
 	return l.Word("sweep.terms", "level", s.Level, "spread", spread || s.Level == 0)
 }
 
@@ -77,7 +79,10 @@ func table(s curve.Sweep, l *words.Language) doc.Grid {
 		if s.Level > 0 && strings.HasPrefix(c.figure, "itl.") { // intervals need the room
 			return true
 		}
-		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { _, ok := r.Figures[c.figure]; return ok || c.figure == "" })
+		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool {
+			_, ok := r.Figures[c.figure]
+			return ok || c.figure == ""
+		})
 	})
 	title := append(settings(s), l.Word("sweep.runs"))
 	for _, c := range shown {
@@ -108,7 +113,8 @@ func cell(s curve.Sweep, row int, c column) string {
 		return digits(s.PerDevice(row))
 	}
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
-		return fmt.Sprintf("%s (%s to %s)", digits(c.scale*p.Value), significant(c.scale*p.Low, 3), significant(c.scale*p.High, 3))
+		return fmt.Sprintf("%s (%s to %s)", digits(c.scale*p.Value), significant(c.scale*p.Low, 3),
+			significant(c.scale*p.High, 3))
 	}
 	f, ok := s.Rows[row].Figures[c.figure]
 	shown := digits(c.scale * f.Mean)
@@ -161,7 +167,8 @@ func marks(s curve.Sweep, row int, l *words.Language) string {
 func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, r := range s.Rows {
 		if !r.Unsettled.IsZero() {
-			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why", r.Unsettled))
+			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why",
+				r.Unsettled))
 		}
 	}
 	return lines
@@ -175,7 +182,8 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 	}
 	if s.Load != "" && lines == nil {
-		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.TooShort() })))
+		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows,
+			func(r curve.Row) bool { return r.TooShort() })))
 	}
 	if len(s.Front) > 0 {
 		lines = append(lines, l.Word("sweep.front"))
