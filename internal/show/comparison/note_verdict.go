@@ -28,7 +28,7 @@ func (w *noteWriter) verdict() {
 		all = append(w.variants(loads[i]), all...)
 	}
 	notes := w.caveats()
-	undecided := func(l compare.Workload) bool { return !decided(l) }
+	undecided := func(l compare.Workload) bool { return len(l.Variants) > 1 && !decided(l) }
 	if all == nil && slices.ContainsFunc(loads, decided) {
 		all = doc.Lines{w.line("label.terms", w.Terms())}
 	}
@@ -97,7 +97,7 @@ func (w *noteWriter) warnings(load compare.Workload) (lines []string) {
 	for _, r := range load.Residue {
 		others = append(others, w.Residue(r))
 	}
-	if others != nil {
+	if others != nil && len(load.Variants) > 1 {
 		lines = append(lines, w.Word("note.residue", "settings", others))
 	}
 	return lines
