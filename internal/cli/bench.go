@@ -20,7 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
@@ -154,7 +154,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.NewView(session.ViewOptions{Quiet: o.Quiet, Progress: progress.Mode(o.Progress)}), limits: limits}
+	b := batch{p: p, o: o, view: p.NewView(session.ViewOptions{Quiet: o.Quiet, Progress: live.Mode(o.Progress)}), limits: limits}
 	line, err := c.Front.(*pitot.Compiled).Begin(&c.Spec)
 	if err != nil {
 		return usage(err)

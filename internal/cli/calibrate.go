@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -52,7 +52,7 @@ func (c calibrateCmd) Run(con *session.Session) (err error) {
 	case err != nil:
 		return session.Usage(err)
 	}
-	if err := text.Calibrated(con.Stdout, found); err != nil {
+	if err := report.Calibrated(con.Stdout, found); err != nil {
 		return err
 	}
 	if c.Output == "" {

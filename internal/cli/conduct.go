@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -41,7 +41,7 @@ type experimentRunner struct {
 
 // carryOut makes what a journal lacks, and says what came of it.
 func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
-	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: progress.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
 	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/run/inspect"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // Cmd is `pitot env`.
@@ -46,7 +46,7 @@ func (c envCmd) Run(con *session.Session) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	return text.Environment(con.Stdout, e, c.All)
+	return report.Environment(con.Stdout, e, c.All)
 }
 
 func (c envCmd) find(ctx context.Context, secrets *secret.Set) (*environment.Environment, []plan.Message, error) {

@@ -9,7 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -50,7 +51,7 @@ func (c importCmd) Run(con *session.Session) error {
 		n.complain(con, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, text.Columns(con.Stdout, n.rows))...)
+	err = errors.Join(append(errs, doc.Columns(con.Stdout, n.rows))...)
 	fmt.Fprintln(con.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
@@ -76,7 +77,7 @@ func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error
 func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
 	where := f.Path
 	if o := found.Run.Origin; o != nil {
-		where = text.Place(f.Path, o.Line)
+		where = report.Place(f.Path, o.Line)
 	}
 	known, err := false, error(nil)
 	if runs != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -71,14 +71,14 @@ func (c noteCmd) Run(p *session.Session) error {
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.
-func (v variants) note(p *session.Session, o compare.Options, table string, l *words.Language) (note.Note, error) {
+func (v variants) note(p *session.Session, o compare.Options, table string, l *words.Language) (comparison.Note, error) {
 	runs := comparing.NoteRuns{Table: table, Lang: l}
 	c, err := v.compare(p, o, runs.Add)
-	return note.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
+	return comparison.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
 }
 
 // savePage writes the note and the plots that it shows, all or none.
-func savePage(name string, page note.Page) error {
+func savePage(name string, page comparison.NotePage) error {
 	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
 	for _, plot := range page.Plots {
 		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))

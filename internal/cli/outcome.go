@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
-	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -48,7 +47,7 @@ func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words
 }
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
-func (c noteCmd) experimentOf(p *session.Session, n note.Note) (told *note.Experiment, err error) {
+func (c noteCmd) experimentOf(p *session.Session, n comparison.Note) (told *comparison.Experiment, err error) {
 	name := comparing.MadeBy(n.Runs)
 	if len(c.Runs) != 1 || name == "" {
 		return nil, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -28,7 +28,7 @@ func (listCmd) Run(con *session.Session) error {
 		}
 		rows = append(rows, []string{name, q.Title, q.Error})
 	}
-	return text.Columns(con.Stdout, rows)
+	return doc.Columns(con.Stdout, rows)
 }
 
 type showCmd struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
@@ -59,7 +59,7 @@ func (c checkCmd) check(ctx context.Context, w io.Writer, q *profile.Profile) er
 			return err
 		}
 		for _, r := range comparisons {
-			text.Evidence(w, r)
+			report.Evidence(w, r)
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (c fitCmd) Run(con *session.Session) error {
 	if err != nil {
 		return err
 	}
-	text.Fitted(con.Stdout, out)
+	report.Fitted(con.Stdout, out)
 	fmt.Fprintln(con.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -57,14 +57,14 @@ func (f reportFile) Check() error {
 func (f reportFile) Page() bool { return strings.ToLower(filepath.Ext(f.Output)) == html }
 
 // WritePlot writes one of the plots of a note.
-func (f reportFile) WritePlot(n note.Note) error {
+func (f reportFile) WritePlot(n comparison.Note) error {
 	plots := n.Plots()
 	if len(plots) == 0 {
 		return session.Usagef("--output %s: there is nothing to plot: no requests are stored", f.Output)
 	}
 	i := 0
 	if f.Plot != "" {
-		i = slices.IndexFunc(plots, func(p note.Plot) bool { return p.Name == f.Plot })
+		i = slices.IndexFunc(plots, func(p comparison.NotePlot) bool { return p.Name == f.Plot })
 	}
 	if i < 0 {
 		var names []string

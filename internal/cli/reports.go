@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // checkReports holds the flags of reports against each other.
@@ -70,7 +70,7 @@ func printReports(p *session.Session, t *trace.Trace, s metrics.Summary, names [
 func printReport(p *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
 	switch name {
 	case "pitot":
-		return text.Report(p.Stdout, s, english)
+		return report.Text(p.Stdout, s, english)
 	case "json":
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")

@@ -16,9 +16,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/runs"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -146,7 +147,7 @@ func (c runsShowCmd) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	return text.Run(p.Stdout, t, c.N, english)
+	return report.Trace(p.Stdout, t, c.N, english)
 }
 
 type runsReportCmd struct {
@@ -229,7 +230,7 @@ func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
 		return usagef("run %s was imported from %s, and Pitot does not write its report; see `pitot runs show %s`", run.ID, o.Tool, run.ID)
 	}
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
+		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, report.Detail(o.Detail), o.Tool)
 	}
 	return result.WriteReported(p.Stdout, run, tool.Tables(known.Tools())...)
 }
@@ -370,7 +371,7 @@ func (c runsRmCmd) Run(p *session.Session) error {
 // confirmRemoval asks at a terminal whether runs are to be removed.
 func confirmRemoval(p *session.Session, list []store.Listing) error {
 	for _, l := range list {
-		fmt.Fprintln(p.Stderr, plain.Line(text.Join("  ", l.ID, l.Name)))
+		fmt.Fprintln(p.Stderr, plain.Line(doc.Join("  ", l.ID, l.Name)))
 	}
 	if p.Stdin == nil {
 		return usagef("%s would be removed; add --yes", plural(len(list), "run"))

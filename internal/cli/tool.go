@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
@@ -81,9 +81,9 @@ type toolRun struct {
 // make makes the run, and reports it.
 func (t *toolRun) make(p *session.Session) error {
 	t.collect(p.Getenv(collectVariable))
-	shown := progress.Plain // beside what the tool prints
+	shown := live.Plain // beside what the tool prints
 	if t.noProgress {
-		shown = progress.Off
+		shown = live.Off
 	}
 	end, err := p.JoinFleet(t.fleet, false)
 	if err != nil {

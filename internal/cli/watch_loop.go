@@ -10,13 +10,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-	"github.com/pitot-bench/pitot/internal/show/watch"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A shower shows views.
 type shower interface {
-	show(watch.View) error
+	show(live.View) error
 	live() bool    // each view takes the place of the one before
 	resized() bool // the last view must be drawn anew
 }
@@ -168,10 +168,10 @@ func (w *watching) update() {
 }
 
 // view is what is known.
-func (w *watching) view() watch.View {
-	v := watch.View{Target: w.target, Time: time.Now(), Every: w.every, Course: w.course}
+func (w *watching) view() live.View {
+	v := live.View{Target: w.target, Time: time.Now(), Every: w.every, Course: w.course}
 	for _, s := range w.sources {
-		v.Sources = append(v.Sources, watch.Source{Source: s, Silent: w.silence(s)})
+		v.Sources = append(v.Sources, live.Source{Source: s, Silent: w.silence(s)})
 	}
 	return v
 }
@@ -193,7 +193,7 @@ func (w *watching) silent() error {
 		return nil
 	}
 	s := w.sources[0]
-	why := watch.Why(s, w.lang)
+	why := live.Why(s, w.lang)
 	if why == "" {
 		why = "it was asked for " + time.Since(w.begun).Round(time.Second).String()
 	}

@@ -6,21 +6,20 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/screen"
-	"github.com/pitot-bench/pitot/internal/show/watch"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // lines are views in lines, one after the other.
 type lines struct {
 	to   io.Writer
-	line func(watch.View) (string, error)
+	line func(live.View) (string, error)
 }
 
 func (l *lines) live() bool    { return false }
 func (l *lines) resized() bool { return false }
 
-func (l *lines) show(v watch.View) error {
+func (l *lines) show(v live.View) error {
 	line, err := l.line(v)
 	if err == nil {
 		_, err = fmt.Fprintln(l.to, line)
@@ -28,15 +27,15 @@ func (l *lines) show(v watch.View) error {
 	return err
 }
 
-func jsonOf(lang *words.Language) func(watch.View) (string, error) {
-	return func(v watch.View) (string, error) {
-		b, err := watch.JSON(v, lang)
+func jsonOf(lang *words.Language) func(live.View) (string, error) {
+	return func(v live.View) (string, error) {
+		b, err := live.JSON(v, lang)
 		return string(b), err
 	}
 }
 
-func lineOf(lang *words.Language) func(watch.View) (string, error) {
-	return func(v watch.View) (string, error) { return watch.Line(v, lang), nil }
+func lineOf(lang *words.Language) func(live.View) (string, error) {
+	return func(v live.View) (string, error) { return live.Line(v, lang), nil }
 }
 
 // A page is a view that is drawn in place of the one before, on a page of the terminal of its
@@ -90,9 +89,9 @@ func (s *page) resized() bool {
 
 // show draws all lines in one write, each after what stood there is erased: behind a line as wide
 // as the terminal some erase its last character. The last line has no end, lest the page move up.
-func (s *page) show(v watch.View) error {
+func (s *page) show(v live.View) error {
 	s.columns, s.rows = s.Size()
-	lines := watch.Screen(v, screen.Paper{Columns: s.columns, Rows: s.rows, Colors: s.colors, ASCII: s.ascii, Lang: s.lang})
+	lines := live.WatchLines(v, live.Paper{Columns: s.columns, Rows: s.rows, Colors: s.colors, ASCII: s.ascii, Lang: s.lang})
 	_, err := io.WriteString(s, home+restOfLine+s.hide(strings.Join(lines, "\r\n"+restOfLine))+restOfPage)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 )
 
 // The file of the store is removed while a run goes on: that is said, the run is whole in a
@@ -21,7 +21,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a store.db")
 	p := &Session{Stderr: io.Discard, Env: func(string) (string, bool) { return "", false }}
 	said := new(bytes.Buffer)
-	l := &View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
+	l := &View{Console: live.NewConsole(said, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
 	k, err := p.newStoreSink(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)

@@ -12,20 +12,20 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // Options are those of a run that is stored.
 type Options struct {
-	Store    string        // file of the store, as a command line names it
-	View     *View         // shows the run; nil: a brief one, by the next two
-	Quiet    bool          // nothing is said on the way
-	Progress progress.Mode // how a terminal shows the run; empty: Auto
-	Leg      *trace.Leg    // of an experiment; nil: none
-	Sinks    []run.Sink    // see the events of the run, besides the store and the view
-	Ends     *Ends         // end the run; nil: interrupts do
+	Store    string     // file of the store, as a command line names it
+	View     *View      // shows the run; nil: a brief one, by the next two
+	Quiet    bool       // nothing is said on the way
+	Progress live.Mode  // how a terminal shows the run; empty: Auto
+	Leg      *trace.Leg // of an experiment; nil: none
+	Sinks    []run.Sink // see the events of the run, besides the store and the view
+	Ends     *Ends      // end the run; nil: interrupts do
 	// Enough, if not nil and closed, ends the sending as a first interrupt does.
 	Enough <-chan struct{}
 }

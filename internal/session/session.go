@@ -17,8 +17,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -33,7 +33,7 @@ type Session struct {
 	RawStdout      io.Writer        // past the guard: for files of machines
 	RawStderr      io.Writer        // past the guard: for the progress of a run
 	Columns        func() int       // of the terminal that Stdout is, nil if it is none
-	Screen         progress.Screen  // the terminal that Stderr is, nil if it is none
+	Screen         live.Screen      // the terminal that Stderr is, nil if it is none
 	Terminal       Terminal         // the terminal that Stdout is, to draw on; nil if it is none
 	Signals        <-chan os.Signal // interrupts and requests to end
 	// Alone means that nothing else goes on in the operating system's process, so that a run may have the runtime

@@ -9,23 +9,23 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // A View is a sink that writes to a console.
 type View struct {
-	Console *progress.Console
+	Console *live.Console
 	ViewOptions
 	told    map[string]bool // notes
-	display *progress.Display
+	display *live.Display
 }
 
 // ViewOptions say what is wanted.
 type ViewOptions struct {
-	Quiet    bool          // nothing is said
-	Progress progress.Mode // how a run is shown while it goes on; empty: Auto
+	Quiet    bool      // nothing is said
+	Progress live.Mode // how a run is shown while it goes on; empty: Auto
 	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
 	// not. Interrupts are told by the experiment.
 	Brief bool
@@ -34,15 +34,15 @@ type ViewOptions struct {
 
 // NewView makes a View that draws on the session's screen.
 func (s *Session) NewView(o ViewOptions) *View {
-	o.Progress, o.Lang = cmp.Or(o.Progress, progress.Auto), cmp.Or(o.Lang, English)
-	var t *progress.Terminal
+	o.Progress, o.Lang = cmp.Or(o.Progress, live.Auto), cmp.Or(o.Lang, English)
+	var t *live.Terminal
 	if s.Screen != nil && !s.Dumb() {
-		t = &progress.Terminal{Screen: s.Screen, Colors: s.Getenv("NO_COLOR") == "", ASCII: s.ASCII(), Rewraps: s.rewraps()}
+		t = &live.Terminal{Screen: s.Screen, Colors: s.Getenv("NO_COLOR") == "", ASCII: s.ASCII(), Rewraps: s.rewraps()}
 	}
-	if t == nil && o.Brief && o.Progress != progress.Plain {
-		o.Progress = progress.Off
+	if t == nil && o.Brief && o.Progress != live.Plain {
+		o.Progress = live.Off
 	}
-	return &View{Console: progress.NewConsole(s.RawStderr, t, s.Secrets.Hide), ViewOptions: o}
+	return &View{Console: live.NewConsole(s.RawStderr, t, s.Secrets.Hide), ViewOptions: o}
 }
 
 // rewraps reports whether the terminal wraps its lines anew when it becomes narrower. Most do; xterm,
@@ -105,9 +105,9 @@ func (v *View) Handle(e run.Event) error {
 	case run.Priming:
 		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
-		if e.Progress != nil && !v.Quiet && v.Progress != progress.Off {
-			v.display = progress.Start(v.Console, progress.Subject{
-				Run: e.Run, Load: progress.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang,
+		if e.Progress != nil && !v.Quiet && v.Progress != live.Off {
+			v.display = live.Start(v.Console, live.Subject{
+				Run: e.Run, Load: live.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang,
 			}, v.Progress)
 		}
 	case run.Sampled:

@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
-	"github.com/pitot-bench/pitot/internal/show/note"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -47,10 +47,10 @@ func (t experimentPage) row() view.ExperimentRow {
 		row.Planned += b.turns()
 	}
 	for _, v := range t.all {
-		row.Variants = append(row.Variants, text.Clean(v.Name))
+		row.Variants = append(row.Variants, doc.Clean(v.Name))
 	}
 	for _, w := range t.design.Workloads {
-		row.Workloads = append(row.Workloads, text.Clean(w.Name))
+		row.Workloads = append(row.Workloads, doc.Clean(w.Name))
 	}
 	return row
 }
@@ -59,20 +59,20 @@ func (t experimentPage) row() view.ExperimentRow {
 func (t experimentPage) answer(live map[int][]view.LegRun, stored time.Time) view.Experiment {
 	j := t.j
 	out := view.Experiment{
-		Row: t.row(), Looks: j.Looks.Done, Verdict: len(j.With(experiment.Done)) > 0, Winner: text.Clean(j.Winner), Left: t.timeLeft(),
+		Row: t.row(), Looks: j.Looks.Done, Verdict: len(j.With(experiment.Done)) > 0, Winner: doc.Clean(j.Winner), Left: t.timeLeft(),
 		Log: t.log(), File: j.File, Folder: j.Folder, Stored: stored.Format(time.RFC3339), Commands: t.commands(), Method: t.method(),
 	}
 	if j.Looks.Most > 1 {
 		out.Most = j.Looks.Most
 	}
 	if !j.Why.IsZero() {
-		out.Why = text.Clean(t.lang.Say(j.Why))
+		out.Why = doc.Clean(t.lang.Say(j.Why))
 	}
 	if !j.Ended.IsZero() {
-		out.Ended = text.Clean(t.lang.Say(j.Ended))
+		out.Ended = doc.Clean(t.lang.Say(j.Ended))
 	}
 	for i, v := range t.all {
-		out.Sides = append(out.Sides, view.ExperimentVariant{Letter: note.Letter(i), Name: text.Clean(v.Name), What: text.Clean(measuredOf(v))})
+		out.Sides = append(out.Sides, view.ExperimentVariant{Letter: comparison.Letter(i), Name: doc.Clean(v.Name), What: doc.Clean(measuredOf(v))})
 	}
 	for _, b := range t.blocks() {
 		one := view.Block{Number: b.number, Confirms: b.confirms}
@@ -140,7 +140,7 @@ func (t experimentPage) planned(all []block) []block {
 
 func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	out := view.Leg{
-		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: text.Clean(l.Variant), Status: string(l.Status),
+		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: doc.Clean(l.Variant), Status: string(l.Status),
 		Took: l.Took.Seconds(), Ready: l.Ready.Seconds(),
 	}
 	if l.Status == "" {
@@ -149,16 +149,16 @@ func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	}
 	out.State, out.Began = t.lang.Word(statusOf(l.Status)), l.Began.Format(time.RFC3339)
 	if !l.Why.IsZero() {
-		out.Why = text.Clean(t.lang.Say(l.Why))
+		out.Why = doc.Clean(t.lang.Say(l.Why))
 	}
 	if l.Ready > 0 {
 		out.Server = t.lang.Word("experiments.ready-in", "took", rounded(l.Ready))
 	}
 	if l.Log != "" {
-		out.Log = text.Clean(l.Log)
+		out.Log = doc.Clean(l.Log)
 	}
 	for _, r := range l.Runs {
-		out.Runs = append(out.Runs, view.LegRun{ID: r.ID, Workload: text.Clean(r.Workload)})
+		out.Runs = append(out.Runs, view.LegRun{ID: r.ID, Workload: doc.Clean(r.Workload)})
 	}
 	for _, r := range live {
 		if !slices.ContainsFunc(out.Runs, func(o view.LegRun) bool { return o.ID == r.ID }) {
@@ -198,7 +198,7 @@ func (t experimentPage) method() (fields []view.Field) {
 	add := func(title plan.Code, said ...string) {
 		said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
 		if len(said) > 0 {
-			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: text.Clean(t.lang.Join("sentence", said...))})
+			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: doc.Clean(t.lang.Join("sentence", said...))})
 		}
 	}
 	kind := plan.Code("note.order-abba")
@@ -247,7 +247,7 @@ func (t experimentPage) letter(variant string) string {
 	if i < 0 {
 		return "?"
 	}
-	return note.Letter(i)
+	return comparison.Letter(i)
 }
 
 // say is a message as a sentence; empty for none.
@@ -282,7 +282,7 @@ func (t experimentPage) log() (lines []view.LogLine) {
 		of += b.turns()
 	}
 	add := func(at time.Time, tone string, code plan.Code, args ...any) {
-		lines = append(lines, view.LogLine{At: at.Format(time.RFC3339), Text: text.Clean(t.lang.Word(code, args...)), Tone: tone})
+		lines = append(lines, view.LogLine{At: at.Format(time.RFC3339), Text: doc.Clean(t.lang.Word(code, args...)), Tone: tone})
 	}
 	for _, l := range t.j.Legs {
 		at := l.Began

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -21,12 +21,12 @@ func Plan(w io.Writer, p *experiment.Plan, f experiment.Forecast, lang *words.La
 	say("experiment.plan", "name", p.Name, "variants", len(p.Variants), "workloads", len(p.Workloads), "blocks", p.Design.Most(), "legs", len(f.Legs), "early", f.Endless)
 	var rows [][]string
 	for _, v := range p.Variants {
-		rows = append(rows, []string{"  " + lang.Word("experiments.variant"), text.Clean(v.Name), text.Clean(measuredOf(v))})
+		rows = append(rows, []string{"  " + lang.Word("experiments.variant"), doc.Clean(v.Name), doc.Clean(measuredOf(v))})
 	}
 	for _, one := range f.Workloads {
-		rows = append(rows, []string{"  " + lang.Word("experiments.workload"), text.Clean(one.Name), lang.Word("experiment.plan-load", "load", one.Run.Workload, "arrival", one.Run.Arrival, "requests", one.Run.Requests)})
+		rows = append(rows, []string{"  " + lang.Word("experiments.workload"), doc.Clean(one.Name), lang.Word("experiment.plan-load", "load", one.Run.Workload, "arrival", one.Run.Arrival, "requests", one.Run.Requests)})
 	}
-	if err := text.Columns(w, rows); err != nil {
+	if err := doc.Columns(w, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -53,7 +53,7 @@ func Plan(w io.Writer, p *experiment.Plan, f experiment.Forecast, lang *words.La
 func legs(w io.Writer, f experiment.Forecast, lang *words.Language) error {
 	rows := [][]string{{lang.Word("experiments.block"), lang.Word("experiments.order")}}
 	for i, l := range f.Legs {
-		leg := text.Clean(l.Variant)
+		leg := doc.Clean(l.Variant)
 		if f.Leg > 0 {
 			leg += " (" + rounded(time.Duration(i)*f.Leg).String() + ")"
 		}
@@ -63,7 +63,7 @@ func legs(w io.Writer, f experiment.Forecast, lang *words.Language) error {
 		}
 		rows = append(rows, []string{fmt.Sprint(l.Block), leg})
 	}
-	return text.Columns(w, rows)
+	return doc.Columns(w, rows)
 }
 
 // effects writes which changes would be found in a workload.
@@ -89,5 +89,5 @@ func effects(w io.Writer, p *experiment.Plan, f experiment.Forecast, one experim
 		}
 		rows = append(rows, []string{"  " + lang.Say(figure.Titles([]figure.Figure{e.Quantity})[0]), change, takes})
 	}
-	_ = text.Columns(w, rows)
+	_ = doc.Columns(w, rows)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -34,11 +34,11 @@ func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
 	rows := [][]string{{lang.Word("experiments.name"), lang.Word("experiments.started"), lang.Word("experiments.status"), lang.Word("experiments.legs"), lang.Word("experiments.spent")}}
 	for _, j := range all {
 		rows = append(rows, []string{
-			text.Clean(j.Name), j.Started.Format("2006-01-02 15:04"), lang.Word(statusOf(j.Status)),
+			doc.Clean(j.Name), j.Started.Format("2006-01-02 15:04"), lang.Word(statusOf(j.Status)),
 			fmt.Sprint(len(j.With(experiment.Done))), rounded(j.Spent).String(),
 		})
 	}
-	return text.Columns(w, rows)
+	return doc.Columns(w, rows)
 }
 
 // statusOf are the words on a status. Of what runs it is known whether its process is alive.
@@ -71,10 +71,10 @@ func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 			server = lang.Word("experiments.ready-in", "took", rounded(l.Ready))
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(l.Position), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", text.Clean(l.Variant), "again", l.Attempt > 1, "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
+			fmt.Sprint(l.Position), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", doc.Clean(l.Variant), "again", l.Attempt > 1, "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
 		})
 	}
-	if err := text.Columns(w, rows); err != nil {
+	if err := doc.Columns(w, rows); err != nil {
 		return err
 	}
 	for _, l := range j.Legs {

@@ -8,24 +8,24 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 )
 
 // ExperimentInNote is what a note tells of how an experiment was carried out.
-func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *note.Experiment {
+func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.Experiment {
 	all := e.Expanded()
-	out := &note.Experiment{
+	out := &comparison.Experiment{
 		Name: j.Name, File: j.File, Winner: j.Winner, Squares: len(all) > 2, Servers: servers(e, all), Starts: starts(j), Seed: e.Design.Seed,
 		Runs: max(1, e.Design.Runs), Steady: e.WarmUp != design.Own, Looks: j.Looks, Ended: j.Ended, Cost: cost(j),
 	}
 	letters := map[string]string{}
 	for i, v := range all {
-		letters[v.Name] = note.Letter(i)
-		out.Variants = append(out.Variants, note.Described{Name: v.Name, What: measuredOf(v)})
+		letters[v.Name] = comparison.Letter(i)
+		out.Variants = append(out.Variants, comparison.NoteVariant{Name: v.Name, What: measuredOf(v)})
 	}
 	out.Orders, out.Confirming = orders(j, letters, false), orders(j, letters, true)
 	for _, l := range j.With(experiment.Failed) {
-		out.Lost = append(out.Lost, note.Lost{Leg: l.Position, Variant: l.Variant, Why: l.Why})
+		out.Lost = append(out.Lost, comparison.LostLeg{Leg: l.Position, Variant: l.Variant, Why: l.Why})
 	}
 	return out
 }
@@ -61,17 +61,17 @@ func servers(e *design.Experiment, all []design.Variant) plan.Code {
 	virtual := !slices.ContainsFunc(e.Workloads, func(w design.Workload) bool { return !strings.HasPrefix(strings.TrimSpace(w.Command), "sim ") })
 	switch restart := cmp.Or(e.Design.Restart, design.PerLeg); {
 	case virtual:
-		return note.ServersVirtual
+		return comparison.ServersVirtual
 	case s.Embedded():
-		return note.ServersEngine
+		return comparison.ServersEngine
 	case !s.Starts():
-		return note.ServersUp
+		return comparison.ServersUp
 	case restart == design.PerLeg:
-		return note.ServersPerLeg
+		return comparison.ServersPerLeg
 	case restart == design.PerBlock:
-		return note.ServersPerBlock
+		return comparison.ServersPerBlock
 	}
-	return note.ServersOnce
+	return comparison.ServersOnce
 }
 
 // measuredOf is what was measured of a variant, in a line.

@@ -14,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/note"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
@@ -32,15 +32,15 @@ const keptNotes = 4
 // A written is a note, or why there is none.
 type written struct {
 	title   string
-	page    note.Page
+	page    comparison.NotePage
 	refused *refusal
 }
 
 // Note answers a lab note, and is it with its plots.
-func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language) (view.Note, note.Page, error) {
+func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language) (view.Note, comparison.NotePage, error) {
 	w, err := p.note(ctx, asked, lang)
 	if err != nil {
-		return view.Note{}, note.Page{}, err
+		return view.Note{}, comparison.NotePage{}, err
 	}
 	out := view.Note{Title: w.title, Markdown: string(w.page.Markdown), Refused: w.refused.in(lang), Command: command("note", asked, p.Store, "--lang", lang.Name)}
 	for _, f := range w.page.Plots {
@@ -72,7 +72,7 @@ func (p *Page) note(ctx context.Context, asked view.Asked, lang *words.Language)
 }
 
 func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o compare.Options, lang *words.Language) (*written, error) {
-	n := note.Note{Title: strings.Join(asked.Runs, " vs "), Date: time.Now().Format(time.DateOnly), Pitot: p.Version, Lang: lang, Folder: Folder}
+	n := comparison.Note{Title: strings.Join(asked.Runs, " vs "), Date: time.Now().Format(time.DateOnly), Pitot: p.Version, Lang: lang, Folder: Folder}
 	runs := NoteRuns{Table: "vllm", Lang: lang}
 	var err error
 	n.Comparison, err = p.judge(ctx, r, o, runs.Add)
@@ -102,7 +102,7 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 type NoteRuns struct {
 	Table string // the tool whose result tables are shown; empty: none
 	Lang  *words.Language
-	All   []note.Run
+	All   []comparison.NoteRun
 	Err   error // of tables that could not be written
 }
 
@@ -112,11 +112,11 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 	if n.Table != "" {
 		n.Err = errors.Join(n.Err, WriteTable(&table, t, n.Table, n.Lang))
 	}
-	n.All = append(n.All, note.NewRun(t, table.String()))
+	n.All = append(n.All, comparison.NewNoteRun(t, table.String()))
 }
 
 // ToldIn is how the runs of a note were made by an experiment.
-func ToldIn(n note.Note, j *experiment.Journal) (*note.Experiment, error) {
+func ToldIn(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {
 		return nil, err
@@ -129,12 +129,12 @@ func ToldIn(n note.Note, j *experiment.Journal) (*note.Experiment, error) {
 }
 
 // MadeBy is the experiment that made all runs of a note; "" if none did.
-func MadeBy(runs []note.Run) string {
+func MadeBy(runs []comparison.NoteRun) string {
 	if len(runs) == 0 || runs[0].Leg == nil {
 		return ""
 	}
 	name := runs[0].Leg.Experiment
-	if slices.ContainsFunc(runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+	if slices.ContainsFunc(runs, func(r comparison.NoteRun) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
 		return ""
 	}
 	return name
@@ -148,9 +148,9 @@ func WriteTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 	case o != nil && known.Named(o.Tool).Log != nil:
 		return result.WriteReported(w, t.Run, tool.Tables(known.Tools())...)
 	case o != nil:
-		return text.Figures(w, o, l)
+		return report.Figures(w, o, l)
 	case name == "pitot":
-		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
+		return report.Text(w, metrics.Summarize(t, metrics.Options{}), l)
 	}
 	r, err := known.Named(cmp.Or(name, "vllm")).Report(t, "")
 	if err != nil {

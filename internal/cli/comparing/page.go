@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -98,7 +98,7 @@ func (p *Page) Compare(ctx context.Context, asked view.Asked, lang *words.Langua
 			out.Loads[i].Overlays = comparison.Overlays(load, r.latencies, lang)
 		}
 		for _, m := range r.damage {
-			out.Notes = append(out.Notes, view.Said{Label: lang.Word("label.note"), Text: text.Clean(lang.Say(m)), Tone: "unclear"})
+			out.Notes = append(out.Notes, view.Said{Label: lang.Word("label.note"), Text: doc.Clean(lang.Say(m)), Tone: "unclear"})
 		}
 	}
 	out.Asked, out.Refused, out.Command = asked, r.refused.in(lang), command("compare", asked, p.Store)

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -27,7 +27,7 @@ func (r *refusal) in(lang *words.Language) *view.Refused {
 	if r == nil {
 		return nil
 	}
-	return &view.Refused{Setting: r.setting, Text: text.Clean(lang.Say(r.why)), Values: r.values}
+	return &view.Refused{Setting: r.setting, Text: doc.Clean(lang.Say(r.why)), Values: r.values}
 }
 
 // refusalOf is an error that whoever asked can do something about; nil of others.

@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/progress"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/live"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -60,7 +60,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 	}
 	defer remove()
 	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	made, err := con.Collect(h.Run, session.Options{Store: c.Store, Progress: progress.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+	made, err := con.Collect(h.Run, session.Options{Store: c.Store, Progress: live.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, con.DepsOfShare(folder), sinks...)
 	})
 	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
@@ -71,7 +71,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 	if made.Result == nil {
 		return err
 	}
-	printed := text.Report(con.Stdout, made.Summary, session.English)
+	printed := report.Text(con.Stdout, made.Summary, session.English)
 	if made.Kept != "" {
 		fmt.Fprintln(con.Stderr, made.Kept)
 	}

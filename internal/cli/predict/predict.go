@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -73,7 +73,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
-	return text.Predicted(con.Stdout, r)
+	return report.Predicted(con.Stdout, r)
 }
 
 // refusal is the error of a load that is beyond what is known, with the way out.

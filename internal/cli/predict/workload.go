@@ -17,7 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
@@ -73,7 +74,7 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	if c.Run.Plan.Requests > 0 { // else time decides, and draws differ
 		count = session.Plural(requests, "request")
 	}
-	return c, text.Join(", ", count, text.Load(c.Run.Plan, session.English)), nil
+	return c, doc.Join(", ", count, report.Load(c.Run.Plan, session.English)), nil
 }
 
 // mostBeside is the number of stored runs that a prediction is held against.
@@ -152,7 +153,7 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 	if len(load.Requests) > session.MostCached {
 		c.AtOnce = 1
 	}
-	return c, text.Join(", ", session.Plural(len(load.Requests), "request"), text.Load(r.of.Run.Plan, session.English)), nil
+	return c, doc.Join(", ", session.Plural(len(load.Requests), "request"), report.Load(r.of.Run.Plan, session.English)), nil
 }
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }

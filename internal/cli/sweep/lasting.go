@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 )
 
 // lengthen gives points whose requests and time are open the time that shows what their rate does
@@ -54,7 +54,7 @@ func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.Plan,
 		r, err = con.Simulate(ctx, l.Spec)
 	} else {
 		var made session.Made
-		made, err = con.Make(l, session.Options{Store: c.Store, Quiet: c.Quiet, Progress: progress.Mode(c.Progress)})
+		made, err = con.Make(l, session.Options{Store: c.Store, Quiet: c.Quiet, Progress: live.Mode(c.Progress)})
 		r = made.Result
 	}
 	switch {

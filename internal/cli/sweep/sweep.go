@@ -28,7 +28,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/progress"
+	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -194,7 +194,7 @@ func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) se
 		}
 	}
 	make := func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
-		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: progress.Mode(c.Progress)})
+		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: live.Mode(c.Progress)})
 		return made.Result, err
 	}
 	atOnce := 1

@@ -1,18 +1,20 @@
 package comparison
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // gate is what became of a gate, with the figure, and why.
-func (w Words) gate(g compare.GateResult) line {
+func (w Phrases) gate(g compare.GateResult) doc.Line {
 	of, why := g.Variant, w.whyGate(g)
 	if g.Workload != "" {
 		of = w.Join("clause", g.Variant, g.Workload)
@@ -27,38 +29,47 @@ func (w Words) gate(g compare.GateResult) line {
 
 // GateLine says what became of a gate on a run.
 func GateLine(g compare.GateResult, lang *words.Language) string {
-	l := NewWords(compare.Comparison{}, lang).gate(g)
+	l := NewPhrases(compare.Comparison{}, lang).gate(g)
 	return l.Label + " " + l.Text
 }
 
 // whyGate is why a gate ends as it does, and that nobody measured it where that is so.
-func (w Words) whyGate(g compare.GateResult) string {
+func (w Phrases) whyGate(g compare.GateResult) string {
 	if !g.Predicted {
 		return w.Say(g.Why)
 	}
 	return w.Join("stop", w.Say(g.Why), w.Word("gate.predicted"))
 }
 
-func (w Words) gateValue(g compare.GateResult) string {
+func (w Phrases) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
 		s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
-		if said := text.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
-			return text.Join(" ", said, s.unit)
+		if said := doc.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
+			return doc.Join(" ", said, s.unit)
 		} else {
 			return said
 		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{c}})
-	said := text.Join(" ", s.value(c), s.unit)
+	said := doc.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
 		return w.Beside(said, within)
 	}
 	return said
 }
 
-func (w Words) claim(c compare.ClaimCheck, several bool) line {
+// claims are what an author stated, where, and what the tables make of it.
+func (w Phrases) claims(load compare.Workload) (lines doc.Lines) {
+	for _, c := range load.Claims {
+		lines = append(lines, w.claim(c, len(filesOf(load)) > 1))
+	}
+	return lines
+}
+
+// claim has the file of its place if there are several.
+func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {
 	place := w.Word("claim.place", "line", c.Claim.Line)
 	if several && c.File != "" {
 		place = w.Word("claim.place-in", "file", c.File, "line", c.Claim.Line)
@@ -76,7 +87,7 @@ func (w Words) claim(c compare.ClaimCheck, several bool) line {
 }
 
 // matches are the changes in the tables that a claim may mean.
-func (w Words) matches(c compare.ClaimCheck) string {
+func (w Phrases) matches(c compare.ClaimCheck) string {
 	if len(c.Matches) == 0 {
 		return w.Word("claim.no-figure")
 	}
@@ -96,17 +107,13 @@ func (w Words) matches(c compare.ClaimCheck) string {
 func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
 
 // claimed is a change in as many digits as the author of a claim gave.
-func (w Words) claimed(c compare.ClaimCheck, v float64) string {
+func (w Phrases) claimed(c compare.ClaimCheck, v float64) string {
 	decimals := 2
 	if step := c.Claim.Step; step > 0 {
 		decimals = decimalsOf(step*100*1.0001, 1, 6)
 	}
 	return w.percent(percentage(v, decimals))
 }
-
-// Claim is what an author stated, where, and what the tables make of it; the place has
-// its file if there are several.
-func (w Words) Claim(c compare.ClaimCheck, several bool) string { return w.claim(c, several).Text }
 
 func sizeOf(m compare.ClaimMatch, size string) plan.Code {
 	switch {
@@ -140,4 +147,103 @@ func noiseOf(c compare.ClaimCheck) plan.Code {
 var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compare.Fail: "claim.fails", compare.Inconclusive: "claim.undecided"}
 
 // toneOf tells how to take an outcome.
-var toneOf = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}
+var toneOf = map[compare.Outcome]doc.Tone{compare.Pass: doc.Good, compare.Fail: doc.Bad, compare.Inconclusive: doc.Unclear}
+
+// layout are lines on what an experiment tells beside its changes: by how much figures vary
+// without any, how they drift, and what the order of legs did.
+func (w Phrases) layout(load compare.Workload) doc.Lines {
+	if load.Layout == nil {
+		return nil
+	}
+	rows := firstRows(load)
+	noise := w.line("label.noise", w.spreads(load, rows))
+	drift := w.line("label.drift", w.Join("comma", w.shifts(rows, func(r compare.Row) *compare.Shift { return r.Drift })...))
+	return nonempty(noise, drift, w.line("label.order", w.orders(load, rows)))
+}
+
+// orders are what the order of legs did to the changes. Of several variants only those are
+// named whose interval leaves out 0.
+func (w Phrases) orders(load compare.Workload, rows []compare.Row) string {
+	order := func(i int, apart bool) func(compare.Row) *compare.Shift {
+		return func(r compare.Row) *compare.Shift {
+			if c := r.Cells[i].Change; c != nil && c.Order != nil && (!apart || leavesOutZero(c.Order.Interval)) {
+				return c.Order
+			}
+			return nil
+		}
+	}
+	if len(load.Variants) == 2 {
+		return w.Join("comma", w.shifts(rows, order(1, false))...)
+	}
+	var parts []string
+	seen := 0
+	for i, v := range load.Variants {
+		seen += len(w.shifts(rows, order(i, false)))
+		if said := w.shifts(rows, order(i, true)); said != nil {
+			parts = append(parts, w.Of(doc.Clean(v.Name), w.Join("comma", said...)))
+		}
+	}
+	switch {
+	case seen == 0:
+		return ""
+	case parts == nil:
+		return w.Word("layout.no-order", "n", seen)
+	}
+	return w.Word("layout.orders", "effects", parts, "n", seen)
+}
+
+func leavesOutZero(i *compare.Interval) bool { return i != nil && i.Low*i.High > 0 }
+
+// firstRows are the figures with a spread that people look at first.
+func firstRows(load compare.Workload) (rows []compare.Row) {
+	for _, r := range load.Rows {
+		if r.Rank > 0 && r.Spread != nil && !r.Input {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b compare.Row) int { return cmp.Compare(a.Rank, b.Rank) })
+	return rows[:min(listed, len(rows))]
+}
+
+func (w Phrases) spreads(load compare.Workload, rows []compare.Row) string {
+	var starts, runs []string
+	for _, r := range rows {
+		starts = append(starts, w.Title(r.Quantity)+" "+w.deviation(r.Spread.Start))
+		if r.Spread.RunDF > 0 {
+			runs = append(runs, w.Title(r.Quantity)+" "+w.deviation(r.Spread.Run))
+		}
+	}
+	if starts == nil {
+		return ""
+	}
+	parts := []string{w.Word("layout.spread", "starts", load.Layout.Restarted, "figures", starts, "df", rows[0].Spread.StartDF)}
+	if runs != nil {
+		parts = append(parts, w.Word("layout.spread-runs", "figures", runs))
+	}
+	return w.Join("stop", parts...)
+}
+
+func (w Phrases) deviation(sd float64) string { return w.rough(math.Expm1(sd)) }
+
+// shifts names figures with the relative changes that a kind of shift has.
+func (w Phrases) shifts(rows []compare.Row, of func(compare.Row) *compare.Shift) (parts []string) {
+	for _, r := range rows {
+		if s := of(r); s != nil {
+			c, scale, places := compare.Change{Relative: s.Relative, Interval: s.Interval}, scaleOf(r), placesOfShift(*s)
+			parts = append(parts, doc.Join(" ", w.Title(r.Quantity), w.change(c, scale, places), w.interval(c, scale, places)))
+		}
+	}
+	return parts
+}
+
+// placesOfShift are its decimals in percent: one, or two where one would leave nothing of it.
+func placesOfShift(s compare.Shift) int {
+	largest := math.Abs(s.Relative)
+	if i := s.Interval; i != nil {
+		largest = max(largest, math.Abs(i.Low), math.Abs(i.High))
+	}
+	if largest < 0.002 {
+		return 2
+	}
+	return 1
+}

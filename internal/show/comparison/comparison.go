@@ -6,12 +6,16 @@
 //	                  └──> gates, bottom lines and main figures ──> Summary, JUnit
 //
 // A section is a workload: what was compared, the bottom line, the table, and what a
-// reader of the table has to know. All words come from a catalogue. Words are the phrases
-// of a comparison for the texts around it, such as a note.
+// reader of the table has to know. All words come from a catalogue.
+//
+// A Note is the lab note of a comparison: the verdict first, then what was run and where, the
+// comparison, plots, and the result tables in the dialect that their readers know. It says no
+// more than the comparison does. The same runs give the same bytes.
 package comparison
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +23,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -34,88 +38,66 @@ type Options struct {
 	Advice  []string        // what to do next, after the verdict of an experiment
 }
 
-// A shown is a comparison in words, laid out by each format in its way.
-type shown struct {
-	Words
-	Tag       string // of the language
-	Title     string
-	Rule      string // over the names of figures
-	Margin    float64
-	Kinds     lines // what of it was never measured, before all else; it may have no lines
-	Verdict   block // of an experiment; it may have no lines
-	Notes     lines
-	Workloads []section
-	Blocks    []block
+// Text writes a comparison for a terminal: metrics as rows, variants as columns.
+func Text(w io.Writer, c compare.Comparison, o Options) error {
+	return doc.Text(w, document(c, o), o.Width, o.Color)
 }
 
-// A line has a label, such as note, and text.
-type line struct {
-	Label, Text string
-	Tone        tone
+// Markdown writes a comparison with a heading for each workload, and a table in which every variant
+// but the baseline has a column for its values and one for its changes.
+func Markdown(w io.Writer, c compare.Comparison, o Options) error {
+	return doc.Markdown(w, document(c, o), cmp.Or(o.Heading, 2))
 }
 
-// lines stand below one another.
-type lines []line
+// HTML writes a comparison as a page that needs nothing beside it.
+func HTML(w io.Writer, c compare.Comparison, o Options) error { return doc.HTML(w, document(c, o)) }
 
-// Once are the lines without labels that say what the one before says.
-func (l lines) Once() lines {
-	out := slices.Clone(l)
-	for i := range out {
-		if i > 0 && l[i].Label == l[i-1].Label {
-			out[i].Label = ""
-		}
+// document is a comparison: what of it was never measured, the verdict of an experiment, and notes;
+// its workloads; gates and marks.
+func document(c compare.Comparison, o Options) doc.Document {
+	w := NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default)))
+	d := doc.Document{Lang: w.Language, Title: w.Word("comparison.title")}
+	add := func(s doc.Section) { d.Sections = append(d.Sections, s) }
+	simulated, measured := c.Kinds()
+	if simulated != nil && measured && !o.Bare { // else there is nothing to mistake it for
+		add(doc.Section{Items: []doc.Item{doc.Lines{w.line("label.simulated", w.Kinds())}}})
 	}
-	return out
-}
-
-// A tone is how a reader should take a phrase.
-type tone string
-
-// The tones.
-const (
-	neutral tone = ""
-	good    tone = "better"
-	bad     tone = "worse"
-	unclear tone = "unclear"
-)
-
-// A block is lines under a heading of their own, after the workloads.
-type block struct {
-	Name  string
-	Lines lines
-}
-
-func newShown(c compare.Comparison, o Options) shown {
-	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
-	v := shown{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
-	if said := w.Kinds(); said != "" && !o.Bare {
-		v.Kinds = lines{v.line("label.simulated", said)}
+	if verdict := w.verdictLines(o.Advice); verdict != nil && !o.Bare {
+		add(doc.Section{Title: w.Word("summary.verdict"), Items: []doc.Item{verdict}})
 	}
-	if _, measured := c.Kinds(); !measured { // nothing to mistake it for
-		v.Kinds, v.Notes = nil, v.Kinds
+	notes := w.notes()
+	if o.Bare && simulated != nil && !measured {
+		notes = notes[1:]
 	}
-	if !o.Bare {
-		v.Verdict = w.verdictBlock(o.Advice)
-	}
-	if len(c.Workloads) == 0 {
-		v.Notes = append(v.Notes, v.line("label.result", v.Word("result.empty")))
-	}
-	for _, n := range c.Notes {
-		v.Notes = append(v.Notes, v.line("label.note", v.Say(n)))
-	}
+	add(doc.Section{Group: 1, Items: []doc.Item{notes}})
 	for i, load := range c.Workloads {
-		v.Workloads = append(v.Workloads, v.section(load, i, o, asked(c, load)))
+		add(w.section(load, i, o, asked(c, load)))
 	}
-	var gates lines
+	var gates doc.Lines
 	for _, g := range c.Gates {
-		gates = append(gates, v.gate(g))
+		gates = append(gates, w.gate(g))
 	}
-	for _, b := range []block{{v.Word("label.gates"), gates}, {v.Word("label.marks"), v.legend(c, o.All)}} {
-		if len(b.Lines) > 0 {
-			v.Blocks = append(v.Blocks, b)
-		}
+	if gates != nil {
+		add(doc.Section{Title: w.Word("label.gates"), Items: []doc.Item{gates}})
 	}
-	return v
+	if marks := w.legend(c, o.All); marks != nil {
+		add(doc.Section{Title: w.Word("label.marks"), Items: []doc.Item{marks}})
+	}
+	return d
+}
+
+// notes are those on the whole comparison.
+func (w Phrases) notes() (notes doc.Lines) {
+	if simulated, measured := w.c.Kinds(); simulated != nil && !measured {
+		notes = doc.Lines{w.line("label.simulated", w.Kinds())}
+	}
+	if len(w.c.Workloads) == 0 {
+		notes = append(notes, w.line("label.result", w.Word("result.empty")))
+	}
+	for _, n := range w.c.Notes {
+		notes = append(notes, w.line("label.note", w.Say(n)))
+	}
+	return notes
 }
 
 // asked are the figures that somebody asks for: in gates and claims.
@@ -131,21 +113,22 @@ func asked(c compare.Comparison, load compare.Workload) (names []string) {
 	return names
 }
 
-// Words are the phrases of a comparison in a language.
-type Words struct {
+// Phrases are what is said of a comparison in a language.
+type Phrases struct {
 	*words.Language
-	c compare.Comparison // its level and margin
+	c    compare.Comparison  // its level and margin
+	lead func(string) string // how the lead of a verdict looks, nil for as it is
 }
 
-// NewWords are those of a comparison.
-func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c} }
+// NewPhrases are those of a comparison.
+func NewPhrases(c compare.Comparison, l *words.Language) Phrases { return Phrases{Language: l, c: c} }
 
-func (w Words) line(label plan.Code, said string) line {
-	return line{Label: w.Word(label), Text: text.Clean(said)}
+func (w Phrases) line(label plan.Code, said string) doc.Line {
+	return doc.Line{Label: w.Word(label), Text: doc.Clean(said)}
 }
 
 // Kinds says that runs are simulated, and which; "" of measured ones.
-func (w Words) Kinds() string {
+func (w Phrases) Kinds() string {
 	simulated, measured := w.c.Kinds()
 	switch {
 	case simulated == nil:
@@ -157,48 +140,57 @@ func (w Words) Kinds() string {
 }
 
 // Called is the name of a variant for a heading, where one that is simulated says so.
-func (w Words) Called(v compare.Variant) string {
+func (w Phrases) Called(v compare.Variant) string {
 	if !v.Simulated {
 		return v.Name
 	}
 	return w.Beside(v.Name, w.Word("kind.simulated"))
 }
 
-func (w Words) margin() string { return w.Share(w.c.Margin) }
-func (w Words) level() string  { return w.Share(w.c.Level) }
+func (w Phrases) margin() string { return w.Share(w.c.Margin) }
+func (w Phrases) level() string  { return w.Share(w.c.Level) }
 
 // Beside is a phrase with another one in brackets.
-func (w Words) Beside(said, aside string) string {
+func (w Phrases) Beside(said, aside string) string {
 	return w.Word("comparison.beside", "said", said, "aside", aside)
 }
 
 // Of is a phrase after what it is about.
-func (w Words) Of(what, said string) string {
+func (w Phrases) Of(what, said string) string {
 	return w.Word("comparison.of", "what", what, "said", said)
 }
 
 // Residue is a setting with its values in the variants.
-func (w Words) Residue(r compare.Residue) string {
+func (w Phrases) Residue(r compare.Residue) string {
 	return w.Of(w.setting(r.Setting), w.Join("bar", w.values(r)...))
 }
 
 // values are those of a setting in each variant.
-func (w Words) values(r compare.Residue) []string {
+func (w Phrases) values(r compare.Residue) []string {
 	values := make([]string, len(r.Values))
 	for i, of := range r.Values {
 		if of == nil {
 			of = []plan.Message{plan.Say("value.unknown")}
 		}
-		values[i] = text.Cut(w.SayAll("comma", of), longest)
+		said := make([]string, len(of))
+		for k, v := range of {
+			said[k] = w.Say(masked(r.Setting, v))
+		}
+		values[i] = doc.Cut(w.Join("comma", said...), longest)
 	}
 	return values
+}
+
+// masked is a value of a setting without secrets.
+func masked(setting string, value plan.Message) plan.Message {
+	return value.Map(func(s string) string { return hide(setting, s) })
 }
 
 // longest is how many columns the values of a setting take in a variant.
 const longest = 80
 
 // setting is what a setting is called, with the name that --ignore knows.
-func (w Words) setting(name string) string {
+func (w Phrases) setting(name string) string {
 	if code := plan.Code("setting." + name); w.Knows(code) {
 		return w.Word(code)
 	}
@@ -207,10 +199,12 @@ func (w Words) setting(name string) string {
 
 // load says what load a workload is, by the settings that make it: what says nothing
 // is left out, and what others tell already.
-func (w Words) load(settings []compare.Setting) string {
+func (w Phrases) load(settings []compare.Setting) string {
+	settings = slices.Clone(settings)
 	value := map[string]plan.Message{}
-	for _, s := range settings {
-		value[s.Name] = s.Value
+	for i, s := range settings {
+		settings[i].Value = masked(s.Name, s.Value)
+		value[s.Name] = settings[i].Value
 	}
 	var parts []string
 	add := func(when bool, code plan.Code, name string) {
@@ -238,12 +232,16 @@ func (w Words) load(settings []compare.Setting) string {
 }
 
 // loadNames are the settings that load has words for.
-var loadNames = []string{"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency", "protocol", "stream"}
+var loadNames = []string{
+	"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency",
+	"protocol", "stream",
+}
 
 // tells reports whether what is said of a workload has its number of requests.
-func (w Words) tells(workload, requests plan.Message) bool {
+func (w Phrases) tells(workload, requests plan.Message) bool {
 	n, _ := requests.Words()
-	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload), func(r rune) bool { return !unicode.IsDigit(r) }), n)
+	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload),
+		func(r rune) bool { return !unicode.IsDigit(r) }), n)
 }
 
 // short is a number in the digits that tell a load.

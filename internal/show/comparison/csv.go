@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -60,15 +60,15 @@ var csvColumns = []struct {
 	{name: "runs", of: func(r csvRecord) any { return len(r.variant.Runs) }},
 	{name: "values", of: func(r csvRecord) any { return r.cell.Values }},
 	{name: "center", of: func(r csvRecord) any { return r.center() }},
-	{name: "low", of: func(r csvRecord) any { return known(r.cell.Interval).Low }},
-	{name: "high", of: func(r csvRecord) any { return known(r.cell.Interval).High }},
-	{name: "level", of: func(r csvRecord) any { return known(r.cell.Interval).Level }},
+	{name: "low", of: func(r csvRecord) any { return intervalOf(r.cell.Interval).Low }},
+	{name: "high", of: func(r csvRecord) any { return intervalOf(r.cell.Interval).High }},
+	{name: "level", of: func(r csvRecord) any { return intervalOf(r.cell.Interval).Level }},
 	{name: "step", of: func(r csvRecord) any { return unlessZero(r.cell.Step) }},
 	{name: "change", change: func(c compare.Change) any { return c.Relative }},
-	{name: "change_low", change: func(c compare.Change) any { return known(c.Interval).Low }},
-	{name: "change_high", change: func(c compare.Change) any { return known(c.Interval).High }},
-	{name: "change_level", change: func(c compare.Change) any { return known(c.Interval).Level }},
-	{name: "change_method", change: func(c compare.Change) any { return known(c.Interval).Method }},
+	{name: "change_low", change: func(c compare.Change) any { return intervalOf(c.Interval).Low }},
+	{name: "change_high", change: func(c compare.Change) any { return intervalOf(c.Interval).High }},
+	{name: "change_level", change: func(c compare.Change) any { return intervalOf(c.Interval).Level }},
+	{name: "change_method", change: func(c compare.Change) any { return intervalOf(c.Interval).Method }},
 	{name: "basis", change: func(c compare.Change) any { return c.Basis }},
 	{name: "verdict", change: func(c compare.Change) any { return c.Verdict }},
 	{name: "bound", change: func(c compare.Change) any { return unlessZero(c.Bound) }},
@@ -160,8 +160,8 @@ func (r csvRecord) center() float64 {
 	return r.cell.Center
 }
 
-// known is an interval, of numbers that are none if there is none.
-func known(i *compare.Interval) compare.Interval {
+// intervalOf is an interval, of numbers that are none if there is none.
+func intervalOf(i *compare.Interval) compare.Interval {
 	if i == nil {
 		return compare.Interval{Low: math.NaN(), High: math.NaN(), Level: math.NaN()}
 	}
@@ -177,7 +177,7 @@ func unlessZero(v float64) float64 {
 
 // inert is text that no spreadsheet computes.
 func inert(s string) string {
-	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+	if s = doc.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -86,7 +86,7 @@ func amongTheSame(v compare.Verdict) compare.Comparison {
 func TestExperiments(t *testing.T) {
 	for _, width := range []int{60, 80, 100} {
 		for line := range strings.Lines(textOf(t, experiment(), Options{Width: width})) {
-			if n := text.Width(strings.TrimSuffix(line, "\n")); n > width {
+			if n := doc.Width(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("at %d: %d columns in %q", width, n, line)
 			}
 		}
@@ -133,7 +133,7 @@ func TestExperimentsSpeakOfLegs(t *testing.T) {
 			}
 		}
 	}
-	w := NewWords(compare.Comparison{}, words.In("en"))
+	w := NewPhrases(compare.Comparison{}, words.In("en"))
 	v := legs("A", 2, 1)
 	v.Runs = append(v.Runs, compare.Ref{Leg: 2, Verdict: trace.Doubtful})
 	if said := w.Runs(v); said != "2 legs, 3 runs, 1 of them doubtful" {
@@ -144,7 +144,7 @@ func TestExperimentsSpeakOfLegs(t *testing.T) {
 // Of several variants only the order effects that leave out 0 are named.
 func TestOrderEffectsOfSeveralVariants(t *testing.T) {
 	c := experiment()
-	w, load := NewWords(c, words.In("en")), c.Workloads[0]
+	w, load := NewPhrases(c, words.In("en")), c.Workloads[0]
 	rows := firstRows(load)
 	if said := w.orders(load, rows); said != "none seen: all 6 intervals hold 0" {
 		t.Errorf("%q", said)
@@ -162,7 +162,7 @@ func TestConfirmations(t *testing.T) {
 		c.Workloads[3].Rows = c.Workloads[3].Rows[:1]
 		c.Workloads[3].Rows[0].Cells[1].Change.Verdict = v
 		c.Conclude()
-		got := NewWords(c, words.In("en")).Verdict(c.Workloads[3], 1, true)
+		got := NewPhrases(c, words.In("en")).Verdict(c.Workloads[3], 1)
 		if !slices.ContainsFunc(got, func(p Part) bool { return p.Lead == want }) {
 			t.Errorf("%+v, want %q", got, want)
 		}

@@ -11,25 +11,25 @@ import (
 )
 
 // Title is what a quantity is called.
-func (w Words) Title(q figure.Figure) string { return w.Say(q.Title()) }
+func (w Phrases) Title(q figure.Figure) string { return w.Say(q.Title()) }
 
 // Share is a part of a whole in percent, in as many digits as it has: 2 %.
-func (w Words) Share(v float64) string { return w.percent(strconv.FormatFloat(v*100, 'g', 4, 64)) }
+func (w Phrases) Share(v float64) string { return w.percent(strconv.FormatFloat(v*100, 'g', 4, 64)) }
 
-func (w Words) percent(number string) string { return w.Word("percent", "number", number) }
+func (w Phrases) percent(number string) string { return w.Word("percent", "number", number) }
 
 // Change is by how much the figure of a row differs: +3.4 %.
-func (w Words) Change(r compare.Row, c compare.Change) string {
+func (w Phrases) Change(r compare.Row, c compare.Change) string {
 	return w.change(c, scaleOf(r), changePlaces(c))
 }
 
 // Interval is where a change lies: [+1.2, +5.6]; "" if nobody knows.
-func (w Words) Interval(r compare.Row, c compare.Change) string {
+func (w Phrases) Interval(r compare.Row, c compare.Change) string {
 	return w.interval(c, scaleOf(r), changePlaces(c))
 }
 
 // ColumnTitle is what the figure of a row is called, with its unit.
-func (w Words) ColumnTitle(r compare.Row) string {
+func (w Phrases) ColumnTitle(r compare.Row) string {
 	if s := scaleOf(r); s.unit != "" {
 		return w.Title(r.Quantity) + " (" + s.unit + ")"
 	}
@@ -37,7 +37,7 @@ func (w Words) ColumnTitle(r compare.Row) string {
 }
 
 // Value is one of the values of a row in its unit, with the digits that the row has.
-func (w Words) Value(r compare.Row, v float64) string { return scaleOf(r).digits(v) }
+func (w Phrases) Value(r compare.Row, v float64) string { return scaleOf(r).digits(v) }
 
 // A scale is how values of a quantity are shown.
 type scale struct {
@@ -105,7 +105,7 @@ func (s scale) value(c compare.Cell) string {
 }
 
 // valueRange is the interval of a cell in the unit of its row, "" if there is none.
-func (w Words) valueRange(s scale, c compare.Cell) string {
+func (w Phrases) valueRange(s scale, c compare.Cell) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
 	}
@@ -135,7 +135,7 @@ func (s scale) placesOf(cells []compare.Cell) int {
 }
 
 // change is by how much, in percent or in the unit of the row, "-" if nobody knows.
-func (w Words) change(c compare.Change, s scale, places int) string {
+func (w Phrases) change(c compare.Change, s scale, places int) string {
 	switch {
 	case !finite(c.Relative):
 		return missing
@@ -148,7 +148,7 @@ func (w Words) change(c compare.Change, s scale, places int) string {
 }
 
 // interval is where a change lies, without the unit, "" if nobody knows.
-func (w Words) interval(c compare.Change, s scale, places int) string {
+func (w Phrases) interval(c compare.Change, s scale, places int) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
 	}
@@ -209,7 +209,7 @@ func signedDigits(v float64, decimals int) string {
 }
 
 // rough is a share in tenths of a percent, of ten percent and more in whole ones.
-func (w Words) rough(v float64) string {
+func (w Phrases) rough(v float64) string {
 	decimals := 1
 	if v >= 0.0995 {
 		decimals = 0

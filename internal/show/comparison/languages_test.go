@@ -47,7 +47,7 @@ func TestTitles(t *testing.T) {
 		"duration": {"benchmark duration", "总耗时"}, "probe.p50": {"P50 probe E2EL", "P50 探测请求 E2EL"}, "of their own": {"of their own", "of their own"},
 	} {
 		for i, language := range []string{"en", "zh"} {
-			w := NewWords(compare.Comparison{}, words.In(language))
+			w := NewPhrases(compare.Comparison{}, words.In(language))
 			if got := w.Title(figure.Of(name)); got != want[i] {
 				t.Errorf("%s is %q, want %q", name, got, want[i])
 			}

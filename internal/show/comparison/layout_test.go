@@ -34,7 +34,7 @@ func TestLinesOfAnExperiment(t *testing.T) {
 			"顺序效应: 平均 TTFT -2.0% [-3.0, -1.0]",
 		},
 	} {
-		w := NewWords(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In(language))
+		w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In(language))
 		var got []string
 		for _, l := range w.layout(load) {
 			got = append(got, l.Label+": "+l.Text)
@@ -43,18 +43,18 @@ func TestLinesOfAnExperiment(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	if lines := NewWords(compare.Comparison{}, words.In("en")).layout(compare.Workload{}); lines != nil {
+	if lines := NewPhrases(compare.Comparison{}, words.In("en")).layout(compare.Workload{}); lines != nil {
 		t.Errorf("%+v", lines)
 	}
 }
 
 func TestMoreLegsAndConfirmations(t *testing.T) {
-	w := NewWords(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
+	w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
 	if said, _ := w.verdict(compare.Change{Verdict: compare.CannotTell, Basis: compare.Blocks, More: 4}); said != "? +4 legs" {
 		t.Errorf("%q", said)
 	}
 	load := compare.Workload{Name: "chat", Layout: &compare.Layout{Confirms: true}}
-	if s := w.section(load, 0, Options{}, nil); s.Name != "chat (confirmation)" {
-		t.Errorf("%q", s.Name)
+	if s := w.section(load, 0, Options{}, nil); s.Title != "chat (confirmation)" {
+		t.Errorf("%q", s.Title)
 	}
 }

@@ -11,47 +11,50 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
-	settings := text.Clean(w.load(load.Settings))
-	s := section{Name: w.LoadName(load, number)}
-	if text.Clean(load.Name) == "" {
-		settings = ""
-	}
-	for _, v := range load.Variants {
-		s.Heads = append(s.Heads, text.Clean(w.Called(v)))
-	}
+// section is one workload: what was compared and the bottom line, the table, and what a reader of
+// the table has to know.
+func (w Phrases) section(load compare.Workload, number int, o Options, asked []string) doc.Section {
 	shown, alike, further := divide(load, o.All, asked)
-	if len(load.Variants) > 0 {
-		s.Rows = w.rows(load, shown)
+	table := doc.Table{Rule: w.Word("comparison.figure"), Change: w.Word("comparison.change"), Band: w.c.Margin}
+	for _, v := range load.Variants {
+		table.Heads = append(table.Heads, doc.Clean(w.Called(v)))
 	}
-	s.Head = w.nonempty(w.line("label.load", settings))
-	s.Head = append(s.Head, w.variants(load)...)
+	if len(load.Variants) > 0 {
+		table.Rows = w.rows(load, shown)
+	}
+	var head doc.Lines
+	if doc.Clean(load.Name) != "" {
+		head = nonempty(w.line("label.load", w.load(load.Settings)))
+	}
+	head = append(head, w.variants(load)...)
 	for _, r := range load.Residue {
-		s.Head = append(s.Head, w.line("label.differs", w.Residue(r)))
+		head = append(head, w.line("label.differs", w.Residue(r)))
 	}
 	if load.Further > 0 {
-		s.Head = append(s.Head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
+		head = append(head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
 	}
 	if !o.Bare {
 		if !saidFirst(load) {
-			s.Head = append(s.Head, w.results(load)...)
+			head = append(head, w.results(load)...)
 		}
-		for _, c := range load.Claims {
-			s.Head = append(s.Head, w.claim(c, len(filesOf(load)) > 1))
-		}
+		head = append(head, w.claims(load)...)
 	}
-	s.Tail = w.nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
-	s.Tail = append(s.Tail, w.remarks(load, shown)...)
-	return s
+	tail := nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
+	tail = append(tail, w.remarks(load, shown)...)
+	items := []doc.Item{head, table, tail}
+	if table.Rows == nil {
+		items = []doc.Item{append(head, tail...)}
+	}
+	return doc.Section{Title: w.LoadName(load, number), Group: 1, Items: items}
 }
 
 // remarks are what a reader of the rows that are shown has to know: noise, drift and order,
 // notes, and by whose rules the figures are.
-func (w Words) remarks(load compare.Workload, shown []compare.Row) lines {
-	said := lines(w.layout(load))
+func (w Phrases) remarks(load compare.Workload, shown []compare.Row) doc.Lines {
+	said := w.layout(load)
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
 			said = append(said, w.line("label.note", w.Say(n)))
@@ -61,15 +64,6 @@ func (w Words) remarks(load compare.Workload, shown []compare.Row) lines {
 		said = append(said, w.line("label.figures", d))
 	}
 	return said
-}
-
-// A section is one workload.
-type section struct {
-	Name  string
-	Head  lines // what was compared, and the bottom line
-	Heads []string
-	Rows  []row
-	Tail  lines // what a reader of the table has to know
 }
 
 // divide tells the rows to show from those that are alike in all variants, and from
@@ -123,13 +117,14 @@ func isFurther(r compare.Row, rows []compare.Row) bool {
 	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
 }
 
-func (w Words) nonempty(lines ...line) []line {
-	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
+// nonempty are the lines that have text.
+func nonempty(lines ...doc.Line) doc.Lines {
+	return slices.DeleteFunc(lines, func(l doc.Line) bool { return l.Text == "" })
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there
 // are: once, if of each as many.
-func (w Words) variants(load compare.Workload) (lines []line) {
+func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 	if len(load.Variants) == 0 {
 		return nil
 	}
@@ -138,10 +133,10 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 		label = "label.variant"
 	}
 	baseline := load.Variants[0]
-	lines = append(lines, w.line(label, w.Beside(text.Clean(baseline.Name), w.Runs(baseline))))
-	var groups text.Groups
+	lines = append(lines, w.line(label, w.Beside(doc.Clean(baseline.Name), w.Runs(baseline))))
+	var groups doc.Groups
 	for _, v := range load.Variants[1:] {
-		groups.Add(w.Runs(v), text.Clean(v.Name))
+		groups.Add(w.Runs(v), doc.Clean(v.Name))
 	}
 	for _, g := range groups {
 		runs := g.Said
@@ -165,7 +160,7 @@ func filesOf(load compare.Workload) (files []string) {
 }
 
 // Runs is how many runs a variant has: 5 runs, one table. Of simulated ones it says so.
-func (w Words) Runs(v compare.Variant) string {
+func (w Phrases) Runs(v compare.Variant) string {
 	doubtful, mixed := 0, false
 	if said := w.legs(v); said != "" {
 		return said
@@ -195,7 +190,7 @@ func (w Words) Runs(v compare.Variant) string {
 
 // legs is how many legs of an experiment a variant has, and how many runs, if those are more;
 // "" of other runs.
-func (w Words) legs(v compare.Variant) string {
+func (w Phrases) legs(v compare.Variant) string {
 	legs, doubtful := map[int]bool{}, map[int]bool{}
 	for _, r := range v.Runs {
 		if r.Leg == 0 {
@@ -221,7 +216,7 @@ func (w Words) legs(v compare.Variant) string {
 }
 
 // alike are rows that are so.
-func (w Words) alike(rows []compare.Row) string {
+func (w Phrases) alike(rows []compare.Row) string {
 	parts := make([]string, len(rows))
 	for i, r := range rows {
 		s := scaleOf(r)
@@ -237,7 +232,7 @@ func (w Words) alike(rows []compare.Row) string {
 func byCenter(a, b compare.Cell) int { return cmp.Compare(a.Center, b.Center) }
 
 // hidden names rows that a flag shows.
-func (w Words) hidden(rows []compare.Row) string {
+func (w Phrases) hidden(rows []compare.Row) string {
 	if len(rows) == 0 {
 		return ""
 	}
@@ -261,7 +256,7 @@ func saidAbove(note plan.Message, load compare.Workload) bool {
 }
 
 // definitions are footnotes: by whose rules figures were made.
-func (w Words) definitions(rows []compare.Row) (notes []string) {
+func (w Phrases) definitions(rows []compare.Row) (notes []string) {
 	for i, id := range definitionIDs(rows) {
 		switch said := w.definition(id); {
 		case id == "":
@@ -295,7 +290,7 @@ func definitionIDs(rows []compare.Row) (ids []string) {
 }
 
 // definition names one, which may be one of several that a tool has.
-func (w Words) definition(id string) string {
+func (w Phrases) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
 	if several {
@@ -305,7 +300,7 @@ func (w Words) definition(id string) string {
 }
 
 // meanings are what rows by a definition that few are by count from and to.
-func (w Words) meanings(rows []compare.Row, id string) string {
+func (w Phrases) meanings(rows []compare.Row, id string) string {
 	var parts []string
 	for _, r := range rows {
 		if d := r.Definition; d.ID == id && d.Says != "" {

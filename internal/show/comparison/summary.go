@@ -8,7 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -16,28 +16,46 @@ import (
 // gates, and for each variant of each workload its bottom line and a table of the main
 // figures. The level of headings is that of Options.
 func Summary(out io.Writer, c compare.Comparison, o Options) error {
-	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
-	level := cmp.Or(o.Heading, 2)
-	m := markdown{heading: strings.Repeat("#", level), words: w}
-	m.title(w.Of(w.Word("comparison.title"), w.overall()))
-	if said := w.Kinds(); said != "" {
-		m.bullets(lines{w.line("label.simulated", bounded(said, saidColumns))})
+	s := summary{Phrases: NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default))), heading: cmp.Or(o.Heading, 2)}
+	var kinds doc.Lines
+	if said := s.Kinds(); said != "" {
+		kinds = doc.Lines{s.line("label.simulated", bounded(said, saidColumns))}
 	}
-	m.bullets(w.briefGatesOf(c.Gates))
-	m.heading += "#"
+	s.write(s.Of(s.Word("comparison.title"), s.overall()), 0, kinds, s.briefGates())
 	for i, load := range c.Workloads {
-		if m.Len() > summaryBytes {
-			m.bullets(lines{w.line("label.hidden", w.Word("list.more", "n", len(c.Workloads)-i))})
+		if s.full(len(c.Workloads) - i) {
 			break
 		}
-		m.title(w.called(load, i))
-		w.brief(&m, load)
+		s.write(s.called(load, i), 1)
+		s.brief(load)
 	}
 	if len(c.Workloads) > 0 {
-		m.bullets(lines{w.line("label.note", w.Word("summary.terms", "level", w.level(), "margin", w.margin()))})
+		s.write("", 0, doc.Lines{s.line("label.note", s.Word("summary.terms", "level", s.level(), "margin", s.margin()))})
 	}
-	_, err := io.WriteString(out, strings.TrimRight(m.String(), "\n")+"\n\n")
+	_, err := io.WriteString(out, s.text.String())
 	return err
+}
+
+// A summary is one in the making.
+type summary struct {
+	Phrases
+	text    strings.Builder
+	heading int
+}
+
+func (s *summary) write(title string, depth int, items ...doc.Item) {
+	section := doc.Section{Title: title, Depth: depth, Items: items}
+	_ = doc.Markdown(&s.text, doc.Document{Lang: s.Language, Sections: []doc.Section{section}}, s.heading) // into memory
+	s.text.WriteString("\n")
+}
+
+// full reports whether there is no room for the rest, which it counts.
+func (s *summary) full(rest int) bool {
+	if s.text.Len() <= summaryBytes {
+		return false
+	}
+	s.write("", 0, doc.Lines{s.line("label.hidden", s.Word("list.more", "n", rest))})
+	return true
 }
 
 // summaryBytes is where no further workload begins. GitHub shows nothing of a summary of
@@ -45,7 +63,7 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 const summaryBytes = 256 << 10
 
 // overall is the verdict in a word: of the gates, or of the main figures.
-func (w Words) overall() string {
+func (w Phrases) overall() string {
 	if len(w.c.Gates) > 0 {
 		worst := inGravity(w.c.Gates)[0].Outcome
 		n := 0
@@ -65,7 +83,7 @@ func (w Words) overall() string {
 }
 
 // tentative reports whether a main figure that differs is of two sessions.
-func (w Words) tentative() bool {
+func (w Phrases) tentative() bool {
 	for _, load := range w.c.Workloads {
 		for i := range load.Variants {
 			for _, c := range mainChanges(load, i) {
@@ -79,7 +97,7 @@ func (w Words) tentative() bool {
 }
 
 // settledVerdicts are those of the main figures.
-func (w Words) settledVerdicts() map[compare.Verdict]bool {
+func (w Phrases) settledVerdicts() map[compare.Verdict]bool {
 	seen := map[compare.Verdict]bool{}
 	for _, load := range w.c.Workloads {
 		for i := range load.Variants {
@@ -126,67 +144,59 @@ func inGravity(gates []compare.GateResult) []compare.GateResult {
 	})
 }
 
-func (w Words) briefGatesOf(gates []compare.GateResult) (said lines) {
-	all := inGravity(gates)
-	for _, g := range all[:min(len(all), briefGates)] {
-		said = append(said, w.briefGate(g))
+// briefGates are the first gates, with names of bounded length.
+func (w Phrases) briefGates() (said doc.Lines) {
+	all := inGravity(w.c.Gates)
+	for _, g := range all[:min(len(all), mostGates)] {
+		g.Variant, g.Workload = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns)
+		g.Gate.Text = bounded(g.Gate.Text, nameColumns)
+		l := w.gate(g)
+		l.Text = doc.Cut(l.Text, saidColumns)
+		said = append(said, l)
 	}
-	if rest := len(all) - briefGates; rest > 0 {
+	if rest := len(all) - mostGates; rest > 0 {
 		said = append(said, w.line("label.hidden", w.Word("list.more", "n", rest)))
 	}
 	return said
 }
 
-// briefGate is the line of a gate with names of bounded length.
-func (w Words) briefGate(g compare.GateResult) line {
-	g.Variant, g.Workload, g.Gate.Text = bounded(g.Variant, nameColumns), bounded(g.Workload, nameColumns), bounded(g.Gate.Text, nameColumns)
-	l := w.gate(g)
-	l.Text = text.Cut(l.Text, saidColumns)
-	return l
-}
-
 // brief is a workload: the bottom line of each variant, and its table.
-func (w Words) brief(m *markdown, load compare.Workload) {
+func (s *summary) brief(load compare.Workload) {
 	if len(load.Variants) < 2 {
-		m.bullets(lines{w.line("label.result", w.Word("result.alone"))})
+		s.write("", 0, doc.Lines{s.line("label.result", s.Word("result.alone"))})
 		return
 	}
 	for i, v := range load.Variants[1:] {
-		if m.Len() > summaryBytes {
-			m.bullets(lines{w.line("label.hidden", w.Word("list.more", "n", len(load.Variants)-1-i))})
+		if s.full(len(load.Variants) - 1 - i) {
 			return
 		}
-		said, _ := w.bottomLine(load, i+1)
-		name := w.Beside(bounded(v.Name, nameColumns), w.Runs(v))
-		m.bullets(lines{w.line("label.result", w.Of(name, text.Cut(said, 2*saidColumns)))})
-		w.briefTable(m, load, i+1)
+		said, _ := s.bottomLine(load, i+1)
+		name := s.Beside(bounded(v.Name, nameColumns), s.Runs(v))
+		s.write("", 0, doc.Lines{s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))}, s.briefTable(load, i+1))
 	}
 }
 
-// briefTable is the main figures of a variant beside the baseline.
-func (w Words) briefTable(m *markdown, load compare.Workload, variant int) {
-	head := []string{
-		w.Word("comparison.figure"), escapeMarkdown(bounded(w.Called(load.Variants[0]), nameColumns)), escapeMarkdown(bounded(w.Called(load.Variants[variant]), nameColumns)),
+// briefTable is the main figures of a variant and of the baseline.
+func (w Phrases) briefTable(load compare.Workload, variant int) doc.Grid {
+	table := doc.Grid{Align: "lrrrll", Padded: true, Rows: [][]string{{
+		w.Word("comparison.figure"),
+		bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
 		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
-	}
-	var rows [][]string
+	}}}
 	for _, r := range w.briefRows(load, variant) {
 		s, c := scaleOf(r), *r.Cells[variant].Change
-		title := w.Title(r.Quantity)
-		if s.unit != "" {
-			title += " (" + s.unit + ")"
-		}
-		verdict := escapeMarkdown(w.plainVerdict(c))
-		if _, tone := w.verdict(c); tone == good || tone == bad {
-			verdict = "**" + verdict + "**"
-		}
-		rows = append(rows, []string{escapeMarkdown(title), s.value(r.Cells[0]), s.value(r.Cells[variant]), w.Change(r, c), w.Interval(r, c), verdict})
+		_, tone := w.verdict(c)
+		verdict := doc.Cell{Verdict: w.plainVerdict(c), Tone: tone}
+		table.Rows = append(table.Rows, []string{
+			w.ColumnTitle(r), s.value(r.Cells[0]), s.value(r.Cells[variant]),
+			w.Change(r, c), w.Interval(r, c), verdict.Judged(),
+		})
 	}
-	m.table(head, []string{"---", "--:", "--:", "--:", "---", "---"}, rows)
+	return table
 }
 
 // briefRows are the first of the main figures, those that differ, and those of gates.
-func (w Words) briefRows(load compare.Workload, variant int) (rows []compare.Row) {
+func (w Phrases) briefRows(load compare.Workload, variant int) (rows []compare.Row) {
 	gated := map[string]bool{}
 	for _, g := range w.c.Gates {
 		gated[g.Gate.Name] = true
@@ -205,5 +215,5 @@ func (w Words) briefRows(load compare.Workload, variant int) (rows []compare.Row
 const (
 	briefFigures   = 6
 	briefDifferent = 10
-	briefGates     = 50
+	mostGates      = 50
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
@@ -37,7 +37,7 @@ func TestText(t *testing.T) {
 			got := textOf(t, c, Options{Width: width})
 			golden.Check(t, fmt.Sprintf("testdata/%s-%d.txt", name, width), got)
 			for line := range strings.Lines(got) {
-				if n := text.Width(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
+				if n := doc.Width(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
 					t.Errorf("%s at %d: %d columns in %q", name, width, n, line)
 				}
 			}
@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 	}
 	for _, width := range []int{56, 60, 72, 100} {
 		for line := range strings.Lines(textOf(t, nightly(), Options{Width: width}) + textOf(t, ablation(), Options{Width: width})) {
-			if n := text.Width(strings.TrimSuffix(line, "\n")); n > width {
+			if n := doc.Width(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("at %d: %d columns in %q", width, n, line)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -53,7 +54,7 @@ func TestDigitsOfValues(t *testing.T) {
 }
 
 func TestDigitsOfChanges(t *testing.T) {
-	w := NewWords(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
+	w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
 	for _, c := range []struct {
 		change compare.Change
 		want   string
@@ -81,26 +82,26 @@ func TestDigitsOfChanges(t *testing.T) {
 }
 
 func TestVerdictWords(t *testing.T) {
-	w := NewWords(compare.Comparison{Margin: 0.02}, words.In("en"))
+	w := NewPhrases(compare.Comparison{Margin: 0.02}, words.In("en"))
 	for _, c := range []struct {
 		change compare.Change
 		want   string
-		tone   tone
+		tone   doc.Tone
 	}{
-		{compare.Change{Verdict: compare.Better}, "better", good},
-		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", bad},
-		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", neutral},
-		{compare.Change{Verdict: compare.NotJudged}, "not judged", neutral},
-		{compare.Change{Verdict: compare.Same}, "same", neutral},
-		{compare.Change{Verdict: compare.CannotTell}, "?", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", unclear},
-		{compare.Change{Verdict: compare.CannotTell, More: 101}, "? >100 runs", unclear},
-		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", unclear},
-		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
-		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
-		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", unclear},
-		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", bad},
+		{compare.Change{Verdict: compare.Better}, "better", doc.Good},
+		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", doc.Bad},
+		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", doc.Neutral},
+		{compare.Change{Verdict: compare.NotJudged}, "not judged", doc.Neutral},
+		{compare.Change{Verdict: compare.Same}, "same", doc.Neutral},
+		{compare.Change{Verdict: compare.CannotTell}, "?", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 101}, "? >100 runs", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", doc.Unclear},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", doc.Unclear},
+		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", doc.Good},
+		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", doc.Unclear},
+		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", doc.Bad},
 	} {
 		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true, 1)
 		if got.Verdict != c.want || got.Tone != c.tone {
@@ -116,11 +117,11 @@ func TestGatesOnChangesFromZero(t *testing.T) {
 		Value: 0.3108, Plain: true, Interval: interval(0.3075, 0.314), Why: plan.Say("gate.from-zero", "baseline", "A", "figure", "ttft.mean"),
 	}
 	want := "ttft.mean > +5% (B): +310.8 [+307.5, +314.0] ms; A has 0, so there is no percentage; a gate on the value is written ttft.mean > 0"
-	if got := NewWords(compare.Comparison{}, words.In("en")).gate(g).Text; got != want {
+	if got := NewPhrases(compare.Comparison{}, words.In("en")).gate(g).Text; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	g.Plain = false
-	if got := NewWords(compare.Comparison{}, words.In("en")).gate(g).Text; !strings.Contains(got, "+31.1 % [+30.8, +31.4]") {
+	if got := NewPhrases(compare.Comparison{}, words.In("en")).gate(g).Text; !strings.Contains(got, "+31.1 % [+30.8, +31.4]") {
 		t.Error(got)
 	}
 }
@@ -144,8 +145,8 @@ func TestClaims(t *testing.T) {
 		{compare.ClaimCheck{}, `unproven: "x" (line 7): the tables have no such figure`},
 	} {
 		c.check.Variant, c.check.Claim = "new", trace.Claim{Text: "x", Line: 7, Metric: "ttft", Change: -0.0334, Step: 0.0001}
-		w := NewWords(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
-		if got := w.Claim(c.check, false); got != c.want {
+		w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))
+		if got := w.claim(c.check, false).Text; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
@@ -153,7 +154,7 @@ func TestClaims(t *testing.T) {
 
 // A run that has nothing against it is not told of; others are.
 func TestRunsInWords(t *testing.T) {
-	w := NewWords(compare.Comparison{}, words.In("en"))
+	w := NewPhrases(compare.Comparison{}, words.In("en"))
 	doubtful := runs(3, trace.Recorded, trace.Doubtful)
 	for want, refs := range map[string][]compare.Ref{
 		"one table": runs(1, trace.Table, ""), "2 result files": runs(2, trace.Summed, ""), "5 runs": runs(5, trace.Undated, trace.Valid),
@@ -183,12 +184,12 @@ func TestResidueInWords(t *testing.T) {
 		{[][]plan.Message{texts(strings.Repeat("9", 100)), texts("1")}, "seed: " + strings.Repeat("9", 79) + "… | 1", "随机种子 seed：" + strings.Repeat("9", 79) + "… | 1"},
 	} {
 		r := compare.Residue{Setting: "seed", Values: c.values}
-		if en, zh := NewWords(compare.Comparison{}, words.In("en")).Residue(r), NewWords(compare.Comparison{}, words.In("zh")).Residue(r); en != c.en || zh != c.zh {
+		if en, zh := NewPhrases(compare.Comparison{}, words.In("en")).Residue(r), NewPhrases(compare.Comparison{}, words.In("zh")).Residue(r); en != c.en || zh != c.zh {
 			t.Errorf("%q and %q, want %q and %q", en, zh, c.en, c.zh)
 		}
 	}
 	own := compare.Residue{Setting: "of-their-own", Values: [][]plan.Message{texts("1")}}
-	if got := NewWords(compare.Comparison{}, words.In("zh")).Residue(own); got != "of-their-own：1" {
+	if got := NewPhrases(compare.Comparison{}, words.In("zh")).Residue(own); got != "of-their-own：1" {
 		t.Error(got)
 	}
 }
@@ -235,8 +236,8 @@ func pair(kind trace.Detail, changes map[string]compare.Change) compare.Comparis
 // What is sure and smaller than the margin is no news, and said so.
 func TestSmallDifferences(t *testing.T) {
 	c := pair(trace.Recorded, map[string]compare.Change{"duration": {Relative: 0.004, Basis: compare.Replicates, Verdict: compare.Worse, Bound: 0.005}})
-	said, tone := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
-	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != neutral {
+	said, tone := NewPhrases(c, words.In("en")).bottomLine(c.Workloads[0], 1)
+	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != doc.Neutral {
 		t.Errorf("%s (%s)", said, tone)
 	}
 }
@@ -254,11 +255,11 @@ func TestFailuresAreSaidFirst(t *testing.T) {
 		if r.Quantity.Name == "goodput" {
 			r.Cells[0].Values, r.Cells[0].Center = []float64{4}, 4
 			r.Cells[1].Values, r.Cells[1].Center = []float64{2}, 2
-		} else if got, said := outcomeOf(*r.Cells[1].Change), NewWords(c, words.In("en")).plainVerdict(*r.Cells[1].Change); got != compare.Inconclusive || said != "failures differ" {
+		} else if got, said := outcomeOf(*r.Cells[1].Change), NewPhrases(c, words.In("en")).plainVerdict(*r.Cells[1].Change); got != compare.Inconclusive || said != "failures differ" {
 			t.Errorf("continuous integration is told %s, %s", got, said)
 		}
 	}
-	said, _ := NewWords(c, words.In("en")).bottomLine(load, 1)
+	said, _ := NewPhrases(c, words.In("en")).bottomLine(load, 1)
 	if want := "96.7 % of the requests of B failed, 0 % of those of A, request goodput 2.000 against 4.000; worse in 1 of 2 (request goodput -50.0 %), better in none, cannot tell in 1"; said != want {
 		t.Errorf("%s\nwant %s", said, want)
 	}
@@ -271,7 +272,7 @@ func TestBeyondUsualNoise(t *testing.T) {
 			"ttft.mean": {Relative: 1.18, Basis: compare.Nothing, Verdict: compare.CannotTell, Chance: chance},
 			"duration":  {Relative: 1.18, Basis: compare.Nothing, Verdict: compare.CannotTell, Chance: 0.01},
 		})
-		said, _ := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
+		said, _ := NewPhrases(c, words.In("en")).bottomLine(c.Workloads[0], 1)
 		if got := strings.HasSuffix(said, "repeat each run; yet noise of 10 % from run to run would not explain 1 of 2 (mean TTFT +118.0 %)"); got != want {
 			t.Error(said)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -20,44 +20,41 @@ import (
 // most.
 func Text(w io.Writer, reports []conform.Report, l *words.Language) error {
 	t := newTable(reports, l)
+	var head, foot doc.List
 	for i, r := range reports {
 		when := r.Started.Local().Format("2006-01-02 15:04:05")
-		t.Field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine))
-		t.Field("", t.startUp(r.StartUp))
+		head = append(head, doc.Field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine)),
+			doc.Field("", t.startUp(r.StartUp)))
 	}
-	t.Line()
+	grid := doc.Grid{Align: "lr"}
 	if len(reports) == 1 {
-		t.aligned(1, t.narrow())
+		grid.Rows = t.narrow()
 	} else {
-		t.aligned(2, t.rows(t.lines(true)))
+		grid = t.grid(t.lines(true))
 	}
-	t.Line()
-	for _, d := range t.definitions() {
-		t.Line(d)
-	}
+	foot = t.definitions()
 	for _, n := range t.notes() {
-		t.Line(t.Word("report.note", "note", n))
+		foot = append(foot, t.Word("report.note", "note", n))
 	}
-	_, err := io.WriteString(w, t.String())
-	return err
+	return doc.Text(w, t.document(head, grid, foot), 0, false)
 }
 
 // Markdown writes every figure: a row for each, a column for each client.
 func Markdown(w io.Writer, reports []conform.Report, l *words.Language) error {
 	t := newTable(reports, l)
+	var sources doc.List
 	for i, r := range reports {
 		when := r.Started.UTC().Format("2006-01-02")
-		t.Line(t.Word("conformity.source", "client", t.clients[i], "command", strings.Join(r.Command, " "), "when", when,
+		sources = append(sources, t.Word("conformity.source", "client", doc.Strong(t.clients[i]), "command",
+			doc.Code(strings.Join(r.Command, " ")), "when", when,
 			"place", t.place(r.Machine), "pitot", r.Pitot, "start", t.startUp(r.StartUp)))
 	}
-	t.Line()
-	t.markdown(2, t.rows(t.lines(false)))
-	t.Line()
-	for _, said := range slices.Concat(t.definitions(), t.notes()) {
-		t.Line("* ", said)
-	}
-	_, err := io.WriteString(w, t.String())
-	return err
+	return doc.Markdown(w, t.document(sources, t.grid(t.lines(false)),
+		doc.List(slices.Concat(t.definitions(), t.notes()))), 1)
+}
+
+func (t *table) document(items ...doc.Item) doc.Document {
+	return doc.Document{Lang: t.Language, Sections: []doc.Section{{Items: items}}}
 }
 
 // Line sums up one run of a cell.
@@ -90,7 +87,6 @@ func newTable(reports []conform.Report, l *words.Language) *table {
 // A table is what several clients made of the same cells.
 type table struct {
 	*words.Language
-	text.Document
 	reports []conform.Report
 	clients []string
 	cells   []conform.Cell // in the order in which they were first met
@@ -109,33 +105,16 @@ func clientsOf(reports []conform.Report) (names []string) {
 }
 
 func (t *table) place(m conform.Machine) string {
-	return t.Word("conformity.place", "os", m.OS, "processors", m.CPUs, "pinned", m.ClientCPU >= 0, "processor", m.ClientCPU)
+	return t.Word("conformity.place", "os", m.OS, "processors", m.CPUs, "pinned", m.ClientCPU >= 0, "processor",
+		m.ClientCPU)
 }
 
 func (t *table) startUp(u conform.Usage) string {
 	return t.Word("conformity.start-up", "cpu", duration(u.CPU.Seconds()))
 }
 
-func (t *table) markdown(names int, rows [][]string) {
-	rule := make([]string, len(rows[0]))
-	for i := range rule {
-		if rule[i] = "---"; i >= names {
-			rule[i] = "--:"
-		}
-	}
-	for i, row := range rows {
-		for j := range row {
-			row[j] = strings.ReplaceAll(row[j], "|", `\|`)
-		}
-		t.Line("| ", strings.Join(row, " | "), " |")
-		if i == 0 {
-			t.Line("|", strings.Join(rule, "|"), "|")
-		}
-	}
-}
-
-// rows are the table of every cell, without the lines that no client has.
-func (t *table) rows(lines []line) [][]string {
+// grid is the table of every cell, without the lines that no client has.
+func (t *table) grid(lines []line) doc.Grid {
 	rows := [][]string{append([]string{t.Word("conformity.cell"), t.Word("conformity.figure")}, t.clients...)}
 	for _, cell := range t.cells {
 		name := cell.Name
@@ -153,21 +132,22 @@ func (t *table) rows(lines []line) [][]string {
 			}
 		}
 	}
-	return rows
+	return doc.Grid{Align: "llr", Rows: rows}
 }
 
 // definitions are what the clients mean by their metrics; those that mean the same stand
 // together.
 func (t *table) definitions() (lines []string) {
 	for _, m := range conform.Metrics() {
-		var groups text.Groups
+		var groups doc.Groups
 		for i, r := range t.reports {
 			if said := t.Say(r.Definitions[m]); said != "" {
 				groups.Add(said, t.clients[i])
 			}
 		}
 		for _, g := range groups {
-			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names, "says", g.Said))
+			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names,
+				"says", g.Said))
 		}
 	}
 	return lines
@@ -202,14 +182,6 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 		say(n)
 	}
 	return notes
-}
-
-// aligned writes the columns of a terminal, all but the first names to the right.
-func (t *table) aligned(names int, rows [][]string) {
-	text.Align(rows, func(column int) bool { return column >= names })
-	for _, row := range rows {
-		t.Line(strings.Join(row, "  "))
-	}
 }
 
 // narrow is the table of a single client, a row a cell, without the columns that

@@ -11,11 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/recorder"
-
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
@@ -166,31 +161,6 @@ func TestPlot(t *testing.T) {
 	}
 	if err := Plot(io.Discard, []conform.Report{{Client: "x"}}, english); err == nil {
 		t.Error("nothing was drawn, without a word")
-	}
-}
-
-// Names of any length have room beside the plot.
-func TestLegendOfThePlot(t *testing.T) {
-	reports := clients(t)
-	reports[1].Client = "a client of which there is a lot to say, in version 2026.11.21"
-	var canvas recorder.Canvas
-	if err := drawErrors(draw.NewCanvas(&canvas, 10*vg.Inch, 5*vg.Inch), reports, english); err != nil {
-		t.Fatal(err)
-	}
-	entries := 0
-	for _, action := range canvas.Actions {
-		text, ok := action.(*recorder.FillString)
-		if !ok || !strings.Contains(text.String, "lockstep") && !strings.Contains(text.String, "spread") {
-			continue
-		}
-		entries++
-		face := font.DefaultCache.Lookup(text.Font, text.Size)
-		if end := text.Point.X + face.Width(text.String); end > 10*vg.Inch {
-			t.Errorf("%q ends at %v", text.String, end)
-		}
-	}
-	if entries != 3 {
-		t.Errorf("%d entries", entries)
 	}
 }
 

@@ -90,7 +90,9 @@ type line struct {
 }
 
 // figure is the line of a figure, of which say tells.
-func (t *table) figure(m conform.Metric, s conform.Statistic, say func([]conform.Result, conform.Metric, conform.Statistic) string) line {
+func (t *table) figure(m conform.Metric, s conform.Statistic,
+	say func([]conform.Result, conform.Metric, conform.Statistic) string,
+) line {
 	name := t.Word(plan.Code("conformity."+string(s)), "metric", strings.ToUpper(string(m)))
 	return line{name: name, of: func(of []conform.Result) string { return say(of, m, s) }}
 }

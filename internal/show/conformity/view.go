@@ -1,13 +1,19 @@
 package conformity
 
 import (
+	"errors"
+	"io"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -60,7 +66,10 @@ func (t *table) viewErrors(i int, r conform.Report) (lines []view.ConformErrors)
 		if len(points) == 0 {
 			continue
 		}
-		one := view.ConformErrors{Client: i, Arrivals: string(arrivals), Title: t.Word("conformity.plot-line", "client", t.clients[i], "arrivals", string(arrivals), "means", ofMeans(r))}
+		one := view.ConformErrors{
+			Client: i, Arrivals: string(arrivals),
+			Title: t.Word("conformity.plot-line", "client", t.clients[i], "arrivals", string(arrivals), "means", ofMeans(r)),
+		}
 		for _, p := range points {
 			one.Streams, one.Shares = append(one.Streams, p.X), append(one.Shares, p.Y/100)
 		}
@@ -103,6 +112,65 @@ func (t *table) viewFigure(f conform.Figure, of []conform.Result) view.ConformFi
 
 // load is the load of a cell in words.
 func (t *table) load(c conform.Cell) string {
-	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals", string(c.Arrivals),
+	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals",
+		string(c.Arrivals),
 		"step", c.Step, "requests", c.Requests, "output", c.Output, "busy", c.Busy, "faults", c.Faults)
+}
+
+// Plot draws the error of the clients' P99 ITL by the number of streams, as SVG: a line for each
+// client and way in which tokens arrive.
+func Plot(w io.Writer, reports []conform.Report, l *words.Language) error {
+	chart := plot.Chart{Title: l.Word("conformity.plot"), X: l.Word("conformity.plot-x"), Y: l.Word("conformity.plot-y")}
+	clients := clientsOf(reports)
+	for i, r := range reports {
+		for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
+			if spots := errorsByStreams(r, arrivals); spots != nil {
+				name := l.Word("conformity.plot-line", "client", clients[i], "arrivals", string(arrivals), "means", ofMeans(r))
+				chart.Lines = append(chart.Lines, plot.Path{Name: name, Spots: spots})
+			}
+		}
+	}
+	if chart.Lines == nil {
+		return errors.New("there is nothing to draw: no client reports a P99 ITL in a cell of streams")
+	}
+	return chart.Draw(w)
+}
+
+// errorsByStreams are the points of a client, of cells that nothing disturbs.
+func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.Spot) {
+	shares := map[int][]float64{}
+	for _, result := range r.Results {
+		c := result.Cell
+		if c.Streams < 1 || c.Open() || c.Busy || c.Faults > 0 || c.Arrivals != arrivals {
+			continue
+		}
+		for _, f := range result.Figures {
+			if share, ok := f.Relative(); ok && f.Metric == gapsOf(r) && f.Statistic == conform.P99 {
+				shares[c.Streams] = append(shares[c.Streams], max(least, 100*math.Abs(share)))
+			}
+		}
+	}
+	for _, streams := range slices.Sorted(maps.Keys(shares)) {
+		v := shares[streams]
+		slices.Sort(v)
+		spots = append(spots, plot.Spot{X: float64(streams), Y: v[len(v)/2]})
+	}
+	return spots
+}
+
+// least is the smallest error that the plot tells from none, in percent.
+const least = 0.001
+
+// ofMeans tells a client whose ITL is a mean, and so cannot go far wrong.
+func ofMeans(r conform.Report) bool {
+	code := r.Definitions[gapsOf(r)].Code
+	return code == metrics.BetweenTokens || code == metrics.WeighedGaps
+}
+
+// gapsOf is the name that a client has for single gaps, if it reports them.
+func gapsOf(r conform.Report) conform.Metric {
+	if !r.Definitions[conform.ICL].IsZero() {
+		return conform.ICL
+	}
+	return conform.ITL
 }

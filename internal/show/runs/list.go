@@ -1,14 +1,27 @@
+// Package runs writes stored runs: a list for people, and for programs a row for each run or
+// for each of its requests.
+//
+// Units are those of storage, seconds and tokens, so that nobody has to guess them; latencies
+// and figures are by Pitot's definitions.
 package runs
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -20,7 +33,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	}
 	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
 	for _, name := range figures {
-		titles = append(titles, text.FigureTitle(name))
+		titles = append(titles, report.FigureTitle(name))
 	}
 	titles = append(titles, "MODEL", "LOAD")
 	tagged := slices.ContainsFunc(all, func(r Run) bool { return len(r.Tags) > 0 })
@@ -38,7 +51,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	if more := total - len(all); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
-	return text.Columns(w, rows)
+	return doc.Columns(w, rows)
 }
 
 // line is the row of a run.
@@ -48,9 +61,140 @@ func (r Run) line(figures []string, l *words.Language) []string {
 	for _, name := range figures {
 		shown := "–"
 		if i := slices.IndexFunc(r.Figures, func(f trace.Figure) bool { return f.Name == name }); i >= 0 {
-			shown = text.Figure(name, r.Figures[i].Value)
+			shown = report.Figure(name, r.Figures[i].Value)
 		}
 		row = append(row, shown)
 	}
-	return append(row, r.Model, text.Load(r.Plan(), l))
+	return append(row, r.Model, report.Load(r.Plan(), l))
+}
+
+// A Format is a form of file.
+type Format string
+
+// The formats.
+const (
+	JSON    Format = "json"
+	JSONL   Format = "jsonl"
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+)
+
+// endings are those of the names of files.
+var endings = map[string]Format{".json": JSON, ".jsonl": JSONL, ".ndjson": JSONL, ".csv": CSV, ".parquet": Parquet, ".pq": Parquet}
+
+// FormatOf is the format that the name of a file tells, empty if it tells none.
+func FormatOf(name string) Format { return endings[strings.ToLower(filepath.Ext(name))] }
+
+// Holds reports whether the records of several runs can stand in one file.
+func (f Format) Holds() bool { return f == CSV || f == Parquet }
+
+// Text reports whether a terminal can show it.
+func (f Format) Text() bool { return f == JSON || f == JSONL }
+
+func validity(run trace.Run) string {
+	if run.Verdict == nil {
+		return ""
+	}
+	return string(run.Verdict.Validity)
+}
+
+// day is what a clock without changes has.
+const day = 24 * time.Hour
+
+// Since reads from when on runs are wanted: a date, an instant, or a time before now, in days
+// too. The zero time stands for all of them.
+func Since(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	ago, err := time.ParseDuration(text)
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		var days int
+		days, err = strconv.Atoi(number)
+		if ago = time.Duration(days) * day; ago/day != time.Duration(days) {
+			ago = -1
+		}
+	}
+	if err != nil || ago < 0 {
+		return time.Time{}, errors.New("must be a date such as 2026-01-31, or a time until now such as 24h or 7d")
+	}
+	return now.Add(-ago), nil
+}
+
+// longestValue is how many columns a value takes.
+const longestValue = 60
+
+// Differences prints what differs between two runs, side by side, the main ones first.
+func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *words.Language) error {
+	rows := [][]string{{"", named(pair[0]), named(pair[1])}}
+	main := false
+	for _, d := range found {
+		if main && !d.Main {
+			rows = append(rows, []string{""})
+		}
+		main = d.Main
+		row := []string{d.Of + "." + d.Name}
+		if d.Of == "plan" {
+			row[0] = d.Name
+		}
+		for _, v := range d.Values {
+			row = append(row, doc.Cut(said(v, l), longestValue))
+		}
+		rows = append(rows, row)
+	}
+	if len(found) == 0 {
+		rows = [][]string{{l.Word("differences.none")}}
+	}
+	if err := doc.Columns(w, rows); err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		code plan.Code
+		has  func(trace.Run) bool
+	}{
+		{"differences.no-server", func(r trace.Run) bool { return r.Env.Serving != nil }},
+		{"differences.no-client", func(r trace.Run) bool { return r.Env.Client != nil }},
+	} {
+		var without []string
+		for _, r := range pair {
+			if !side.has(r) {
+				without = append(without, named(r))
+			}
+		}
+		if without == nil {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, l.Word(side.code, "runs", without)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func said(v plan.Message, l *words.Language) string {
+	if v.IsZero() {
+		v = plan.Say("value.unknown")
+	}
+	return l.Say(v)
+}
+
+// named is what a run is called.
+func named(r trace.Run) string { return cmp.Or(r.Name, r.ID) }
+
+// DifferencesJSON writes them as an object.
+func DifferencesJSON(w io.Writer, pair [2]trace.Run, found []compare.Difference) error {
+	if found == nil {
+		found = []compare.Difference{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
+		Runs        [2]string            `json:"runs"`
+		Differences []compare.Difference `json:"differences"`
+	}{[2]string{pair[0].ID, pair[1].ID}, found})
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -47,7 +47,7 @@ func (r Run) fields(l *words.Language) []field {
 		{"dialect", r.Dialect},
 		{"model", r.Model},
 		{"url", r.URL},
-		{"load", text.Load(r.Plan(), l)},
+		{"load", report.Load(r.Plan(), l)},
 		{"rate", r.Rate},
 		{"max_concurrency", int64(r.Concurrency)},
 		{"requests", records},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
-	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // A Plot is a picture of a sweep, as SVG.
@@ -45,7 +45,7 @@ func Plots(s curve.Sweep) (all []Plot) {
 
 // title is that of a plot, which says whether it is of simulations.
 func title(s curve.Sweep, what string) string {
-	out := what + ": " + text.Clean(s.Name)
+	out := what + ": " + doc.Clean(s.Name)
 	switch {
 	case s.Level > 0:
 		out += fmt.Sprintf(" (simulated, %g %% intervals)", 100*s.Level)
@@ -89,7 +89,7 @@ func lines(s curve.Sweep, x, y value) (all []plot.Path) {
 		line := plot.Path{Name: c.Fixed.String()}
 		for _, i := range c.Rows {
 			if at, ok := spot(x(s.Rows[i]), y(s.Rows[i]), s.Level > 0); ok {
-				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), c.Knee.Row == i && c.Knee.Bound == curve.Inside
+				at.Label, at.Ringed = doc.Clean(s.Rows[i].Point.Value(s.Load)), c.Knee.Row == i && c.Knee.Bound == curve.Inside
 				line.Spots = append(line.Spots, at)
 			}
 		}
@@ -151,7 +151,7 @@ func pareto(s curve.Sweep) (all []plot.Path) {
 		for _, i := range c.Rows {
 			at, ok := spot(user(s, i), device(s, i), s.Level > 0)
 			if ok {
-				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), slices.Contains(s.Front, i)
+				at.Label, at.Ringed = doc.Clean(s.Rows[i].Point.Value(s.Load)), slices.Contains(s.Front, i)
 				line.Spots = append(line.Spots, at)
 			}
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -42,49 +41,26 @@ var columns = []column{
 
 // Text writes the table, the knees and the front.
 func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
-	var d text.Document
-	d.Line(head(s))
-	if len(s.WhatIf) > 0 {
-		d.Line("what if: " + text.Clean(strings.Join(s.WhatIf, ", ")) + " · not validated: nobody measured it")
-	}
-	d.Line("")
-	lines := table(s)
-	text.Align(lines, func(i int) bool { return i >= len(settings(s)) && i < len(lines[0])-1 })
-	for _, line := range lines {
-		d.Line(strings.Join(line, "  "))
-	}
-	d.Line("")
-	d.Line(terms(s))
-	for _, line := range foot(s, l) {
-		d.Line(line)
-	}
-	_, err := io.WriteString(w, d.String())
-	return err
-}
-
-// head names the sweep.
-func head(s curve.Sweep) string {
-	made, runs := "measured", 0
-	if s.Simulated {
-		made = "simulated"
-	}
+	runs := 0
 	for _, r := range s.Rows {
 		runs += len(r.Runs)
 	}
-	return fmt.Sprintf("%s: %s, %d points, %d runs", text.Clean(s.Name), made, len(s.Rows), runs)
+	extent := plan.Say("sweep.extent", "points", len(s.Rows), "runs", runs)
+	head := doc.List{l.Word("sweep.head", "name", doc.Clean(s.Name), "simulated", s.Simulated, "extent", extent)}
+	if len(s.WhatIf) > 0 {
+		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
+	}
+	foot := append(doc.List{terms(s, l)}, slices.Concat(together(s, l), unsettled(s, l), apart(s, l),
+		uncalibrated(s, l))...)
+	items := []doc.Item{head, table(s, l), foot}
+	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
 }
 
 // terms say what the numbers of the table are.
-func terms(s curve.Sweep) string {
-	spread := "± is the standard deviation between runs"
-	if s.Level == 0 {
-		return "latencies in ms; " + spread
-	}
-	said := fmt.Sprintf("latencies in ms; predicted, in brackets the %g %% interval that holds one new run", 100*s.Level)
-	if len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.Figures[figure.Goodput].N > 1 }) {
-		said += "; " + spread
-	}
-	return said
+func terms(s curve.Sweep, l *words.Language) string {
+	spread := len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows,
+		func(r curve.Row) bool { return r.Figures[figure.Goodput].N > 1 })
+	return l.Word("sweep.terms", "level", s.Level, "spread", spread || s.Level == 0)
 }
 
 // settings are the names that the points have values for.
@@ -98,30 +74,34 @@ func settings(s curve.Sweep) (names []string) {
 }
 
 // table is the title row, and a row for each point.
-func table(s curve.Sweep) [][]string {
+func table(s curve.Sweep, l *words.Language) doc.Grid {
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
 		if s.Level > 0 && strings.HasPrefix(c.figure, "itl.") { // intervals need the room
 			return true
 		}
-		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { _, ok := r.Figures[c.figure]; return ok || c.figure == "" })
+		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool {
+			_, ok := r.Figures[c.figure]
+			return ok || c.figure == ""
+		})
 	})
-	title := append(settings(s), "runs")
+	title := append(settings(s), l.Word("sweep.runs"))
 	for _, c := range shown {
 		title = append(title, c.title)
 	}
-	lines := [][]string{append(title, "")}
+	grid := doc.Grid{Rows: [][]string{append(title, "")}}
+	grid.Align = strings.Repeat("l", len(settings(s))) + strings.Repeat("r", len(shown)+1) + "l"
 	for i, r := range s.Rows {
 		var line []string
 		for _, one := range r.Point {
-			line = append(line, plain.Line(one.Value))
+			line = append(line, one.Value)
 		}
 		line = append(line, fmt.Sprint(len(r.Runs)))
 		for _, c := range shown {
 			line = append(line, cell(s, i, c))
 		}
-		lines = append(lines, append(line, marks(s, i)))
+		grid.Rows = append(grid.Rows, append(line, marks(s, i, l)))
 	}
-	return lines
+	return grid
 }
 
 // cell is a figure of a row.
@@ -134,7 +114,8 @@ func cell(s curve.Sweep, row int, c column) string {
 	}
 	scale := figure.Of(c.figure).Show().Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
-		return fmt.Sprintf("%s (%s to %s)", digits(scale*p.Value), threeDigits(scale*p.Low), threeDigits(scale*p.High))
+		return fmt.Sprintf("%s (%s to %s)", digits(scale*p.Value), significant(scale*p.Low, 3),
+			significant(scale*p.High, 3))
 	}
 	f, ok := s.Rows[row].Figures[c.figure]
 	shown := digits(scale * f.Mean)
@@ -142,17 +123,13 @@ func cell(s curve.Sweep, row int, c column) string {
 	case !ok:
 		return "–"
 	case f.N > 1:
-		shown += "±" + twoDigits(scale*f.SD)
+		shown += "±" + significant(scale*f.SD, 2)
 	}
 	return shown
 }
 
 // digits are four significant ones.
 func digits(v float64) string { return significant(v, 4) }
-
-func threeDigits(v float64) string { return significant(v, 3) }
-
-func twoDigits(v float64) string { return significant(v, 2) }
 
 func significant(v float64, n int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -166,47 +143,33 @@ func significant(v float64, n int) string {
 }
 
 // marks say what a row is.
-func marks(s curve.Sweep, row int) string {
+func marks(s curve.Sweep, row int, l *words.Language) string {
 	var all []string
-	for _, c := range s.Curves {
-		if c.Knee.Row == row && c.Knee.Bound == curve.Inside {
-			all = append(all, "knee")
+	add := func(is bool, code plan.Code, args ...any) {
+		if is {
+			all = append(all, l.Word(code, args...))
 		}
 	}
-	if slices.Contains(s.Front, row) {
-		all = append(all, "front")
+	r := s.Rows[row]
+	failed := r.Mean("requests.failed")
+	for _, c := range s.Curves {
+		add(c.Knee.Row == row && c.Knee.Bound == curve.Inside, "sweep.is-knee")
 	}
-	if n := len(s.Rows[row].Failed); n > 0 {
-		all = append(all, fmt.Sprintf("%d failed", n))
-	}
-	if r := s.Rows[row]; r.Fails() {
-		all = append(all, fmt.Sprintf("%.3g %% of requests failed", 100*r.Mean(figure.RequestsFailed)/(r.Mean(figure.RequestsFailed)+r.Mean(figure.RequestsOK))))
-	}
-	switch r := s.Rows[row]; {
-	case r.Refused != "":
-		all = append(all, "not predicted")
-	case r.Extrapolated != "":
-		all = append(all, "extrapolated")
-	}
-	switch r := s.Rows[row]; {
-	case r.QueueGrows():
-		all = append(all, "queue grows")
-	case r.TooShort():
-		all = append(all, "too short")
-	}
-	return strings.Join(all, ", ")
-}
-
-// foot are lines about the curves, the front and what failed.
-func foot(s curve.Sweep, l *words.Language) []string {
-	return slices.Concat(together(s, l), unsettled(s, l), apart(s, l), uncalibrated(s, l))
+	add(slices.Contains(s.Front, row), "sweep.is-front")
+	add(len(r.Failed) > 0, "sweep.runs-failed", "n", len(r.Failed))
+	add(r.Fails(), "sweep.requests-failed", "share", failed/(failed+r.Mean("requests.ok")))
+	add(r.Refused != "", "sweep.is-refused")
+	add(r.Refused == "" && r.Extrapolated != "", "sweep.is-extrapolated")
+	add(r.QueueGrows() || r.TooShort(), "sweep.is-unsettled", "grows", r.QueueGrows())
+	return l.Join("comma", all...)
 }
 
 // unsettled are lines about points that do not show what their rate does.
 func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, r := range s.Rows {
 		if !r.Unsettled.IsZero() {
-			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why", r.Unsettled))
+			lines = append(lines, l.Word("sweep.unsettled", "points", name(r.Point, l), "grows", r.QueueGrows(), "why",
+				r.Unsettled))
 		}
 	}
 	return lines
@@ -220,7 +183,8 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 	}
 	if s.Load != "" && lines == nil {
-		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.TooShort() })))
+		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows,
+			func(r curve.Row) bool { return r.TooShort() })))
 	}
 	if len(s.Front) > 0 {
 		lines = append(lines, l.Word("sweep.front"))
@@ -230,7 +194,7 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 
 // apart are lines about points that have no runs, or whose runs are to be doubted.
 func apart(s curve.Sweep, l *words.Language) (lines []string) {
-	var failed, refused, extrapolated text.Groups
+	var failed, refused, extrapolated doc.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
 			failed.Add(l.Say(why), name(r.Point, l))
@@ -263,7 +227,7 @@ func uncalibrated(s curve.Sweep, l *words.Language) (lines []string) {
 }
 
 func name(p curve.Point, l *words.Language) string {
-	return cmp.Or(text.Clean(p.String()), l.Word("sweep.all"))
+	return cmp.Or(doc.Clean(p.String()), l.Word("sweep.all"))
 }
 
 // knee says where the knee of a curve is.

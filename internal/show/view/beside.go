@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -27,7 +27,7 @@ func Beside(s *store.Store, id string, l *words.Language) (Predicted, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Load = text.Load(asked.Plan(), l)
+	out.Load = report.Load(asked.Plan(), l)
 	measured, err := s.Alike(asked, trace.Measured, mostBeside)
 	if err != nil {
 		return out, err

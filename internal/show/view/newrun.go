@@ -17,7 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -129,7 +130,7 @@ func shown(f trace.Figure) string {
 	case whole && (unit == figure.Count || unit == figure.TokenCount):
 		return strconv.FormatFloat(f.Value, 'f', -1, 64)
 	}
-	return text.Figure(f.Name, f.Value)
+	return report.Figure(f.Name, f.Value)
 }
 
 // doubt says why a figure is less sure than it looks, and what it lies within.
@@ -182,7 +183,7 @@ func bounds(d metrics.Distribution, statistic string, p float64) (low, high floa
 type fields []Field
 
 func (l *fields) add(name string, value ...string) {
-	if v := text.Join(" · ", value...); v != "" {
+	if v := doc.Join(" · ", value...); v != "" {
 		*l = append(*l, Field{name, secret.Mask(v)})
 	}
 }
@@ -197,7 +198,7 @@ func (w writer) group(all *[]Group, code plan.Code, l fields) {
 func (w writer) plan(run trace.Run) []Group {
 	p, all := run.Plan, []Group{}
 	var load, target, settings, origin fields
-	load.add(w.Word("report.load"), w.Say(p.Workload), w.Say(p.Arrival), text.Limit(p, w.Language))
+	load.add(w.Word("report.load"), w.Say(p.Workload), w.Say(p.Arrival), report.Limit(p, w.Language))
 	load.add(w.Word("view.requests"), count(p.Requests))
 	if run.Origin == nil || p.Seed != 0 {
 		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
@@ -215,7 +216,7 @@ func (w writer) plan(run trace.Run) []Group {
 	}
 	if o := run.Origin; o != nil {
 		origin.add(w.Word("view.origin.tool"), strings.TrimSpace(o.Tool+" "+o.Form))
-		origin.add(w.Word("view.origin.place"), text.Place(o.File, o.Line))
+		origin.add(w.Word("view.origin.place"), report.Place(o.File, o.Line))
 		origin.add(w.Word("view.origin.headings"), strings.Join(o.Path, " / "))
 		for _, c := range o.Claims {
 			origin.add(w.Word("view.origin.claim"), c.Text)

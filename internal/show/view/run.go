@@ -1,5 +1,13 @@
 package view
 
+import (
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
+)
+
 // A Run is a run without its requests.
 type Run struct {
 	Row      Row       `json:"row"`
@@ -90,4 +98,111 @@ type Report struct {
 type Reports struct {
 	Reports []Report `json:"reports"`
 	Note    string   `json:"note"` // why there are none; empty: there are
+}
+
+// A Predicted is measured and simulated runs of the same load beside each other.
+type Predicted struct {
+	Load     string         `json:"load"`     // in words
+	Measured []PredictedRun `json:"measured"` // with the run that was asked for, if it is one
+	// Predictions are the simulated runs by their profile, those that deviate least first.
+	Predictions []Prediction `json:"predictions"`
+}
+
+// A PredictedRun is a run by name.
+type PredictedRun struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // empty: it has none
+}
+
+// A Prediction is what simulated runs of one profile say of a load.
+type Prediction struct {
+	Profile string         `json:"profile"` // empty: an engine with latencies in place of a profile
+	Error   string         `json:"error"`   // what is known of how far the profile is off, in words
+	Runs    []PredictedRun `json:"runs"`
+	Figures []Deviation    `json:"figures"`
+}
+
+// A Deviation is a figure as it was measured and as it was predicted: means over the runs, with
+// the smallest and the largest.
+type Deviation struct {
+	Name      string  `json:"name"`
+	Title     string  `json:"title"`
+	Unit      string  `json:"unit"` // of the values
+	Measured  Reach   `json:"measured"`
+	Predicted Reach   `json:"predicted"`
+	Share     float64 `json:"share"` // by which the prediction is larger than what was measured
+	// Known is the error that the calibration of the profile found in this figure, as a share; null:
+	// it says none.
+	Known *float64 `json:"known"`
+}
+
+// A Reach is a value with what it lies within.
+type Reach struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	N     int     `json:"n"` // runs
+}
+
+// A Fleet is the machines that sent the requests of a run.
+type Fleet struct {
+	Summary string   `json:"summary"`
+	Apart   string   `json:"apart"`   // how far their instants can be apart, in words; empty of a single worker
+	Workers []Worker `json:"workers"` // the worst first
+}
+
+// A Worker is a machine of a Fleet. Numbers are in seconds and shares; null: not known.
+type Worker struct {
+	Name     string   `json:"name"`
+	Zone     string   `json:"zone"`
+	Host     string   `json:"host"`
+	Requests int      `json:"requests"` // its share
+	Records  int      `json:"records"`  // of these, as many came
+	Late     *float64 `json:"late"`     // P99 of how late requests were sent
+	CPU      *float64 `json:"cpu"`      // share of its processors
+	Lag      *float64 `json:"lag"`      // P99 of how late it read
+	Clock    *float64 `json:"clock"`    // how far its instants can be off
+	Drift    *float64 `json:"drift"`    // of its clock, in ppm
+	Validity string   `json:"validity"` // as in Row; lost
+	Verdict  string   `json:"verdict"`  // the same in a word
+	Why      string   `json:"why"`      // how it was lost, or why it is not valid
+}
+
+// fleet is that of a run, nil if one machine sent it.
+func (w writer) fleet(run trace.Run) *Fleet {
+	if run.Fleet == nil {
+		return nil
+	}
+	f := &Fleet{Summary: report.FleetSummary(run, w.Language), Apart: report.Apart(run.Fleet, w.Language), Workers: []Worker{}}
+	for _, of := range metrics.Workers(run) {
+		one := Worker{
+			Name: secret.Mask(doc.Clean(of.Name)), Zone: secret.Mask(doc.Clean(of.Zone)), Host: secret.Mask(doc.Clean(of.Host)),
+			Requests: of.Requests, Records: of.Records, Validity: string(of.Validity()),
+			Verdict: report.WorkerVerdict(of, w.Language), Why: secret.Mask(report.WorkerTrouble(of, w.Language)),
+			Lag: known(of.Client.Lag.Reads > 0, of.Client.Lag.P99.Seconds()), CPU: known(of.Known(), of.CPU), Late: known(!of.IsLost(), of.Late.Seconds()),
+			Clock: known(of.Clock.Bounded(), of.Clock.Bound.Seconds()), Drift: known(of.Clock.Told(), 1e6*of.Clock.Drift),
+		}
+		if of.IsLost() {
+			one.Validity = "lost"
+		}
+		f.Workers = append(f.Workers, one)
+	}
+	return f
+}
+
+// known is a number, or nil if it is not known.
+func known(is bool, v float64) *float64 {
+	if !is {
+		return nil
+	}
+	return number(v)
+}
+
+// within adds to the definition of a figure that compares the clocks of machines how far these can
+// be apart.
+func (w writer) within(definition, name string, f *trace.Fleet) string {
+	if f == nil || name != "peak.concurrency" {
+		return definition
+	}
+	return doc.Join(w.Word("list.stop"), definition, report.Apart(f, w.Language))
 }

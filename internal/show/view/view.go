@@ -10,7 +10,26 @@
 // Numbers are SI: seconds, tokens, bytes; the page scales them. Sentences are in the language
 // that was asked for, and the page shows them as text, never as markup. A number that is not
 // known is null. web/src/lib/types.ts has the same types for the page; a test writes it.
+//
+//	records, in the order of their commits ──> Digest ──> Course    over time, distributions
+//	                                                 ├──> Rows      one bar for each request
+//	                                                 ├──> Select    the requests of a table
+//	                                                 └──> Figures   while none are stored
+//
+// A Digest reads a run once, record by record, and holds columns of numbers and counts over time: a
+// run of a million requests with 64 chunks each takes about 100 MB; its chunks are never held. It
+// answers at any time with what has been added. Latencies are by Pitot's definitions (package
+// metrics) and exact, but for gaps between chunks, which are counted in bins less than one percent
+// wide.
 package view
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
 
 // A Row is a run in a list.
 type Row struct {
@@ -116,4 +135,45 @@ type Hello struct {
 	Language  string            `json:"language"`
 	Languages []string          `json:"languages"`
 	Words     map[string]string `json:"words"` // of the page, by code without "page."
+}
+
+// NewRow makes the row of a listed run, without figures.
+func NewRow(l store.Listing, lang *words.Language) Row {
+	row := Row{
+		ID: l.ID, Name: l.Name, Kind: string(l.Kind), Status: string(l.Status), Validity: string(l.Validity),
+		Model: l.Model, URL: l.URL, Dialect: l.Dialect, Load: report.Load(l.Plan(), lang),
+		Requests: l.Requests, Records: l.Records, Failed: l.Failed, Concurrency: l.Concurrency, Rate: l.Rate,
+		Tags: l.Tags, Remark: l.Remark, Figures: map[string]float64{},
+	}
+	if !l.Started.IsZero() {
+		row.Started = l.Started.Format(time.RFC3339)
+	}
+	if l.Leg != nil {
+		row.Experiment, row.Variant = l.Leg.Experiment, l.Leg.Variant
+	}
+	return row
+}
+
+// NewProgress is how far a stored run has come.
+func NewProgress(p store.Pulse) Progress {
+	out := Progress{
+		ID: p.ID, Status: string(p.Status), Requests: p.Requests, Records: p.Records, Failed: p.Failed,
+		Released: p.Last.Released, Done: p.Last.Done, InFlight: p.Last.InFlight(), Tokens: p.Last.Tokens,
+	}
+	if p.Last.At.Happened() {
+		at := p.Last.At.Seconds()
+		out.At = &at
+	}
+	return out
+}
+
+// A Note is a lab note: Markdown as package note writes it, whose images are its plots.
+type Note struct {
+	Title    string `json:"title"`
+	Markdown string `json:"markdown"`
+	// Plots are the names of its images, which have an address each beside the note's.
+	Plots []string `json:"plots"`
+	// Refused says why there is none; null: there is.
+	Refused *Refused `json:"refused"`
+	Command string   `json:"command"` // that writes it
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/digest"
+	"github.com/pitot-bench/pitot/internal/show/view"
 )
 
 // How runs are read.
@@ -43,7 +43,7 @@ type followed struct {
 	store *store.Store
 
 	mu      sync.Mutex // guards what follows
-	digest  *digest.Digest
+	digest  *view.Digest
 	status  trace.Status // when it was last looked at; empty: not yet
 	whole   bool         // all that was stored then has been read
 	records int          // that are stored
@@ -96,7 +96,7 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &followed{id: l.ID, store: d.store, digest: digest.New(run)}
+	f := &followed{id: l.ID, store: d.store, digest: view.NewDigest(run)}
 	d.kept = append(d.kept, f)
 	d.forget()
 	return f, d.resume(f, l)
@@ -288,7 +288,7 @@ func (f *followed) await(ctx context.Context) {
 }
 
 // ask answers a question from the digest.
-func (f *followed) ask(question func(*digest.Digest, progress)) error {
+func (f *followed) ask(question func(*view.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	question(f.digest, progress{Records: f.records, Running: f.status == trace.Running})

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -22,7 +22,7 @@ import (
 // than a store.
 type Judged struct {
 	Compare     func(context.Context, view.Asked, *words.Language) (view.Comparison, error)
-	Note        func(context.Context, view.Asked, *words.Language) (view.Note, note.Page, error)
+	Note        func(context.Context, view.Asked, *words.Language) (view.Note, comparison.NotePage, error)
 	Experiments func(*words.Language) (view.Experiments, error)
 	Experiment  func(name string, lang *words.Language) (view.Experiment, error)
 	// Log is the end of the output of the server of a leg.
@@ -177,7 +177,7 @@ func (s *Server) noteFile(q asked) (file, error) {
 	if name == "" {
 		name = "note"
 	}
-	data, err := zipped(append([]note.File{{Name: "./note.md", Data: page.Markdown}}, page.Plots...))
+	data, err := zipped(append([]comparison.NoteFile{{Name: "./note.md", Data: page.Markdown}}, page.Plots...))
 	return file{kind: "application/zip", name: name + ".zip", data: data}, err
 }
 
@@ -189,7 +189,7 @@ func plainLetter(r rune) rune {
 	return r
 }
 
-func zipped(files []note.File) ([]byte, error) {
+func zipped(files []comparison.NoteFile) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range files {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -85,11 +85,11 @@ func notes() Judged {
 		Compare: func(context.Context, view.Asked, *words.Language) (view.Comparison, error) {
 			return view.Comparison{}, nil
 		},
-		Note: func(_ context.Context, a view.Asked, _ *words.Language) (view.Note, note.Page, error) {
+		Note: func(_ context.Context, a view.Asked, _ *words.Language) (view.Note, comparison.NotePage, error) {
 			if a.Runs[0] == "apart" {
-				return view.Note{Refused: &view.Refused{Text: "the loads differ"}}, note.Page{}, nil
+				return view.Note{Refused: &view.Refused{Text: "the loads differ"}}, comparison.NotePage{}, nil
 			}
-			page := note.Page{Markdown: []byte("# n\n"), Plots: []note.File{{Name: "note/1-ttft.svg", Data: []byte("<svg/>")}}}
+			page := comparison.NotePage{Markdown: []byte("# n\n"), Plots: []comparison.NoteFile{{Name: "note/1-ttft.svg", Data: []byte("<svg/>")}}}
 			return view.Note{Title: "../a/b <c>\r\nx", Markdown: "# n\n", Plots: []string{"note/1-ttft.svg"}}, page, nil
 		},
 	}

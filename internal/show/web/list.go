@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/runs"
-	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -228,7 +228,7 @@ func (n *loadNames) of(l store.Load, lang *words.Language) string {
 		if n.names == nil || len(n.names) >= mostNames {
 			n.names = map[string]string{}
 		}
-		name = text.Load(l.Plan(), lang)
+		name = report.Load(l.Plan(), lang)
 		n.names[key] = name
 	}
 	return name

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -35,7 +35,7 @@ func (s *Server) reports(q asked) (any, error) {
 		return found, nil
 	}
 	var own bytes.Buffer
-	if err := text.Report(&own, metrics.Summarize(t, metrics.Options{}), q.lang); err != nil {
+	if err := report.Text(&own, metrics.Summarize(t, metrics.Options{}), q.lang); err != nil {
 		return nil, err
 	}
 	found.Reports = append(found.Reports, view.Report{Dialect: metrics.Pitot, Text: own.String()})
@@ -73,7 +73,7 @@ func reported(q asked, run trace.Run) []view.Report {
 	if known.Named(run.Origin.Tool).Log != nil {
 		err = result.WriteReported(&b, run, tool.Tables(known.Tools())...)
 	} else {
-		err = text.Figures(&b, run.Origin, q.lang)
+		err = report.Figures(&b, run.Origin, q.lang)
 	}
 	if err != nil {
 		b.WriteString(err.Error() + "\n")

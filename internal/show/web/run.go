@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/digest"
+
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/tool/again"
 	"github.com/pitot-bench/pitot/internal/tool/known"
@@ -69,7 +69,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.ask(func(d *digest.Digest, _ progress) {
+	return f.ask(func(d *view.Digest, _ progress) {
 		k.Failures = d.Failures()
 		if !stored {
 			k.Figures, k.Doubt = d.Figures()
@@ -120,7 +120,7 @@ func (s *Server) course(q asked) (any, error) {
 		return nil, err
 	}
 	var c view.Course
-	err = f.ask(func(d *digest.Digest, p progress) {
+	err = f.ask(func(d *view.Digest, p progress) {
 		c = d.Course(q.lang)
 		c.Records, c.Running = p.Records, p.Running
 	})
@@ -139,7 +139,7 @@ func (s *Server) requestRows(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var rows view.Rows
-	if err := f.ask(func(d *digest.Digest, _ progress) { rows = d.Rows(window) }); err != nil {
+	if err := f.ask(func(d *view.Digest, _ progress) { rows = d.Rows(window) }); err != nil {
 		refuse(w, err)
 		return
 	}
@@ -156,7 +156,7 @@ func (s *Server) requestRows(w http.ResponseWriter, r *http.Request) {
 const packedUnit = 1e-4
 
 // windowOf reads which rows are asked for.
-func windowOf(r *http.Request) (w digest.Window, err error) {
+func windowOf(r *http.Request) (w view.Window, err error) {
 	for name, into := range map[string]*float64{"from": &w.From, "until": &w.Until} {
 		if text := r.FormValue(name); text != "" {
 			if *into, err = strconv.ParseFloat(text, 64); err != nil || !(*into >= 0) {
@@ -184,10 +184,10 @@ func count(r *http.Request, name string, otherwise int) (int, error) {
 }
 
 // choiceOf reads which requests are asked for.
-func choiceOf(r *http.Request) (c digest.Choice, err error) {
+func choiceOf(r *http.Request) (c view.Choice, err error) {
 	c.Class, c.Sort = r.FormValue("class"), r.FormValue("sort")
-	if by := strings.TrimPrefix(c.Sort, "-"); by != "" && !slices.Contains(digest.Sorts(), by) {
-		return c, mistakef("sort=%s: must be one of %s, with - in front for the largest first", c.Sort, strings.Join(digest.Sorts(), ", "))
+	if by := strings.TrimPrefix(c.Sort, "-"); by != "" && !slices.Contains(view.Sorts(), by) {
+		return c, mistakef("sort=%s: must be one of %s, with - in front for the largest first", c.Sort, strings.Join(view.Sorts(), ", "))
 	}
 	if c.Offset, err = count(r, "offset", 0); err == nil {
 		c.Limit, err = count(r, "limit", 100)
@@ -211,7 +211,7 @@ func (s *Server) requests(q asked) (any, error) {
 	found := view.Records{Rows: []view.Request{}}
 	var indices []int
 	stream := false
-	err = f.ask(func(d *digest.Digest, _ progress) {
+	err = f.ask(func(d *view.Digest, _ progress) {
 		indices, found.Total = d.Select(choice)
 		stream = d.Stream()
 	})

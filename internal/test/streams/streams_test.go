@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
@@ -198,22 +198,22 @@ func (w *row) checkOwn(t *testing.T, seen *trace.Trace) {
 	if want := w.doubts; w.own.class == "" && !slices.Equal(doubts, want) {
 		t.Errorf("own: doubts %v, want %v", doubts, want)
 	}
-	var report strings.Builder
-	if err := text.Report(&report, s, words.In("en")); err != nil {
+	var said strings.Builder
+	if err := report.Text(&said, s, words.In("en")); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range w.says {
-		if !strings.Contains(report.String(), words) {
+		if !strings.Contains(said.String(), words) {
 			t.Errorf("own: the report does not say %q", words)
 		}
 	}
 	for _, words := range w.never {
-		if strings.Contains(report.String(), words) {
+		if strings.Contains(said.String(), words) {
 			t.Errorf("own: the report says %q", words)
 		}
 	}
 	if t.Failed() {
-		t.Log(report.String())
+		t.Log(said.String())
 	}
 }
 

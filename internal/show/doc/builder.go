@@ -1,0 +1,62 @@
+package doc
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/show/plain"
+)
+
+// A Builder makes text for a terminal.
+type Builder struct{ strings.Builder }
+
+// Line writes parts in one line, and no blanks behind them.
+func (b *Builder) Line(parts ...string) {
+	b.WriteString(strings.TrimRight(plain.Line(strings.Join(parts, "")), " ") + "\n")
+}
+
+// Field is a line of the head: a name and parts with dots between, without those that are
+// empty; no line without any.
+func (b *Builder) Field(name string, parts ...string) {
+	if said := Field(name, parts...); said != "" {
+		b.Line(said)
+	}
+}
+
+// Field is the line of Builder.Field, "" without parts.
+func Field(name string, parts ...string) string {
+	said := Join(" · ", parts...)
+	if said == "" {
+		return ""
+	}
+	return PadRight(name, 8) + said
+}
+
+// Join joins the parts that are not empty.
+func Join(between string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), between)
+}
+
+// Clean is plain.Line of a text, with one blank between its words.
+func Clean(s string) string { return strings.Join(strings.Fields(plain.Line(s)), " ") }
+
+// Groups collect names by what is said of them, in the order in which each was said
+// first.
+type Groups []Group
+
+// A Group is the names of which the same is said.
+type Group struct {
+	Said  string
+	Names []string
+}
+
+// Add puts a name into the group of which that is said.
+func (g *Groups) Add(said, name string) {
+	i := slices.IndexFunc(*g, func(o Group) bool { return o.Said == said })
+	if i < 0 {
+		i, *g = len(*g), append(*g, Group{Said: said})
+	}
+	if group := &(*g)[i]; !slices.Contains(group.Names, name) {
+		group.Names = append(group.Names, name)
+	}
+}
