@@ -1,5 +1,5 @@
-import type { Sparks } from '../../lib/sparks.svelte.ts'
-import type { Row } from '../../lib/types.ts'
+import type { Sparks } from '../../lib/runs/sparklines.svelte.ts'
+import type { Row } from '../../lib/net/types.ts'
 
 /** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
 export interface Shown {

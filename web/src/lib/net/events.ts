@@ -1,0 +1,38 @@
+// What the server tells by itself, for pages:
+//
+//	onMount(() => onRuns((changes) => ..., again))
+//	onMount(() => onProgress(['ID'], (progress) => ..., again))
+//
+// Both give back what ends them. again is called where something may have been missed (see follow.ts).
+// A browser opens six connections to a server at most: a page has few streams.
+
+import { connection } from './connection.svelte.ts'
+import { Follower, type Source, type Surroundings } from './follower.ts'
+import { address, report } from './api.ts'
+import type { Changes, Progress } from './types.ts'
+
+const browser: Surroundings = {
+  open: (url) => new EventSource(url) as unknown as Source,
+  hidden: () => document.hidden,
+  turned: (on) => {
+    document.addEventListener('visibilitychange', on)
+    return () => document.removeEventListener('visibilitychange', on)
+  },
+  heard: (there) => (there ? connection.heard(200) : connection.lost()),
+}
+
+function follow(parameters: Record<string, string[]>, on: Record<string, (data: unknown) => void>, again: () => void): () => void {
+  if (report) return () => {}
+  const follower = new Follower(address('events', parameters), on, again, browser)
+  return () => follower.end()
+}
+
+/** Follow the list of runs. */
+export function onRuns(changed: (changes: Changes) => void, again: () => void): () => void {
+  return follow({}, { runs: (data) => changed(data as Changes) }, again)
+}
+
+/** Follow runs that go on, by their ids: at most 50. */
+export function onProgress(ids: string[], told: (progress: Progress) => void, again: () => void): () => void {
+  return follow({ run: ids }, { progress: (data) => told(data as Progress) }, again)
+}
