@@ -1,20 +1,20 @@
-// Keys of the page. A page binds its keys while it is shown and gets back what unbinds them:
+// Keyboard shortcuts. A page binds its keys while it is shown; bind returns a function that unbinds them:
 //
 //	onMount(() => keys.bind([{ keys: 'j', says: () => t('keys.help'), act: help }]))
 //
-// Two names with a blank between them are typed one after the other, as in 'g r'. What was bound
-// last comes first. No key counts while somebody types in a field or a dialog is open.
+// Two names with a blank between them are typed one after the other, as in 'g r'. The latest binding
+// comes first. No key counts while a field has the focus or a dialog is open.
 
-export interface Key {
+interface Key {
   /** As in KeyboardEvent.key: 'j', '/', 'Enter', 'g r'. */
   keys: string
-  /** What it does, in words; without them it is not listed in the help. */
+  /** The description in the help; without one the key is not listed. */
   says?: () => string
   act: () => void
 }
 
 /** How long a first key waits for the second, in milliseconds. */
-const patience = 1000
+const secondKeyTimeout = 1000
 
 export class Keyboard {
   private bound: Key[] = []
@@ -46,7 +46,7 @@ export class Keyboard {
       }
       if (this.bound.some((key) => key.keys.startsWith(typed + ' '))) {
         this.begun = typed
-        this.until = now + patience
+        this.until = now + secondKeyTimeout
         return true
       }
     }
@@ -57,7 +57,7 @@ export class Keyboard {
 export const keys = new Keyboard()
 
 /** Where an event of the keyboard goes to, as far as it matters here. */
-export interface Target {
+interface Target {
   tagName?: string
   type?: string
   isContentEditable?: boolean

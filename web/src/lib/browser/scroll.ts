@@ -1,9 +1,9 @@
-// Where a page was scrolled to, kept for going back. An entry of the history is known by a number in
+// Scroll positions by entry of the history, for going back. An entry of the history is known by a number in
 // its state; one without is new and begins at its top.
 
 const storage = 'pitot.scroll'
 /** How long a page that is still being filled may grow to the height it had. */
-const patience = 3000
+const restoreTimeout = 3000
 
 type Places = Record<string, number>
 
@@ -45,7 +45,7 @@ export function arrive(): void {
   const state = history.state as { pitot?: string } | null
   if (state?.pitot) {
     current = state.pitot
-    restore(current, places[current] ?? 0, performance.now() + patience)
+    restore(current, places[current] ?? 0, performance.now() + restoreTimeout)
     return
   }
   current = crypto.randomUUID?.() ?? String(Math.random())

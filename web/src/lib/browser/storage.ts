@@ -1,5 +1,5 @@
-// What the browser remembers of choices. It may refuse to, as in a private window or a file: then
-// a choice holds as long as the page is open.
+// Choices stored in the browser. It may refuse, as in a private window or a file: then a choice holds as
+// long as the page is open.
 
 /** A choice made before; empty: none. */
 export function remembered(name: string): string {

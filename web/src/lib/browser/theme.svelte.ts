@@ -1,5 +1,5 @@
-// Light and dark: as the system has it, or as chosen. Colours follow by CSS alone (page.css); what draws
-// on a canvas has them from colours.svelte.ts.
+// The theme: that of the system, or light or dark as chosen. Colours follow by CSS alone (page.css); code
+// that draws on a canvas takes them from chart/colours.svelte.ts.
 
 import { remember, remembered } from './storage.ts'
 

@@ -3,7 +3,7 @@
 /** A part of an axis: from, to. */
 export type Range = [number, number]
 
-export class Group {
+export class AxisGroup {
   /** What is shown of the axis; null: all of it. */
   window: Range | null = $state.raw(null)
   /** The value under the cursor of any chart of the group; null: there is none. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Group } from './axisgroup.svelte.ts'
+import { AxisGroup } from './axisgroup.svelte.ts'
 
 const of = (from: number, to: number, logarithmic = false) => {
-  const g = new Group(logarithmic)
+  const g = new AxisGroup(logarithmic)
   g.full = [from, to]
   return g
 }

@@ -1,4 +1,4 @@
-// What the page makes of the errors of clients before it draws them.
+// The errors of clients as points of a chart and rows of a table.
 
 import type { Series } from './scatter.ts'
 import type { ConformCell, Conformity, ConformFigure, ConformResult } from '../net/types.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forest, signed, type Mark } from './forest.ts'
+import { forest, percentTick, type Mark } from './forest.ts'
 
 const mark = (relative: number | null, low: number | null = null, high: number | null = null): Mark => ({ relative, low, high })
 
@@ -37,6 +37,6 @@ describe('the scale of a forest plot', () => {
   })
 
   it('labels shares in percent', () => {
-    expect([0, 0.05, -0.002, 1.5].map(signed)).toEqual(['0', '+5', '−0.2', '+150'])
+    expect([0, 0.05, -0.002, 1.5].map(percentTick)).toEqual(['0', '+5', '−0.2', '+150'])
   })
 })

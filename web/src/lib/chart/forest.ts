@@ -20,7 +20,7 @@ export interface Forest {
 
 const linearUpTo = 10
 
-/** The scale for the marks of a table, with a margin below which nobody cares. */
+/** The scale for the marks of a table, with the margin below which a change does not matter. */
 export function forest(marks: Mark[], margin: number): Forest {
   let reach = margin * 1.5
   for (const m of marks) {
@@ -33,7 +33,7 @@ export function forest(marks: Mark[], margin: number): Forest {
 }
 
 /** The least distance of two labels, on a scale that is 2 wide. */
-const apart = 0.28
+const labelDistance = 0.28
 
 // ticks are round shares with room between their labels, from the middle outwards.
 function ticks(reach: number, at: (v: number) => number): number[] {
@@ -42,7 +42,7 @@ function ticks(reach: number, at: (v: number) => number): number[] {
   for (let e = -4; e <= 4; e++) {
     for (const digit of [1, 2, 5]) {
       const v = digit * 10 ** e
-      if (v > reach || at(v) - last < apart || at(v) > 1 - apart / 4) continue
+      if (v > reach || at(v) - last < labelDistance || at(v) > 1 - labelDistance / 4) continue
       found.push(v)
       last = at(v)
     }
@@ -51,7 +51,7 @@ function ticks(reach: number, at: (v: number) => number): number[] {
 }
 
 /** A share as a label: +5 %. */
-export function signed(share: number): string {
+export function percentTick(share: number): string {
   if (share === 0) return '0'
   const text = String(Number((Math.abs(share) * 100).toPrecision(3)))
   return (share < 0 ? '−' : '+') + text

@@ -2,7 +2,7 @@
 // there are more of them than can be told apart.
 
 import { channels, faded, type Palette } from './colours.svelte.ts'
-import { Grid, within, type Bars, type View } from '../runs/rows.ts'
+import { Grid, within, type Bars, type View } from './bars.ts'
 
 /** From this number of bars on they are summed up. */
 const mostSingle = 6000

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { clock, extent, inWords, joined, logLabels, logTicks, positive, tickLabels } from './lines.ts'
+import { clock, extent, lineText, aligned, logLabels, logTicks, positive, tickLabels } from './lines.ts'
 
 test('lines with places of their own share one axis', () => {
-  expect(joined([0, 1], [{ name: 'a', y: [1, null] }])).toEqual([[0, 1], [1, null]])
-  expect(joined([0, 2], [{ name: 'a', y: [1, 2] }, { name: 'b', x: [1, 2], y: [5, null] }])).toEqual([
+  expect(aligned([0, 1], [{ name: 'a', y: [1, null] }])).toEqual([[0, 1], [1, null]])
+  expect(aligned([0, 2], [{ name: 'a', y: [1, 2] }, { name: 'b', x: [1, 2], y: [5, null] }])).toEqual([
     [0, 1, 2],
     [1, undefined, 2],
     [undefined, 5, null],
   ])
-  expect(joined([], [{ name: 'a', x: [3], y: [1] }, { name: 'b', x: [1], y: [2] }])).toEqual([[1, 3], [undefined, 1], [2, undefined]])
+  expect(aligned([], [{ name: 'a', x: [3], y: [1] }, { name: 'b', x: [1], y: [2] }])).toEqual([[1, 3], [undefined, 1], [2, undefined]])
 })
 
 test('extent and what a logarithmic axis shows', () => {
@@ -39,8 +39,8 @@ test.each([
 })
 
 test('a line in words', () => {
-  expect(inWords({ name: 'p50', y: [0.001, 0.005, null] }, 's', 'to')).toBe('p50 1\u00a0ms to 5\u00a0ms')
-  expect(inWords({ name: 'p50', y: [null] }, 's', 'to')).toBe('p50 –')
+  expect(lineText({ name: 'p50', y: [0.001, 0.005, null] }, 's', 'to')).toBe('p50 1\u00a0ms to 5\u00a0ms')
+  expect(lineText({ name: 'p50', y: [null] }, 's', 'to')).toBe('p50 –')
 })
 
 test('ticks of a logarithmic axis lie within it, wherever it begins', () => {

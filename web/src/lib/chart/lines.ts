@@ -1,4 +1,4 @@
-// The parts of a chart that need no browser: data from lines, ticks of axes, what is said of them.
+// Line charts without a browser: their data as columns, the ticks of their axes, their text for screen readers.
 
 import { plain, scaleOf, show, withUnit, type Scale } from '../text/format.ts'
 
@@ -35,7 +35,7 @@ export interface Rule {
 export type Columns = [number[], ...(number | null | undefined)[][]]
 
 /** Lines with places of their own, on one x axis. */
-export function joined(x: number[], lines: Line[]): Columns {
+export function aligned(x: number[], lines: Line[]): Columns {
   if (lines.every((l) => !l.x || l.x === x)) return [x, ...lines.map((l) => l.y)]
   const all = new Set(lines.some((l) => !l.x) ? x : [])
   for (const l of lines) for (const v of l.x ?? []) all.add(v)
@@ -138,7 +138,7 @@ export function clock(seconds: number): string {
 }
 
 /** A line in words, for readers who do not see the chart: name: 1 ms to 5 ms, last 2 ms. */
-export function inWords(line: Line, unit: string, to: string): string {
+export function lineText(line: Line, unit: string, to: string): string {
   const range = extent(line.y)
   return range ? `${line.name} ${show(range[0], unit)} ${to} ${show(range[1], unit)}` : line.name + ' –'
 }

@@ -72,7 +72,7 @@ export function placeOf(a: Axis, v: number): number {
 }
 
 /** A value that an axis names. */
-export interface Tick {
+interface Tick {
   value: number
   text: string
 }
@@ -116,7 +116,7 @@ function logTicks(a: Axis, wanted: number, unit: string): Tick[] {
 }
 
 /** A text at a place, in pixels. */
-export interface Box {
+interface Box {
   x: number
   y: number
   width: number

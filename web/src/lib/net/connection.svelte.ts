@@ -1,5 +1,5 @@
-// Whether the server answers. Questions tell what became of them (source.ts); while the server is gone
-// it is asked every two seconds, and pages that could not be filled are filled when it is back.
+// Whether the server answers. Every request reports its outcome here (api.ts). While the server is gone it
+// is asked every two seconds; pages that could not be filled are filled when it is back.
 
 export type State = 'there' | 'gone' | 'refused'
 

@@ -1,20 +1,20 @@
-// What the server tells by itself, for pages:
+// Events of the server, for pages:
 //
 //	onMount(() => onRuns((changes) => ..., again))
 //	onMount(() => onProgress(['ID'], (progress) => ..., again))
 //
-// Both give back what ends them. again is called where something may have been missed (see follow.ts).
+// Both return a function that ends them. again is called where events may have been missed (follower.ts).
 // A browser opens six connections to a server at most: a page has few streams.
 
 import { connection } from './connection.svelte.ts'
-import { Follower, type Source, type Surroundings } from './follower.ts'
+import { Follower, type Environment, type Source } from './follower.ts'
 import { address, report } from './api.ts'
 import type { Changes, Progress } from './types.ts'
 
-const browser: Surroundings = {
+const browser: Environment = {
   open: (url) => new EventSource(url) as unknown as Source,
   hidden: () => document.hidden,
-  turned: (on) => {
+  visibilityChanged: (on) => {
     document.addEventListener('visibilitychange', on)
     return () => document.removeEventListener('visibilitychange', on)
   },
@@ -33,6 +33,6 @@ export function onRuns(changed: (changes: Changes) => void, again: () => void): 
 }
 
 /** Follow runs that go on, by their ids: at most 50. */
-export function onProgress(ids: string[], told: (progress: Progress) => void, again: () => void): () => void {
-  return follow({ run: ids }, { progress: (data) => told(data as Progress) }, again)
+export function onProgress(ids: string[], on: (progress: Progress) => void, again: () => void): () => void {
+  return follow({ run: ids }, { progress: (data) => on(data as Progress) }, again)
 }

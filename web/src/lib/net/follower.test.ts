@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Follower, type Source, type Surroundings } from './follower.ts'
+import { Follower, type Environment, type Source } from './follower.ts'
 
 class Fake implements Source {
   readyState = 0
@@ -27,23 +27,23 @@ function stage() {
   const opened: Fake[] = []
   const seen: unknown[] = []
   const heard: boolean[] = []
-  const state = { hidden: false, turned: () => {}, missed: 0 }
-  const around: Surroundings = {
+  const state = { hidden: false, visibilityChanged: () => {}, missed: 0 }
+  const around: Environment = {
     open: (url) => {
       opened.push(new Fake(url))
       return opened[opened.length - 1]!
     },
     hidden: () => state.hidden,
-    turned: (on) => {
-      state.turned = on
-      return () => (state.turned = () => {})
+    visibilityChanged: (on) => {
+      state.visibilityChanged = on
+      return () => (state.visibilityChanged = () => {})
     },
     heard: (there) => heard.push(there),
   }
   const follower = new Follower('api/events', { runs: (data) => seen.push(data) }, () => state.missed++, around)
   const hide = (hidden: boolean): void => {
     state.hidden = hidden
-    state.turned()
+    state.visibilityChanged()
   }
   return { opened, seen, heard, state, follower, hide, last: () => opened[opened.length - 1]! }
 }

@@ -4,9 +4,9 @@
 //	     ── refused ───────────────> missed every 2 s, and another try every 30 s
 //	     ── the page is hidden ────> closed ── shown again ── open: missed
 //
-// missed is called where events may have been missed: what they would have told is to be asked for.
+// missed is called where events may have been missed, so that the caller asks for the state.
 
-/** What a follower needs of EventSource. */
+/** The part of EventSource that a Follower uses. */
 export interface Source {
   readonly readyState: number
   onopen: (() => void) | null
@@ -15,11 +15,11 @@ export interface Source {
   close(): void
 }
 
-export interface Surroundings {
+export interface Environment {
   open: (url: string) => Source
   hidden: () => boolean
   /** Call when the page is hidden or shown; the result ends it. */
-  turned: (on: () => void) => () => void
+  visibilityChanged: (on: () => void) => () => void
   /** The server was heard, or not. */
   heard: (there: boolean) => void
 }
@@ -40,10 +40,10 @@ export class Follower {
     private url: string,
     private on: Record<string, (data: unknown) => void>,
     private missed: () => void,
-    private around: Surroundings,
+    private around: Environment,
   ) {
-    this.unturn = around.turned(() => this.turn())
-    this.turn()
+    this.unturn = around.visibilityChanged(() => this.visibility())
+    this.visibility()
   }
 
   /** Stop following. */
@@ -53,7 +53,7 @@ export class Follower {
     this.close()
   }
 
-  private turn(): void {
+  private visibility(): void {
     if (!this.around.hidden()) this.open()
     else {
       this.close()
@@ -85,7 +85,7 @@ export class Follower {
     for (const [name, on] of Object.entries(this.on)) source.addEventListener(name, (event) => on(JSON.parse(event.data)))
   }
 
-  // refused asks instead of following, and tries again now and then.
+  // refused polls instead of following, and tries the stream again from time to time.
   private refused(): void {
     this.close()
     this.untilTried = polls

@@ -1,16 +1,15 @@
-// A question whose parameters change while the page is shown: the last answer stays until the next has
-// come, and a question that nobody wants answered any more is called off.
+// The latest answer to a request whose parameters change while the page is shown. The last answer stays
+// until the next arrives; a request that is out of date is aborted.
 
-import { ask } from './api.ts'
-import type { Parameters } from '../route/comparison.ts'
+import { ask, type Parameters } from './api.ts'
 
-export class Asking<T> {
+export class Latest<T> {
   answer: T | null = $state.raw(null)
   trouble: unknown = $state(null)
   waiting = $state(false)
   private latest: AbortController | null = null
 
-  /** Ask; without a path there is nothing to ask. */
+  /** Send a request; an empty path only stops the last. */
   async ask(path: string, parameters: Parameters): Promise<void> {
     this.latest?.abort()
     if (!path) return this.stop()
@@ -28,7 +27,7 @@ export class Asking<T> {
     this.waiting = false
   }
 
-  /** Call off what is asked, and forget what was answered. */
+  /** Abort the request, and drop the answer. */
   stop(): void {
     this.latest?.abort()
     this.latest = null

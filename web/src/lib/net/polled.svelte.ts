@@ -1,9 +1,9 @@
-// An answer that is asked for again while what it tells of goes on, and when the server tells that
-// something has changed.
+// An answer that is polled while its subject is in progress, and asked for again when the server reports
+// a change.
 
 const pause = 1000
 
-export class Answer<T> {
+export class Polled<T> {
   value: T | null = $state.raw(null)
   trouble: unknown = $state.raw(null)
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -11,13 +11,13 @@ export class Answer<T> {
   private took = 0
   private ended = false
 
-  /** question asks; going says of an answer that there will be another one. */
+  /** request fetches the answer; pending reports of an answer that there will be another one. */
   constructor(
-    private readonly question: (signal: AbortSignal) => Promise<T>,
-    private readonly going: (value: T) => boolean = () => false,
+    private readonly request: (signal: AbortSignal) => Promise<T>,
+    private readonly pending: (value: T) => boolean = () => false,
   ) {}
 
-  /** Ask, and go on while it goes on; the answer that is shown stays until the next. */
+  /** Ask, and poll while it is pending; the answer that is shown stays until the next. */
   async start(): Promise<void> {
     clearTimeout(this.timer)
     this.timer = undefined
@@ -26,7 +26,7 @@ export class Answer<T> {
     this.asked = mine
     const began = Date.now()
     try {
-      const value = await this.question(mine.signal)
+      const value = await this.request(mine.signal)
       if (mine.signal.aborted) return
       this.value = value
       this.trouble = null
@@ -36,7 +36,7 @@ export class Answer<T> {
     }
     this.asked = null
     this.took = Date.now() - began
-    if (this.value !== null && this.going(this.value)) this.soon()
+    if (this.value !== null && this.pending(this.value)) this.soon()
   }
 
   /** Ask again in a while; an answer that takes long is asked for less often. */

@@ -1,6 +1,8 @@
 // Addresses of the page: #/runs?q=x, #/runs/ID, #/compare?run=A&run=B. What the page shows follows from
 // the address alone, so it can be bookmarked, sent and gone back from.
 
+import type { Parameters } from '../net/api.ts'
+
 export interface Route {
   /** The parts of the path: ["runs", "ID"]. */
   path: string[]
@@ -23,10 +25,10 @@ function decode(part: string): string {
 }
 
 /** The address of a page. */
-export function to(path: string[], query: Record<string, string | string[]> = {}): string {
+export function to(path: string[], query: Parameters = {}): string {
   const all = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== '') all.append(name, one)
+    for (const one of Array.isArray(value) ? value : [String(value)]) if (one !== '') all.append(name, one)
   }
   const text = all.toString()
   return '#/' + path.map(encodeURIComponent).join('/') + (text ? '?' + text : '')

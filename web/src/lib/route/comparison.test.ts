@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { parametersOf, percentOf, questionOf, shareOfPercent, together } from './comparison.ts'
+import { comparisonParameters, percentOf, readComparison, shareOfPercent, variantsByName } from './comparison.ts'
 
 describe('a question', () => {
   it('is what its address says', () => {
     const address = 'run=base-*&run=new%201&baseline=base-*&margin=0.03&paired=1&ignore=rate&gate=ttft.mean%20%3E%20%2B2%25'
-    const q = questionOf(new URLSearchParams(address))
+    const q = readComparison(new URLSearchParams(address))
     expect(q).toMatchObject({ runs: ['base-*', 'new 1'], baseline: 'base-*', margin: '0.03', level: '', paired: true, predicted: false })
-    expect(parametersOf(q)).toEqual({
+    expect(comparisonParameters(q)).toEqual({
       run: ['base-*', 'new 1'], baseline: 'base-*', margin: '0.03', paired: '1', ignore: ['rate'], gate: ['ttft.mean > +2%'],
     })
   })
 
   it('leaves out what is no share, and runs named twice', () => {
-    const q = questionOf(new URLSearchParams('run=a&run=a&run=&level=95&margin=x'))
-    expect(parametersOf(q)).toEqual({ run: ['a'] })
+    const q = readComparison(new URLSearchParams('run=a&run=a&run=&level=95&margin=x'))
+    expect(comparisonParameters(q)).toEqual({ run: ['a'] })
   })
 
   it('reads percent as it is typed', () => {
@@ -27,13 +27,13 @@ describe('runs are put together', () => {
   const named = (...names: string[]) => names.map((name, i) => ({ id: 'r' + i, name }))
 
   it('by what their names have in common', () => {
-    expect(together(named('base-1', 'new-1', 'base-2', 'new-2'))).toEqual(['r0,r2', 'r1,r3'])
-    expect(together(named('a / run=0', 'a / run=1', 'b'))).toEqual(['r0,r1', 'r2'])
+    expect(variantsByName(named('base-1', 'new-1', 'base-2', 'new-2'))).toEqual(['r0,r2', 'r1,r3'])
+    expect(variantsByName(named('a / run=0', 'a / run=1', 'b'))).toEqual(['r0,r1', 'r2'])
   })
 
   it('unless that leaves nothing to compare, or changes nothing', () => {
-    expect(together(named('base-1', 'base-2'))).toBeNull()
-    expect(together(named('a', 'b'))).toBeNull()
-    expect(together(named('', ''))).toBeNull()
+    expect(variantsByName(named('base-1', 'base-2'))).toBeNull()
+    expect(variantsByName(named('a', 'b'))).toBeNull()
+    expect(variantsByName(named('', ''))).toBeNull()
   })
 })

@@ -1,7 +1,9 @@
-// What is asked of a comparison or a note: as the address of the page has it,
-// #/compare?run=base-*&run=new-*&baseline=base-*, and as the server is asked, which is the same.
+// The query of a comparison or a note. The address of the page and the request to the server have the
+// same parameters: #/compare?run=base-*&run=new-*&baseline=base-*.
 
-export interface Question {
+import type { Parameters } from '../net/api.ts'
+
+export interface ComparisonQuery {
   /** Names, ids, patterns, experiments; several with commas between are one variant. */
   runs: string[]
   baseline: string
@@ -17,12 +19,10 @@ export interface Question {
 }
 
 const flags = ['paired', 'single', 'predicted'] as const
-export type Flag = (typeof flags)[number]
-
-export type Parameters = Record<string, string | string[]>
+type Flag = (typeof flags)[number]
 
 /** Read the query of an address. */
-export function questionOf(address: URLSearchParams): Question {
+export function readComparison(address: URLSearchParams): ComparisonQuery {
   const all = (name: string): string[] => [...new Set(address.getAll(name).filter(Boolean))]
   const on = (name: Flag): boolean => address.get(name) === '1'
   return {
@@ -39,14 +39,14 @@ export function questionOf(address: URLSearchParams): Question {
   }
 }
 
-// shareOr is a share between 0 and 1 as it is written; what is none is left out.
+// shareOr returns a share between 0 and 1 as it is written, and drops any other text.
 function shareOr(text: string | null): string {
   const v = Number(text)
   return text && v > 0 && v < 1 ? text : ''
 }
 
-/** The question as an address, or the parameters of the server, without what is so by default. */
-export function parametersOf(q: Question): Parameters {
+/** The parameters of a query, without those at their default. */
+export function comparisonParameters(q: ComparisonQuery): Parameters {
   const out: Parameters = { run: q.runs }
   for (const name of ['baseline', 'level', 'margin', 'by'] as const) if (q[name]) out[name] = q[name]
   for (const name of flags) if (q[name]) out[name] = '1'
@@ -55,7 +55,7 @@ export function parametersOf(q: Question): Parameters {
   return out
 }
 
-/** Percent as somebody types it, as a share; empty for what is none. */
+/** A share from a percentage as it is typed; empty if the text is none. */
 export function shareOfPercent(text: string): string {
   const v = Number(text.replace('%', '').trim().replace(',', '.')) / 100
   return v > 0 && v < 1 ? String(Number(v.toPrecision(6))) : ''
@@ -66,17 +66,17 @@ export function percentOf(share: number): string {
   return String(Number((share * 100).toPrecision(4)))
 }
 
-/** A run with its name, to be put together with others. */
-export interface Named {
+/** A run with its name. */
+export interface NamedRun {
   id: string
   name: string
 }
 
 /**
- * The names of runs put together where only a number at the end tells them apart: those of base-1, base-2
- * and new-1, new-2 are two variants. Null: nothing can be put together.
+ * The ids of runs grouped into variants, where names differ only in a number at the end: base-1, base-2, new-1 and
+ * new-2 are two variants. Null: there is nothing to group.
  */
-export function together(runs: Named[]): string[] | null {
+export function variantsByName(runs: NamedRun[]): string[] | null {
   const by = new Map<string, string[]>()
   for (const { id, name } of runs) {
     const stem = name.replace(/[-_./# ]*(?:run|rep|repeat|trial)?[-_=. ]?\d+$/i, '') || id

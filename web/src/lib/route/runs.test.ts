@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { direction, filtered, fromAddress, newest, sortedBy, toAddress, toQuestion, type Query } from './runs.ts'
+import { direction, filtered, fromAddress, newest, sortedBy, toAddress, toParameters, type RunsQuery } from './runs.ts'
 import { to } from './address.ts'
 
-const read = (text: string): Query => fromAddress(new URLSearchParams(text))
+const read = (text: string): RunsQuery => fromAddress(new URLSearchParams(text))
 
 test.each([
   '',
@@ -21,8 +21,8 @@ test('what is so by default is not in the address', () => {
 })
 
 test('the server is asked for what is there only, with words without blanks around them', () => {
-  expect(toQuestion(read('q=+chat+&model=m&unknown=1'))).toEqual({ q: 'chat', model: 'm', sort: newest })
-  expect(toQuestion(read('q=+&tag=a'))).toEqual({ tag: ['a'], sort: newest })
+  expect(toParameters(read('q=+chat+&model=m&unknown=1'))).toEqual({ q: 'chat', model: 'm', sort: newest })
+  expect(toParameters(read('q=+&tag=a'))).toEqual({ tag: ['a'], sort: newest })
 })
 
 test('filters are counted', () => {

@@ -3,7 +3,7 @@
 
 import type { Figure } from '../net/types.ts'
 
-export interface FigureRow {
+interface FigureRow {
   /** The group of the figures: ttft. */
   name: string
   title: string
@@ -15,7 +15,7 @@ export interface FigureRow {
   main: boolean
 }
 
-export interface Layout {
+interface Layout {
   statistics: string[]
   rows: FigureRow[]
   others: Figure[]

@@ -1,6 +1,6 @@
 // The list of runs as far as it has been asked for.
 
-import { toQuestion, type Query } from '../route/runs.ts'
+import { toParameters, type RunsQuery } from '../route/runs.ts'
 import { ask } from '../net/api.ts'
 import type { Row, Runs } from '../net/types.ts'
 import { indexOf, rowAt, windowsOf, type Range } from './windows.ts'
@@ -14,7 +14,7 @@ export class RunList {
   latest: Runs | null = $state.raw(null)
   trouble: unknown = $state.raw(null)
   private windows: ReadonlyMap<number, Row[]> = $state.raw(new Map())
-  private query: Query | null = null
+  private query: RunsQuery | null = null
   private asked = new Map<number, AbortController>()
 
   get total(): number {
@@ -32,7 +32,7 @@ export class RunList {
   }
 
   /** Show what a query selects. What is shown stays until the answer is there. */
-  async show(query: Query): Promise<void> {
+  async show(query: RunsQuery): Promise<void> {
     this.query = query
     await this.renew({ from: 0, to: 1 })
   }
@@ -87,7 +87,7 @@ export class RunList {
     const mine = new AbortController()
     this.asked.set(offset, mine)
     try {
-      const answer = await ask<Runs>('runs', { ...toQuestion(this.query!), offset, limit: size, lang: lang() }, mine.signal)
+      const answer = await ask<Runs>('runs', { ...toParameters(this.query!), offset, limit: size, lang: lang() }, mine.signal)
       return mine.signal.aborted ? null : answer
     } catch (e) {
       if (mine.signal.aborted) return null

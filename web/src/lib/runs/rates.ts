@@ -1,4 +1,4 @@
-// Throughput from how many tokens there were when.
+// Output throughput from the tokens counted at successive instants.
 
 import type { Progress } from '../net/types.ts'
 
@@ -13,7 +13,7 @@ const most = 60
 /** Seconds between two values at least: the store is written four times a second. */
 const least = 0.9
 
-/** The rates with what a run tells of how far it is. */
+/** The rates after a report of progress. */
 export function nextRate(before: Rates | undefined, progress: Progress): Rates {
   const { at, tokens } = progress
   if (at === null) return before ?? { values: [], at: 0, tokens: 0 }

@@ -1,11 +1,10 @@
-// A run as its page knows it: asked for once, and again and again while it goes on.
+// A run for its page: read once, and again while it is in progress.
 
 import { onProgress } from '../net/events.ts'
-import { Group, type Range } from '../chart/axisgroup.svelte.ts'
-import type { Labels } from './tags.ts'
+import { AxisGroup, type Range } from '../chart/axisgroup.svelte.ts'
 import { appended, decode, type Rows } from './rows.ts'
 import { ask, askBytes, report } from '../net/api.ts'
-import type { Course, Progress, Run } from '../net/types.ts'
+import type { Course, Labels, Progress, Run } from '../net/types.ts'
 import { lang } from '../text/words.svelte.ts'
 
 /** Rows that are asked for at once: more than can be told apart, and a few megabytes. */
@@ -17,7 +16,7 @@ const second = 1000
 /** Without news for so long a run that goes on is asked for. */
 const silent = 3 * second
 
-export class Watched {
+export class WatchedRun {
   run: Run | null = $state.raw(null)
   course: Course | null = $state.raw(null)
   rows: Rows | null = $state.raw(null)
@@ -29,7 +28,7 @@ export class Watched {
   courseTrouble: unknown = $state.raw(null)
   rowsTrouble: unknown = $state.raw(null)
   /** The axis of time of all charts. */
-  readonly time = new Group()
+  readonly time = new AxisGroup()
   readonly path: string
 
   #ended = new AbortController()

@@ -1,4 +1,4 @@
-// The runs that go on, and how far they are.
+// The runs in progress.
 
 import { SvelteMap } from 'svelte/reactivity'
 import { onProgress } from '../net/events.ts'
@@ -9,7 +9,7 @@ import { lang } from '../text/words.svelte.ts'
 
 const most = 20
 
-export class Live {
+export class RunningRuns {
   runs: Row[] = $state.raw([])
   progress = new SvelteMap<string, Progress>()
   /** Output throughput in the last minutes, by the id of a run. */
@@ -17,10 +17,10 @@ export class Live {
   private followed = ''
   private unfollow: () => void = () => {}
 
-  /** Called with how far a run is. */
-  constructor(private told: (progress: Progress) => void) {}
+  /** reported is called with each report of progress. */
+  constructor(private reported: (progress: Progress) => void) {}
 
-  /** Ask which runs go on. */
+  /** Ask which runs are in progress. */
   async look(): Promise<void> {
     try {
       const { rows } = await ask<Runs>('runs', { status: 'running', limit: most, lang: lang() })
@@ -46,6 +46,6 @@ export class Live {
   private take(progress: Progress): void {
     this.rates.set(progress.id, nextRate(this.rates.get(progress.id), progress))
     this.progress.set(progress.id, progress)
-    this.told(progress)
+    this.reported(progress)
   }
 }

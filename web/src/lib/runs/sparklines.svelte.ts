@@ -8,7 +8,7 @@ import type { Sparkline } from '../net/types.ts'
 const pause = 80
 const most = 50
 
-export class Sparks {
+export class Sparklines {
   /** The values by the id of a run; empty: it has none. */
   values = new SvelteMap<string, number[]>()
   private wanted: string[] = []

@@ -1,12 +1,6 @@
-// Tags and remarks: what people write about runs.
+// Tags of runs: reading them, and changing those of several runs at once.
 
-import type { Row } from '../net/types.ts'
-
-/** What a run is labelled with. */
-export interface Labels {
-  tags: string[]
-  remark: string
-}
+import type { Labels, Row } from '../net/types.ts'
 
 /** The tags with some more, in alphabetical order, each once. */
 export function withTags(tags: string[], more: string[]): string[] {

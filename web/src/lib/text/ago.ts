@@ -1,4 +1,4 @@
-// Instants as people say them: five minutes ago.
+// Relative times: five minutes ago.
 
 const steps: [Intl.RelativeTimeFormatUnit, number, number][] = [
   // unit, its seconds, the seconds from which the next one is used

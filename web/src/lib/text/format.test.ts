@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { at, count, duration, inScale, instant, plain, scaleOf, share, show, shown, titled } from './format.ts'
+import { at, count, duration, inScale, instant, plain, scaleOf, share, show, shown, signedPercent, titled } from './format.ts'
 
 describe('show', () => {
   test.each([
@@ -83,4 +83,8 @@ test('counts and instants', () => {
   expect(instant('')).toBe('–')
   expect(instant('2025-03-01T14:05:09')).toBe('2025-03-01 14:05')
   expect(instant('2025-03-01T14:05:09', true)).toBe('2025-03-01 14:05:09')
+})
+
+test('differences have their sign', () => {
+  expect([0.123, -0.0123, 0, 0.00001].map(signedPercent)).toEqual(['+12%', '−1.2%', '0.0%', '0.0%'])
 })

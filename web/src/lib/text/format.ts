@@ -114,14 +114,14 @@ export function plain(value: number, digits = 3): string {
   const whole = Math.floor(Math.log10(Math.abs(rounded)) + 1e-12) + 1
   const decimals = Math.min(12, Math.max(0, digits - whole))
   const exact = Math.abs(value - Math.round(value)) < 1e-9 * Math.abs(value)
-  const text = Math.abs(value).toFixed(exact ? 0 : decimals)
-  const [before = '', after] = text.split('.')
-  const sign = value < 0 && Number(text) !== 0 ? '−' : ''
-  return sign + groups(before) + (after ? '.' + after : '')
+  const text = fixed(Math.abs(value), exact ? 0 : decimals)
+  return (value < 0 && /[1-9]/.test(text) ? '−' : '') + text
 }
 
-function groups(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ',')
+/** A number with so many decimals, its whole part in groups of three digits. */
+export function fixed(value: number, decimals: number): string {
+  const [before = '', after] = value.toFixed(decimals).split('.')
+  return before.replace(/\B(?=(\d{3})+$)/g, ',') + (after ? '.' + after : '')
 }
 
 /** A count in full: 12,345. */
@@ -137,6 +137,14 @@ export function share(value: number | null | undefined): string {
   if (percent < 100 && percent > 99.99) return '>99.99%'
   if (percent > 99) return plain(Math.floor(percent * 100) / 100, 4) + '%'
   return plain(percent, percent < 1 ? 2 : 3) + '%'
+}
+
+/** A difference as a share, with its sign. */
+export function signedPercent(share: number): string {
+  const p = 100 * share
+  const digits = Math.abs(p) < 9.95 ? 1 : 0
+  const text = Math.abs(p).toFixed(digits)
+  return (Number(text) === 0 ? '' : p > 0 ? '+' : '−') + text + '%'
 }
 
 /** An instant of a run in seconds, to the millisecond, so that those of a column compare: 0.053, 12.300. */

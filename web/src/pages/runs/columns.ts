@@ -1,5 +1,5 @@
 /** What a list can be sorted by, named runs.column.X; down: the largest first, as of throughput. */
-export interface Sort {
+interface Sort {
   by: string
   down: boolean
 }

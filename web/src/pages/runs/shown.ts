@@ -1,4 +1,4 @@
-import type { Sparks } from '../../lib/runs/sparklines.svelte.ts'
+import type { Sparklines } from '../../lib/runs/sparklines.svelte.ts'
 import type { Row } from '../../lib/net/types.ts'
 
 /** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
@@ -15,7 +15,7 @@ export interface Shown {
   at: number
   now: number
   chosen: ReadonlyMap<string, Row>
-  sparks: Sparks
+  sparks: Sparklines
   /** Select a run or no longer; all of them from the one before. */
   choose: (index: number, through: boolean) => void
   arrive: (index: number) => void
