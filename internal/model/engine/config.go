@@ -28,8 +28,8 @@ type Scheduler struct {
 	// prefill batch, unless its one prompt has more (sglang: max_prefill_tokens;
 	// 16384 if 0).
 	TokenBudget int `yaml:"token_budget"`
-	// PrefillBudget is the number of prompt tokens in a step, beside the sequences that
-	// decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
+	// PrefillBudget is the number of prompt tokens in a step, in addition to the sequences
+	// that decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
 	// both share TokenBudget.
 	PrefillBudget int `yaml:"prefill_budget"`
 	// MaxPrompts is the number of prompts in a step at most, whole or in part (SGLang's
@@ -105,7 +105,7 @@ type Costs struct {
 	DecodeTable  []Point `yaml:"decode_table"`
 	PrefillTable []Point `yaml:"prefill_table"`
 	// MixedTable replaces, in steps with prompt tokens, step and sequence or DecodeTable:
-	// the duration by the number of decoding sequences beside the prompts, which may be 0.
+	// the duration by the number of decoding sequences in the step, which may be 0.
 	// All other costs are added as in any step.
 	MixedTable []Point `yaml:"mixed_table"`
 

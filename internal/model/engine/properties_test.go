@@ -291,7 +291,7 @@ func (w *watch) limits(c *Core) {
 	switch p := w.Policy.(type) {
 	case *vllm:
 		most, fits = p.MaxSequences, decoded+prefilled <= p.TokenBudget
-		if p.PrefillBudget > 0 { // what is cached all but its last token is admitted as a prompt, and decodes
+		if p.PrefillBudget > 0 { // a prompt cached up to its last token is admitted as a prompt, and decodes
 			fits = prefilled <= p.PrefillBudget && decoded+prefilled <= p.TokenBudget+p.PrefillBudget
 		}
 	case *sglang:

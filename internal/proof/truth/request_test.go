@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// readAll reads requests from src until an error, and how often the client was
-// told to go on.
+// readAll reads requests from src until an error, and counts the answers
+// 100 Continue.
 func readAll(src io.Reader) (reqs []request, told int, err error) {
 	r := newReader(src)
 	for {
@@ -109,8 +109,8 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// What is read does not depend on how the bytes arrive, and a request that was
-// read can be written and read again.
+// A request does not depend on how its bytes arrive, and can be written and
+// read again.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte("GET /health?x HTTP/1.1\r\nHost: a\r\n\r\n"))
 	f.Add([]byte("\r\nPOST /v1/completions HTTP/1.1\r\nContent-Length: 5\r\nx-request-id: i\r\n\r\nhello"))

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// steady is a server whose every instant is known: a request that comes at a
+// steady is a server with known instants: a request that comes at a
 // multiple of 10 ms has its tokens 30, 40, … ms later.
 var steady = Config{Lockstep: true, Step: 10 * time.Millisecond, TTFT: 20 * time.Millisecond}
 
@@ -179,7 +179,7 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 	}
 }
 
-// What is asked for beyond text is not given, and nothing is refused for it.
+// Requests for more than text get text, and none is refused.
 func TestExtrasAreIgnored(t *testing.T) {
 	virtual(t, steady, func(r *rig) {
 		if status, got, err := r.ask("/v1/completions", `{"prompt":"a","max_tokens":1,"logprobs":5,"echo":true}`); status != 200 || err != nil {
@@ -188,7 +188,7 @@ func TestExtrasAreIgnored(t *testing.T) {
 	})
 }
 
-// Every protocol whose answers are text is spoken, streamed and not.
+// Every protocol with text answers is spoken, streamed and not.
 func TestEveryProtocol(t *testing.T) {
 	asks := map[string]string{
 		"completions": `{"prompt":"a b","max_tokens":4,"stream":%v}`,

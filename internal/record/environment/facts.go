@@ -175,8 +175,8 @@ func (t Tree) String() string {
 func short(hash string) string { return hash[:min(len(hash), 16)] }
 
 // Flags are the flags of a command line by name, without dashes; one without a value has true.
-// Words are what stands ahead of the first one: the program, without its folder, and what it
-// is told to do.
+// Words are the arguments before the first one: the program, without its folder, and its
+// subcommand.
 func Flags(args []string) (flags map[string]string, words string) {
 	flags = map[string]string{}
 	last := ""

@@ -8,9 +8,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Hide keeps what is no secret of a process: its arguments with secrets masked, and the
-// variables whose names do not say that they are one. known are secrets from elsewhere; nil:
-// none. own are those that it found.
+// Hide removes the secrets of a process: it masks them in its arguments, and drops variables
+// that are secrets by their names. known are secrets from elsewhere; nil: none. own are those
+// that it found.
 func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 	own = new(secret.Set)
 	own.Add(secret.InArgs(p.Args)...)
@@ -86,7 +86,7 @@ func maskArgs(args []string) []string {
 // assignment is NAME=VALUE within a script: sh -c 'A=1 MY_TOKEN=X run'.
 var assignment = regexp.MustCompile(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
 
-// maskPairs hides the values of assignments whose names say that they are secrets.
+// maskPairs hides the values of assignments that are secrets by their names.
 func maskPairs(arg string) string {
 	if !strings.Contains(arg, "=") {
 		return arg

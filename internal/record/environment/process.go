@@ -37,7 +37,7 @@ func (p *Process) Titled() bool {
 var container = regexp.MustCompile(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
 
 // ContainerID is the id of the container that a process is in, by its /proc/PID/cgroup; empty:
-// it is in none that can be told.
+// none is known.
 func ContainerID(cgroup string) string {
 	if m := container.FindStringSubmatch(cgroup); m != nil {
 		return m[2]

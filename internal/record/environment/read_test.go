@@ -238,7 +238,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Nothing that is large is kept, and what is kept is valid.
+// Large values are dropped, and the rest is valid.
 func TestBound(t *testing.T) {
 	e := &Environment{Process: &Process{Env: map[string]string{}}}
 	for i := range 10000 {

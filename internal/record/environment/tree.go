@@ -31,7 +31,7 @@ func (t Tree) Asks() []probe.Ask {
 var commit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // Settle reads the answers to Asks, and reports whether there is a working tree. Without git
-// the commit is read from its files, and nobody knows whether it is dirty.
+// the commit is read from its files, and whether it is dirty is unknown.
 func (t *Tree) Settle(a probe.Answers) bool {
 	if id := strings.TrimSpace(a.Text("commit")); commit.MatchString(id) {
 		t.Commit = id

@@ -23,7 +23,7 @@ type Block struct {
 	Data     []byte // for DecodeBlock
 }
 
-// Bounds of one block. They bound what a reader allocates for it, whoever wrote it.
+// Bounds of one block. They bound the memory that a reader allocates for it, whatever its origin.
 const (
 	blockPoints  = 1 << 16
 	blockColumns = 1 << 12
@@ -39,7 +39,7 @@ func Blocks(columns []Column) (out []Block) {
 	return out
 }
 
-// split halves the time until what is in it fits into a block. It ends: all columns have at most
+// split halves the time until each half fits into a block. It ends: all columns have at most
 // blockColumns points at one instant.
 func split(out []Block, columns []Column) []Block {
 	b := Block{}

@@ -59,7 +59,7 @@ func values() *rapid.Generator[float64] {
 	)
 }
 
-// What is decoded is what was encoded, to the bit and to the nanosecond: series that share their
+// Decoding returns the encoded series, to the bit and to the nanosecond: series that share their
 // instants, that have some of those of others, and that have their own.
 func TestBlocksComeBackAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -50,7 +50,7 @@ func TestASetInJSON(t *testing.T) {
 	}
 }
 
-// What is there already is not added again.
+// Points that are already in a set are not added again.
 func TestASetIsExtended(t *testing.T) {
 	var s Set
 	k := Key{"a", "b", Labels{"c": "d"}}

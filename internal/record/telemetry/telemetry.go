@@ -14,7 +14,7 @@ import (
 type Source struct {
 	Name  string        `json:"name"`           // unique in a run, as short as that allows: server, client, nvidia-smi@gpu1
 	Via   string        `json:"via"`            // a URL, a command line or a folder such as /proc, without secrets
-	Host  string        `json:"host,omitempty"` // whose quantities they are; empty: the client's machine
+	Host  string        `json:"host,omitempty"` // the machine that the quantities are of; empty: the client's
 	Every time.Duration `json:"every_ns"`       // between two samples, as it was asked for
 	Clock Clock         `json:"clock"`
 	Reads int           `json:"reads"`             // samples that were taken
@@ -24,8 +24,8 @@ type Source struct {
 	Notes []plan.Message `json:"notes,omitempty"`
 }
 
-// A Clock says whose instants the points of a source have, and how far they may be from
-// the truth on the clock of the run.
+// A Clock says which clock stamped the points of a source, and how far they may be off on
+// the clock of the run.
 type Clock struct {
 	// Own means that the source stamps its samples itself. Otherwise an instant is the middle
 	// of the exchange that brought it.
@@ -107,7 +107,7 @@ type Value struct {
 	Point
 }
 
-// A Set is all that was sampled beside a run. The zero value is empty and ready to use.
+// A Set is all telemetry of a run. The zero value is empty and ready to use.
 type Set struct {
 	Sources []Source  `json:"sources,omitempty"`
 	Series  []*Series `json:"series,omitempty"` // by Key.String

@@ -271,8 +271,8 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 	return bodies, done
 }
 
-// behind is how late a request is whose dispatch lets those before it leave first. Of thousands that are due
-// together, few are then on their way at once, and what each needs for that serves the next.
+// behind is the lateness from which dispatch lets the requests before it leave first. Of thousands with one due
+// time, only a few are then being sent at once, and each reuses the buffers of the one before.
 const behind = trace.Instant(time.Millisecond)
 
 // dispatch releases requests until there are no more, the schedule ends, or the run

@@ -93,7 +93,7 @@ func TestOfAnErrorNoMoreIsReadThanIsKept(t *testing.T) {
 	}
 }
 
-// Of what nobody asked for, all streams together hold no more than the budget.
+// All streams hold no more unrequested bytes than the budget.
 func TestTheBudget(t *testing.T) {
 	taken := 0
 	flood := server{http.StatusOK, strings.Repeat(text("a"), 1000), 1 << 20, &taken}
@@ -113,7 +113,7 @@ func TestTheBudget(t *testing.T) {
 	}
 }
 
-// What is held for an answer under way is given back.
+// The memory held for an answer in progress is released.
 func TestTheBudgetIsGivenBack(t *testing.T) {
 	taken := 0
 	c := client(t, server{http.StatusOK, `{"a":"` + strings.Repeat("x", 1<<18), 20, &taken}, Options{Protocol: Completions, MaxBody: 4 << 20})
@@ -156,7 +156,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// An answer in one piece has 64 MiB, one about the server itself 32 MiB, and all that nobody asked
+// An answer in one piece has 64 MiB, one about the server itself 32 MiB, and all that was not asked
 // for 96 MiB.
 func TestAnswersInOnePieceAreBounded(t *testing.T) {
 	piece, taken := strings.Repeat("x", 1<<20), 0

@@ -55,7 +55,7 @@ func TestCountsThatCannotBe(t *testing.T) {
 	}
 }
 
-// Nor can a number of SGLang's break what is kept, of which JSON must be made.
+// Nor can a number from SGLang make a record that has no JSON form.
 func TestNumbersOfSGLangThatCannotBe(t *testing.T) {
 	for _, number := range []string{"1e999", "-1e999", "-1", "9999999999999999999"} {
 		body := strings.ReplaceAll(`{"text":"a b","meta_info":{"finish_reason":{"type":"length"},"completion_tokens":N,"prompt_tokens":N,"cached_tokens":N,"spec_accept_length":N,"cached_tokens_details":{"device":N,"host":N,"storage":N}}}`, "N", number)

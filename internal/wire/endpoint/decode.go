@@ -37,7 +37,7 @@ type delta struct {
 	raw    []byte
 	tokens int               // that it carries, where the protocol says so without usage
 	accept float64           // tokens a step of speculative decoding
-	tiers  *trace.CacheTiers // from where cached tokens came, if that is told beside usage
+	tiers  *trace.CacheTiers // where cached tokens came from, if that is reported next to usage
 	server *trace.ServerTimes
 }
 
@@ -184,7 +184,7 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 	told := c.cached != "" && u.Get(c.cached).Exists()
 	usage := trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
 	if total := u.Get("total_tokens"); usage.Reasoning > 0 && whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
-		usage.Reasoning = 0 // there are servers that count it beside the completion
+		usage.Reasoning = 0 // some servers do not count it in the completion
 	}
 	return usage
 }
@@ -238,7 +238,7 @@ var (
 )
 
 // strayError are the words of an error in an event that belongs to no answer: it says that it is one,
-// or has a code beside words.
+// or has a code and words.
 func strayError(root gjson.Result) string {
 	words := firstOf(root, errorNames...)
 	code := whole(firstOf(root, "code", "status_code", "status"))

@@ -56,8 +56,8 @@ type Options struct {
 	PartsAlways bool
 	// MediaFirst puts media ahead of the text in a message.
 	MediaFirst bool
-	// AsMessages writes what is to be embedded or pooled as a chat, even when it is
-	// text alone.
+	// AsMessages writes the input of an embedding or pooling request as a chat, even when it
+	// is text alone.
 	AsMessages bool
 	// Extra is merged over the body.
 	Extra map[string]json.RawMessage
@@ -72,8 +72,8 @@ type Options struct {
 
 	KeepText bool // keep the answers' text in the records
 	Recount  Recount
-	// Count gives the number of tokens in an answer whose server reports no
-	// usage: of its text, reasoning and tool calls. nil when there is no
+	// Count gives the number of tokens in an answer without usage from its
+	// server: of its text, reasoning and tool calls. nil when there is no
 	// tokenizer. It is called after the request.
 	Count func(text string) int
 	// Secrets are hidden in all that a record keeps of a server's or client's words.
@@ -223,7 +223,7 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	}
 }
 
-// settle counts the output tokens and cuts the texts to what is kept.
+// settle counts the output tokens and cuts the texts to the part that the record keeps.
 func (c *Client) settle(r *reader, req *workload.Request) {
 	rec := r.rec
 	_, _, chunks := rec.Output()

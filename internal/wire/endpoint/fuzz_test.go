@@ -63,8 +63,8 @@ func FuzzScanGenerate(f *testing.F) {
 	})
 }
 
-// Whatever comes, no parser takes what is not JSON for an event, nor finds text in
-// what is none of the answer.
+// On any input, no parser takes bytes that are not JSON for an event, nor finds text outside
+// the answer.
 func FuzzProtocols(f *testing.F) {
 	for _, s := range streams {
 		for _, piece := range s.pieces {
@@ -92,7 +92,7 @@ func FuzzProtocols(f *testing.F) {
 	})
 }
 
-// However texts are told again, what is kept of them is valid text.
+// However texts are repeated, the record has valid text.
 func FuzzGrowing(f *testing.F) {
 	f.Add("a", "a b", "a b c", "a")
 	f.Add("a", "b", "c", "")

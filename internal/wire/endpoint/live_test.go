@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// served sends a request to our engine, whose first token takes 20 ms and every other
+// served sends a request to our engine: its first token takes 20 ms, and every other
 // 5 ms.
 func served(t *testing.T, opts endpoint.Options, nethttp bool, req workload.Request, faults ...string) (rec *trace.Record) {
 	cfg := apiserver.Config{Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(5 * time.Millisecond)}}

@@ -41,7 +41,7 @@ type grammar struct {
 	model       string
 	limit, nest string
 	parameters  func(o *Options) map[string]any
-	takes       takes             // beside text
+	takes       takes             // in addition to text
 	multipart   bool              // the fields are parts of a form
 	header      map[string]string // of every request
 
@@ -132,7 +132,7 @@ func (p Protocol) grammar() *grammar {
 }
 
 // Nest is the field of a request with the object of sampling parameters, empty where they
-// stand beside the others.
+// are members of the request itself.
 func (p Protocol) Nest() string { return p.grammar().nest }
 
 // Path is where the protocol is usually served.

@@ -22,7 +22,7 @@ var (
 	film    = workload.Media{MIME: "video/mp4", URL: "http://h/f.mp4"}
 )
 
-// What bodies there are, beside those of completions and chats.
+// The bodies of requests, except those of completions and chats.
 var bodies = []struct {
 	name string
 	opts Options

@@ -91,7 +91,7 @@ const (
 	compressed              // not to be read
 )
 
-// errMalformed wraps what is wrong with an answer.
+// errMalformed wraps the fault of an answer.
 var errMalformed = errors.New("malformed answer")
 
 // Head notes the status.
@@ -344,7 +344,7 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	} else {
 		u.At = at
 	}
-	if u.Prompt == 0 { // told before the answer began, in protocols that tell it apart
+	if u.Prompt == 0 { // reported before the answer began, in protocols that report it separately
 		u.Prompt, u.Cached, u.CachedTold = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached), u.CachedTold || r.rec.Usage.CachedTold
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
@@ -432,8 +432,8 @@ func (r *reader) whole() error {
 // givenUp are the finish reasons of a server that did not finish.
 var givenUp = []string{"abort", "aborted", "error", "failed"}
 
-// verdict is the class of the record, and in whose words. What the server said
-// explains more than what became of the connection afterwards.
+// verdict is the class of the record, and its error text. The words of the server
+// explain more than the end of the connection after them.
 func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	switch {
 	case r.rec.Status != 0 && r.rec.Status != http.StatusOK:

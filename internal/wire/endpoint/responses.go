@@ -41,7 +41,7 @@ func responsesEvent(root gjson.Result) delta {
 		return itemAdded(root.Get("item"))
 	case "response.completed", "response.incomplete", "response.failed":
 		d := response(root.Get("response"))
-		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // all of it was told before
+		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // events before it had all of it
 		d.last = d.err == ""
 		return d
 	case "error":

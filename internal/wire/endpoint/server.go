@@ -76,7 +76,7 @@ func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 // maxSide is the largest answer of a side route, in bytes.
 const maxSide = 32 << 20
 
-// collector keeps a whole response, and of one that is an error what is told of it.
+// collector stores a whole response; of an error, the part that is reported.
 type collector struct {
 	limit  int // in bytes
 	status int

@@ -283,7 +283,7 @@ func TestWholeAnswersOfProtocols(t *testing.T) {
 	}
 }
 
-// Embeddings may come as bytes, with what there is to be said of them in a header.
+// Embeddings may come as bytes, described in a header.
 func TestPackedEmbeddings(t *testing.T) {
 	for metadata, want := range map[string]int{`{"usage":{"prompt_tokens":7}}`: 7, "": 0} {
 		got := send(t, Options{Protocol: Embeddings}, transport.Config{}, workload.Request{Batch: []string{"a", "b"}}, func(w http.ResponseWriter, _ *http.Request) {
@@ -333,7 +333,7 @@ func TestDataWithoutABlank(t *testing.T) {
 	}
 }
 
-// Usage that comes with a choice but without output is told apart from usage with the
+// Usage that comes with a choice but without output is distinguished from usage with the
 // last of it.
 func TestUsageWithoutOutput(t *testing.T) {
 	for last, want := range map[string]trace.Kind{"": trace.Finish | trace.Totals, "b": inText | trace.Finish} {
@@ -371,7 +371,7 @@ func TestTextOfTheLastEvent(t *testing.T) {
 }
 
 // vLLM tells with --enable-per-request-metrics how long a request was queued, and how long its
-// first token took from there: in milliseconds, beside usage, each null where it does not know.
+// first token took from there: in milliseconds, next to usage, each null where unknown.
 func TestServerTimesBesideUsage(t *testing.T) {
 	for metrics, want := range map[string]*trace.ServerTimes{
 		`{"time_to_first_token_ms":85.2,"generation_time_ms":1240.5,"queue_time_ms":12.3}`: {Queue: new(12.3 / 1000.0), TTFT: new(85.2 / 1000.0)},
@@ -389,7 +389,7 @@ func TestServerTimesBesideUsage(t *testing.T) {
 	}
 }
 
-// SGLang tells over OpenAI's protocols from where cached tokens came, beside usage.
+// SGLang reports over OpenAI's protocols where cached tokens came from, next to usage.
 func TestCacheTiersBesideUsage(t *testing.T) {
 	const told = `"sglext":{"cached_tokens_details":{"device":2,"host":1,"storage":3,"storage_backend":"file"}}`
 	want := &trace.CacheTiers{Device: 2, Host: 1, Storage: 3, Backend: "file"}

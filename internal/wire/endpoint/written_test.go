@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// A deafConn keeps what is written to it, and ends when it is read.
+// A deafConn stores the bytes written to it, and ends when it is read.
 type deafConn struct {
 	net.Conn
 	written bytes.Buffer

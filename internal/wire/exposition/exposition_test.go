@@ -84,7 +84,7 @@ u +Inf
 	}
 }
 
-// What is wrong is one message; what can be used of the page is used.
+// A fault gives one message, and the rest of the page is used.
 func TestHostilePages(t *testing.T) {
 	good := "a 1\n"
 	for what, tt := range map[string]struct {
@@ -200,8 +200,8 @@ func paged(lines int, line func(n int) string) []byte {
 	return text.Bytes()
 }
 
-// A page of very many lines costs no memory for what is not wanted in it, and little for what
-// is; one like the page before it costs none.
+// A page of very many lines costs no memory for the series that are not wanted, and little for
+// the others; a page like the one before costs none.
 func TestTheMemoryOfPages(t *testing.T) {
 	none := func([]byte) bool { return false }
 	for what, tt := range map[string]struct {

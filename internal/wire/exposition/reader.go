@@ -37,7 +37,7 @@ type Reader struct {
 // A family is the type of a metric.
 type family byte
 
-// The types that are told apart. A type of OpenMetrics that is none of them is as good as none.
+// The types that matter here. Other types of OpenMetrics are read as untyped.
 const (
 	counter family = iota + 1
 	histogram
@@ -178,8 +178,8 @@ func (r *Reader) kind(name []byte) (of family, part string) {
 	return 0, ""
 }
 
-// series reads a sample; wanted if it is to be handed over. Buckets of histograms, summaries and
-// the instants at which series were created are most of an engine's page, and none of what is read.
+// series reads a sample, and reports whether the caller wants it. Most of an engine's page are buckets of
+// histograms, summaries and creation times, which are skipped.
 func (r *Reader) series(line []byte) (wanted bool, err error) {
 	name, rest := cutName(line)
 	if len(name) == 0 {

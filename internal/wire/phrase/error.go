@@ -12,7 +12,7 @@ import (
 //	{"error":{"message":"…","type":"BadRequestError","param":null,"code":400}}
 //
 // A request that does not fit the schema has the type "Bad Request" and a list of
-// what is wrong; one that fits and cannot be served is a "BadRequestError".
+// its faults; one that fits and cannot be served is a "BadRequestError".
 type Error struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
@@ -112,7 +112,7 @@ func schemaError(bad ...invalid) *Error {
 	return &Error{Message: b.String(), Type: "Bad Request", Param: &bad[0].loc, Code: http.StatusBadRequest}
 }
 
-// ruleError is a body whose fields do not go together.
+// ruleError is the fault of a body with fields that exclude each other.
 func ruleError(param, msg string) *Error {
 	e := schemaError(invalid{"value_error", "body", "Value error, " + msg + " (parameter=" + param + ")"})
 	e.Param = &param

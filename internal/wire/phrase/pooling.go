@@ -33,7 +33,7 @@ var Rerank = &Protocol{
 	fields: textFields, read: readDocuments, whole: (*Writer).ranked,
 }
 
-// Texts are what is to be embedded or ranked.
+// Texts are the inputs to embed or to rank.
 type Texts struct {
 	Inputs    []Prompt
 	Query     string // of a rerank

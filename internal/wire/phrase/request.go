@@ -14,7 +14,7 @@ type Request struct {
 	Model    string // or adapter; empty if none is named
 	ID       string // of the request, if it names one
 	Prompt
-	Media    []Media // beside the prompt, in order
+	Media    []Media // in addition to the prompt, in order
 	Priority int
 
 	MaxTokens   int  // the limit, or the default of the protocol

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
-// What is read is asked for in full, or refused in words of the protocol.
+// A request is read in full, or refused in the words of its protocol.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{"model":"m","prompt":"a","max_tokens":5,"stream":true,"stream_options":{"include_usage":true}}`,
@@ -131,7 +131,7 @@ func TestBooleans(t *testing.T) {
 	}
 }
 
-// A body of many values takes many times its length in memory, and what does not fit of one is not all told.
+// A body of many values takes many times its length in memory; not every invalid value is reported.
 func TestABodyOfManyValuesIsRefused(t *testing.T) {
 	repeat := func(value string, n int) string { return strings.Repeat(value+",", n) + value }
 	for name, tt := range map[string]struct {

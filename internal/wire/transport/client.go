@@ -38,7 +38,7 @@ type Client struct {
 // Sizes and limits of the client.
 const (
 	readSize    = 64 << 10               // one read of a socket
-	parkedSize  = 8 << 10                // one read above TLS, whose buffer a stream keeps
+	parkedSize  = 8 << 10                // one read above TLS: a stream holds its buffer
 	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20

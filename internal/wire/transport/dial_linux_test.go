@@ -92,7 +92,7 @@ func alike(t *testing.T, a, b int) {
 	}
 }
 
-// A server that is not there is told of in the words of net.Dialer.
+// An unreachable server is reported in the words of net.Dialer.
 func TestARefusedConnectionIsToldAsNetDoes(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

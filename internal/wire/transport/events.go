@@ -141,7 +141,7 @@ func (e *Events) Held() int {
 }
 
 // Append is append for what may become as large as limit. It doubles the space, so that
-// what is left behind is no more than what there is.
+// the copies left behind are no larger than the last.
 func Append(b, p []byte, limit int) []byte {
 	if len(b)+len(p) > cap(b) {
 		b = slices.Grow(b, max(len(p), min(len(b), limit-len(b))))

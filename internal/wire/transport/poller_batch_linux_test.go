@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// idlePoller is a poller whose rounds the test makes.
+// idlePoller is a poller with rounds that the test calls.
 func idlePoller(t *testing.T, clk *clock.Clock) *poller {
 	t.Helper()
 	w := newWatch()
@@ -77,8 +77,8 @@ func TestBatchesKeepStreamsApart(t *testing.T) {
 	}
 }
 
-// In how many segments a read came is asked before more can come: what a connection whose reads are asked for has is
-// passed on before others are read.
+// The number of segments of a read is asked for before more can arrive: a connection that asks for it passes its
+// bytes on before others are read.
 func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
 	p := idlePoller(t, clock.New())
 	var second *Conn

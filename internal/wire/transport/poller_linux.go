@@ -25,7 +25,7 @@ import (
 // sleeps for a moment and then reads all that are there: no token wakes a thread. It is lazy then. While
 // few come it is eager: it waits for each. See pace.
 //
-// A connection is a poller's from its opening to its close, but nobody reads it between two exchanges.
+// A connection belongs to a poller from its opening to its close, but is not read between two exchanges.
 type poller struct {
 	epoll  int
 	alarm  int // an eventfd, which ends the wait of an eager poller
@@ -296,7 +296,7 @@ func (p *poller) visit(n int) {
 	}
 }
 
-// round reads what is left of connections that had more than others, and what n events announce, and looks at
+// round reads on from connections that had more than others, reads those that n events announce, and looks at
 // those that it is asked to.
 func (p *poller) round(n int) {
 	p.seen = p.clock.Now()
@@ -504,7 +504,7 @@ func (p *poller) release(c *Conn) {
 	delete(p.waiting, c)
 }
 
-// room ends waits for a socket that takes bytes, and with nobody waiting the events that tell of it.
+// room wakes the waiters for a socket that takes bytes; without waiters it ends the events that report it.
 func (p *poller) room(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

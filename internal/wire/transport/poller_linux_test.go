@@ -193,7 +193,7 @@ func body(begin string) string {
 	return x.r.(*tape).body.String()
 }
 
-// A corked connection holds what is written until it is closed.
+// A corked connection holds written bytes until it is closed.
 type corked struct {
 	net.Conn
 	held *[]byte // nil: not corked
@@ -207,7 +207,7 @@ func (c *corked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send sends what is held but the last bytes.
+// send sends all held bytes but the last.
 func (c *corked) send(without int) {
 	_ = c.SetWriteDeadline(time.Time{}) // TLS sets one when it ends
 	_, _ = c.Conn.Write((*c.held)[:len(*c.held)-without])

@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
-// hangsUp is a server that ends requests without an answer, a while after they came: those
-// whose number ends names, if they are not the first of their connection.
+// hangsUp is a server that closes the connection of some requests without an answer, a while after
+// they arrived: those for which ends is true, unless they are the first of their connection.
 type hangsUp struct {
 	requests int
 	ends     func(n int) bool

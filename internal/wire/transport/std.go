@@ -76,7 +76,7 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	x.alive()
 	x.r.Head(resp.StatusCode, resp.Header)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return nil // nobody asked for another protocol, and net/http leaves the connection to us
+		return nil // no request asked for another protocol, and net/http leaves the connection to us
 	}
 	return s.read(resp.Body)
 }
