@@ -453,5 +453,5 @@ func (x *run) lack(s string, width value) int {
 	return max(0, lack)
 }
 
-// caseCost is what a byte costs whose case changes: many times that of other work.
+// caseCost is the cost of a byte that changes case: many times that of other work.
 const caseCost = 8

@@ -84,7 +84,7 @@ func TestTextsThatGrow(t *testing.T) {
 	}
 }
 
-// TestTextsThatGrowInParts has a text whose parts are small and together are not.
+// TestTextsThatGrowInParts has a text of small parts and a large sum.
 func TestTextsThatGrowInParts(t *testing.T) {
 	tok, err := Parse([]byte(hostileFile(`"added_tokens": [{"id": 5, "content": "|", "normalized": false}],
 		"normalizer": `+replaces(strings.Repeat("a", 100_000), 1))), nil)

@@ -113,7 +113,7 @@ func (a *paced) Within(d time.Duration, seed uint64) int {
 	})
 }
 
-// before counts what is due before d, up to most.
+// before counts the requests due before d, up to most.
 func before(d time.Duration, most int, s arrival.Schedule) (n int) {
 	for due := range s {
 		if due >= d || n == most {

@@ -37,7 +37,7 @@ func TestArrivals(t *testing.T) {
 	for text, want := range map[string]struct {
 		rate float64
 		ramp bool
-		last time.Duration // of 100, about; 0 exactly for what is sent at once
+		last time.Duration // of 100, about; 0 exactly for a burst
 	}{
 		"kind: at-once":                                  {0, false, 0},
 		"{kind: constant, rate: 10}":                     {10, false, 10 * time.Second},

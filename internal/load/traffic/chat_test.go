@@ -204,7 +204,7 @@ func compact(raw json.RawMessage) string {
 	return out + "]"
 }
 
-// With the recorded history, a request is all that was said until then, calls of tools
+// With the recorded history, a request is the whole conversation until then, calls of tools
 // included, and still waits for its turn.
 func TestTheRecordedHistory(t *testing.T) {
 	w := buildTalks(t, replayedTalks{History: "recorded", Output: Size{Fixed: 4}}, recordings, "", chatSource())

@@ -19,7 +19,7 @@ type pair struct{ input, output int }
 // drawn are the settings of lengths that are drawn.
 type drawn struct {
 	Input   Size   `json:"input_len"`
-	Prefix  int    `json:"prefix_len,omitempty"` // beside Input
+	Prefix  int    `json:"prefix_len,omitempty"` // in addition to Input
 	Output  Size   `json:"output_len"`
 	Lengths string `json:"lengths,omitempty"` // file of pairs to draw from, in place of both
 	Fit     int    `json:"fit,omitempty"`     // limit of a prompt and its answer together

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// The formats of trace files, by who published traces in them.
+// The formats of trace files, by the publisher of traces in them.
 const (
 	// azure is a CSV of Azure's LLM inference traces of 2023 and 2024:
 	//	TIMESTAMP,ContextTokens,GeneratedTokens
@@ -248,7 +248,7 @@ func timeIn(text string, unit time.Duration) (time.Duration, error) {
 // unitNames are the units of times in errors.
 var unitNames = map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds"}
 
-// longestNumber is longer than any that somebody wrote, in bytes.
+// longestNumber is longer than any number in a real file, in bytes.
 const longestNumber = 400
 
 // date parses a date and time, with or without a zone.

@@ -80,7 +80,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 	}
 }
 
-// In which unit the times of lines are nobody wrote down: what was taken is told where it was a guess,
+// The unit of the times of lines is not documented: the one taken is reported where it was a guess,
 // and where it cannot be right.
 func TestUnitsOfTraces(t *testing.T) {
 	lines := func(times ...string) string {
@@ -147,7 +147,7 @@ func TestATraceInQuotes(t *testing.T) {
 	}
 }
 
-// What is wrong is told with its line and its field, several at once.
+// Faults are reported with line and field, several at once.
 func TestMistakesInTraces(t *testing.T) {
 	const header = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 	for _, tt := range []struct {

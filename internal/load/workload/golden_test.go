@@ -155,7 +155,7 @@ func TestPixelsEqualVLLM(t *testing.T) {
 	}
 }
 
-// A bucket of video whose limit is 0 is drawn, and passed over. The pixels are those of vLLM
+// A bucket of video with limit 0 is drawn, and skipped. The pixels are those of vLLM
 // 0.33.0 with GPT-2's tokenizer, by seed.
 func TestVideoOverItsLimitEqualsVLLM(t *testing.T) {
 	for seed, want := range map[uint64][]string{

@@ -24,7 +24,7 @@ type Random struct {
 	// Inputs and Outputs, unless nil, are the lengths of each request, in place of Input,
 	// Output and their ranges: without a draw.
 	Inputs, Outputs []int
-	Prefix          int // common to all prompts, beside Input
+	Prefix          int // common to all prompts, in addition to Input
 	Seed            uint64
 	IDPrefix        string
 	// Exact continues where that benchmark gives up bringing a prompt to its length, with
@@ -70,7 +70,7 @@ func (r Random) longest() int {
 	return int(hi)
 }
 
-// emptyPrompt is the problem when the shortest prompt has no tokens beside those
+// emptyPrompt is the problem when the shortest prompt has no tokens except those
 // that the tokenizer adds around it.
 func (r Random) emptyPrompt(around int) (p plan.Problems) {
 	adds := ""

@@ -56,7 +56,7 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
-// What is not asked for, or is withheld, is in no chunk.
+// Members that are not asked for, or withheld, are in no chunk.
 func TestNoUsageInAnyChunk(t *testing.T) {
 	const every = `,"stream":true,"stream_options":{"continuous_usage_stats":true,"include_usage":`
 	for _, test := range []struct{ fields, fault string }{

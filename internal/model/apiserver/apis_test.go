@@ -87,7 +87,7 @@ func TestAPIs(t *testing.T) {
 	golden.Check(t, "testdata/apis.txt", out.String())
 }
 
-// The engine reads what is embedded, and writes nothing: the answer is there when the
+// The engine reads the input of an embedding, and writes nothing: the answer is there when the
 // first token would be, that of the slowest text.
 func TestPoolingIsPrefill(t *testing.T) {
 	for body, want := range map[string]struct {

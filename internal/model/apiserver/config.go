@@ -18,7 +18,7 @@ const MaxContext = engine.MaxContext
 // that answers at once.
 type Config struct {
 	Model       string         // name it serves; "pitot" if empty
-	Adapters    []string       // LoRA adapters it serves beside Model, by the names that requests give as their model
+	Adapters    []string       // LoRA adapters it serves in addition to Model, by the names that requests give as model
 	Version     string         // what /version says; "pitot" if empty
 	MaxModelLen int            // prompt and output tokens together; if 0 what Engine says, else 131072 or what Engine holds
 	Seed        uint64         // of every draw and of the text of the answers
@@ -104,7 +104,7 @@ func (c Config) validateEngine() error {
 	return c.withDefaults().deployment().Validate().Err()
 }
 
-// deployment is the engine as this server, whose defaults are set, runs it: a
+// deployment is the engine as this server runs it, with its defaults set: a
 // lower MaxModelLen here is its own too, so that what only a longer request
 // would not fit is no mistake.
 func (c Config) deployment() engine.Config {

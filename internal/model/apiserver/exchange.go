@@ -43,7 +43,7 @@ var (
 	errAbort = errors.New("fault that cuts the connection")
 )
 
-// clientGone refuses a request whose client has left and cannot be told.
+// clientGone refuses a request after its client has left; the client gets no answer.
 var clientGone = new(phrase.Error)
 
 // generation is the handler of one of the ways to ask for tokens.
@@ -188,7 +188,7 @@ func (x *exchange) prepare() *phrase.Error {
 	return refused
 }
 
-// fit gives a request, whose model is served, its place in the context.
+// fit gives a request for a served model its place in the context.
 func (c *Config) fit(req *request) (phrase.Answer, *phrase.Error) {
 	req.Model = cmp.Or(req.Model, c.Model)
 	n := req.promptTokens()
@@ -232,7 +232,7 @@ func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 	return text
 }
 
-// complete adds to an answer what is known with its last token.
+// complete adds to an answer the facts known with its last token.
 func (x *exchange) complete(a *phrase.Answer) {
 	a.Cached, a.Elapsed = x.cached(), x.s.loop.now()-time.Duration(x.rec.Received)
 	if x.s.cfg.Drafts() > 0 {

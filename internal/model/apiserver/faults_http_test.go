@@ -181,7 +181,7 @@ func TestFatalFaultsOfWholeResponses(t *testing.T) {
 		fault  string
 		took   time.Duration
 		status string
-		length int // as told
+		length int // as declared
 		body   int // as sent
 	}{
 		{"truncate=1", 0, "200 OK", len(good) / 2, len(good) / 2},

@@ -16,7 +16,7 @@ import (
 
 const generate = "/generate"
 
-// A told is what the tests look at in an answer of /generate.
+// A told has the fields of an answer of /generate that the tests check.
 type told struct {
 	Text      string
 	OutputIDs []int32 `json:"output_ids"`
@@ -149,7 +149,7 @@ func TestGenerateTellsTheEngine(t *testing.T) {
 	})
 }
 
-// Mistakes in values are told as SGLang tells them: in a stream, with status
+// Invalid values are reported as SGLang reports them: in a stream, with status
 // 200, if a stream was asked for.
 func TestBadGenerates(t *testing.T) {
 	for _, test := range []struct{ name, fields, message string }{

@@ -294,7 +294,7 @@ func BenchmarkModel(b *testing.B) {
 }
 
 // The server's whole way, from timer to socket, for 1000 events of 256 streams
-// whose readers only count them. Client and server share the machine.
+// with readers that only count them. Client and server share the machine.
 func BenchmarkServer(b *testing.B) {
 	const streams, batch = 256, 1000
 	l := listenLoopback(b)

@@ -26,7 +26,7 @@ type meters struct {
 	ttft, itl, tpot                            *histogram
 	e2e, queued, inference, prefilled, decoded *histogram
 
-	histograms []*histogram // all of them, in the order in which they are told
+	histograms []*histogram // all of them, in the order in which they are printed
 }
 
 // A histogram counts observations up to each of its bounds, and beyond them.

@@ -124,7 +124,7 @@ func TestFlushEndsWithItsClient(t *testing.T) {
 	})
 }
 
-// Where prefill is apart a router answers, and nobody tells what became of drafts.
+// With separate prefill servers a router answers, and drafts are not reported.
 func TestAcceptLength(t *testing.T) {
 	load := engine.Load{Counters: engine.Counters{Drafts: 100, Accepted: 140}}
 	for _, tt := range []struct {

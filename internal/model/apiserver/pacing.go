@@ -47,7 +47,7 @@ func (s Pacing) pace(c *engine.Config) error {
 	return problems.Err()
 }
 
-// over decodes what is given of a part over what the profile has of it.
+// over decodes the given fields of a part over those of the profile.
 func over[T any](path string, given json.RawMessage, part **T) plan.Problems {
 	if given == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// What is taken has tokens, or is refused in words.
+// An accepted request has tokens, and any other is refused with a message.
 func FuzzTake(f *testing.F) {
 	for i, s := range []string{
 		`{"prompt":[1,2,3]}`,

@@ -154,7 +154,7 @@ func TestServeCutsWhatIsOpen(t *testing.T) {
 	})
 }
 
-// A stream that stalls and one whose client does not read hold nothing up.
+// Neither a stalled stream nor a client that does not read delays other streams.
 func TestShutdownCutsEverything(t *testing.T) {
 	var one, two http.Protocols
 	one.SetHTTP1(true)

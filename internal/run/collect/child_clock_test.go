@@ -46,7 +46,7 @@ func TestAnExchangeBoundsTheClock(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		exchange(1*time.Millisecond, 9*time.Millisecond)
 		check(5 * time.Millisecond)
-		exchange(300*time.Millisecond, 300*time.Millisecond) // worse than what is known
+		exchange(300*time.Millisecond, 300*time.Millisecond) // worse than the bound so far
 		check(5 * time.Millisecond)
 		time.Sleep(time.Hour)
 		check(5*time.Millisecond + 3600*200*time.Microsecond)

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// endless prints as long as it is let, and notices neither that nobody reads nor a SIGTERM.
+// endless prints as long as it is let, and notices neither a missing reader nor a SIGTERM.
 const endless = `trap "" PIPE TERM; while :; do printf %1000s 2>/dev/null; done`
 
 // soon is a context for what must end long before it.
@@ -40,7 +40,7 @@ func TestALineWithoutEnd(t *testing.T) {
 	}
 }
 
-// What a program is asked beside it is cut, and a failure is told behind what was printed until then.
+// The answer to a background question is cut, and a failure is reported after the output until then.
 func TestWhatIsAskedAsideIsBounded(t *testing.T) {
 	for command, want := range map[string]string{
 		"yes":                   strings.Repeat("y;", 30000),

@@ -71,7 +71,7 @@ func where(host string) string {
 }
 
 // A real shell around a real process: it prints, tells its clock, answers questions, and is
-// gone when nobody follows it any more.
+// gone when it has no follower any more.
 func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
 		t.Run(where(host), func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	}
 }
 
-// Whoever follows a program, or asks one, may be killed: neither the program nor a shell is left,
+// The process that follows a program, or asks one, may be killed: neither the program nor a shell is left,
 // even if a wrapper started the program and the program prints nothing.
 func TestNothingIsLeftBehind(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
@@ -148,8 +148,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// When whoever started a script is gone, it ends with its program, even if that prints nothing: before
-// the script has said anything, and while the program works.
+// When the process that started a script is gone, the script ends with its program, even if that prints nothing: before
+// the script has printed anything, and while the program works.
 func TestNobodyIsThereAnyMore(t *testing.T) {
 	for name, script := range map[string]string{"watched": Watched, "asked": Asked} {
 		for when, last := range map[string]string{"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script]} {
@@ -213,7 +213,7 @@ func wrap(t *testing.T, program, pipe string) (up string) {
 	return up
 }
 
-// A question beside that hangs holds up neither the clock nor the end; one that fails says so.
+// A background question that hangs delays neither the clock nor the end; one that fails says so.
 func TestQuestionsBeside(t *testing.T) {
 	pipe, gone := alive(t)
 	devices.Install(t, devices.Fake{Alive: pipe})

@@ -25,7 +25,7 @@ const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNB
 //	ask NAME COMMAND ...  Answer, NAME, the first 60 kB of the output of the command with ; in
 //	                      place of line ends; Failed at the end if the command failed
 //
-// A command is run beside the loop, so that one that hangs holds up neither clock nor end; the
+// A command runs in the background of the loop, so that one that hangs delays neither clock nor end; the
 // next must not be asked for before the answer. A program that keeps its output until there is
 // more of it is held to lines where stdbuf is. The loop ignores SIGPIPE: when this process is killed its
 // output breaks first, and the loop must live until the input ends.
@@ -114,7 +114,7 @@ func readAnswer(p Process) (text, code string) {
 	return all.String(), ""
 }
 
-// mostAnswer is what is read of an answer, in bytes.
+// mostAnswer bounds an answer, in bytes.
 const mostAnswer = 1 << 20
 
 // On is the command line that runs a command on a host, empty for this machine.

@@ -135,7 +135,7 @@ func TestWaitsBeginAnew(t *testing.T) {
 	})
 }
 
-// What never gave anything is given up, with what it said.
+// A program that never gave a value is given up, with its words.
 func TestItIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := script{lines: []string{"no devices were found"}}

@@ -1,4 +1,4 @@
-// Package collect samples servers, devices and hosts beside a run.
+// Package collect samples servers, devices and hosts during a run.
 //
 //	/metrics of servers and exporters ─┐
 //	nvidia-smi, npu-smi, amd-smi       ├─ a Collector each ──> Group ──> telemetry.Set

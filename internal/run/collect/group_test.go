@@ -153,7 +153,7 @@ func TestAbsurdValuesAndSecrets(t *testing.T) {
 	})
 }
 
-// What is forgotten makes room: a source can be watched for as long as somebody likes. Fresh values
+// Forgotten values make room: a source can be watched without limit. Fresh values
 // are not lost by it.
 func TestForgottenPointsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

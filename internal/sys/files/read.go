@@ -14,7 +14,7 @@ import (
 // small is more than any file of settings, keys or certificates has.
 const small = 4 << 20
 
-// ReadSmall reads a file, unless it is too large to be one that somebody wrote.
+// ReadSmall reads a file, unless it is too large to be written by hand.
 func ReadSmall(name string) ([]byte, error) { return Read(name, small) }
 
 // Read reads a file of at most so many bytes, opened as by Open.

@@ -43,7 +43,7 @@ func furnished(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil { // which nobody writes to
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil { // without a writer
 		t.Fatal(err)
 	}
 	return dir
@@ -152,7 +152,7 @@ func TestNoLinkLeadsOutOfATree(t *testing.T) {
 	}
 }
 
-// What is huge costs no more than its bound.
+// A huge file costs no more than its bound.
 func TestAnswersAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	huge := filepath.Join(dir, "METADATA")

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// A Shell is a machine behind a command line whose input is a script for sh.
+// A Shell is a machine behind a command line that reads a script for sh.
 type Shell struct {
 	Args []string // such as docker exec -i NAME sh
 }
@@ -79,7 +79,7 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // split finds the answers in the output of a script.
 func split(out, mark, root string) (all Answers) {
 	parts := strings.Split("\n"+out, "\n"+mark+" ")
-	for _, part := range parts[1:] { // what is ahead of the first is a greeting of the host
+	for _, part := range parts[1:] { // the part before the first is a greeting of the host
 		head, text, _ := strings.Cut(part, "\n")
 		name, file, _ := strings.Cut(head, " ")
 		a := Answer{Name: name, Path: strings.TrimPrefix(file, root), Text: text}

@@ -32,7 +32,7 @@ func (t tree) close() {
 	}
 }
 
-// open does not wait for who writes to a pipe.
+// open does not wait for the writer of a pipe.
 func (t tree) open(file string) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
 	fd, err := -1, error(unix.EBADF)

@@ -21,7 +21,7 @@ type keeper struct {
 	held io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
-// kept is what a keeper is told in its last argument. Its descriptor 3 is the log.
+// kept is the last argument of a keeper. Its descriptor 3 is the log.
 type kept struct {
 	Tree Tree  `json:"tree"`
 	From int64 `json:"from"`

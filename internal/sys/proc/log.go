@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// logBounds are how much is kept of a log, in bytes. One of up to most is kept as it was written.
-// Of a longer one the beginning and the end are kept:
+// logBounds are the sizes of a stored log, in bytes. One of up to most is stored as it was written,
+// of a longer one the beginning and the end:
 //
 //	  from     begin                                 end
 //	┌──────┬───────────┬───────────────────────────┬──────────┐
@@ -41,7 +41,7 @@ const (
 type Log struct {
 	name string   // as the system names it
 	out  *os.File // for the processes; appends
-	file *os.File // the same file, for what is moved in it
+	file *os.File // the same file, to move bytes in it
 	from int64    // its size before
 	logBounds
 
@@ -166,7 +166,7 @@ func (l *Log) shorten() bool {
 func (l *Log) cut(size int64) {
 	at := l.from + l.begin
 	left := l.left - at - l.mark - l.hole(at)
-	const rounds = 2 // what is appended meanwhile is moved too, unless it goes on and on
+	const rounds = 2 // bytes appended meanwhile are moved too, unless there is no end of them
 	for range rounds {
 		l.left = left + size - l.end
 		l.moved = fmt.Appendf(l.moved[:0], "\n... %d bytes left out ...\n", l.left)
@@ -206,7 +206,7 @@ func (l *Log) Written() (all, left int64) {
 	return max(0, l.size()-l.from) - l.mark + l.left, l.left
 }
 
-// tailBytes and lineBytes bound what is shown of a log.
+// tailBytes and lineBytes bound the displayed part of a log.
 const (
 	tailBytes = 64 << 10
 	lineBytes = 500

@@ -43,7 +43,7 @@ func appendTo(t *testing.T, l *Log, b []byte) {
 	}
 }
 
-// The beginning and the end of a long log are kept, as they were written, and what was there
+// The beginning and the end of a long log are stored, as they were written, and what was there
 // before; how much is left out stands between them.
 func TestALongLog(t *testing.T) {
 	const old, each = "older\n", 16 // lines in 1 KiB
@@ -106,7 +106,7 @@ func TestAFlood(t *testing.T) {
 			t.Fatalf("the log is not shortened: %v, %v", info, err)
 		}
 	}
-	s.Output.Written() // which waits for what is under way
+	s.Output.Written() // which waits for writes in progress
 	if err := os.WriteFile(turn, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

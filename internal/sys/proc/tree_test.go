@@ -133,7 +133,7 @@ func TestMembersOfATree(t *testing.T) {
 	check(unmarked, nil)
 
 	killAll(t, s.Tree)
-	if _, err := io.ReadAll(r); err != nil { // nobody holds it open
+	if _, err := io.ReadAll(r); err != nil { // no process holds it open
 		t.Error(err)
 	}
 }

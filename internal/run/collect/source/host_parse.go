@@ -34,7 +34,7 @@ func fixed() []string {
 	return files
 }
 
-// A sampler makes values of files. It keeps what is the same in each sample.
+// A sampler makes values of files. It stores the parts that are the same in each sample.
 type sampler struct {
 	groups groups
 	labels map[string]telemetry.Labels
@@ -161,7 +161,7 @@ func field(text, word string) (int64, bool) {
 	return 0, false
 }
 
-// groups are the folders of control groups whose limits apply, innermost first.
+// groups are the folders of the control groups with limits that apply, innermost first.
 type groups struct{ unified, cpu, memory []string }
 
 // cgroups is where control groups are mounted.
