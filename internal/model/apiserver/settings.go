@@ -21,7 +21,7 @@ type Settings struct {
 	PerPromptToken *arrival.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT
 	PerImage       *arrival.Duration `json:"per_image,omitempty"`        // likewise
 	Slots          *int              `json:"slots,omitempty"`            // requests served at once; 0: no limit
-	OutputLen      *arrival.Count    `json:"output_len,omitempty"`       // of answers whose end is up to the model
+	OutputLen      *arrival.Count    `json:"output_len,omitempty"`       // of answers that the model ends
 	MaxModelLen    *int              `json:"max_model_len,omitempty"`
 	Fault          []Fault           `json:"fault,omitempty"`
 	Seed           uint64            `json:"seed,omitempty"`

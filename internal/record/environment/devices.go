@@ -224,7 +224,7 @@ func (e *Environment) ReadToolkits(a probe.Answers) {
 			Version string `json:"version"`
 		} `json:"cuda"`
 	}
-	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // what is no such file has no version
+	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // any other file has no version
 	add("cuda", cmp.Or(cuda.CUDA.Version, version.FindString(a.Text("cuda-txt"))))
 	for _, file := range a.All("cann") {
 		add("cann", assigned(file.Text, "version"))

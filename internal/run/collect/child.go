@@ -52,7 +52,7 @@ const (
 	Unreadable plan.Code = "telemetry.unreadable"
 )
 
-// A Feed is a program that is kept running.
+// A Feed is a program that stays running.
 type Feed struct {
 	Name    string // for messages
 	Start   func() (Process, error)
@@ -80,7 +80,7 @@ const (
 func Patience(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
 
 // mostBytes is what a program may print in a second, with so much for each line that reading it
-// does not take a processor from what is measured: 60 000 short lines. 16 devices at 100 samples
+// does not take a processor from the server under test: 60 000 short lines. 16 devices at 100 samples
 // a second print 1600.
 const (
 	mostBytes = 16 << 20
@@ -235,7 +235,7 @@ func Short(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), shortBytes)], "")
 }
 
-// readLines reads until the output ends, or nobody wants it any more.
+// readLines reads until the output ends, or is no longer wanted.
 func readLines(p Process, lines chan<- Line, stop <-chan struct{}) {
 	defer close(lines)
 	for {
@@ -243,7 +243,7 @@ func readLines(p Process, lines chan<- Line, stop <-chan struct{}) {
 		if err != nil {
 			return
 		}
-		machine.Discard(perLine + 2*len(text)) // itself, and what is made of it
+		machine.Discard(perLine + 2*len(text)) // itself, and its values
 		select {
 		case lines <- Line{string(text), time.Now(), size}:
 		case <-stop:
