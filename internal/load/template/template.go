@@ -105,7 +105,8 @@ func (t *Template) choose(tools bool) (block, error) {
 	if body, ok := t.named[defaultName]; ok {
 		return body, nil
 	}
-	return nil, fmt.Errorf("the model has the chat templates %s, but no default", strings.Join(slices.Sorted(maps.Keys(t.named)), ", "))
+	return nil, fmt.Errorf("the model has the chat templates %s, but no default",
+		strings.Join(slices.Sorted(maps.Keys(t.named)), ", "))
 }
 
 // variables are the variables of a template, and their size in bytes of JSON.

@@ -53,7 +53,9 @@ func FuzzEncode(f *testing.F) {
 // survives, except that metaspaces become spaces.
 func FuzzFallbackRoundTrip(f *testing.F) {
 	llama, mistral, gemma := loadKind(f, "llama2"), loadKind(f, "mistral"), loadKind(f, "gemma")
-	for _, text := range []string{"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b"} {
+	for _, text := range []string{
+		"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -72,7 +72,8 @@ func (a *paced) Check() (p plan.Problems) {
 		p.If(err != nil, "ramp", strconv.Quote(a.Ramp), "%v", err)
 		return p
 	}
-	p.If(a.Rate != 0 && (!(a.Rate > 0) || math.IsInf(a.Rate, 1)), "rate", a.Rate, "must be a positive number of requests per second")
+	p.If(a.Rate != 0 && (!(a.Rate > 0) || math.IsInf(a.Rate, 1)), "rate", a.Rate,
+		"must be a positive number of requests per second")
 	p.Rate("rate", a.Rate)
 	return p
 }

@@ -43,8 +43,10 @@ type Random struct {
 // input_range and output_range.
 func (r Random) Check() (p plan.Problems) {
 	p.Count("requests", r.Requests, 1)
-	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs), "has fewer values than there are requests")
-	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs), "has fewer values than there are requests")
+	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs),
+		"has fewer values than there are requests")
+	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs),
+		"has fewer values than there are requests")
 	p.Tokens("input_len", r.Input, 0)
 	if r.Outputs == nil {
 		p.Tokens("output_len", r.Output, 1)

@@ -63,10 +63,14 @@ func (s *Server) generation(p *phrase.Protocol) http.HandlerFunc {
 
 // receive notes a request's arrival.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Protocol) *exchange {
-	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}}}
+	x := &exchange{
+		s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}},
+	}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	x.rec = &record{TruthRequest: TruthRequest{Endpoint: p.Name, Protocol: strings.Clone(r.Proto), Received: int64(received)}}
+	x.rec = &record{TruthRequest: TruthRequest{
+		Endpoint: p.Name, Protocol: strings.Clone(r.Proto), Received: int64(received),
+	}}
 	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x

@@ -65,7 +65,8 @@ func (s *Server) serveFlushCache(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-again.C:
 		case <-limit.C:
-			plain(w, http.StatusBadRequest, fmt.Sprintf("Cache not flushed: %d requests are running and %d are waiting.\n", load.Running, load.Waiting))
+			plain(w, http.StatusBadRequest, fmt.Sprintf("Cache not flushed: %d requests are running and %d are waiting.\n",
+				load.Running, load.Waiting))
 			return
 		case <-r.Context().Done():
 			return

@@ -35,7 +35,9 @@ func TestServerInfo(t *testing.T) {
 		{Config{}, plain},
 		{Config{
 			Adapters: []string{"sql"},
-			Engine:   &engine.Config{KV: engine.KVCache{Tokens: 4096, PrefixCache: true}, Speculative: &engine.Speculative{Drafts: 3}},
+			Engine: &engine.Config{
+				KV: engine.KVCache{Tokens: 4096, PrefixCache: true}, Speculative: &engine.Speculative{Drafts: 3},
+			},
 		}, full},
 	} {
 		synctest.Test(t, func(t *testing.T) {

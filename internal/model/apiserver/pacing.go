@@ -23,7 +23,10 @@ func (s Pacing) paced() (names []string) {
 	for _, one := range []struct {
 		name string
 		set  bool
-	}{{"slower", s.Slower != nil}, {"start_spread", s.StartSpread != nil}, {"drift", s.Drift != nil}, {"stalls", s.Stalls != nil}} {
+	}{
+		{"slower", s.Slower != nil}, {"start_spread", s.StartSpread != nil}, {"drift", s.Drift != nil},
+		{"stalls", s.Stalls != nil},
+	} {
 		if one.set {
 			names = append(names, one.name)
 		}

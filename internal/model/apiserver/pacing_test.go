@@ -78,7 +78,8 @@ func TestSettingsChangeThePace(t *testing.T) {
 		} else {
 			e := cfg.Engine
 			settles := map[bool]string{true: " true ", false: " false "}[e.Drift.Settles]
-			got = e.Slower.String() + " " + e.StartSpread.String() + " " + e.Drift.Change.String() + " " + e.Drift.Over.String() + settles + e.Stalls.Every.String() + " " + e.Stalls.Length.String()
+			got = e.Slower.String() + " " + e.StartSpread.String() + " " + e.Drift.Change.String() + " " +
+				e.Drift.Over.String() + settles + e.Stalls.Every.String() + " " + e.Stalls.Length.String()
 		}
 		if got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", given, got, want)

@@ -34,7 +34,8 @@ func (s Settings) latencies() (given []string) {
 		name string
 		set  bool
 	}{
-		{"ttft", s.TTFT != nil}, {"itl", s.ITL != nil}, {"per_prompt_token", s.PerPromptToken != nil}, {"per_image", s.PerImage != nil}, {"slots", s.Slots != nil},
+		{"ttft", s.TTFT != nil}, {"itl", s.ITL != nil}, {"per_prompt_token", s.PerPromptToken != nil},
+		{"per_image", s.PerImage != nil}, {"slots", s.Slots != nil},
 	} {
 		if l.set {
 			given = append(given, l.name)
@@ -53,12 +54,15 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 	}
 	var p plan.Problems
 	given := s.latencies()
-	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s", strings.Join(given, ", "))
-	p.If(len(given) > 0 && len(s.Set) > 0, "set", nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
+	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s",
+		strings.Join(given, ", "))
+	p.If(len(given) > 0 && len(s.Set) > 0, "set", nil, "only applies to a profile; leave it out, or %s",
+		strings.Join(given, ", "))
 	for _, name := range s.paced() {
 		p.If(len(given) > 0, name, nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
 	}
-	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len", or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
+	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len",
+		or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
 	p.If(s.Slots != nil && *s.Slots < 0, "slots", or(s.Slots, 0), "must be a whole number, or 0 for no limit")
 	for i, f := range s.Fault {
 		err := f.Validate()
@@ -75,8 +79,10 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 		return cfg, deployment, err
 	}
 	cfg.Latency = engine.Latency{
-		TTFT: or(s.TTFT, arrival.FixedDuration(50*time.Millisecond)), ITL: or(s.ITL, arrival.FixedDuration(10*time.Millisecond)),
-		PerPromptToken: or(s.PerPromptToken, arrival.Duration{}), PerImage: or(s.PerImage, arrival.Duration{}), Slots: or(s.Slots, 0),
+		TTFT:           or(s.TTFT, arrival.FixedDuration(50*time.Millisecond)),
+		ITL:            or(s.ITL, arrival.FixedDuration(10*time.Millisecond)),
+		PerPromptToken: or(s.PerPromptToken, arrival.Duration{}), PerImage: or(s.PerImage, arrival.Duration{}),
+		Slots: or(s.Slots, 0),
 	}
 	return cfg, nil, nil
 }

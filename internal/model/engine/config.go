@@ -42,10 +42,11 @@ type Scheduler struct {
 	EvenPrompts bool `yaml:"even_prompts"`
 	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
 	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
-	Chunk         int    `yaml:"chunk"`
-	WholePrompts  bool   `yaml:"whole_prompts"`  // prompts are not cut into chunks
-	EncoderBudget int    `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
-	Order         string `yaml:"order"`          // of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang)
+	Chunk         int  `yaml:"chunk"`
+	WholePrompts  bool `yaml:"whole_prompts"`  // prompts are not cut into chunks
+	EncoderBudget int  `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
+	// Order of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang).
+	Order string `yaml:"order"`
 	// Async plans a step while the one before it runs (vLLM's --async-scheduling, SGLang's
 	// overlap schedule): a request that reaches a busy engine during step k is admitted in
 	// step k+2 at the earliest, not in k+1. An engine with nothing else to do admits it at

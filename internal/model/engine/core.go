@@ -99,7 +99,8 @@ func newCore(c coreConfig) *Core {
 	core := &Core{
 		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, pace: c.pace, stalls: c.stalls,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
-		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async, varies: c.cost.vary(), rand: rand.New(&c.dice),
+		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async,
+		varies: c.cost.vary(), rand: rand.New(&c.dice),
 	}
 	if c.speculative != nil {
 		core.drafts, core.accept = c.speculative.Drafts, c.speculative.Acceptance

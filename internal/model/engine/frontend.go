@@ -36,7 +36,9 @@ type frontend struct {
 }
 
 func newFrontend(f Frontend) *frontend {
-	return &frontend{Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1))}
+	return &frontend{
+		Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1)),
+	}
 }
 
 // work is the time to process s on its way in.

@@ -93,8 +93,9 @@ type Process struct {
 
 // A Tree is a working tree of git.
 type Tree struct {
-	Path    string `json:"path,omitempty"`
-	Package string `json:"package,omitempty"` // that is installed from it; empty: it was given, or is the working directory
+	Path string `json:"path,omitempty"`
+	// Package is the one installed from it; empty: it was given, or is the working directory.
+	Package string `json:"package,omitempty"`
 	Commit  string `json:"commit,omitempty"`
 	// Dirty says whether files under version control were changed; nil: not known.
 	Dirty *bool `json:"dirty,omitempty"`

@@ -213,7 +213,9 @@ func (e *Environment) Main() []Version { return e.Packages[:matter(e.Packages)] 
 // read.
 func Tunes(name string) bool {
 	return slices.ContainsFunc([]string{
-		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH", "TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_",
-		"HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_", "KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_", "TOKENIZERS_",
+		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
+		"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
+		"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
+		"TOKENIZERS_",
 	}, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }

@@ -42,7 +42,8 @@ func private(name, value string) bool {
 	switch {
 	case lower == "pwd" || lower == "oldpwd": // folders
 		return false
-	case named(lower) || strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "pass") || strings.Contains(value, "PRIVATE KEY-----"):
+	case named(lower) || strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "pass") ||
+		strings.Contains(value, "PRIVATE KEY-----"):
 		return true
 	}
 	return secret.Header(lower) && !slices.Contains([]string{"", "0", "1", "true", "false"}, strings.ToLower(value))
@@ -51,11 +52,16 @@ func private(name, value string) bool {
 // named reports whether the name of a variable or a flag says that it is a secret.
 func named(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._- ", r) })
-	return secret.Setting(name) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(abbreviations, w) })
+	return secret.Setting(name) || slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(abbreviations, w)
+	})
 }
 
 // abbreviations are further words of names of secrets, as variables and flags of servers have them.
-var abbreviations = []string{"pw", "pwd", "pass", "pat", "jwt", "cred", "creds", "dsn", "sas", "salt", "private", "signing", "session", "webhook", "license", "licence"}
+var abbreviations = []string{
+	"pw", "pwd", "pass", "pat", "jwt", "cred", "creds", "dsn", "sas", "salt", "private", "signing", "session", "webhook",
+	"license", "licence",
+}
 
 func variable(name string) string { return strings.ToLower(name) }
 

@@ -183,7 +183,9 @@ func ModelFolders(p *Process, name string) (all []probe.Ask) {
 		cache = path.Join(home, ".cache")
 	}
 	hub := "models--" + strings.ReplaceAll(name, "/", "--")
-	for _, dir := range []string{p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub")} {
+	for _, dir := range []string{
+		p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub"),
+	} {
 		add(path.Join(dir, hub), "snapshots/*")
 	}
 	for _, dir := range []string{p.Env["MODELSCOPE_CACHE"], path.Join(cache, "modelscope", "hub")} {

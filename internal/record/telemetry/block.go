@@ -57,7 +57,8 @@ func split(out []Block, columns []Column) []Block {
 	middle := b.From + time.Duration(uint64(b.To-b.From)/2) // may be more than half of all there is
 	var before, after []Column
 	for _, c := range columns {
-		n, _ := slices.BinarySearchFunc(c.Points, middle, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t+1) })
+		n, _ := slices.BinarySearchFunc(c.Points, middle,
+			func(p Point, t time.Duration) int { return cmp.Compare(p.At, t+1) })
 		if n > 0 {
 			before = append(before, Column{c.Series, c.Points[:n]})
 		}
@@ -114,7 +115,9 @@ func timelines(columns []Column) (lines []timeline, of []int64) {
 	for i := range longest {
 		longest[i] = i
 	}
-	slices.SortStableFunc(longest, func(a, b int) int { return cmp.Compare(len(columns[b].Points), len(columns[a].Points)) })
+	slices.SortStableFunc(longest, func(a, b int) int {
+		return cmp.Compare(len(columns[b].Points), len(columns[a].Points))
+	})
 	type shape struct {
 		n           int
 		first, last time.Duration

@@ -12,7 +12,8 @@ import (
 
 // A Source is one place that was asked again and again.
 type Source struct {
-	Name  string        `json:"name"`           // unique in a run, as short as that allows: server, client, nvidia-smi@gpu1
+	// Name is unique in a run, as short as that allows: server, client, nvidia-smi@gpu1.
+	Name  string        `json:"name"`
 	Via   string        `json:"via"`            // a URL, a command line or a folder such as /proc, without secrets
 	Host  string        `json:"host,omitempty"` // the machine that the quantities are of; empty: the client's
 	Every time.Duration `json:"every_ns"`       // between two samples, as it was asked for
@@ -149,7 +150,8 @@ func (s *Set) Last(k Key) (Point, bool) {
 func (s *Set) Join(one *Series) {
 	name := one.String()
 	s.index()
-	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
+	at, _ := slices.BinarySearchFunc(s.Series, name,
+		func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
 }
@@ -167,7 +169,9 @@ func (s *Set) Extend(by *Series) {
 // Append adds the points that come after the last one.
 func (s *Series) Append(points []Point) {
 	if n := len(s.Points); n > 0 {
-		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
+		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int {
+			return cmp.Or(cmp.Compare(p.At, t), -1)
+		})
 		points = points[at:]
 	}
 	s.Points = append(s.Points, points...)
@@ -177,7 +181,8 @@ func (s *Series) Append(points []Point) {
 // many it dropped.
 func (s *Set) Trim(before time.Duration) (dropped int) {
 	for _, one := range s.Series {
-		at, _ := slices.BinarySearchFunc(one.Points, before, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
+		at, _ := slices.BinarySearchFunc(one.Points, before,
+			func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
 		if at = min(at, len(one.Points)-1); at > 0 {
 			one.Points = slices.Delete(one.Points, 0, at)
 			dropped += at

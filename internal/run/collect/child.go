@@ -164,7 +164,9 @@ func (f Feed) once(ctx context.Context, h Handler) (good bool, why *failure) {
 
 // watch hands lines on until there are no more, and returns why it stops before that. last is
 // set to the last odd line since the last good one.
-func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line, last *string) (good bool, why *failure) {
+func (f Feed) watch(
+	ctx context.Context, h Handler, p Process, lines <-chan Line, last *string,
+) (good bool, why *failure) {
 	limit := orDefault(f.First, firstLimit)
 	quiet := time.NewTimer(limit)
 	defer quiet.Stop()
@@ -179,7 +181,9 @@ func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line
 		case <-ticks:
 			h.Tick(p.Send)
 		case <-quiet.C:
-			return good, &failure{plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit)}
+			return good, &failure{
+				plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
+			}
 		case l, ok := <-lines:
 			if !ok {
 				return good, nil

@@ -63,7 +63,8 @@ func (c *Clock) Answer(words string, at time.Time) error {
 	whole, part, found := strings.Cut(text, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	ns, err2 := strconv.ParseInt(part, 10, 64)
-	if !asked || !found || err != nil || err2 != nil || len(part) != 9 || seconds < 0 || seconds > math.MaxInt64/int64(time.Second) {
+	if !asked || !found || err != nil || err2 != nil || len(part) != 9 || seconds < 0 ||
+		seconds > math.MaxInt64/int64(time.Second) {
 		return fmt.Errorf("clock %q", Short(words))
 	}
 	half := at.Sub(sent) / 2

@@ -34,11 +34,13 @@ func TestAnExchangeBoundsTheClock(t *testing.T) {
 			stamp := truth.Add(ahead).Round(0)
 			time.Sleep(8 * time.Millisecond)
 			at, clock := c.Instant(stamp, time.Now(), time.Second)
-			if off := at.Sub(truth).Abs(); off > clock.Bound || !clock.Own || clock.Bound < bound || clock.Bound > bound+10*time.Millisecond {
+			if off := at.Sub(truth).Abs(); off > clock.Bound || !clock.Own || clock.Bound < bound ||
+				clock.Bound > bound+10*time.Millisecond {
 				t.Errorf("off by %v, clock %+v", off, clock)
 			}
 		}
-		if at, clock := c.Instant(time.Now().Add(ahead), time.Now(), time.Second); !at.Equal(time.Now()) || clock != (telemetry.Clock{Bound: time.Second}) {
+		if at, clock := c.Instant(time.Now().Add(ahead), time.Now(), time.Second); !at.Equal(time.Now()) ||
+			clock != (telemetry.Clock{Bound: time.Second}) {
 			t.Errorf("of a clock that is not known: %v, %+v", at, clock)
 		}
 		exchange(38*time.Millisecond, 2*time.Millisecond)
@@ -59,7 +61,10 @@ func TestStamps(t *testing.T) {
 	for _, x := range []struct {
 		late time.Duration
 		own  bool
-	}{{0, true}, {30 * time.Millisecond, true}, {4 * time.Minute, true}, {-time.Second, false}, {time.Hour, false}, {-2 * time.Hour, false}} {
+	}{
+		{0, true}, {30 * time.Millisecond, true}, {4 * time.Minute, true}, {-time.Second, false}, {time.Hour, false},
+		{-2 * time.Hour, false},
+	} {
 		at, clock := c.Instant(now.Add(-x.late).Round(0), now, time.Second)
 		if clock.Own != x.own || x.own && now.Sub(at) != x.late || !x.own && !at.Equal(now) || clock.Bound > time.Second {
 			t.Errorf("%v late: %v, %+v", x.late, now.Sub(at), clock)

@@ -33,7 +33,9 @@ func TestAnAnswerWithoutEnd(t *testing.T) {
 // A program that prints without end is ended as soon as that is seen, not when it has been silent for long.
 func TestALineWithoutEnd(t *testing.T) {
 	ctx := soon(t)
-	f := Feed{Name: "smi", First: time.Hour, Start: func() (Process, error) { return StartProcess(Watched, "", []string{"sh", "-c", endless}) }}
+	f := Feed{Name: "smi", First: time.Hour, Start: func() (Process, error) {
+		return StartProcess(Watched, "", []string{"sh", "-c", endless})
+	}}
 	err := f.Follow(ctx, Handler{Line: func(Line) Verdict { return Odd }, Trouble: func(plan.Message) {}})
 	if ctx.Err() != nil || Why(err).Code != Flooded {
 		t.Error(err)
@@ -59,7 +61,8 @@ func TestWhatIsAskedAsideIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _, err := p.Line()
-		if got := strings.TrimPrefix(string(line), Answer+" aside "); strings.TrimSuffix(got, ";") != strings.TrimSuffix(want, ";") || err != nil {
+		if got := strings.TrimPrefix(string(line), Answer+
+			" aside "); strings.TrimSuffix(got, ";") != strings.TrimSuffix(want, ";") || err != nil {
 			t.Errorf("%s: %d bytes, %.40q, %v", command, len(got), got, err)
 		}
 		if stop() {

@@ -34,7 +34,10 @@ func TestMain(m *testing.M) {
 	}
 	if host, ok := os.LookupEnv(keeper); ok {
 		f := Feed{Start: func() (Process, error) { return StartProcess(Watched, host, query) }}
-		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict { os.Stdout.WriteString(l.Text + "\n"); return Good }})
+		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict {
+			os.Stdout.WriteString(l.Text + "\n")
+			return Good
+		}})
 	}
 	os.Exit(m.Run())
 }
@@ -76,7 +79,9 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
 		t.Run(where(host), func(t *testing.T) {
 			pipe, gone := alive(t)
-			devices.Install(t, devices.Fake{Devices: 2, Others: 1, Alive: pipe, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}}})
+			devices.Install(t, devices.Fake{
+				Devices: 2, Others: 1, Alive: pipe, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}},
+			})
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			rows, clock, answers := 0, Clock{}, ""
@@ -152,7 +157,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 // the script has printed anything, and while the program works.
 func TestNobodyIsThereAnyMore(t *testing.T) {
 	for name, script := range map[string]string{"watched": Watched, "asked": Asked} {
-		for when, last := range map[string]string{"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script]} {
+		for when, last := range map[string]string{
+			"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script],
+		} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				cmd := exec.Command("/bin/sh", "-c", script, "sh", "sleep", "3600")
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -267,7 +274,8 @@ func TestAsk(t *testing.T) {
 			_, _ = os.ReadFile(up)
 			cancel(enough)
 		}()
-		_, err := Ask(ctx, host, "sh", "-c", fmt.Sprintf("exec 9>%q; echo up >%q; trap '' TERM; sleep 3600; sleep 3600", pipe, up))
+		_, err := Ask(ctx, host, "sh", "-c",
+			fmt.Sprintf("exec 9>%q; echo up >%q; trap '' TERM; sleep 3600; sleep 3600", pipe, up))
 		if !errors.Is(err, enough) {
 			t.Error(err)
 		}
@@ -277,13 +285,18 @@ func TestAsk(t *testing.T) {
 
 // What it says when it dies, its exit code, and a line of 10 MB.
 func TestHowItEnds(t *testing.T) {
-	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi"}, Samples: 1, Then: devices.Die, Period: time.Millisecond})
+	devices.Install(t, devices.Fake{
+		Programs: []string{"nvidia-smi"}, Samples: 1, Then: devices.Die, Period: time.Millisecond,
+	})
 	for _, x := range []struct {
 		args []string
 		want string
 	}{
 		{query, "nvidia-smi: exit status 3: nvidia-smi: lost the device"},
-		{[]string{"nvidia-smi", "--what"}, "nvidia-smi: exit status 2: nvidia-smi: lost the device: unknown arguments: nvidia-smi --what"},
+		{
+			[]string{"nvidia-smi", "--what"},
+			"nvidia-smi: exit status 2: nvidia-smi: lost the device: unknown arguments: nvidia-smi --what",
+		},
 		{[]string{"npu-smi-of-nobody"}, "nvidia-smi: exit status 127: npu-smi-of-nobody is not installed"},
 	} {
 		f := Feed{Name: "nvidia-smi", Start: func() (Process, error) { return StartProcess(Watched, "", x.args) }}

@@ -94,7 +94,8 @@ func TestItIsStartedAgain(t *testing.T) {
 			"5s start", "9s telemetry.exited map[program:smi why:exit status 3: lost it]", "11s start",
 		}},
 		{"slow, then silent", 50 * time.Second, []script{{lines: []string{"good", "good"}, every: 5 * time.Second, hangs: true}}, []string{
-			"0s start", "20s telemetry.silent map[for:10 program:smi]", "21s start", "41s telemetry.silent map[for:10 program:smi]", "43s start",
+			"0s start", "20s telemetry.silent map[for:10 program:smi]", "21s start",
+			"41s telemetry.silent map[for:10 program:smi]", "43s start",
 		}},
 		{"garbage after a while", 20 * time.Second, []script{{lines: append([]string{"good"}, strings.Split(strings.Repeat("x ", 100), " ")...), every: time.Second}}, []string{
 			"0s start", "11s telemetry.silent map[for:10 program:smi]", "12s start",
@@ -147,7 +148,9 @@ func TestItIsGivenUp(t *testing.T) {
 		if err == nil || err.Error() != "smi: no answer for 5s" {
 			t.Error(err)
 		}
-		err = Feed{Name: "smi", Start: func() (Process, error) { return nil, errors.New("no such file") }}.Follow(t.Context(), Handler{})
+		err = Feed{
+			Name: "smi", Start: func() (Process, error) { return nil, errors.New("no such file") },
+		}.Follow(t.Context(), Handler{})
 		if err == nil || err.Error() != "smi: no such file" {
 			t.Error(err)
 		}

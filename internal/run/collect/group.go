@@ -154,7 +154,9 @@ func (g *Group) add(m *member, v Value) {
 	if known, ok := telemetry.Known(v.Name); ok {
 		v.Unit, v.Kind = known.Unit, known.Kind
 	}
-	value := telemetry.Value{Key: key, Unit: v.Unit, Kind: v.Kind, Point: telemetry.Point{At: v.At.Sub(g.epoch), Value: v.Value}}
+	value := telemetry.Value{
+		Key: key, Unit: v.Unit, Kind: v.Kind, Point: telemetry.Point{At: v.At.Sub(g.epoch), Value: v.Value},
+	}
 	switch {
 	case m.full:
 		return

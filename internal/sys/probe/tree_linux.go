@@ -56,7 +56,9 @@ func (t tree) link(file string) (string, error) {
 	if t.root < 0 {
 		return "", unix.EBADF
 	}
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	how := unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	}
 	fd, err := unix.Openat2(t.root, inside(file), &how)
 	if err != nil {
 		return "", err

@@ -85,7 +85,9 @@ func KeepLog(told string) error {
 
 // newLogOf is the log that another process has kept short until now.
 func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
-	l := &Log{name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{})}
+	l := &Log{
+		name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	line := make([]byte, 100)
 	n, _ := file.ReadAt(line, from+l.begin) // a short log has none
 	if found := markForm.FindSubmatch(line[:n]); found != nil {

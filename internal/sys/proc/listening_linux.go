@@ -51,7 +51,9 @@ var errDiag = errors.New("sock_diag gave no answer")
 
 func askListening(fd int, family uint8, port int) (sockets []string, err error) {
 	q := diagRequest{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << tcpListen}
-	q.Header = unix.NlMsghdr{Len: uint32(binary.Size(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
+	q.Header = unix.NlMsghdr{
+		Len: uint32(binary.Size(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP,
+	}
 	binary.BigEndian.PutUint16(q.Port[:], uint16(port))
 	text, err := binary.Append(nil, binary.NativeEndian, q)
 	if err != nil {

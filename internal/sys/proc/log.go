@@ -81,7 +81,8 @@ func openLog(name string, bounds logBounds) (*Log, error) {
 		return nil, errors.Join(err, l.out.Close())
 	}
 	info, err := l.file.Stat()
-	if there, failed := l.out.Stat(); err == nil && (failed != nil || !info.Mode().IsRegular() || !os.SameFile(info, there)) {
+	if there, failed := l.out.Stat(); err == nil &&
+		(failed != nil || !info.Mode().IsRegular() || !os.SameFile(info, there)) {
 		err = fmt.Errorf("%s is no file to write a log to", name)
 	}
 	if err != nil {

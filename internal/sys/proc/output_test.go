@@ -71,7 +71,8 @@ func TestALineWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if line, size, err := s.Line(); len(line) != streamBytes || size < longestLine || size > longestLine+streamBytes || err != nil {
+		if line, size, err := s.Line(); len(line) != streamBytes || size < longestLine || size > longestLine+streamBytes ||
+			err != nil {
 			t.Errorf("%d of %d bytes, %v", len(line), size, err)
 		}
 	}

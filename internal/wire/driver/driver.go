@@ -104,7 +104,10 @@ type Outcome struct {
 
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()), turns: newTurns(p.Requests, p.Hold), jobs: make(chan func())}
+	r := &run{
+		Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()),
+		turns: newTurns(p.Requests, p.Hold), jobs: make(chan func()),
+	}
 	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
 		r.Progress = new(Progress)

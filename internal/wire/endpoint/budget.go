@@ -32,7 +32,8 @@ const (
 )
 
 // errUnasked is an answer for which the budget was not enough.
-var errUnasked = fmt.Errorf("%w: it is larger than what was asked for, and the memory for such answers is used up", errMalformed)
+var errUnasked = fmt.Errorf("%w: it is larger than what was asked for, and the memory for such answers is used up",
+	errMalformed)
 
 // ErrLarge is an answer in one piece beyond its limit.
 var ErrLarge = errors.New("larger than the client accepts")

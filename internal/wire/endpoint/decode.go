@@ -171,7 +171,10 @@ func (d *delta) call(function gjson.Result) bool {
 // it does not tell.
 type counts struct{ prompt, completion, cached, reasoning string }
 
-var openAICounts = &counts{"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens_details.reasoning_tokens"}
+var openAICounts = &counts{
+	"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens",
+	"completion_tokens_details.reasoning_tokens",
+}
 
 // of reads them.
 func (c *counts) of(u gjson.Result) trace.Usage {
@@ -182,8 +185,12 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		return whole(u.Get(name))
 	}
 	told := c.cached != "" && u.Get(c.cached).Exists()
-	usage := trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
-	if total := u.Get("total_tokens"); usage.Reasoning > 0 && whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
+	usage := trace.Usage{
+		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning),
+		At: trace.Never,
+	}
+	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
+		whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
 		usage.Reasoning = 0 // some servers do not count it in the completion
 	}
 	return usage
@@ -243,7 +250,8 @@ func strayError(root gjson.Result) string {
 	words := firstOf(root, errorNames...)
 	code := whole(firstOf(root, "code", "status_code", "status"))
 	kind := strings.ToLower(root.Get("type").Str + root.Get("status").Str)
-	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") || root.Get("success").Type == gjson.False
+	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") ||
+		root.Get("success").Type == gjson.False
 	if !truthy(words) && failed {
 		words = firstOf(root, append(wordNames, "type", "status")...)
 	}

@@ -151,7 +151,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 }
 
 // exchange sends a body to a URL and reads the answer.
-func (c *Client) exchange(ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record) (*reader, transport.Timing, error) {
+func (c *Client) exchange(
+	ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record,
+) (*reader, transport.Timing, error) {
 	r := &reader{
 		hot: hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
 		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
@@ -200,7 +202,8 @@ func (c *Client) headerFields(own map[string]string) http.Header {
 	case h.Get("Content-Type") == "":
 		h.Set("Content-Type", "application/json")
 	}
-	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages && h.Get("X-Api-Key") == "" {
+	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages &&
+		h.Get("X-Api-Key") == "" {
 		h.Set("X-Api-Key", key) // where Anthropic's servers look for it
 	}
 	for name, value := range own {

@@ -109,7 +109,8 @@ func FuzzGrowing(f *testing.F) {
 		if !g.pieces && string(text) != string(g.text) {
 			t.Errorf("%q is not %q", text, g.text)
 		}
-		if strings.HasPrefix(two, one) && strings.HasPrefix(three, two) && strings.HasPrefix(four, three) && string(text) != four {
+		if strings.HasPrefix(two, one) && strings.HasPrefix(three, two) && strings.HasPrefix(four, three) &&
+			string(text) != four {
 			t.Errorf("%q, want %q", text, four)
 		}
 	})

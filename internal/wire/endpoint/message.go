@@ -48,7 +48,9 @@ const output = trace.Text | trace.Reasoning | trace.ToolCall
 // servers use several of the names of thoughts for the same text.
 var (
 	otherText = []string{"refusal", "audio", "images", "text", "output_text"}
-	thoughts  = []string{"reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "thought", "thoughts"}
+	thoughts  = []string{
+		"reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "thought", "thoughts",
+	}
 )
 
 // elsewhere reads the output of a message that is not in its plain text, and names unknown members
@@ -154,14 +156,19 @@ func (d *delta) several(index gjson.Result, here int) {
 const maxChoices = 1 << 16
 
 // about are the members of a choice, and of what it says, that are no output.
-var about = set("annotations", "channel", "citations", "content_filter_offsets", "content_filter_results", "context", "created", "cumulative_logprob",
-	"end_turn", "event", "extra_content", "finish_reason", "hidden_states", "id", "index", "logprobs", "matched_stop", "meta_info", "metadata", "model",
-	"name", "native_finish_reason", "object", "prompt_logprobs", "prompt_token_ids", "provider_specific_fields", "recipient", "role", "routed_experts",
-	"safety_ratings", "seed", "service_tier", "signature", "status", "stop_details", "stop_reason", "stop_sequence", "system_fingerprint",
-	"thought_signature", "timestamp", "token", "token_id", "token_ids", "tool_call_id", "tool_call_type", "type", "usage")
+var about = set(
+	"annotations", "channel", "citations", "content_filter_offsets", "content_filter_results", "context", "created",
+	"cumulative_logprob", "end_turn", "event", "extra_content", "finish_reason", "hidden_states", "id", "index",
+	"logprobs", "matched_stop", "meta_info", "metadata", "model", "name", "native_finish_reason", "object",
+	"prompt_logprobs", "prompt_token_ids", "provider_specific_fields", "recipient", "role", "routed_experts",
+	"safety_ratings", "seed", "service_tier", "signature", "status", "stop_details", "stop_reason", "stop_sequence",
+	"system_fingerprint", "thought_signature", "timestamp", "token", "token_id", "token_ids", "tool_call_id",
+	"tool_call_type", "type", "usage",
+)
 
 // known are the members that are read.
-var known = set(append(slices.Concat(otherText, thoughts), "content", "delta", "error", "function_call", "message", "tool_calls")...)
+var known = set(append(slices.Concat(otherText, thoughts), "content", "delta", "error", "function_call", "message",
+	"tool_calls")...)
 
 func set(names ...string) map[string]bool {
 	all := map[string]bool{}

@@ -90,12 +90,12 @@ var grammars = map[Protocol]*grammar{
 		event: of(tgiEvent), answer: decodeTGI, ends: "generated_text",
 	},
 	TRT: {
-		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField, prompt: trtPrompt,
-		limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
+		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField,
+		prompt: trtPrompt, limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
 	},
 	Truss: {
-		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
-		takes: tokenIDs,
+		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"),
+		model: "model", limit: "max_tokens", takes: tokenIDs,
 		usual: usualCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Embeddings: {
@@ -114,8 +114,8 @@ var grammars = map[Protocol]*grammar{
 		answer: decodePooling, silent: true,
 	},
 	Transcription: {
-		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt, model: "model", limit: "max_completion_tokens",
-		takes:     otherMedia | oneSound,
+		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt,
+		model: "model", limit: "max_completion_tokens", takes: otherMedia | oneSound,
 		multipart: true, event: of(transcriptionEvent), answer: decodeTranscription, ends: "[DONE]",
 	},
 }

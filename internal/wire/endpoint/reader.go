@@ -108,7 +108,8 @@ func (r *reader) Head(status int, header http.Header) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		r.rec.Quirks.RetryAfter = header.Get("Retry-After")
 	}
-	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
+	if r.grammar.silent && status == http.StatusOK &&
+		strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
 		r.packed = true
 		r.body = append(r.body, header.Get("Metadata")...)
 	}
@@ -166,7 +167,8 @@ func sniff(p []byte) form {
 
 // begin takes up another read.
 func (r *reader) begin(s transport.Stamp) {
-	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle, r.segments = s, len(r.chunks), 0, 0, false, false, false, 0
+	r.read, r.from, r.shared, r.outputs, r.segments = s, len(r.chunks), 0, 0, 0
+	r.ofLast, r.asked, r.bundle = false, false, false
 	switch {
 	case s.Kernel:
 		r.stamps = trace.KernelStamps
@@ -308,7 +310,8 @@ func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	if r.bytes += d.bytes; d.bytes == 0 && chunk.Kind.Output() {
 		r.empties += max(1, int(chunk.Tokens))
 	}
-	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 && chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
+	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 &&
+		chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
 		chunk.Kind |= trace.Totals
 	}
 	if r.keep {
@@ -345,7 +348,8 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 		u.At = at
 	}
 	if u.Prompt == 0 { // reported before the answer began, in protocols that report it separately
-		u.Prompt, u.Cached, u.CachedTold = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached), u.CachedTold || r.rec.Usage.CachedTold
+		was := &r.rec.Usage
+		u.Prompt, u.Cached, u.CachedTold = was.Prompt, max(u.Cached, was.Cached), u.CachedTold || was.CachedTold
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
 		r.rec.Usage, r.rec.Quirks.UsageAside = u, d.aside

@@ -70,7 +70,9 @@ func itemAdded(item gjson.Result) delta {
 // response reads a response object, which is a whole answer.
 func response(r gjson.Result) delta {
 	d := delta{err: serverError(r)}
-	d.use(&counts{"input_tokens", "output_tokens", "input_tokens_details.cached_tokens", "output_tokens_details.reasoning_tokens"}, r.Get("usage"))
+	d.use(&counts{
+		"input_tokens", "output_tokens", "input_tokens_details.cached_tokens", "output_tokens_details.reasoning_tokens",
+	}, r.Get("usage"))
 	status := r.Get("status").Str
 	switch {
 	case status == "failed" && d.err == "":

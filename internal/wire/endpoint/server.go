@@ -136,7 +136,9 @@ func (s Server) exchange(ctx context.Context, limit int, method, route string, i
 	case err != nil:
 		return nil, &CallError{s.URL + route, classify(err), err}
 	case c.status != http.StatusOK:
-		return nil, &StatusError{s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(refusal(req.URL, c.status, c.header, c.body.Bytes())))}
+		return nil, &StatusError{
+			s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(refusal(req.URL, c.status, c.header, c.body.Bytes()))),
+		}
 	case compression(c.header) != "":
 		return nil, &CallError{s.URL + route, trace.Malformed, errors.New(refusal(req.URL, c.status, c.header, nil))}
 	}

@@ -27,7 +27,8 @@ func (t takes) check(req *workload.Request) error {
 	switch {
 	case t&pairs != 0 && len(req.Batch) < 2:
 		return errors.New("it holds no query with documents, which this protocol is about")
-	case t&oneSound != 0 && (len(req.Media) != 1 || req.Later == nil && (mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0)):
+	case t&oneSound != 0 && (len(req.Media) != 1 ||
+		req.Later == nil && (mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0)):
 		return errors.New("it holds no sound, by content, which this protocol is about")
 	case req.Tokens != nil && t&tokenIDs == 0:
 		return unsaid("a prompt of token ids", tokenIDs)

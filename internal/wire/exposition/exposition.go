@@ -4,7 +4,8 @@
 //	page ── syntax.go ──> names, labels, numbers ── reader.go ──> Samples
 //
 // A page is untrusted input. An unreadable page is refused with one message, before it costs much;
-// a faulty line is dropped and reported as a doubt about the page. Histograms are their sum and count, without buckets; summaries are left out.
+// a faulty line is dropped and reported as a doubt about the page. Histograms are their sum and count, without
+// buckets; summaries are left out.
 //
 // prometheus/common/expfmt is not used: it reads all series and allocates up to forty times the size
 // of a page, and a page is read every second of a measurement during which garbage is not collected.

@@ -45,7 +45,9 @@ const (
 	other
 )
 
-var families = map[string]family{"counter": counter, "gauge": other, "histogram": histogram, "summary": summary, "untyped": other}
+var families = map[string]family{
+	"counter": counter, "gauge": other, "histogram": histogram, "summary": summary, "untyped": other,
+}
 
 // mostTexts bounds the strings that a Reader keeps.
 const mostTexts = 1 << 14
@@ -56,7 +58,9 @@ const mostTexts = 1 << 14
 //
 // The doubts are what was left out, each code once. The error is an *Error, or the cause of the end
 // of ctx; what was handed over before is then part of no page.
-func (r *Reader) Read(ctx context.Context, contentType string, text []byte, take func(*Sample)) ([]plan.Message, error) {
+func (r *Reader) Read(
+	ctx context.Context, contentType string, text []byte, take func(*Sample),
+) ([]plan.Message, error) {
 	if err := refuse(text); err != nil {
 		return nil, err
 	}
@@ -187,7 +191,8 @@ func (r *Reader) series(line []byte) (wanted bool, err error) {
 	}
 	of, part := r.kind(name)
 	switch {
-	case of == histogram && (part == "" || part == "_bucket"), of == summary && (part == "" || part == "_sum" || part == "_count"):
+	case of == histogram && (part == "" || part == "_bucket"),
+		of == summary && (part == "" || part == "_sum" || part == "_count"):
 		return false, nil
 	case r.open && part == "_created" && (of == counter || of == histogram || of == summary):
 		return false, nil

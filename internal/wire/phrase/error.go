@@ -36,7 +36,10 @@ func BadRequest(param string, value any, format string, args ...any) *Error {
 // ModelNotFound refuses a request for its model.
 func ModelNotFound(model string) *Error {
 	param := "model"
-	return &Error{Message: fmt.Sprintf("The model `%s` does not exist.", model), Type: "NotFoundError", Param: &param, Code: http.StatusNotFound}
+	return &Error{
+		Message: fmt.Sprintf("The model `%s` does not exist.", model), Type: "NotFoundError", Param: &param,
+		Code: http.StatusNotFound,
+	}
 }
 
 // UnknownModel refuses q for its model, or adapter.
@@ -50,7 +53,8 @@ func (q *Request) UnknownModel() *Error {
 // TooMany refuses q for its limit, which is beyond the context.
 func (q *Request) TooMany(limit, context int) *Error {
 	field := q.Protocol.Limit
-	return BadRequest(field, limit, "%s=%d cannot be greater than max_model_len=%d. Please request fewer output tokens.", field, limit, context)
+	return BadRequest(field, limit, "%s=%d cannot be greater than max_model_len=%d. Please request fewer output tokens.",
+		field, limit, context)
 }
 
 // NotJSON refuses a body for its media type.

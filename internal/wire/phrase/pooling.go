@@ -59,7 +59,8 @@ const (
 )
 
 var textFields = fields{
-	"model": readModel, "request_id": readID, "priority": readPriority, "messages": later, "input": later, "documents": later,
+	"model": readModel, "request_id": readID, "priority": readPriority, "messages": later,
+	"input": later, "documents": later,
 	"query":                  readString(func(q *Request) *string { return &q.Texts.Query }),
 	"top_n":                  readInteger(func(q *Request) *int { return &q.Texts.TopN }),
 	"dimensions":             readInteger(func(q *Request) *int { return &q.Texts.Dimensions }),

@@ -206,7 +206,8 @@ func (w *Writer) named(dst []byte, name, format string, args ...any) []byte {
 
 // identity opens the object of an answer or event.
 func (w *Writer) identity(object string) string {
-	return `{"id":` + w.id + `,"object":"` + object + `","created":` + strconv.FormatInt(w.Created, 10) + `,"model":` + quote(w.Model)
+	return `{"id":` + w.id + `,"object":"` + object + `","created":` + strconv.FormatInt(w.Created, 10) + `,"model":` +
+		quote(w.Model)
 }
 
 // quote is s as a JSON string.

@@ -462,7 +462,8 @@ func (c *Conn) stale(secure bool) bool {
 // quiet reports whether a socket is open and has nothing to read.
 func quiet(fd uintptr) bool {
 	var b [1]byte
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1,
+		unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
 	return errno == syscall.EAGAIN
 }
 

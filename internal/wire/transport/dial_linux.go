@@ -60,7 +60,8 @@ func (a *address) connect(fd int) syscall.Errno {
 func (a *address) is(fd int) bool {
 	var own [unix.SizeofSockaddrInet6]byte
 	size := uint32(len(own))
-	_, _, errno := syscall.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&own)), uintptr(unsafe.Pointer(&size)))
+	_, _, errno := syscall.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&own)),
+		uintptr(unsafe.Pointer(&size)))
 	return errno == 0 && own == a.raw
 }
 

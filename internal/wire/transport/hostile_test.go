@@ -96,16 +96,18 @@ func TestAFloodOverHTTP2EndsWithTheTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	flood := strings.Repeat(": keep-alive\n\n", 1<<10)
-	s := http.Server{Protocols: new(http.Protocols), WriteTimeout: floodLimit, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for _, err := io.WriteString(w, flood); err == nil; _, err = io.WriteString(w, flood) {
-		}
-	})}
+	s := http.Server{Protocols: new(http.Protocols), WriteTimeout: floodLimit,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, err := io.WriteString(w, flood); err == nil; _, err = io.WriteString(w, flood) {
+			}
+		})}
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
 	c := New(Config{HTTP2: true, Timeout: 50 * time.Millisecond})
 	defer c.Close()
-	if _, err := c.Do(t.Context(), &Request{Method: "POST", URL: "http://" + l.Addr().String()}, new(discard)); !errors.Is(err, ErrTimeout) {
+	if _, err := c.Do(t.Context(), &Request{Method: "POST", URL: "http://" + l.Addr().String()},
+		new(discard)); !errors.Is(err, ErrTimeout) {
 		t.Error(err)
 	}
 }

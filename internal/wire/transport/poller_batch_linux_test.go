@@ -16,7 +16,9 @@ import (
 func idlePoller(t *testing.T, clk *clock.Clock) *poller {
 	t.Helper()
 	w := newWatch()
-	p := &poller{alarm: -1, clock: clk, all: &pollers{watch: w, clock: clk}, meter: &w.meters[0], waiting: map[*Conn][]wait{}}
+	p := &poller{
+		alarm: -1, clock: clk, all: &pollers{watch: w, clock: clk}, meter: &w.meters[0], waiting: map[*Conn][]wait{},
+	}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		t.Fatal(err)

@@ -126,7 +126,8 @@ func (a *pollers) register(c *Conn, p *poller, fd int) error {
 // watch tells the epoll for which events to look. They bear the connection's serial number, since descriptors
 // are reused.
 func (c *Conn) watch(op int, events uint32) error {
-	return unix.EpollCtl(c.raw.poller.epoll, op, c.raw.fd, &unix.EpollEvent{Events: events, Fd: int32(c.raw.fd), Pad: c.raw.serial})
+	return unix.EpollCtl(c.raw.poller.epoll, op, c.raw.fd,
+		&unix.EpollEvent{Events: events, Fd: int32(c.raw.fd), Pad: c.raw.serial})
 }
 
 // next is the poller of another connection, which it counts; nil if there is none.
@@ -163,7 +164,9 @@ func (a *pollers) least() *poller {
 }
 
 func (a *pollers) start(m *meter) (*poller, error) {
-	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, pace: pace{sleep: shortSleep}, waiting: map[*Conn][]wait{}}
+	p := &poller{
+		epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, pace: pace{sleep: shortSleep}, waiting: map[*Conn][]wait{},
+	}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		err = unix.SetNonblock(p.epoll, true) // the runtime waits for it
@@ -278,7 +281,8 @@ func (p *poller) stayEager() bool {
 
 // poll asks which sockets are ready, without waiting, and returns the number of events.
 func (p *poller) poll() int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])),
+		uintptr(len(p.events)), 0, 0, 0)
 	if errno != 0 {
 		return 0
 	}

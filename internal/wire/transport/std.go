@@ -53,7 +53,8 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	s.left.Store(Never)
 	s.first.Store(Never)
 	defer s.settle()
-	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, s.hooks()), req.Method, req.URL, bytes.NewReader(req.Body))
+	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, s.hooks()), req.Method, req.URL,
+		bytes.NewReader(req.Body))
 	if err != nil {
 		return err
 	}
