@@ -181,7 +181,8 @@ func TestMessagesThatAreNone(t *testing.T) {
 }
 
 func TestWhereATemplateIsFound(t *testing.T) {
-	config := `{"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null, "add_bos_token": true,
+	config := `{"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null,
+		"add_bos_token": true,
 		"extra_special_tokens": {"image_token": "<i>"}, "chat_template": `
 	vars := `{{ bos_token }}{{ eos_token }}{{ pad_token }}{{ image_token }}{{ add_bos_token }}`
 	named := `[{"name": "default", "template": "plain"}, {"name": "tool_use", "template": "tools {{ tools|length }}"}]}`

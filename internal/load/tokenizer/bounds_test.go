@@ -54,7 +54,8 @@ func TestFilesBeyondTheBoundsAreRefused(t *testing.T) {
 			"longer than 16 bytes",
 		},
 		{"ids around",
-			hostileFile(`"post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
+			hostileFile(`"post_processor": {"type": "TemplateProcessing", "pair": [],
+			"single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
 			"special_tokens": {"x": {"id": "x", "ids": [` + many + `], "tokens": []}}}`), "more than 1024 tokens around"},
 		{"token", strings.Replace(hostileFile(`"decoder": null`), `"a": 0`, `"`+long+`": 0`, 1), "is longer than 4096 bytes"},
 		{

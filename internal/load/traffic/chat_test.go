@@ -229,7 +229,9 @@ func TestTheRecordedHistory(t *testing.T) {
 }
 
 func TestRecordedConversationsAsText(t *testing.T) {
-	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]},
+	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"},
+		{"from": "human", "value": "Bye"},
+		{"from": "gpt", "value": "Bye"}]},
 		{"conversations": []}]`
 	w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "", workload.Source{Requests: 9})
 	if len(w.Requests) != 2 || w.Requests[0].Text != "Hello" || w.Requests[1].Text != "\nBye" {

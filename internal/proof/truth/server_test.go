@@ -96,7 +96,8 @@ func TestChatStream(t *testing.T) {
 		start := r.align()
 		resp := r.post("/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"be brief"},
 			{"role":"user","content":[{"type":"text","text":"a b"},{"type":"image_url","image_url":{"url":"data:"}}]}],
-			"max_tokens":9,"max_completion_tokens":2,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
+			"max_tokens":9,"max_completion_tokens":2,"stream":true,
+			"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
 		got := events(t, resp.Body, start)
 		if len(got) != 5 || got[4].data != "[DONE]" {
 			t.Fatalf("events %v, want the role, 2 tokens, usage and [DONE]", got)

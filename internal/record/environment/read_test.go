@@ -54,7 +54,10 @@ func TestDevices(t *testing.T) {
 		), Environment{
 			Driver: "535.129.03", Devices: []Device{{"0000:07:00.0", "NVIDIA A100-SXM4-80GB", "GPU-1", "92.00.36.00.01", 0, ""}},
 		}},
-		"npu-smi": {answers("npu-smi", "", sample(t, "npu-smi-info.txt"), "ascend-firmware", "", "Version=7.8.0.2.212\nfirmware_version=1.0\n"), Environment{
+		"npu-smi": {answers(
+			"npu-smi", "", sample(t, "npu-smi-info.txt"),
+			"ascend-firmware", "", "Version=7.8.0.2.212\nfirmware_version=1.0\n",
+		), Environment{
 			Driver: "25.3.rc1", Devices: []Device{
 				{"0.0", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""}, {"0.1", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""},
 			},
@@ -161,7 +164,8 @@ func TestPackages(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	config := `{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "torch_dtype": "bfloat16", "num_hidden_layers": 61,
+	config := `{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "torch_dtype": "bfloat16",
+		"num_hidden_layers": 61,
 		"quantization_config": {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic"}}`
 	got := ReadModel("org/m", answers(
 		"config", "/c/models--org--m/snapshots/abc/config.json", config,

@@ -107,7 +107,8 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 				},
 				Tick: func(send func(string) error) {
 					clock.Ask(send)
-					if err := send("ask aside nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"); err != nil {
+					const query = "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"
+					if err := send("ask aside " + query); err != nil {
 						t.Error(err)
 					}
 				},

@@ -40,8 +40,9 @@ func chat(delta string) string {
 
 const (
 	last    = "data: {\"choices\":[{\"index\":0,\"text\":\" c\",\"finish_reason\":\"length\"}]}\n\n"
-	counted = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":4},\"completion_tokens_details\":{\"reasoning_tokens\":1}}}\n\n"
-	end     = "data: [DONE]\n\n"
+	counted = `data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,` +
+		`"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}}` + "\n\n"
+	end = "data: [DONE]\n\n"
 )
 
 func TestCompletionsStream(t *testing.T) {
@@ -94,7 +95,7 @@ func TestChatStreamKinds(t *testing.T) {
 
 func TestContinuousUsageCountsTokensOfEachChunk(t *testing.T) {
 	event := func(n int) string {
-		return fmt.Sprintf("data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", n)
+		return fmt.Sprintf(`data: {"choices":[{"text":"x"}],"usage":{"prompt_tokens":5,"completion_tokens":%d}}`+"\n\n", n)
 	}
 	got := send(t, Options{Protocol: Completions, Stream: true, ContinuousUsage: true}, transport.Config{},
 		workload.Request{},
@@ -319,7 +320,8 @@ var encodeCases = []struct {
 			Text: "a", Media: []workload.Media{{MIME: "image/jpeg", Data: []byte{1, 2, 3}}, {URL: "http://h/p.png"}},
 		},
 		`{"model":"","stream":false,"messages":[{"role":"user","content":[{"type":"text","text":"a"},
-		 {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,AQID"}},{"type":"image_url","image_url":{"url":"http://h/p.png"}}]}]}`,
+		 {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,AQID"}},
+		 {"type":"image_url","image_url":{"url":"http://h/p.png"}}]}]}`,
 	},
 	{
 		"messages as given",
@@ -607,7 +609,8 @@ func TestOddServers(t *testing.T) {
 }
 
 func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
-	final := "data: {\"choices\":[{\"text\":\"c\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":3}}\n\n"
+	final := `data: {"choices":[{"text":"c","finish_reason":"length"}],` +
+		`"usage":{"prompt_tokens":5,"completion_tokens":3}}` + "\n\n"
 	zero := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n"
 	got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{},
 		stream(text("a"), text("b"), final, zero, end))

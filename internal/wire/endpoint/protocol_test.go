@@ -110,7 +110,8 @@ var bodies = []struct {
 		Options{Protocol: Messages, Model: "m"},
 		workload.Request{Text: "a", Media: []workload.Media{picture, {URL: "http://h/p.png"}}, OutputTokens: 5},
 		`{"model":"m","max_tokens":5,"stream":false,"messages":[{"role":"user","content":[{"type":"text","text":"a"},
-		 {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},{"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}]}`,
+		 {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},
+		 {"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}]}`,
 	},
 	{
 		"media of all kinds",
@@ -118,8 +119,10 @@ var bodies = []struct {
 		workload.Request{
 			Text: "a", Media: []workload.Media{picture, sound, film, {MIME: "audio/mpeg", URL: "http://h/s.mp3"}},
 		},
-		`{"model":"m","stream":false,"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},
-		 {"type":"input_audio","input_audio":{"data":"AQID","format":"wav"}},{"type":"video_url","video_url":{"url":"http://h/f.mp4"}},
+		`{"model":"m","stream":false,"messages":[{"role":"user","content":[
+		 {"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},
+		 {"type":"input_audio","input_audio":{"data":"AQID","format":"wav"}},
+		 {"type":"video_url","video_url":{"url":"http://h/f.mp4"}},
 		 {"type":"audio_url","audio_url":{"url":"http://h/s.mp3"}},{"type":"text","text":"a"}]}]}`,
 	},
 	{

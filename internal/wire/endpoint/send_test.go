@@ -96,7 +96,8 @@ func TestShortTextsAreShort(t *testing.T) {
 				"\n\n", long, n+1)
 		}
 		fmt.Fprintf(w,
-			`data: {"choices":[{"delta":{"content":"a"},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n", long)
+			`data: {"choices":[{"delta":{"content":"a"},"finish_reason":%q}],`+
+				`"usage":{"prompt_tokens":1,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n", long)
 	})
 	shed := send(t, opts, transport.Config{}, asked(Chat), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", long[:1<<12])

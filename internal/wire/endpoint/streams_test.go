@@ -98,7 +98,10 @@ var streams = []struct {
 				"data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{\"}\n\n",
 			"event: response.output_text.done\ndata: {\"type\":\"response.output_text.done\",\"text\":\"yes\"}\n\n",
 			"event: response.completed\ndata: " +
-				"{\"type\":\"response.completed\",\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},\"output\":[{\"type\":\"message\",\"content\":[{\"text\":\"yes\"}]}],\"usage\":{\"input_tokens\":7,\"input_tokens_details\":{\"cached_tokens\":4},\"output_tokens\":5,\"output_tokens_details\":{\"reasoning_tokens\":1},\"total_tokens\":12}}}\n\n",
+				`{"type":"response.completed","response":{"status":"incomplete",` +
+				`"incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"message","content":[{"text":"yes"}]}],` +
+				`"usage":{"input_tokens":7,"input_tokens_details":{"cached_tokens":4},"output_tokens":5,` +
+				`"output_tokens_details":{"reasoning_tokens":1},"total_tokens":12}}}` + "\n\n",
 		},
 		chunks: []trace.Chunk{{Kind: trace.Reasoning}, {Kind: inText}, {}, {Kind: trace.ToolCall}, {Kind: trace.ToolCall}},
 		text:   "yes", finish: "length", asides: 9, usage: trace.Usage{
@@ -109,7 +112,8 @@ var streams = []struct {
 		name: "messages", p: Messages,
 		pieces: []string{
 			"event: message_start\ndata: " +
-				"{\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[],\"usage\":{\"input_tokens\":7,\"cache_read_input_tokens\":4,\"output_tokens\":1}}}\n\n",
+				`{"type":"message_start","message":{"role":"assistant","content":[],"usage":{"input_tokens":7,` +
+				`"cache_read_input_tokens":4,"output_tokens":1}}}` + "\n\n",
 			"event: ping\ndata: {\"type\":\"ping\"}\n\n",
 			"event: content_block_start\ndata: " +
 				"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
@@ -132,7 +136,7 @@ var streams = []struct {
 	{
 		name: "tgi", p: TGI,
 		pieces: []string{
-			"data:{\"index\":1,\"token\":{\"id\":1,\"text\":\"The\",\"special\":false},\"generated_text\":null,\"details\":null}\n\n",
+			`data:{"index":1,"token":{"id":1,"text":"The","special":false},"generated_text":null,"details":null}` + "\n\n",
 			"data:{\"index\":2,\"token\":{\"id\":2,\"text\":\" " +
 				"tube\",\"special\":false},\"generated_text\":null,\"details\":null}\n\n",
 			"data:{\"index\":3,\"token\":{\"id\":3,\"text\":\"</s>\",\"special\":true},\"generated_text\":\"The " +

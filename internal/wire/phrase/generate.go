@@ -20,7 +20,8 @@ var Generate = &Protocol{
 		"text": later, "input_ids": later, "inputs": later, "sampling_params": readSampling, "image_data": readImages,
 		"rid": readID, "request_id": readID, "lora_path": readModel, "priority": readPriority, "stream": readStream,
 		"input_embeds": unserved(`[]`), "video_data": unserved(`[]`), "audio_data": unserved(`[]`),
-		"session_params": unserved(`[]`), "return_logprob": unserved(), "return_hidden_states": unserved(), "return_routed_experts": unserved(),
+		"session_params": unserved(`[]`), "return_logprob": unserved(), "return_hidden_states": unserved(),
+		"return_routed_experts": unserved(),
 	},
 	event: func(w *Writer, dst []byte, n int, last bool) []byte {
 		return w.generated(append(dst, "data: "...), n, last)

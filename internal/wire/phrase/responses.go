@@ -80,7 +80,8 @@ func (w *Writer) item(status, content string) string {
 func (w *Writer) response(status, incomplete, output, usage string) string {
 	return fmt.Sprintf(`{"background":false,"created_at":%d,"id":%s,"incomplete_details":%s,"max_output_tokens":%d,`+
 		`"metadata":null,"model":%s,"object":"response","output":[%s],"parallel_tool_calls":true,`+
-		`"previous_response_id":null,"service_tier":"auto","status":"%s","tool_choice":"auto","tools":[],"truncation":"disabled","usage":%s}`,
+		`"previous_response_id":null,"service_tier":"auto","status":"%s","tool_choice":"auto","tools":[],`+
+		`"truncation":"disabled","usage":%s}`,
 		w.Created, w.id, incomplete, w.MaxTokens, quote(w.Model), output, status, usage)
 }
 

@@ -230,7 +230,8 @@ func texts(events []gotEvent) (s []string) {
 
 func BenchmarkEvents(b *testing.B) {
 	event := fmt.Appendf(nil,
-		"data: {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"text\":\" the\",\"logprobs\":null,\"finish_reason\":null}]}\n\n")
+		`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" the",`+
+			`"logprobs":null,"finish_reason":null}]}`+"\n\n")
 	var e Events
 	b.ReportAllocs()
 	b.SetBytes(int64(len(event)))
