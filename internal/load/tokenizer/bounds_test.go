@@ -53,10 +53,12 @@ func TestFilesBeyondTheBoundsAreRefused(t *testing.T) {
 			"decoder", hostileFile(`"decoder": {"type": "Replace", "pattern": {"String": "a"}, "content": "` + long + `"}`),
 			"longer than 16 bytes",
 		},
-		{"ids around",
+		{
+			"ids around",
 			hostileFile(`"post_processor": {"type": "TemplateProcessing", "pair": [],
 			"single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-			"special_tokens": {"x": {"id": "x", "ids": [` + many + `], "tokens": []}}}`), "more than 1024 tokens around"},
+			"special_tokens": {"x": {"id": "x", "ids": [` + many + `], "tokens": []}}}`), "more than 1024 tokens around",
+		},
 		{"token", strings.Replace(hostileFile(`"decoder": null`), `"a": 0`, `"`+long+`": 0`, 1), "is longer than 4096 bytes"},
 		{
 			"added token", hostileFile(`"added_tokens": [{"id": 5, "content": "` + long + `", "normalized": false}]`),

@@ -131,12 +131,16 @@ func TestEncodingsOfModels(t *testing.T) {
 			258,
 		},
 		"cl100k": {
-			map[string]string{"cl100k_base.tiktoken": tinyRanks()}, "cl100k_base.tiktoken", "he<|endofprompt|>",
-			[]int32{256, 100276}, 258,
+			map[string]string{"cl100k_base.tiktoken": tinyRanks()},
+			"cl100k_base.tiktoken", "he<|endofprompt|>",
+			[]int32{256, 100276},
+			258,
 		},
 		"gpt-oss": {
-			map[string]string{"o200k_harmony.tiktoken": tinyRanks()}, ".", "<|start|>he<|reserved_201087|>",
-			[]int32{200006, 256, 201087}, 258,
+			map[string]string{"o200k_harmony.tiktoken": tinyRanks()},
+			".", "<|start|>he<|reserved_201087|>",
+			[]int32{200006, 256, 201087},
+			258,
 		},
 		"a whole word comes first": {
 			map[string]string{"r50k_base.tiktoken": tinyRanks()}, ".", "hell hello", []int32{257, 32, 256, 108, 108, 111}, 258,

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -226,100 +225,102 @@ type mistake struct {
 
 const message = `{"role":"user","content":"hi"}`
 
+var badCompletions = []mistake{
+	{"no JSON", completions, `{"prompt":`, 400, "Bad Request", "body.10", "JSON decode error"},
+	{"no object", completions, `[1]`, 400, "Bad Request", "body", "valid dictionary"},
+	{"nested too deep", completions, strings.Repeat("[", 100_000), 400, "Bad Request", "body.10001", "JSON decode error"},
+	{
+		"missing prompt", completions, `{}`, 400, "Bad Request", "prompt",
+		"Either prompt or prompt_embeds must be provided and non-empty.",
+	},
+	{
+		"empty prompt", completions, `{"prompt":""}`, 400, "Bad Request", "prompt",
+		"Either prompt or prompt_embeds must be provided and non-empty.",
+	},
+	{"empty list", completions, `{"prompt":[]}`, 400, "Bad Request", "prompt", "Either prompt"},
+	{
+		"prompt of wrong type", completions, `{"prompt":7}`, 400, "Bad Request", "body.prompt",
+		"Input should be a valid string",
+	},
+	{"batch", completions, `{"prompt":["a","b"]}`, 400, "BadRequestError", "", "one prompt per request, got a list of 2"},
+	{"batch of ids", completions, `{"prompt":[[1],[2]]}`, 400, "BadRequestError", "", "one prompt per request"},
+	{"negative id", completions, `{"prompt":[1,-2]}`, 400, "Bad Request", "body.prompt.1", "greater than or equal to 0"},
+	{
+		"wrong types, all told", completions, `{"prompt":"a","max_tokens":"x","stream":[],"n":1.5}`, 400, "Bad Request",
+		"body.max_tokens", "3 validation errors",
+	},
+	{
+		"negative max_tokens", completions, `{"prompt":"a","max_tokens":-5}`, 400, "BadRequestError", "max_tokens",
+		"max_tokens must be at least 1, got -5.",
+	},
+	{
+		"min over max", completions, `{"prompt":"a","max_tokens":5,"min_tokens":6}`, 400, "BadRequestError", "min_tokens",
+		"less than or equal to max_tokens=5, got 6.",
+	},
+	{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
+	{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
+	{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
+	{
+		"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError",
+		"max_tokens", "max_tokens=9007199254740992 cannot be greater",
+	},
+	{
+		"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request",
+		"body.max_tokens", "exceeded maximum size",
+	},
+	{
+		"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError",
+		"return_token_ids", "not supported",
+	},
+	{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
+	{
+		"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError",
+		"truncate_prompt_tokens", "not supported",
+	},
+	{
+		"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream",
+		"unable to interpret input",
+	},
+	{
+		"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream",
+		"unable to interpret input",
+	},
+	{
+		"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "",
+		"stop cannot contain an empty string.",
+	},
+	{
+		"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1",
+		"valid string",
+	},
+	{
+		"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request",
+		"stream_options", "Stream options can only be defined when `stream=True`.",
+	},
+	{
+		"too long", completions, `{"prompt":"` + strings.Repeat(" a", 95) + `","max_tokens":10}`, 400, "BadRequestError",
+		"input_tokens",
+		"You passed 95 input tokens and requested 10 output tokens. However, the model's context length is only 100 " +
+			"tokens, resulting in a maximum input length of 90 tokens.",
+	},
+	{
+		"max_tokens beyond the context", completions, `{"prompt":"a","max_tokens":101}`, 400, "BadRequestError",
+		"max_tokens", "cannot be greater than max_model_len=100",
+	},
+	{
+		"unknown model", completions, `{"prompt":"a","model":"other"}`, 404, "NotFoundError", "model",
+		"The model `other` does not exist.",
+	},
+	{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
+	{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
+	{
+		"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens",
+		"out of vocabulary",
+	},
+}
+
 func TestBadCompletions(t *testing.T) {
-	refused(t, []mistake{
-		{"no JSON", completions, `{"prompt":`, 400, "Bad Request", "body.10", "JSON decode error"},
-		{"no object", completions, `[1]`, 400, "Bad Request", "body", "valid dictionary"},
-		{"nested too deep", completions, strings.Repeat("[", 100_000), 400, "Bad Request", "body.10001", "JSON decode error"},
-		{
-			"missing prompt", completions, `{}`, 400, "Bad Request", "prompt",
-			"Either prompt or prompt_embeds must be provided and non-empty.",
-		},
-		{
-			"empty prompt", completions, `{"prompt":""}`, 400, "Bad Request", "prompt",
-			"Either prompt or prompt_embeds must be provided and non-empty.",
-		},
-		{"empty list", completions, `{"prompt":[]}`, 400, "Bad Request", "prompt", "Either prompt"},
-		{
-			"prompt of wrong type", completions, `{"prompt":7}`, 400, "Bad Request", "body.prompt",
-			"Input should be a valid string",
-		},
-		{"batch", completions, `{"prompt":["a","b"]}`, 400, "BadRequestError", "", "one prompt per request, got a list of 2"},
-		{"batch of ids", completions, `{"prompt":[[1],[2]]}`, 400, "BadRequestError", "", "one prompt per request"},
-		{"negative id", completions, `{"prompt":[1,-2]}`, 400, "Bad Request", "body.prompt.1", "greater than or equal to 0"},
-		{
-			"wrong types, all told", completions, `{"prompt":"a","max_tokens":"x","stream":[],"n":1.5}`, 400, "Bad Request",
-			"body.max_tokens", "3 validation errors",
-		},
-		{
-			"negative max_tokens", completions, `{"prompt":"a","max_tokens":-5}`, 400, "BadRequestError", "max_tokens",
-			"max_tokens must be at least 1, got -5.",
-		},
-		{
-			"min over max", completions, `{"prompt":"a","max_tokens":5,"min_tokens":6}`, 400, "BadRequestError", "min_tokens",
-			"less than or equal to max_tokens=5, got 6.",
-		},
-		{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
-		{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
-		{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
-		{
-			"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError",
-			"max_tokens", "max_tokens=9007199254740992 cannot be greater",
-		},
-		{
-			"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request",
-			"body.max_tokens", "exceeded maximum size",
-		},
-		{
-			"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError",
-			"return_token_ids", "not supported",
-		},
-		{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
-		{
-			"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError",
-			"truncate_prompt_tokens", "not supported",
-		},
-		{
-			"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream",
-			"unable to interpret input",
-		},
-		{
-			"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream",
-			"unable to interpret input",
-		},
-		{
-			"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "",
-			"stop cannot contain an empty string.",
-		},
-		{
-			"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1",
-			"valid string",
-		},
-		{
-			"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request",
-			"stream_options", "Stream options can only be defined when `stream=True`.",
-		},
-		{
-			"too long", completions, `{"prompt":"` + strings.Repeat(" a", 95) + `","max_tokens":10}`, 400, "BadRequestError",
-			"input_tokens",
-			"You passed 95 input tokens and requested 10 output tokens. However, the model's context length is only 100 " +
-				"tokens, resulting in a maximum input length of 90 tokens.",
-		},
-		{
-			"max_tokens beyond the context", completions, `{"prompt":"a","max_tokens":101}`, 400, "BadRequestError",
-			"max_tokens", "cannot be greater than max_model_len=100",
-		},
-		{
-			"unknown model", completions, `{"prompt":"a","model":"other"}`, 404, "NotFoundError", "model",
-			"The model `other` does not exist.",
-		},
-		{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
-		{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
-		{
-			"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens",
-			"out of vocabulary",
-		},
-	})
+	refused(t, badCompletions)
 }
 
 func TestBadChats(t *testing.T) {
@@ -509,102 +510,6 @@ func TestAMethodThatIsNotAllowedIsToldWhichAre(t *testing.T) {
 			if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusMethodNotAllowed || got != want {
 				t.Errorf("%s: %s with Allow %q, want %q", path, resp.Status, got, want)
 			}
-		}
-	})
-}
-
-// The header names a request, or else its body.
-func TestRequestID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{})
-		for _, test := range []struct{ header, body, want string }{
-			{"", `{"prompt":"a","request_id":"mine"}`, "mine"},
-			{"head", `{"prompt":"a","request_id":"mine"}`, "head"},
-			{"", `{"prompt":"a","request_id":null}`, "REST"},
-		} {
-			_, text := r.whole("POST", completions, test.body, "X-Request-Id", test.header)
-			synctest.Wait()
-			requests := r.truth("").Requests
-			id := requests[len(requests)-1].ID
-			if test.want == "REST" && len(id) == 32 {
-				test.want = id
-			}
-			if id != test.want || !strings.HasPrefix(text, `{"id":"cmpl-`+test.want+`"`) {
-				t.Errorf("header %q, body %s: id %q in %s", test.header, test.body, id, text)
-			}
-		}
-	})
-}
-
-func TestAPIKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{APIKey: "secret"})
-		for _, test := range []struct {
-			path, auth string
-			status     int
-		}{
-			{"/v1/models", "Bearer secret", 200},
-			{"/v1/models", "bearer secret", 200},
-			{"/v1/models", "Bearer wrong", 401},
-			{"/v1/models", "secret", 401},
-			{"/v1/models", "", 401},
-			{"/server_info", "", 401},
-			{"/server_info", "Bearer secret", 200},
-			{"/generate", "", 401},
-			{"/health", "", 200},
-			{"/health_generate", "", 200},
-			{"/metrics", "Bearer secret", 200},
-			{"/nowhere", "", 401},
-			{"/nowhere", "Bearer secret", 404},
-		} {
-			status, body := r.whole("GET", test.path, "", "Authorization", test.auth)
-			if status != test.status || status == 401 && body != `{"error":"Unauthorized"}` {
-				t.Errorf("%s with %q: %d %s", test.path, test.auth, status, body)
-			}
-		}
-	})
-}
-
-// No route but those of health does anything without the key, by any method.
-func TestEveryRouteAsksForTheKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{APIKey: "secret"})
-		for _, path := range Routes() {
-			for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
-				status, _ := r.whole(method, path, "{}")
-				if free := path == "/health" || path == "/health_generate"; (status != 401) != free {
-					t.Errorf("%s %s without the key: %d", method, path, status)
-				}
-			}
-		}
-	})
-}
-
-// A server without a key is open where others can reach it.
-func TestOpen(t *testing.T) {
-	for address, want := range map[string]bool{
-		"127.0.0.1": false, "127.8.0.1": false, "::1": false, "0.0.0.0": true, "::": true, "10.0.0.1": true, "fe80::1": true,
-	} {
-		at := &net.TCPAddr{IP: net.ParseIP(address)}
-		if got := (Config{}).Open(at); got != want {
-			t.Errorf("%s: %v", address, got)
-		}
-		if (Config{APIKey: "k"}).Open(at) {
-			t.Errorf("%s is open with a key", address)
-		}
-	}
-}
-
-func TestContentTypeMustBeJSON(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{})
-		status, body := r.whole("POST", completions, `{"prompt":"a"}`, "Content-Type", "text/plain")
-		if status != 400 || !strings.Contains(body, "Only 'application/json' is allowed") {
-			t.Errorf("%d %s", status, body)
-		}
-		if status, _ := r.whole("POST", completions, `{"prompt":"a"}`, "Content-Type",
-			"application/json; charset=utf-8"); status != 200 {
-			t.Errorf("with a charset: %d", status)
 		}
 	})
 }

@@ -24,7 +24,9 @@ func (s Pacing) paced() (names []string) {
 		name string
 		set  bool
 	}{
-		{"slower", s.Slower != nil}, {"start_spread", s.StartSpread != nil}, {"drift", s.Drift != nil},
+		{"slower", s.Slower != nil},
+		{"start_spread", s.StartSpread != nil},
+		{"drift", s.Drift != nil},
 		{"stalls", s.Stalls != nil},
 	} {
 		if one.set {

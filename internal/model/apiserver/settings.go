@@ -34,8 +34,11 @@ func (s Settings) latencies() (given []string) {
 		name string
 		set  bool
 	}{
-		{"ttft", s.TTFT != nil}, {"itl", s.ITL != nil}, {"per_prompt_token", s.PerPromptToken != nil},
-		{"per_image", s.PerImage != nil}, {"slots", s.Slots != nil},
+		{"ttft", s.TTFT != nil},
+		{"itl", s.ITL != nil},
+		{"per_prompt_token", s.PerPromptToken != nil},
+		{"per_image", s.PerImage != nil},
+		{"slots", s.Slots != nil},
 	} {
 		if l.set {
 			given = append(given, l.name)

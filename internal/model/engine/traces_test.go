@@ -117,7 +117,9 @@ type traceLoad struct {
 }
 
 var traceLoads = []traceLoad{
-	{"closed4", 4, 0, false}, {"closed32", 32, 0, false}, {"open", 0, 30 * time.Millisecond, false},
+	{"closed4", 4, 0, false},
+	{"closed32", 32, 0, false},
+	{"open", 0, 30 * time.Millisecond, false},
 	{"crowd", 0, time.Millisecond, true},
 }
 

@@ -70,8 +70,12 @@ func (v *checker) scheduler(path string, s Scheduler) {
 		name  string
 		value int
 	}{
-		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"prefill_budget", s.PrefillBudget},
-		{"max_prompts", s.MaxPrompts}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
+		{"max_sequences", s.MaxSequences},
+		{"token_budget", s.TokenBudget},
+		{"prefill_budget", s.PrefillBudget},
+		{"max_prompts", s.MaxPrompts},
+		{"chunk", s.Chunk},
+		{"encoder_budget", s.EncoderBudget},
 	} {
 		v.Whole(path+"."+f.name, f.value, 0, math.MaxInt32)
 	}

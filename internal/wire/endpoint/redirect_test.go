@@ -40,14 +40,16 @@ func TestRedirects(t *testing.T) {
 		{"with another method", 303, map[string]string{route: "/a"}, "redirected to http://engine/a"},
 		{"moved", 301, map[string]string{route: "/a"}, "redirected to http://engine/a"},
 		{
-			"to another host", 307, map[string]string{route: "http://user:secret@elsewhere/login?token=secret"},
+			"to another host", 307,
+			map[string]string{route: "http://user:secret@elsewhere/login?token=secret"},
 			"redirected to http://elsewhere/login?...",
 		},
 		{"to another port", 308, map[string]string{route: "http://engine:81/"}, "redirected to http://engine:81/"},
 		{"to TLS", 308, map[string]string{route: "https://engine/"}, "redirected to https://engine/"},
 		{"as somebody", 307, map[string]string{route: "http://user:secret@engine/a"}, "redirected to http://engine/a"},
 		{
-			"far", 307, map[string]string{route: "http://elsewhere/" + strings.Repeat("a", 5000)},
+			"far", 307,
+			map[string]string{route: "http://elsewhere/" + strings.Repeat("a", 5000)},
 			"redirected to http://elsewhere/" + strings.Repeat("a", 200-len("http://elsewhere/")),
 		},
 	} {

@@ -66,35 +66,43 @@ func TestInstantsAreExactOrBounded(t *testing.T) {
 		want   []want
 	}{
 		{
-			"each in a read of its own", []piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}},
+			"each in a read of its own",
+			[]piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}},
 			[]want{{500 * us, 0, 0}, {900 * us, 0, 0}},
 		},
 		{
-			"two in one read", []piece{{a + b, at(1, 100*us, 500*us)}},
+			"two in one read",
+			[]piece{{a + b, at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 		{
-			"two pieces of one read", []piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}},
+			"two pieces of one read",
+			[]piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 		{
-			"with the usage behind it", []piece{{a + counted + end, at(1, 100*us, 500*us)}},
+			"with the usage behind it",
+			[]piece{{a + counted + end, at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, trace.Bundled}},
 		},
 		{
-			"two with the usage behind them", []piece{{a + b + counted, at(1, 100*us, 500*us)}},
+			"two with the usage behind them",
+			[]piece{{a + b + counted, at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}},
 		},
 		{
-			"with an empty chunk behind it", []piece{{a + finish, at(1, 100*us, 500*us)}},
+			"with an empty chunk behind it",
+			[]piece{{a + finish, at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}},
 		},
 		{
-			"with the beginning of the usage behind it", []piece{{a + counted[:9], at(1, 100*us, 500*us)}},
+			"with the beginning of the usage behind it",
+			[]piece{{a + counted[:9], at(1, 100*us, 500*us)}},
 			[]want{{500 * us, 400, 0}},
 		},
 		{
-			"with the beginning of the next", []piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}},
+			"with the beginning of the next",
+			[]piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}},
 			[]want{{500 * us, 400, 0}, {900 * us, 0, 0}},
 		},
 		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
@@ -104,19 +112,23 @@ func TestInstantsAreExactOrBounded(t *testing.T) {
 			}}, []want{{500 * us, 400, 0}},
 		},
 		{
-			"its empty line comes later", []piece{{a[:len(a)-1], at(1, 100*us, 500*us)}, {"\n", at(2, 510*us, 900*us)}},
+			"its empty line comes later",
+			[]piece{{a[:len(a)-1], at(1, 100*us, 500*us)}, {"\n", at(2, 510*us, 900*us)}},
 			[]want{{500 * us, 0, 0}},
 		},
 		{
-			"a part of a microsecond counts as one", []piece{{a + b, at(1, 499_999, 501_000)}},
+			"a part of a microsecond counts as one",
+			[]piece{{a + b, at(1, 499_999, 501_000)}},
 			[]want{{501_000, 2, 0}, {501_000, 0, trace.Coalesced}},
 		},
 		{
-			"a read without a stamp", []piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Kernel = false })}},
+			"a read without a stamp",
+			[]piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Kernel = false })}},
 			[]want{{500 * us, 400, 0}},
 		},
 		{
-			"no stamps at all", []piece{{a + b, transport.Stamp{At: 500 * us, User: 500 * us, Lo: 500 * us, Seq: 1}}},
+			"no stamps at all",
+			[]piece{{a + b, transport.Stamp{At: 500 * us, User: 500 * us, Lo: 500 * us, Seq: 1}}},
 			[]want{{500 * us, 0, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 	} {

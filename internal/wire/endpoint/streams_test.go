@@ -49,7 +49,10 @@ var streams = []struct {
 				`"completion_tokens":7,"cached_tokens":4,"cached_tokens_details":{"device":3,"host":1},"spec_accept_length":2.5}}`,
 			`[DONE]`),
 		chunks: []trace.Chunk{
-			{Tokens: 1}, {Tokens: 1, Kind: inText}, {Tokens: 4, Kind: inText}, {Tokens: 1, Kind: trace.Retold},
+			{Tokens: 1},
+			{Tokens: 1, Kind: inText},
+			{Tokens: 4, Kind: inText},
+			{Tokens: 1, Kind: trace.Retold},
 			{Kind: trace.Finish | trace.Bare},
 		},
 		text: `The "Pitot" tube`, finish: "stop", accept: 2.5,
@@ -299,64 +302,66 @@ func TestErrorsWithinStreams(t *testing.T) {
 	}
 }
 
+var wholeAnswers = []struct {
+	p      Protocol
+	body   string
+	kind   trace.Kind
+	text   string
+	finish string
+	prompt int
+	tokens int
+}{
+	{
+		Generate,
+		`{"text":"hi","output_ids":[1],"meta_info":{"finish_reason":{"type":"length","length":2},"prompt_tokens":7,` +
+			`"completion_tokens":2}}`, inText | trace.Finish, "hi", "length", 7, 2,
+	},
+	{
+		TGI,
+		`{"generated_text":"hi","details":{"finish_reason":"length","generated_tokens":2,"prefill":[{},{}],"tokens":[]}}`,
+		inText | trace.Finish, "hi", "length", 2, 2,
+	},
+	{TGI, `[{"generated_text":"hi"}]`, inText, "hi", "", 0, 0},
+	{TRT, `{"model_name":"ensemble","text_output":"hi"}`, inText, "hi", "", 0, 0},
+	{
+		Truss, `{"choices":[{"text":"hi","finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}`,
+		inText | trace.Finish, "hi", "stop", 7, 2,
+	},
+	{
+		Responses,
+		`{"object":"response","status":"completed","error":null,"output":[{"type":"reasoning",` +
+			`"content":[{"text":"hm"}]},{"type":"message","content":[{"type":"output_text","text":"hi"}]},` +
+			`{"type":"function_call","name":"f","arguments":"{}"}],"usage":{"input_tokens":7,"output_tokens":2}}`,
+		inText | trace.Reasoning | trace.ToolCall | trace.Finish, "hi", "stop", 7, 2,
+	},
+	{
+		Messages,
+		`{"type":"message","content":[{"type":"thinking","thinking":"hm"},` +
+			`{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":2}}`,
+		inText | trace.Reasoning | trace.Finish, "hi", "end_turn", 7, 2,
+	},
+	{Transcription, `{"text":"hi","usage":{"type":"duration","seconds":3}}`, inText, "hi", "", 0, 0},
+	{Transcription, "hi there\n", inText, "hi there\n", "", 0, 0},
+	{
+		Embeddings, `{"object":"list","data":[{"embedding":[0.5]}],"usage":{"prompt_tokens":7,"total_tokens":7}}`,
+		trace.Bare, "", "", 7, 0,
+	},
+	{Pooling, `{"object":"list","data":[{"data":[[0.5]]}],"usage":{"prompt_tokens":7}}`, trace.Bare, "", "", 7, 0},
+	{
+		Rerank,
+		`{"id":"r","results":[{"index":0,"document":{"text":"d1"},"relevance_score":0.5}],"usage":{"total_tokens":7}}`,
+		trace.Bare, "", "", 7, 0,
+	},
+	{
+		Rerank,
+		`[{"score":0.5,"document":"d1","index":0,"meta_info":{"prompt_tokens":3}},` +
+			`{"score":0.1,"meta_info":{"prompt_tokens":4}}]`, trace.Bare, "", "", 7, 0,
+	},
+	{Rerank, `{"results":[{"index":0}],"meta":{"billed_units":{"input_tokens":7}}}`, trace.Bare, "", "", 7, 0},
+}
+
 func TestWholeAnswersOfProtocols(t *testing.T) {
-	for _, tt := range []struct {
-		p      Protocol
-		body   string
-		kind   trace.Kind
-		text   string
-		finish string
-		prompt int
-		tokens int
-	}{
-		{
-			Generate,
-			`{"text":"hi","output_ids":[1],"meta_info":{"finish_reason":{"type":"length","length":2},"prompt_tokens":7,` +
-				`"completion_tokens":2}}`, inText | trace.Finish, "hi", "length", 7, 2,
-		},
-		{
-			TGI,
-			`{"generated_text":"hi","details":{"finish_reason":"length","generated_tokens":2,"prefill":[{},{}],"tokens":[]}}`,
-			inText | trace.Finish, "hi", "length", 2, 2,
-		},
-		{TGI, `[{"generated_text":"hi"}]`, inText, "hi", "", 0, 0},
-		{TRT, `{"model_name":"ensemble","text_output":"hi"}`, inText, "hi", "", 0, 0},
-		{
-			Truss, `{"choices":[{"text":"hi","finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}`,
-			inText | trace.Finish, "hi", "stop", 7, 2,
-		},
-		{
-			Responses,
-			`{"object":"response","status":"completed","error":null,"output":[{"type":"reasoning",` +
-				`"content":[{"text":"hm"}]},{"type":"message","content":[{"type":"output_text","text":"hi"}]},` +
-				`{"type":"function_call","name":"f","arguments":"{}"}],"usage":{"input_tokens":7,"output_tokens":2}}`,
-			inText | trace.Reasoning | trace.ToolCall | trace.Finish, "hi", "stop", 7, 2,
-		},
-		{
-			Messages,
-			`{"type":"message","content":[{"type":"thinking","thinking":"hm"},` +
-				`{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":2}}`,
-			inText | trace.Reasoning | trace.Finish, "hi", "end_turn", 7, 2,
-		},
-		{Transcription, `{"text":"hi","usage":{"type":"duration","seconds":3}}`, inText, "hi", "", 0, 0},
-		{Transcription, "hi there\n", inText, "hi there\n", "", 0, 0},
-		{
-			Embeddings, `{"object":"list","data":[{"embedding":[0.5]}],"usage":{"prompt_tokens":7,"total_tokens":7}}`,
-			trace.Bare, "", "", 7, 0,
-		},
-		{Pooling, `{"object":"list","data":[{"data":[[0.5]]}],"usage":{"prompt_tokens":7}}`, trace.Bare, "", "", 7, 0},
-		{
-			Rerank,
-			`{"id":"r","results":[{"index":0,"document":{"text":"d1"},"relevance_score":0.5}],"usage":{"total_tokens":7}}`,
-			trace.Bare, "", "", 7, 0,
-		},
-		{
-			Rerank,
-			`[{"score":0.5,"document":"d1","index":0,"meta_info":{"prompt_tokens":3}},` +
-				`{"score":0.1,"meta_info":{"prompt_tokens":4}}]`, trace.Bare, "", "", 7, 0,
-		},
-		{Rerank, `{"results":[{"index":0}],"meta":{"billed_units":{"input_tokens":7}}}`, trace.Bare, "", "", 7, 0},
-	} {
+	for _, tt := range wholeAnswers {
 		got := send(t, Options{Protocol: tt.p, KeepText: true}, transport.Config{}, asked(tt.p),
 			func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(w, tt.body)

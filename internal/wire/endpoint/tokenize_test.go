@@ -45,7 +45,8 @@ func TestTheTokenizerOfLlamaCpp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, calls := memnet.Listen(), 0
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
-			r *http.Request) {
+			r *http.Request,
+		) {
 			calls++
 			llamaTokens(w, r)
 		})}
