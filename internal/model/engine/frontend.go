@@ -32,7 +32,7 @@ type frontend struct {
 	coming  arrivals        // requests on their way to the engine
 	leaving []Emission      // chunks being sent, in order
 	sent    int             // of leaving
-	ended   int             // jobs whose last chunk has left
+	ended   int             // jobs with their last chunk sent
 }
 
 func newFrontend(f Frontend) *frontend {

@@ -16,7 +16,7 @@
 //
 // # Standard output
 //
-// Stdout and Stderr keep what is printed when an interrupt has ended who reads it.
+// Stdout and Stderr buffer output for a reader that an interrupt has killed.
 //
 // An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee
 // FILE` is gone before the report is written, and the report with it. From an interrupt on,

@@ -44,7 +44,7 @@ func Open(name string) (*os.File, error) {
 	return OpenRegular(name)
 }
 
-// OpenRegular opens a regular file, or /dev/null. Anything else is an error, and nobody waits
+// OpenRegular opens a regular file, or /dev/null. Anything else is an error, without a wait
 // for the other end of a pipe.
 func OpenRegular(name string) (*os.File, error) {
 	file, err := open(name)

@@ -150,7 +150,7 @@ func TestFoldersThatLookLikeTemporaryOnes(t *testing.T) {
 	}
 }
 
-// A process that is killed while it writes leaves what was there, and nothing else once somebody has
+// A process that is killed while it writes leaves the old file, and nothing else once another one has
 // written the same file.
 func TestAWriterThatIsKilled(t *testing.T) {
 	dir := t.TempDir()

@@ -312,7 +312,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	}
 }
 
-// learn takes what the Date of an answer says of the source's clock, and says what is wrong
+// learn reads the source's clock from the Date of an answer, and reports what is wrong
 // with that.
 func (s *session) learn(a answer) plan.Message {
 	switch {
