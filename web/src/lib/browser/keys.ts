@@ -29,7 +29,7 @@ export class Keyboard {
     }
   }
 
-  /** What can be typed, each combination once. */
+  /** The keys with a description, each combination once. */
   listed(): Key[] {
     return this.bound.filter((key, i) => key.says && this.bound.findIndex((other) => other.keys === key.keys) === i)
   }

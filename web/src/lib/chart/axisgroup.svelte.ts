@@ -4,7 +4,7 @@
 export type Range = [number, number]
 
 export class AxisGroup {
-  /** What is shown of the axis; null: all of it. */
+  /** The visible part of the axis; null: all of it. */
   window: Range | null = $state.raw(null)
   /** The value under the cursor of any chart of the group; null: there is none. */
   cursor: number | null = $state.raw(null)
@@ -14,12 +14,12 @@ export class AxisGroup {
   /** On a logarithmic axis a step of zoom multiplies. */
   constructor(readonly logarithmic = false) {}
 
-  /** What is shown now. */
+  /** The visible part. */
   get shown(): Range {
     return this.window ?? this.full
   }
 
-  /** Show a part; what reaches over the ends of the axis is cut off, what covers it all is all. */
+  /** Show a part, clipped to the axis; the full axis resets the zoom. */
   zoom(from: number, to: number): void {
     const [low, high] = this.full
     const range: Range = [Math.max(low, Math.min(from, to)), Math.min(high, Math.max(from, to))]
@@ -33,7 +33,7 @@ export class AxisGroup {
     this.zoom(this.#move(at, -this.#between(from, at) * factor), this.#move(at, this.#between(at, to) * factor))
   }
 
-  /** Move along the axis by a share of what is shown. */
+  /** Move along the axis by a share of the visible part. */
   pan(share: number): void {
     const [from, to] = this.shown
     const [low, high] = this.full

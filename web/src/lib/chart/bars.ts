@@ -23,11 +23,11 @@ export interface Bars {
   /** The row of each, as few as possible so that none overlap. */
   lane: Uint32Array
   lanes: number
-  /** latest[i] is the largest until of bars 0 to i: what begins before a window may reach into it. */
+  /** latest[i] is the largest until of bars 0 to i: a bar that begins before a window may reach into it. */
   latest: Float64Array
 }
 
-/** More bars than this are not drawn at once: 2^20 numbers fit beside an instant in a float64. */
+/** More bars than this are not drawn at once: an instant and a number below 2^20 fit into a float64. */
 const places = 2 ** 20
 
 /** Bars of requests; of a request that was never sent there is its wait. */
@@ -130,7 +130,7 @@ export function within(b: Bars, from: number, until: number): [number, number] {
   return [lowest(b.n, (k) => b.latest[k]! >= from), lowest(b.n, (k) => b.from[k]! > until)]
 }
 
-// lowest is the least number below n for which what stays true becomes true; n if none is.
+// lowest is the least number below n for which is() holds, as for all above it; n if there is none.
 function lowest(n: number, is: (k: number) => boolean): number {
   let [low, high] = [0, n]
   while (low < high) {
@@ -141,7 +141,7 @@ function lowest(n: number, is: (k: number) => boolean): number {
   return low
 }
 
-/** What a picture of bars shows: a window of time and of rows. */
+/** The visible part of a picture of bars: a window of time and of rows. */
 export interface View {
   from: number
   until: number
@@ -240,7 +240,7 @@ export class Grid {
   }
 }
 
-/** The bar at a place of a view; -1: none is there. reach is how far beside it a bar still counts, in seconds. */
+/** The bar at a place of a view; -1: none is there. reach is the distance at which a bar still counts, in seconds. */
 export function barAt(b: Bars, v: View, at: number, row: number, reach: number): number {
   const [first, end] = within(b, at - reach, at + reach)
   const wanted = Math.floor(row)

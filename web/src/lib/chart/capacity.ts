@@ -21,7 +21,7 @@ export function legState(leg: CapacityLeg): LegState {
   }
 }
 
-/** How each state is drawn: told by shape and fill as well as by colour. */
+/** How each state is drawn: distinct by shape and fill as well as by colour. */
 export const legLooks: Record<LegState, { shape: Shape; tone: Tone; hollow: boolean }> = {
   passes: { shape: 'dot', tone: 'good', hollow: false },
   met: { shape: 'dot', tone: 'doubt', hollow: true },
@@ -32,7 +32,7 @@ export const legLooks: Record<LegState, { shape: Shape; tone: Tone; hollow: bool
   unknown: { shape: 'dot', tone: 'dim', hollow: true },
 }
 
-/** What a leg shows of an objective: the share of its requests beyond the limit, or the figure. */
+/** The value of a leg for an objective: the share of its requests beyond the limit, or the figure. */
 export type Look = 'beyond' | 'latency'
 
 /** The legs of a search that are at loads of its kind, as points by their state. */

@@ -1,5 +1,5 @@
-// The colours of page.css as values that a canvas can draw with. They follow the theme: what reads
-// palette.value in an effect draws again when the theme changes, and in the light theme for print.
+// The colours of page.css as values that a canvas can draw with. They follow the theme: an effect that
+// reads palette.value draws again when the theme changes, and in the light theme for print.
 
 export interface Palette {
   ground: string

@@ -18,7 +18,7 @@ export interface Line {
   facts: string[]
 }
 
-/** The rows of a cell: what some client has. */
+/** The rows of a cell: the figures and facts of any client. */
 export function linesOf(cell: ConformCell, clients: number): Line[] {
   const by: (ConformResult | undefined)[] = Array.from({ length: clients }, (_, i) => cell.results.find((r) => r.client === i))
   const lines = new Map<string, Line>()

@@ -10,9 +10,9 @@ export interface Mark {
 }
 
 export interface Forest {
-  /** What the ends stand for: from -reach to reach. */
+  /** The shares at the ends: -reach and reach. */
   reach: number
-  /** The place of a share, from -1 to 1. What lies further out is at the end. */
+  /** The place of a share, from -1 to 1. Shares further out are at the end. */
   at: (share: number) => number
   /** Shares to be labelled, 0 among them. */
   ticks: number[]

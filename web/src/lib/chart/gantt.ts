@@ -1,5 +1,5 @@
 // Bars of requests drawn on a canvas: one by one where they are few, as a picture of shares where
-// there are more of them than can be told apart.
+// there are more of them than pixels.
 
 import { channels, faded, type Palette } from './colours.svelte.ts'
 import { Grid, within, type Bars, type View } from './bars.ts'
@@ -99,7 +99,7 @@ export class Gantt {
     for (let r = low; r <= high; r++) ctx.fillRect(0, Math.round((r - v.top) * row), width, 1)
   }
 
-  // paint mixes the colours of the phases by what they fill; a cell with little in it is paler.
+  // paint mixes the colours of the phases by what they fill; a nearly empty cell is paler.
   #paint(p: Palette, width: number, height: number, rows: number): void {
     if (this.#picture.width !== width || this.#picture.height !== height || !this.#image) {
       this.#picture.width = width
@@ -133,7 +133,7 @@ export class Gantt {
     this.#picture.getContext('2d')!.putImageData(this.#image, 0, 0)
   }
 
-  // pattern is a hatch over the colour of failures, for readers who do not tell it from others.
+  // pattern is a hatch over the colour of failures, for readers who cannot distinguish it from others.
   #pattern(ctx: CanvasRenderingContext2D, p: Palette): CanvasPattern {
     if (this.#hatch && this.#hatched === p.ground) return this.#hatch
     const tile = document.createElement('canvas')

@@ -69,7 +69,7 @@ export function extent(values: Iterable<number | null | undefined>): [number, nu
   return low <= high ? [low, high] : null
 }
 
-/** Labels of ticks that are step apart, in the scale of their axis, with as many decimals as tell them apart. */
+/** Labels of ticks at a distance of step, in the scale of their axis, with as many decimals as make them distinct. */
 export function tickLabels(ticks: number[], step: number, scale: Scale): string[] {
   const decimals = Math.max(0, -Math.floor(Math.log10(step * scale.factor) + 1e-9))
   return ticks.map((v) => fixed(v * scale.factor, decimals))
@@ -137,7 +137,7 @@ export function clock(seconds: number): string {
   return seconds < 0 && whole ? '−' + text : text
 }
 
-/** A line in words, for readers who do not see the chart: name: 1 ms to 5 ms, last 2 ms. */
+/** A line in words, for screen readers: name: 1 ms to 5 ms, last 2 ms. */
 export function lineText(line: Line, unit: string, to: string): string {
   const range = extent(line.y)
   return range ? `${line.name} ${show(range[0], unit)} ${to} ${show(range[1], unit)}` : line.name + ' –'

@@ -3,7 +3,7 @@
 
 import { plain, scaleOf, unknown, withUnit } from '../text/format.ts'
 
-/** A point with what it lies within, and how it is drawn. */
+/** A point with its intervals, and how it is drawn. */
 export interface Spot {
   x: number
   y: number
@@ -13,7 +13,7 @@ export interface Spot {
   high?: number | null
   /** Beside the point, where there is room. */
   label?: string
-  /** What it is, in words. */
+  /** A description of it. */
   says: string
   href?: string
   shape?: Shape
@@ -25,7 +25,7 @@ export interface Spot {
 export type Shape = 'dot' | 'cross' | 'diamond' | 'triangle' | 'square'
 export type Tone = 'good' | 'bad' | 'doubt' | 'dim' | 'live'
 
-/** Points that belong together. */
+/** Points with one name and look. */
 export interface Series {
   name: string
   spots: Spot[]
@@ -144,7 +144,7 @@ export function nearest(points: { x: number; y: number }[], x: number, y: number
   return best
 }
 
-/** A share of an axis, for readers who do not see it. */
+/** The range of values on an axis, for screen readers. */
 export function rangeText(values: number[], unit: string): string {
   const all = values.filter(Number.isFinite)
   if (all.length === 0) return unknown

@@ -7,7 +7,7 @@ const pause = 2000
 
 class Connection {
   state: State = $state('there')
-  /** Counts the times that the server came back: what follows it is asked again. */
+  /** Counts the times that the server came back: its readers ask again. */
   returned = $state(0)
   /** Counts the times that a page is to be made anew. */
   renewed = $state(0)

@@ -1,4 +1,4 @@
-// The latest answer to a request whose parameters change while the page is shown. The last answer stays
+// The latest answer to a request with parameters that change while the page is shown. The last answer stays
 // until the next arrives; a request that is out of date is aborted.
 
 import { ask, type Parameters } from './api.ts'

@@ -9,7 +9,7 @@ export interface Route {
   query: URLSearchParams
 }
 
-/** Read what stands after #. */
+/** Read the part after #. */
 export function parse(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
   return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) }

@@ -1,4 +1,4 @@
-// The page that is shown: what the address of the document says.
+// The route of the page that is shown, by the address of the document.
 
 import { parse, type Route } from './address.ts'
 import { start } from '../net/api.ts'

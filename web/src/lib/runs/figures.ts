@@ -25,7 +25,7 @@ interface Layout {
 
 const order = ['mean', 'median', 'p50', 'p75', 'p90', 'p95', 'p99', 'p99.9', 'std', 'min', 'max', 'n']
 const main = ['ttft', 'tpot', 'itl', 'e2el']
-/** What is looked at first of the others; the head of the page has the counts of requests. */
+/** The other figures that are shown first; the head of the page has the counts of requests. */
 const first = ['throughput.output', 'throughput.requests', 'throughput.total', 'goodput', 'peak.concurrency', 'tokens.input', 'tokens.output']
 
 /** Lay figures out in their order, with statistics in that of a report. */
@@ -63,7 +63,7 @@ function rank(statistic: string): number {
   if (known >= 0) return known
   const p = /^p([\d.]+)$/.exec(statistic)
   if (!p) return order.length
-  // Between the percentiles beside it.
+  // Between the neighbouring percentiles.
   const value = Number(p[1])
   return order.findIndex((o) => o.startsWith('p') && Number(o.slice(1)) > value) - 0.5
 }

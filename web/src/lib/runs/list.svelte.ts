@@ -6,11 +6,11 @@ import type { Row, Runs } from '../net/types.ts'
 import { indexOf, rowAt, windowsOf, type Range } from './windows.ts'
 import { lang } from '../text/words.svelte.ts'
 
-/** Rows that are asked for together. */
+/** Rows of one request. */
 export const size = 200
 
 export class RunList {
-  /** The latest answer, for its totals and for what there is to choose from. */
+  /** The latest answer, for its totals and its choices. */
   latest: Runs | null = $state.raw(null)
   trouble: unknown = $state.raw(null)
   private windows: ReadonlyMap<number, Row[]> = $state.raw(new Map())
@@ -31,7 +31,7 @@ export class RunList {
     return indexOf(this.windows, (row) => row.id === id)
   }
 
-  /** Show what a query selects. What is shown stays until the answer is there. */
+  /** Show the runs of a query. The old rows stay until the answer is there. */
   async show(query: RunsQuery): Promise<void> {
     this.query = query
     await this.renew({ from: 0, to: 1 })

@@ -28,7 +28,7 @@ export function decode(bytes: ArrayBuffer): Rows {
   return found
 }
 
-// unpack reads what a report keeps of rows (internal/show/view/pack.go).
+// unpack reads the rows of a report (internal/show/view/pack.go).
 function unpack(bytes: ArrayBuffer): Rows {
   const length = new DataView(bytes).getUint32(4, true)
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as RowsHeader
@@ -63,7 +63,7 @@ function unpack(bytes: ArrayBuffer): Rows {
 // followers are the columns that are packed as differences from the column on their left.
 const followers = new Set(['released', 'sent', 'first', 'last', 'done'])
 
-/** Rows with those that came later behind them, as a run that goes on gives them. */
+/** Rows followed by later ones of a run in progress. */
 export function appended(before: Rows | null, after: Rows): Rows {
   if (!before || before.header.n === 0) return after
   const n = before.header.n + after.header.n

@@ -7,13 +7,13 @@ import { ask, askBytes, report } from '../net/api.ts'
 import type { Course, Labels, Progress, Run } from '../net/types.ts'
 import { lang } from '../text/words.svelte.ts'
 
-/** Rows that are asked for at once: more than can be told apart, and a few megabytes. */
+/** Rows of one request: more than a chart can resolve, and a few megabytes. */
 const mostRows = 200_000
 /** How long a zoom has to stand before the requests of its window are asked for, in milliseconds. */
 const settled = 250
 
 const second = 1000
-/** Without news for so long a run that goes on is asked for. */
+/** A run in progress without events for so long is asked for. */
 const silent = 3 * second
 
 export class WatchedRun {
@@ -40,12 +40,12 @@ export class WatchedRun {
     this.path = 'runs/' + encodeURIComponent(id)
   }
 
-  /** Whether the run goes on. */
+  /** Whether the run is in progress. */
   get running(): boolean {
     return (this.progress?.status ?? this.run?.row.status) === 'running'
   }
 
-  /** Whether there is more to come: of the run, or of what is read of it. */
+  /** Whether there is more to come: of the run, or of the server's reading of it. */
   get unfinished(): boolean {
     const c = this.course
     return this.running || (c !== null && (c.running || c.read < c.records))
@@ -75,8 +75,8 @@ export class WatchedRun {
     this.#stop?.()
   }
 
-  // follow is told of a run that goes on by the server; what the server is still reading, and a run
-  // of which nothing was heard for a while, is asked for each second.
+  // follow listens to the events of a run in progress; a run that the server is still reading, and one
+  // without events for a while, is asked for each second.
   #follow(): void {
     if (this.#ended.signal.aborted) return
     let heard = Date.now()
@@ -98,7 +98,7 @@ export class WatchedRun {
     }
   }
 
-  // refresh asks for what has grown. Ticks while it asks are one more round; a slow browser has fewer.
+  // refresh asks for new data. Ticks while it asks are one more round; a slow browser has fewer.
   async #refresh(): Promise<void> {
     if (this.#asking) {
       this.#again = true
@@ -121,7 +121,7 @@ export class WatchedRun {
       const spent = performance.now() - begun
       await new Promise((done) => setTimeout(done, Math.max(second - spent, spent)))
     } catch {
-      // The server is gone, which the shell says; the next tick tries again.
+      // The server is gone, and the shell shows it; the next tick tries again.
     } finally {
       this.#asking = false
     }
@@ -146,8 +146,8 @@ export class WatchedRun {
     return askBytes(this.path + '/rows', parameters, this.#ended.signal).then(decode)
   }
 
-  // askRows asks for those that are new. When the server thins them out more, or tells time in
-  // another unit, they do not fit to what there is, and all are asked for.
+  // askRows asks for new rows. When the server thins them out more, or gives time in
+  // another unit, they do not match the old ones, and all are asked for.
   async #askRows(): Promise<void> {
     const before = this.rows
     try {

@@ -1,4 +1,4 @@
-// Sparklines of runs, asked for together for those in view.
+// Sparklines of the runs in view, in one request.
 
 import { SvelteMap } from 'svelte/reactivity'
 import { ask } from '../net/api.ts'
@@ -22,7 +22,7 @@ export class Sparklines {
     if (this.wanted.length) this.timer = setTimeout(() => void this.ask(this.wanted), pause)
   }
 
-  /** Ask again for that of a run that goes on. */
+  /** Ask again for that of a run in progress. */
   renew(id: string): void {
     if (!this.asked.has(id)) void this.ask([id])
   }

@@ -39,7 +39,7 @@ export function indexOf<R>(windows: ReadonlyMap<number, R[]>, is: (row: R) => bo
   return -1
 }
 
-/** How far to scroll so that a row comes into view, in whole pixels, given what covers it at the top. */
+/** How far to scroll so that a row comes into view, in whole pixels, given the height of the cover at the top. */
 export function toReveal(index: number, above: number, view: number, height: number, covered: number): number {
   const top = index * height
   if (top < above + covered) return Math.floor(top - above - covered)

@@ -70,12 +70,12 @@ export function scaleOf(largest: number, unit: string): Scale {
 }
 
 function prefixed(size: number, steps: [number, string][], unit: string): Scale {
-  // What would round to 1000 of a prefix is 1 of the next.
+  // A number that would round to 1000 of a prefix is 1 of the next.
   const [step, prefix] = steps.find(([step]) => size >= step * 0.9995) ?? steps[steps.length - 1]!
   return { factor: 1 / step, unit: prefix + unit }
 }
 
-/** A number in a scale that was chosen for it or for others beside it. */
+/** A number in a scale chosen for it or for its column. */
 export function inScale(value: number | null | undefined, scale: Scale, digits = 3): string {
   return value == null || !Number.isFinite(value) ? unknown : plain(value * scale.factor, digits)
 }
@@ -129,7 +129,7 @@ export function count(n: number | null | undefined): string {
   return n == null || !Number.isFinite(n) ? unknown : plain(Math.round(n), 1)
 }
 
-/** A share from 0 to 1 in percent; what is neither 0 nor all never reads as if it were. */
+/** A share from 0 to 1 in percent; only 0 and 1 read as 0% and 100%. */
 export function share(value: number | null | undefined): string {
   if (value == null || !Number.isFinite(value)) return unknown
   const percent = value * 100

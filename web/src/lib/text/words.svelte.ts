@@ -14,7 +14,7 @@ export async function learn(language = ''): Promise<void> {
   if (language && !report) remember('language', language)
 }
 
-/** The language in use, for questions whose answers are in words. */
+/** The language in use, for requests with answers in words. */
 export function lang(): string {
   return hello.value?.language ?? 'en'
 }

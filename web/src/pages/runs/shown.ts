@@ -1,7 +1,7 @@
 import type { Sparklines } from '../../lib/runs/sparklines.svelte.ts'
 import type { Row } from '../../lib/net/types.ts'
 
-/** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
+/** The drawn rows of a list of runs, each of one height, and the actions on them. */
 export interface Shown {
   /** Of the rows in view. */
   indices: number[]
