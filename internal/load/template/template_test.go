@@ -196,7 +196,8 @@ func TestWhereATemplateIsFound(t *testing.T) {
 		},
 		"list": {map[string]string{"tokenizer_config.json": config + named}, "plain", "tools 1", ""},
 		"file": {
-			map[string]string{"tokenizer_config.json": config + `"no"}`, "chat_template.jinja": vars}, "<s></s><i>",
+			map[string]string{"tokenizer_config.json": config + `"no"}`, "chat_template.jinja": vars},
+			"<s></s><i>",
 			"<s></s><i>", "",
 		},
 		"json": {map[string]string{"chat_template.json": `{"chat_template": "j"}`}, "j", "j", ""},

@@ -26,12 +26,14 @@ func TestAFileIsParsedOnce(t *testing.T) {
 			`{"conversations":[{"value":"i j k l m"},{"value":"n o p q"}]}]`,
 	} {
 		opened := 0
-		s := &workload.Source{Requests: 5, Seed: 7, Tokens: fields{},
+		s := &workload.Source{
+			Requests: 5, Seed: 7, Tokens: fields{},
 			Files: workload.Files{Open: func(string) (workload.Reader, error) {
 				opened++
 				f, err := fstest.MapFS{"f": {Data: []byte(text)}}.Open("f")
 				return f.(workload.Reader), err
-			}}}
+			}},
+		}
 		d, err := datasetOf(t, "{kind: "+kind+", data: f}", completions)
 		if err != nil {
 			t.Fatal(err)

@@ -181,11 +181,13 @@ func TestMistakesInTraces(t *testing.T) {
 		}},
 		{"a short row", header + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
 		{"many", header + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
-		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "",
+		{
+			"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "",
 			[]string{
 				`line 1: field "output_length" is 1.5: must be a number of tokens`,
 				`line 2: not a JSON object of a request: field "input_length" is a JSON string`, "line 3: not a JSON object",
-			}},
+			},
+		},
 		{
 			"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "",
 			[]string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"},
@@ -233,7 +235,10 @@ func TestSelect(t *testing.T) {
 		{"azure2023.csv", traced{Slice: "1s.."}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 		{"azure2023.csv", traced{}, 2, []int{2, 3}, nil},
 		{
-			"azure2023.csv", traced{}, 9, []int{2, 3, 4, 6},
+			"azure2023.csv",
+			traced{},
+			9,
+			[]int{2, 3, 4, 6},
 			[]plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)},
 		},
 		{"burstgpt.csv", traced{Model: "GPT-4"}, 0, []int{4}, nil},
@@ -343,8 +348,10 @@ func TestASliceSendsWhatTheWholeSendsThere(t *testing.T) {
 
 func TestReplayFitsAndSaysSo(t *testing.T) {
 	rows := []traceRow{
-		{line: 1, input: 100, output: 10}, {line: 2, input: 5, output: 90},
-		{line: 3, input: 700, output: 3, blocks: []int64{1}}, {line: 4, input: 10, output: 10},
+		{line: 1, input: 100, output: 10},
+		{line: 2, input: 5, output: 90},
+		{line: 3, input: 700, output: 3, blocks: []int64{1}},
+		{line: 4, input: 10, output: 10},
 	}
 	w, err := build(t, &traced{rows: rows, Fit: 50}, "", workload.Source{})
 	var got []pair

@@ -392,7 +392,8 @@ func TestCustomErrors(t *testing.T) {
 		{
 			"every faulty line",
 			"{\"prompt\":\"a\",\"output_tokens\":1}\n{\"output_tokens\":1}\n{\"prompt\":3,\"output_tokens\":1}\n",
-			"line 2: field \"prompt\" is missing\nline 3: field \"prompt\" must be a string or", Custom{},
+			"line 2: field \"prompt\" is missing\nline 3: field \"prompt\" must be a string or",
+			Custom{},
 		},
 		{"empty file", "\n \n", "no requests", Custom{}},
 		{"no length", `{"prompt":"a"}`, `line 1: field "output_tokens" is missing`, Custom{}},

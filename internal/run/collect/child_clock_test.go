@@ -62,7 +62,11 @@ func TestStamps(t *testing.T) {
 		late time.Duration
 		own  bool
 	}{
-		{0, true}, {30 * time.Millisecond, true}, {4 * time.Minute, true}, {-time.Second, false}, {time.Hour, false},
+		{0, true},
+		{30 * time.Millisecond, true},
+		{4 * time.Minute, true},
+		{-time.Second, false},
+		{time.Hour, false},
 		{-2 * time.Hour, false},
 	} {
 		at, clock := c.Instant(now.Add(-x.late).Round(0), now, time.Second)

@@ -373,17 +373,20 @@ func TestTokenizersThatAreNotFound(t *testing.T) {
 		ask, want string
 	}{
 		"closed": {
-			map[string]string{DownloadVariable: ""}, "org/name",
+			map[string]string{DownloadVariable: ""},
+			"org/name",
 			`tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; ` +
 				`set PITOT_HF_DOWNLOAD=1 to download it`,
 		},
 		"offline": {
-			map[string]string{"HF_HUB_OFFLINE": "1"}, "org/name",
+			map[string]string{"HF_HUB_OFFLINE": "1"},
+			"org/name",
 			`tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; ` +
 				`HF_HUB_OFFLINE is set`,
 		},
 		"another file": {
-			map[string]string{DownloadVariable: ""}, "hub_test.go",
+			map[string]string{DownloadVariable: ""},
+			"hub_test.go",
 			`tokenizer "hub_test.go" is a file, but not of a tokenizer (those are named *.json, *.tiktoken`,
 		},
 		"a path": {nil, "./none", `tokenizer "./none" is neither a file nor in the Hugging Face cache`},

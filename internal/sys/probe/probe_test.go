@@ -172,7 +172,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	began := time.Now()
 	got, _ := Local{}.Ask(t.Context(), "", []Ask{
-		{Name: "text", Dir: huge, Limit: 1000}, {Name: "lines", Kind: Lines, Dir: huge, Match: "^(Name|Version):", Most: 2},
+		{Name: "text", Dir: huge, Limit: 1000},
+		{Name: "lines", Kind: Lines, Dir: huge, Match: "^(Name|Version):", Most: 2},
 		{Name: "hash", Kind: Hash, Dir: huge},
 	})
 	if len(got) != 2 || len(got.Text("text")) != 1000 || got.Text("lines") != huge+":Name: x\n" {

@@ -49,95 +49,101 @@ func with(s transport.Stamp, change func(*transport.Stamp)) transport.Stamp {
 	return s
 }
 
-// An instant is exact if its chunk is the last of what a read brought, and the read
+const us = 1000
+
+// A settledChunk is a chunk with its instant, which may be earlier by slack.
+type settledChunk struct {
+	at    trace.Instant
+	slack uint32
+	kind  trace.Kind
+}
+
+// A settleCase is an answer in pieces, and its chunks.
+type settleCase struct {
+	name   string
+	pieces []piece
+	want   []settledChunk
+}
+
+// An instant is exact if its chunk is the last one of a read, and the read
 // left nothing behind; else it is an interval.
 func TestInstantsAreExactOrBounded(t *testing.T) {
 	a, b := text("a"), text("b")
 	finish := "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n"
-	type want struct {
-		at    trace.Instant
-		slack uint32
-		kind  trace.Kind
-	}
-	const us = 1000
-	for _, tt := range []struct {
-		name   string
-		pieces []piece
-		want   []want
-	}{
+	for _, tt := range []settleCase{
 		{
 			"each in a read of its own",
 			[]piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}},
-			[]want{{500 * us, 0, 0}, {900 * us, 0, 0}},
+			[]settledChunk{{500 * us, 0, 0}, {900 * us, 0, 0}},
 		},
 		{
 			"two in one read",
 			[]piece{{a + b, at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 		{
 			"two pieces of one read",
 			[]piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 		{
 			"with the usage behind it",
 			[]piece{{a + counted + end, at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, trace.Bundled}},
+			[]settledChunk{{500 * us, 400, trace.Bundled}},
 		},
 		{
 			"two with the usage behind them",
 			[]piece{{a + b + counted, at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}},
 		},
 		{
 			"with an empty chunk behind it",
 			[]piece{{a + finish, at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}},
+			[]settledChunk{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}},
 		},
 		{
 			"with the beginning of the usage behind it",
 			[]piece{{a + counted[:9], at(1, 100*us, 500*us)}},
-			[]want{{500 * us, 400, 0}},
+			[]settledChunk{{500 * us, 400, 0}},
 		},
 		{
 			"with the beginning of the next",
 			[]piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}},
-			[]want{{500 * us, 400, 0}, {900 * us, 0, 0}},
+			[]settledChunk{{500 * us, 400, 0}, {900 * us, 0, 0}},
 		},
-		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
+		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []settledChunk{{500 * us, 400, 0}}},
 		{
 			"a read that the buffer cut", []piece{{
 				a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Drained = false }),
-			}}, []want{{500 * us, 400, 0}},
+			}}, []settledChunk{{500 * us, 400, 0}},
 		},
 		{
 			"its empty line comes later",
 			[]piece{{a[:len(a)-1], at(1, 100*us, 500*us)}, {"\n", at(2, 510*us, 900*us)}},
-			[]want{{500 * us, 0, 0}},
+			[]settledChunk{{500 * us, 0, 0}},
 		},
 		{
 			"a part of a microsecond counts as one",
 			[]piece{{a + b, at(1, 499_999, 501_000)}},
-			[]want{{501_000, 2, 0}, {501_000, 0, trace.Coalesced}},
+			[]settledChunk{{501_000, 2, 0}, {501_000, 0, trace.Coalesced}},
 		},
 		{
 			"a read without a stamp",
 			[]piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Kernel = false })}},
-			[]want{{500 * us, 400, 0}},
+			[]settledChunk{{500 * us, 400, 0}},
 		},
 		{
 			"no stamps at all",
 			[]piece{{a + b, transport.Stamp{At: 500 * us, User: 500 * us, Lo: 500 * us, Seq: 1}}},
-			[]want{{500 * us, 0, 0}, {500 * us, 0, trace.Coalesced}},
+			[]settledChunk{{500 * us, 0, 0}, {500 * us, 0, trace.Coalesced}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var got []want
+			var got []settledChunk
 			for _, c := range taken(t, tt.pieces...).Chunks {
-				got = append(got, want{c.At, c.Slack, c.Kind &^ trace.Text})
+				got = append(got, settledChunk{c.At, c.Slack, c.Kind &^ trace.Text})
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(want{})); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(settledChunk{})); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -310,7 +310,9 @@ func TestDoLimits(t *testing.T) {
 		{"whole request", Config{Timeout: 110 * time.Millisecond}, ErrTimeout, 110 * ms, "piece 0;"},
 		{"idle before the head", Config{Idle: 90 * time.Millisecond}, ErrIdle, 90 * ms, ""},
 		{
-			"idle is pushed back by each arrival", Config{Idle: 101 * time.Millisecond}, nil, 140 * ms,
+			"idle is pushed back by each arrival",
+			Config{Idle: 101 * time.Millisecond},
+			nil, 140 * ms,
 			"piece 0;piece 1;piece 2;",
 		},
 	} {

@@ -29,7 +29,8 @@ func TestAURLMeansTheSameToBothEngines(t *testing.T) {
 				l := memnet.Listen()
 				var addr, host, path string
 				srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter,
-					r *http.Request) {
+					r *http.Request,
+				) {
 					host, path = r.Host, r.RequestURI
 				})}
 				go func() { _ = srv.Serve(l) }()

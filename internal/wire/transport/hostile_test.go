@@ -96,11 +96,13 @@ func TestAFloodOverHTTP2EndsWithTheTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	flood := strings.Repeat(": keep-alive\n\n", 1<<10)
-	s := http.Server{Protocols: new(http.Protocols), WriteTimeout: floodLimit,
+	s := http.Server{
+		Protocols: new(http.Protocols), WriteTimeout: floodLimit,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			for _, err := io.WriteString(w, flood); err == nil; _, err = io.WriteString(w, flood) {
 			}
-		})}
+		}),
+	}
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()

@@ -56,7 +56,8 @@ func TestWhenAPollerIsLazy(t *testing.T) {
 		{"answers are just long enough", load{events: 10 * window, streams: 500, answer: shortAnswer}, true},
 		{"answers are short", load{events: 10 * window, streams: 500, answer: shortAnswer - 1}, false},
 		{
-			"answers are short, with patience", load{events: 10 * window, streams: 500, answer: shortAnswer - 1, patient: true},
+			"answers are short, with patience",
+			load{events: 10 * window, streams: 500, answer: shortAnswer - 1, patient: true},
 			true,
 		},
 		{"answers have not ended yet", load{events: 10 * window, streams: 500}, true},
