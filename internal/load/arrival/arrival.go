@@ -144,7 +144,8 @@ func Poisson(src Source) Process {
 // they even out.
 func Gamma(shape float64, src Source) (Process, error) {
 	if !(shape > 0) || math.IsInf(shape, 1) {
-		return nil, fmt.Errorf("burstiness %v: must be a positive number (1 is Poisson; for even gaps use the regular process)", shape)
+		return nil, fmt.Errorf("burstiness %v: must be a positive number (1 is Poisson; for even gaps use the regular "+
+			"process)", shape)
 	}
 	return gaps(func() float64 { return src.Gamma(shape, 1/shape) }), nil
 }

@@ -45,9 +45,15 @@ func TestSchedules(t *testing.T) {
 		// 0 to 2/s over 4 requests takes 4 s, Λ(t) = t²/4
 		{"linear 0 to 2/s", New(Regular(), Linear{0, 2, 4}), seconds(0, 2, math.Sqrt(8), math.Sqrt(12), 4, 4.5, 5)},
 		// 3 to 1/s over 4 requests takes 2 s, Λ(t) = 3t - t²/2
-		{"linear 3 down to 1/s", New(Regular(), Linear{3, 1, 4}), seconds(0, 3-math.Sqrt(7), 3-math.Sqrt(5), 3-math.Sqrt(3), 2, 3)},
+		{
+			"linear 3 down to 1/s", New(Regular(), Linear{3, 1, 4}),
+			seconds(0, 3-math.Sqrt(7), 3-math.Sqrt(5), 3-math.Sqrt(3), 2, 3),
+		},
 		// 1 to 4/s over 3 requests: g = 1, Λ(t) = e^t - 1, done at ln 4
-		{"exponential 1 to 4/s", New(Regular(), Exponential{1, 4, 3}), seconds(0, math.Log(2), math.Log(3), math.Log(4), math.Log(4)+.25)},
+		{
+			"exponential 1 to 4/s", New(Regular(), Exponential{1, 4, 3}),
+			seconds(0, math.Log(2), math.Log(3), math.Log(4), math.Log(4)+.25),
+		},
 		{"exponential without a slope", New(Regular(), Exponential{2, 2, 3}), seconds(0, .5, 1, 1.5, 2)},
 	} {
 		if diff := cmp.Diff(tt.want, take(tt.s, len(tt.want))); diff != "" {
@@ -64,7 +70,8 @@ func TestReplay(t *testing.T) {
 	if diff := cmp.Diff(seconds(0, .25, .25, 1.5), take(s, 9)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Replay(seconds(1, 3, 2), 1); err == nil || err.Error() != "timestamp 3 (2s) is before the one ahead of it (3s)" {
+	if _, err := Replay(seconds(1, 3, 2), 1); err == nil ||
+		err.Error() != "timestamp 3 (2s) is before the one ahead of it (3s)" {
 		t.Errorf("out of order: %v", err)
 	}
 	for _, speed := range []float64{0, -1, math.NaN(), math.Inf(1)} {

@@ -18,7 +18,10 @@ func TestParseDist(t *testing.T) {
 		{"lognormal(20ms,0.30)", "lognormal(20ms,0.3)", ""},
 		{"exponential(1.5ms)", "exponential(1.5ms)", ""},
 		{"gamma(20ms,1e-1)", "gamma(20ms,0.1)", ""},
-		{"20", "", `value "20" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`},
+		{
+			"20", "",
+			`value "20" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`,
+		},
 		{"-20ms", "", `value "-20ms" is negative`},
 		{"", "", `value "" is not a duration`},
 		{"gama(20ms,0.5)", "", `unknown distribution "gama", did you mean "gamma"?; allowed: `},
@@ -62,7 +65,10 @@ func checkParse(t *testing.T, in, got, want string, err error, wantErr string) {
 }
 
 func FuzzParseDist(f *testing.F) {
-	for _, s := range []string{"20ms", "uniform(10ms,30ms)", "normal(20ms,2ms)", "lognormal(20ms,0.3)", "exponential(1h)", "gamma(20ms,5)", "128", "x(", "uniform(1,6)"} {
+	for _, s := range []string{
+		"20ms", "uniform(10ms,30ms)", "normal(20ms,2ms)", "lognormal(20ms,0.3)", "exponential(1h)", "gamma(20ms,5)", "128",
+		"x(", "uniform(1,6)",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

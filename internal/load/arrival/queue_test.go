@@ -60,7 +60,8 @@ func TestQueueIsInOrder(t *testing.T) {
 				return 1
 			})
 			if q.Len() != len(want) || len(want) > 0 && q.heap[0] != want[0] {
-				t.Fatalf("step %d: %v first of %d, want %v of %d", n, q.heap[:min(1, q.Len())], q.Len(), want[:min(1, len(want))], len(want))
+				t.Fatalf("step %d: %v first of %d, want %v of %d", n, q.heap[:min(1, q.Len())], q.Len(),
+					want[:min(1, len(want))], len(want))
 			}
 		}
 	})

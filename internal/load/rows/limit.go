@@ -16,7 +16,7 @@ const (
 // A rowLimit ends a file that has a longer row than is read, before all of it is in memory.
 type rowLimit struct {
 	file          io.Reader
-	table         bool // whose commas count
+	table         bool // with commas that count
 	most          int
 	bytes, commas int // that are left for the row
 }

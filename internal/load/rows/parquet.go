@@ -152,7 +152,9 @@ func newBranch(node parquet.Node, name string, at place) *branch {
 	if node.Repeated() {
 		at.repetition++
 	}
-	b := &branch{name: name, first: at.column, repeated: node.Repeated(), definition: at.definition, repetition: at.repetition}
+	b := &branch{
+		name: name, first: at.column, repeated: node.Repeated(), definition: at.definition, repetition: at.repetition,
+	}
 	if node.Leaf() {
 		b.columns, b.scalar = 1, scalar(node.Type())
 		return b

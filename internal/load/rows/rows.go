@@ -73,5 +73,6 @@ func FormatOf(name string) (Format, Compression, error) {
 			return s.format, packed, nil
 		}
 	}
-	return "", "", fmt.Errorf("%q: the name must end in .parquet, .json, .jsonl or .csv, the last three optionally with .gz or .zst", name)
+	return "", "", fmt.Errorf("%q: the name must end in .parquet, .json, .jsonl or .csv, the last three optionally "+
+		"with .gz or .zst", name)
 }

@@ -253,7 +253,8 @@ func TestJSONKeepsOrder(t *testing.T) {
 	var into struct {
 		Z string `json:"z"`
 	}
-	if err := row.Decode("tools", &into); err == nil || !strings.Contains(err.Error(), `line 1: column "tools" has another form: field "z" is a JSON number`) {
+	if err := row.Decode("tools", &into); err == nil ||
+		!strings.Contains(err.Error(), `line 1: column "tools" has another form: field "z" is a JSON number`) {
 		t.Error(err)
 	}
 }

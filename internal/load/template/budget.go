@@ -8,7 +8,7 @@ import (
 )
 
 // Work and memory of a rendering have one budget, in bytes. A text is charged for its size
-// before it is made, a search for the length of what is searched, and everything else as a
+// before it is made, a search for the length of the searched value, and everything else as a
 // step:
 //
 //	'ab' * 1000            2000 bytes

@@ -34,7 +34,8 @@ var hostile = []string{
 	"{% set l = range(100000) %}{% for i in l %}{% set x = l|list %}{% endfor %}",
 	"{% set l = 'Ab'*100000 %}{{ ([l]*100000)|sort }}",
 	"{% set l = 'Ab'*100000 %}{% for i in range(100000) %}{% if l|length %}{% endif %}{% endfor %}",
-	"{% set l = 'ab'*100000 %}{% set m = 'ab'*99999 ~ 'ac' %}{% for i in range(100000) %}{% if l == m %}{% endif %}{% endfor %}",
+	"{% set l = 'ab'*100000 %}{% set m = 'ab'*99999 ~ 'ac' %}{% for i in range(100000) %}{% if l == m %}{% endif %}{% " +
+		"endfor %}",
 	"{% set l = 'ab'*100000 %}{% for i in range(100000) %}{% if l.strip(l) %}{% endif %}{% endfor %}",
 	"{% set l = 'ab'*100000 %}{% for i in range(100000) %}{{ {}[l] }}{{ {}|attr(l) }}{% endfor %}",
 	"{% set l = 'ab'*100000 %}{% for i in range(100000) %}{% if 'x'.startswith((l,)*1000) %}{% endif %}{% endfor %}",
@@ -42,12 +43,15 @@ var hostile = []string{
 	"{% for i in range(100000) %}" + strings.Repeat("{% with %}{% endwith %}", 1000) + "{% endfor %}",
 	"{% for i in range(100000) %}{% if " + strings.Repeat("0 or ", 1000) + "0 %}{% endif %}{% endfor %}",
 	"{% set ns = namespace(a=[]) %}{% for i in range(100000) %}{% set ns.a = [ns.a] %}{% endfor %}{{ ns.a }}",
-	"{% set ns = namespace(a=[], b=[]) %}{% for i in range(100000) %}{% set ns.a = [ns.a] %}{% set ns.b = [ns.b] %}{% endfor %}{{ ns.a == ns.b }}",
+	"{% set ns = namespace(a=[], b=[]) %}{% for i in range(100000) %}{% set ns.a = [ns.a] %}{% set ns.b = [ns.b] %}{% " +
+		"endfor %}{{ ns.a == ns.b }}",
 	"{% set ns = namespace(a=3) %}{% for i in range(100000) %}{% set ns.a = ns.a * ns.a %}{% endfor %}",
 	"{% set ns = namespace(a=3) %}{% for i in range(100000) %}{% set ns.a = ns.a ** 4096 %}{% endfor %}",
 	"{% set ns = namespace(a=3) %}{% for i in range(100000) %}{% set ns.a = ns.a + ns.a %}{% endfor %}",
-	"{% set ns = namespace(a={}) %}{% for i in range(100000) %}{% set ns.a = dict(ns.a, x=ns.a.items()|list, y=ns.a) %}{% endfor %}{{ ns.a }}",
-	"{% macro m() %}{% endmacro %}{% set ns = namespace(a=1) %}{% for i in range(100000) %}{% macro n() %}{% endmacro %}{% set ns.a = [ns.a, n] %}{% endfor %}",
+	"{% set ns = namespace(a={}) %}{% for i in range(100000) %}{% set ns.a = dict(ns.a, x=ns.a.items()|list, y=ns.a) " +
+		"%}{% endfor %}{{ ns.a }}",
+	"{% macro m() %}{% endmacro %}{% set ns = namespace(a=1) %}{% for i in range(100000) %}{% macro n() %}{% endmacro " +
+		"%}{% set ns.a = [ns.a, n] %}{% endfor %}",
 	"{% macro m(a) %}{{ a }}{% endmacro %}{% for i in range(100000) %}{{ m('a'*10000) }}{% endfor %}",
 	"{% for i in range(100000) %}{% filter upper %}{{ 'ß'*10000 }}{% endfilter %}{% endfor %}",
 	"{{ strftime_now('%c'*200000) }}",
@@ -75,7 +79,8 @@ func TestEverythingMadeIsCharged(t *testing.T) {
 			text, err = tmpl.render(tmpl.named[defaultName], map[string]value{"x": "abc"}, budget)
 		}
 		runtime.ReadMemStats(&after)
-		made := after.TotalAlloc - before.TotalAlloc + max(after.StackSys, before.StackSys) - before.StackSys // stacks may be given back
+		// stacks may be given back
+		made := after.TotalAlloc - before.TotalAlloc + max(after.StackSys, before.StackSys) - before.StackSys
 		if made > factor*budget+fixed {
 			t.Errorf("%.80q makes %d MiB of a budget of %d KiB", source, made>>20, budget>>10)
 		}
@@ -101,7 +106,8 @@ func TestTheBudgetGrowsWithTheChat(t *testing.T) {
 }
 
 func TestTooLargeATemplateOrChat(t *testing.T) {
-	if _, err := parseOne(strings.Repeat("a", maxSource+1), nil); err == nil || !strings.Contains(err.Error(), "more than 1024 KiB of templates") {
+	if _, err := parseOne(strings.Repeat("a", maxSource+1), nil); err == nil ||
+		!strings.Contains(err.Error(), "more than 1024 KiB of templates") {
 		t.Error(err)
 	}
 	tmpl, err := parseOne("x", nil)
@@ -109,7 +115,8 @@ func TestTooLargeATemplateOrChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
-	if _, err := tmpl.Render(json.RawMessage(deep), Options{}); err == nil || !strings.Contains(err.Error(), "nested more than 1000 levels deep") {
+	if _, err := tmpl.Render(json.RawMessage(deep), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "nested more than 1000 levels deep") {
 		t.Error(err)
 	}
 }
@@ -125,7 +132,8 @@ func TestTheLargestChat(t *testing.T) {
 			t.Fatal(err)
 		}
 		chat := fmt.Sprintf(`[{"role":"user","content":"%s"}]`, strings.Repeat("x", tt.input<<20))
-		if text, err := m.Render(json.RawMessage(chat), Options{}); (err == nil) != tt.good || tt.good && len(text) != tt.output<<20 {
+		if text, err := m.Render(json.RawMessage(chat), Options{}); (err == nil) != tt.good ||
+			tt.good && len(text) != tt.output<<20 {
 			t.Errorf("%+v: %d bytes, %v", tt, len(text), err)
 		}
 	}

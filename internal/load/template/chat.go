@@ -49,7 +49,7 @@ func withReasoning(message *dict) *dict {
 	return made
 }
 
-// objects refuses what is not a list of objects, or nothing.
+// objects refuses a value that is neither a list of objects nor missing.
 func objects(name string, v value) error {
 	l, ok := v.(*list)
 	if v != nil && !ok {

@@ -229,7 +229,7 @@ func (a *arguments) eval(x *run, s *scope) given {
 }
 
 // A function is a filter, a test, a method or a global function: its parameters
-// besides the value it is applied to, and its implementation.
+// in addition to the value it is applied to, and its implementation.
 type function struct {
 	params string // names separated by spaces; those after "=" are optional
 	do     func(x *run, in value, a []value) value

@@ -70,7 +70,7 @@ type run struct {
 	now    func() time.Time
 	line   int
 	depth  int
-	budget int // what is left of it, in bytes
+	budget int // the rest of it, in bytes
 }
 
 // deepestCall limits recursion, for example of macros.

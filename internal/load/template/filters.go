@@ -62,10 +62,12 @@ func init() { // map, select and others look up filters and tests
 			x.failf("%s has no items", typeName(v))
 			return nil
 		}},
-		"dictsort":   {params: "= case_sensitive by reverse", do: dictSort},
-		"default":    {params: "= default_value boolean", do: preset},
-		"d":          {params: "= default_value boolean", do: preset},
-		"attr":       {params: "name", do: func(x *run, v value, a []value) value { return memberOrNot(x, v, x.textOf(a[0])) }},
+		"dictsort": {params: "= case_sensitive by reverse", do: dictSort},
+		"default":  {params: "= default_value boolean", do: preset},
+		"d":        {params: "= default_value boolean", do: preset},
+		"attr": {params: "name", do: func(x *run, v value, a []value) value {
+			return memberOrNot(x, v, x.textOf(a[0]))
+		}},
 		"map":        {all: mapFilter},
 		"select":     {all: selected(false, true)},
 		"reject":     {all: selected(false, false)},

@@ -93,9 +93,11 @@ func (x *run) pour(d *dict, v value) {
 
 // clockLayouts are the conversions of strftime, as layouts of package time.
 var clockLayouts = map[byte]string{
-	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'B': "January", 'b': "Jan", 'h': "Jan", 'A': "Monday", 'a': "Mon",
+	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'B': "January", 'b': "Jan", 'h': "Jan", 'A': "Monday",
+	'a': "Mon",
 	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'j': "002", 'f': "000000", 'Z': "MST", 'z': "-0700",
-	'F': "2006-01-02", 'T': "15:04:05", 'D': "01/02/06", 'R': "15:04", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
+	'F': "2006-01-02", 'T': "15:04:05", 'D': "01/02/06", 'R': "15:04", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06",
+	'X': "15:04:05",
 }
 
 // strftime formats an instant like strftime in the C locale. Python's instant has

@@ -158,18 +158,28 @@ var textMethods map[string]function
 
 func init() { // they refer to each other
 	textMethods = map[string]function{
-		"strip":        trims(strings.TrimFunc),
-		"lstrip":       trims(strings.TrimLeftFunc),
-		"rstrip":       trims(strings.TrimRightFunc),
-		"split":        onText("= sep maxsplit", func(x *run, s string, a []value) value { return x.texts(splitText(x, s, a, false)) }),
-		"rsplit":       onText("= sep maxsplit", func(x *run, s string, a []value) value { return x.texts(splitText(x, s, a, true)) }),
-		"splitlines":   onText("= keepends", func(x *run, s string, a []value) value { return x.texts(lines(x, s, or(x, a[0], false))) }),
-		"partition":    onText("sep", partition(strings.Index, false)),
-		"rpartition":   onText("sep", partition(strings.LastIndex, true)),
-		"startswith":   affix(strings.HasPrefix),
-		"endswith":     affix(strings.HasSuffix),
-		"removeprefix": onText("prefix", func(x *run, s string, a []value) value { return strings.TrimPrefix(s, x.textOf(a[0])) }),
-		"removesuffix": onText("suffix", func(x *run, s string, a []value) value { return strings.TrimSuffix(s, x.textOf(a[0])) }),
+		"strip":  trims(strings.TrimFunc),
+		"lstrip": trims(strings.TrimLeftFunc),
+		"rstrip": trims(strings.TrimRightFunc),
+		"split": onText("= sep maxsplit", func(x *run, s string, a []value) value {
+			return x.texts(splitText(x, s, a, false))
+		}),
+		"rsplit": onText("= sep maxsplit", func(x *run, s string, a []value) value {
+			return x.texts(splitText(x, s, a, true))
+		}),
+		"splitlines": onText("= keepends", func(x *run, s string, a []value) value {
+			return x.texts(lines(x, s, or(x, a[0], false)))
+		}),
+		"partition":  onText("sep", partition(strings.Index, false)),
+		"rpartition": onText("sep", partition(strings.LastIndex, true)),
+		"startswith": affix(strings.HasPrefix),
+		"endswith":   affix(strings.HasSuffix),
+		"removeprefix": onText("prefix", func(x *run, s string, a []value) value {
+			return strings.TrimPrefix(s, x.textOf(a[0]))
+		}),
+		"removesuffix": onText("suffix", func(x *run, s string, a []value) value {
+			return strings.TrimSuffix(s, x.textOf(a[0]))
+		}),
 		"replace": onText("old new = count", func(x *run, s string, a []value) value {
 			return replace(x, s, x.textOf(a[0]), x.textOf(a[1]), or(x, a[2], int64(-1)))
 		}),
@@ -181,7 +191,9 @@ func init() { // they refer to each other
 			}
 			return joined(x, parts, s)
 		}),
-		"count":      onText("part", func(x *run, s string, a []value) value { return int64(strings.Count(s, x.textOf(a[0]))) }),
+		"count": onText("part", func(x *run, s string, a []value) value {
+			return int64(strings.Count(s, x.textOf(a[0])))
+		}),
 		"find":       onText("part", position(strings.Index, false)),
 		"rfind":      onText("part", position(strings.LastIndex, false)),
 		"index":      onText("part", position(strings.Index, true)),
@@ -415,7 +427,8 @@ func titled(s string, inWord func(rune) bool) string {
 
 // isCased reports letters with a case.
 func isCased(r rune) bool {
-	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) || unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)
+	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) ||
+		unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
 // isCase reports whether there are cased letters, all of one case.
@@ -453,5 +466,5 @@ func (x *run) lack(s string, width value) int {
 	return max(0, lack)
 }
 
-// caseCost is what a byte costs whose case changes: many times that of other work.
+// caseCost is the cost of a byte that changes case: many times that of other work.
 const caseCost = 8

@@ -9,7 +9,10 @@ import (
 
 // toJSON is json.dumps() with ensure_ascii off.
 func toJSON(x *run, v value, a []value) value {
-	w := printer{builder: builder{run: x}, json: true, words: jsonWords, ascii: x.truth(either(a[0], false)), item: ", ", key: ": ", sorted: x.truth(either(a[3], false))}
+	w := printer{
+		builder: builder{run: x}, json: true, words: jsonWords, ascii: x.truth(either(a[0], false)), item: ", ", key: ": ",
+		sorted: x.truth(either(a[3], false)),
+	}
 	if by := either(a[1], nil); by != nil {
 		w.item, w.broken = ",", true
 		if text, ok := plain(by); ok {
@@ -38,7 +41,9 @@ type printer struct {
 
 var (
 	pythonWords = map[value]string{nil: "None", true: "True", false: "False"}
-	jsonWords   = map[value]string{nil: "null", true: "true", false: "false", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+	jsonWords   = map[value]string{
+		nil: "null", true: "true", false: "false", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity",
+	}
 )
 
 func (w *printer) write(v value, depth int) {

@@ -10,7 +10,8 @@
 //
 // A prompt that differs by a line break is another prompt, so nothing is guessed:
 // unknown features of a template are refused by name and line, those of Jinja when they are
-// reached, others when the template is loaded. A template that takes too long or too much memory is stopped, since it comes from others.
+// reached, others when the template is loaded. A template that takes too long or too much memory is stopped, since it
+// comes from others.
 package template
 
 import (
@@ -23,7 +24,7 @@ import (
 	"time"
 )
 
-// Options are the arguments of apply_chat_template besides the messages.
+// Options are the arguments of apply_chat_template other than the messages.
 type Options struct {
 	GenerationPrompt bool                       // end with the beginning of the answer
 	Tools            json.RawMessage            // an array, or nil
@@ -104,7 +105,8 @@ func (t *Template) choose(tools bool) (block, error) {
 	if body, ok := t.named[defaultName]; ok {
 		return body, nil
 	}
-	return nil, fmt.Errorf("the model has the chat templates %s, but no default", strings.Join(slices.Sorted(maps.Keys(t.named)), ", "))
+	return nil, fmt.Errorf("the model has the chat templates %s, but no default",
+		strings.Join(slices.Sorted(maps.Keys(t.named)), ", "))
 }
 
 // variables are the variables of a template, and their size in bytes of JSON.

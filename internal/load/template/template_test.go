@@ -145,8 +145,14 @@ func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 		{"{% set a = [] %}{{ a.append(1) }}", "line 1: .append() modifies a list, which templates must not do"},
 		{"{{ strftime_now('%Q') }}", "the conversion %Q of a date is not supported"},
 		{"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "calls and operations are nested more than"},
-		{"{% set ns = namespace(a='x') %}{% for i in range(99) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}", "exceeds the limit for rendering a chat"},
-		{"{% set ns = namespace(a=[1]) %}{% for i in range(99) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}", "exceeds the limit for rendering a chat"},
+		{
+			"{% set ns = namespace(a='x') %}{% for i in range(99) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}",
+			"exceeds the limit for rendering a chat",
+		},
+		{
+			"{% set ns = namespace(a=[1]) %}{% for i in range(99) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}",
+			"exceeds the limit for rendering a chat",
+		},
 		{"{{ 'a' * 999999999999 }}", "exceeds the limit for rendering a chat"},
 		{"{{ 2 ** 99999999 }}", "is too large"},
 	} {
@@ -154,7 +160,8 @@ func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tmpl.Render(json.RawMessage(`[{"content":"x"}]`), Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := tmpl.Render(json.RawMessage(`[{"content":"x"}]`), Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.source, err, c.want)
 		}
 	}
@@ -166,14 +173,16 @@ func TestMessagesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, messages := range []string{"", "[]", "{}", "[1] 2", "[1]", `[{}, "x"]`, "[", "null"} {
-		if text, err := tmpl.Render(json.RawMessage(messages), Options{}); err == nil || !strings.Contains(err.Error(), "messages") {
+		if text, err := tmpl.Render(json.RawMessage(messages), Options{}); err == nil ||
+			!strings.Contains(err.Error(), "messages") {
 			t.Errorf("%q gives %q, %v", messages, text, err)
 		}
 	}
 }
 
 func TestWhereATemplateIsFound(t *testing.T) {
-	config := `{"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null, "add_bos_token": true,
+	config := `{"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null,
+		"add_bos_token": true,
 		"extra_special_tokens": {"image_token": "<i>"}, "chat_template": `
 	vars := `{{ bos_token }}{{ eos_token }}{{ pad_token }}{{ image_token }}{{ add_bos_token }}`
 	named := `[{"name": "default", "template": "plain"}, {"name": "tool_use", "template": "tools {{ tools|length }}"}]}`
@@ -182,18 +191,33 @@ func TestWhereATemplateIsFound(t *testing.T) {
 		text, tools string // without and with tools
 		err         string
 	}{
-		"config":     {map[string]string{"tokenizer_config.json": config + `"` + vars + `"}`}, "<s></s><i>", "<s></s><i>", ""},
-		"list":       {map[string]string{"tokenizer_config.json": config + named}, "plain", "tools 1", ""},
-		"file":       {map[string]string{"tokenizer_config.json": config + `"no"}`, "chat_template.jinja": vars}, "<s></s><i>", "<s></s><i>", ""},
-		"json":       {map[string]string{"chat_template.json": `{"chat_template": "j"}`}, "j", "j", ""},
-		"additional": {map[string]string{"chat_template.jinja": "p", "additional_chat_templates/tool_use.jinja": "t"}, "p", "t", ""},
-		"none":       {map[string]string{"tokenizer_config.json": config + `null}`}, "", "", "no chat template"},
-		"nothing":    {map[string]string{"x": ""}, "", "", "no chat template"},
-		"broken":     {map[string]string{"tokenizer_config.json": "{"}, "", "", "tokenizer_config.json: "},
-		"mistaken":   {map[string]string{"chat_template.jinja": "{{"}, "", "", "chat template default: line 1: "},
-		"wrong":      {map[string]string{"tokenizer_config.json": config + `3}`}, "", "", "chat_template: neither a text nor a list"},
-		"nameless":   {map[string]string{"tokenizer_config.json": config + `[{"template": "x"}]}`}, "", "", "lacks name or template"},
-		"no default": {map[string]string{"tokenizer_config.json": config + `[{"name": "rag", "template": "x"}, {"name": "tool_use", "template": "t"}]}`}, "", "t", "but no default"},
+		"config": {
+			map[string]string{"tokenizer_config.json": config + `"` + vars + `"}`}, "<s></s><i>", "<s></s><i>", "",
+		},
+		"list": {map[string]string{"tokenizer_config.json": config + named}, "plain", "tools 1", ""},
+		"file": {
+			map[string]string{"tokenizer_config.json": config + `"no"}`, "chat_template.jinja": vars},
+			"<s></s><i>",
+			"<s></s><i>", "",
+		},
+		"json": {map[string]string{"chat_template.json": `{"chat_template": "j"}`}, "j", "j", ""},
+		"additional": {
+			map[string]string{"chat_template.jinja": "p", "additional_chat_templates/tool_use.jinja": "t"}, "p", "t", "",
+		},
+		"none":     {map[string]string{"tokenizer_config.json": config + `null}`}, "", "", "no chat template"},
+		"nothing":  {map[string]string{"x": ""}, "", "", "no chat template"},
+		"broken":   {map[string]string{"tokenizer_config.json": "{"}, "", "", "tokenizer_config.json: "},
+		"mistaken": {map[string]string{"chat_template.jinja": "{{"}, "", "", "chat template default: line 1: "},
+		"wrong": {
+			map[string]string{"tokenizer_config.json": config + `3}`}, "", "", "chat_template: neither a text nor a list",
+		},
+		"nameless": {
+			map[string]string{"tokenizer_config.json": config + `[{"template": "x"}]}`}, "", "", "lacks name or template",
+		},
+		"no default": {
+			map[string]string{"tokenizer_config.json": config +
+				`[{"name": "rag", "template": "x"}, {"name": "tool_use", "template": "t"}]}`}, "", "t", "but no default",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fstest.MapFS{}
@@ -247,7 +271,8 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		vars, _, err := variables(json.RawMessage(messages), Options{Tools: json.RawMessage(`[{"function":{"name":"f"}}]`), Arguments: g.Values})
+		vars, _, err := variables(json.RawMessage(messages),
+			Options{Tools: json.RawMessage(`[{"function":{"name":"f"}}]`), Arguments: g.Values})
 		if err != nil {
 			return
 		}
@@ -280,8 +305,10 @@ func TestToolsAndDocumentsThatAreNone(t *testing.T) {
 	}
 	for raw, want := range map[string]string{`[]`: "0", `[{}]`: "1", `{}`: "", `[1]`: "", `"x"`: ""} {
 		for name, o := range map[string]Options{
-			"tools":     {Tools: json.RawMessage(raw)},
-			"documents": {Tools: json.RawMessage(`[{}]`), Arguments: map[string]json.RawMessage{"documents": json.RawMessage(raw)}},
+			"tools": {Tools: json.RawMessage(raw)},
+			"documents": {
+				Tools: json.RawMessage(`[{}]`), Arguments: map[string]json.RawMessage{"documents": json.RawMessage(raw)},
+			},
 		} {
 			text, err := tmpl.Render(json.RawMessage(`[{}]`), o)
 			if want == "" && (err == nil || !strings.Contains(err.Error(), name)) || want != "" && err != nil {

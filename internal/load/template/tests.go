@@ -46,7 +46,9 @@ func init() {
 		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", "<": "<", "lt": "<", "lessthan": "<",
 		"<=": "<=", "le": "<=", ">": ">", "gt": ">", "greaterthan": ">", ">=": ">=", "ge": ">=", "in": "in",
 	} {
-		tests[name] = function{params: "other", do: func(x *run, v value, a []value) value { return x.compare(operator, v, a[0]) }}
+		tests[name] = function{
+			params: "other", do: func(x *run, v value, a []value) value { return x.compare(operator, v, a[0]) },
+		}
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 // benchTexts repeat little enough to use the word cache realistically.
 var benchTexts = map[string]string{
 	"english": strings.Repeat("The quick brown fox, it's said, jumps over 1234 lazy dogs!\n  return x + 1\n", 200),
-	"mixed":   strings.Repeat("快速的棕色狐狸跳过了懒狗。Это просто текст, 2024 год. Größe é 🙂 ", 200),
+	"mixed": strings.Repeat("快速的棕色狐狸跳过了懒狗。Это просто текст, 2024 год. "+
+		"Größe é 🙂 ", 200),
 }
 
 func BenchmarkEncode(b *testing.B) {

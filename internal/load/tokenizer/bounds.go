@@ -38,7 +38,7 @@ func most(n int) int { return maxGrowthOfAll + maxGrowth*n }
 // ErrTooSlow means that a regular expression of a tokenizer took longer than slowestMatch.
 var ErrTooSlow = fmt.Errorf("a regular expression of the tokenizer takes more than %v for one match", slowestMatch)
 
-// slowestMatch is how long one match of a repeated group may take, whose steps can double with
+// slowestMatch is how long one match of a repeated group may take: its steps can double with
 // each character, as in (a+)+b and (a|a)*b. Hugging Face gives up after ten million steps,
 // which take less than a second.
 const slowestMatch = 3 * time.Second
@@ -54,7 +54,7 @@ func (t *Tokenizer) Err() error {
 
 func (t *Tokenizer) fail(err error) { t.failed.CompareAndSwap(nil, &err) }
 
-// slow ends a text at whose matching slowestMatch was exceeded.
+// slow ends a text that took longer than slowestMatch to match.
 func (t *Tokenizer) slow() {
 	failed := recover()
 	err, _ := failed.(error)

@@ -12,7 +12,8 @@ import (
 
 // hostileFile is a tokenizer.json around some of its fields.
 func hostileFile(fields string) string {
-	return `{"version": "1.0", ` + fields + `, "model": {"type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]"}}`
+	return `{"version": "1.0", ` + fields +
+		`, "model": {"type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]"}}`
 }
 
 // sequence is a Sequence of n times a member.
@@ -33,16 +34,40 @@ func TestFilesBeyondTheBoundsAreRefused(t *testing.T) {
 	long := strings.Repeat("x", maxToken+1)
 	many := strings.TrimSuffix(strings.Repeat("1, ", maxAround+1), ", ")
 	for _, c := range []struct{ name, file, want string }{
-		{"stages", hostileFile(`"normalizer": ` + sequence("normalizers", `{"type": "NFC"}`, 65)), "normalizer has 65 stages; at most 64"},
+		{
+			"stages", hostileFile(`"normalizer": ` + sequence("normalizers", `{"type": "NFC"}`, 65)),
+			"normalizer has 65 stages; at most 64",
+		},
 		{"nesting", hostileFile(`"normalizer": ` + nested("normalizers", 9)), "nested more than 8 deep"},
-		{"deep nesting", hostileFile(`"normalizer": ` + nested("normalizers", 1000)), "more than 200 brackets are open at once"},
-		{"doubling", hostileFile(`"pre_tokenizer": ` + sequence("pretokenizers", `{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}`, 3)), "3 stages ByteLevel"},
-		{"decoder", hostileFile(`"decoder": {"type": "Replace", "pattern": {"String": "a"}, "content": "` + long + `"}`), "longer than 16 bytes"},
-		{"ids around", hostileFile(`"post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
-			"special_tokens": {"x": {"id": "x", "ids": [` + many + `], "tokens": []}}}`), "more than 1024 tokens around"},
+		{
+			"deep nesting", hostileFile(`"normalizer": ` + nested("normalizers", 1000)),
+			"more than 200 brackets are open at once",
+		},
+		{
+			"doubling", hostileFile(`"pre_tokenizer": ` +
+				sequence("pretokenizers",
+					`{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}`, 3)),
+			"3 stages ByteLevel",
+		},
+		{
+			"decoder", hostileFile(`"decoder": {"type": "Replace", "pattern": {"String": "a"}, "content": "` + long + `"}`),
+			"longer than 16 bytes",
+		},
+		{
+			"ids around",
+			hostileFile(`"post_processor": {"type": "TemplateProcessing", "pair": [],
+			"single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+			"special_tokens": {"x": {"id": "x", "ids": [` + many + `], "tokens": []}}}`), "more than 1024 tokens around",
+		},
 		{"token", strings.Replace(hostileFile(`"decoder": null`), `"a": 0`, `"`+long+`": 0`, 1), "is longer than 4096 bytes"},
-		{"added token", hostileFile(`"added_tokens": [{"id": 5, "content": "` + long + `", "normalized": false}]`), "is longer than 4096 bytes"},
-		{"grown token", hostileFile(`"added_tokens": [{"id": 5, "content": "aaaa", "normalized": true}], "normalizer": ` + replaces(strings.Repeat("a", 1000), 3)), "more than 8 times as long"},
+		{
+			"added token", hostileFile(`"added_tokens": [{"id": 5, "content": "` + long + `", "normalized": false}]`),
+			"is longer than 4096 bytes",
+		},
+		{
+			"grown token", hostileFile(`"added_tokens": [{"id": 5, "content": "aaaa", "normalized": true}], "normalizer": ` +
+				replaces(strings.Repeat("a", 1000), 3)), "more than 8 times as long",
+		},
 	} {
 		if _, err := Parse([]byte(c.file), nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %.200v, want %q", c.name, err, c.want)
@@ -84,7 +109,7 @@ func TestTextsThatGrow(t *testing.T) {
 	}
 }
 
-// TestTextsThatGrowInParts has a text whose parts are small and together are not.
+// TestTextsThatGrowInParts has a text of small parts and a large sum.
 func TestTextsThatGrowInParts(t *testing.T) {
 	tok, err := Parse([]byte(hostileFile(`"added_tokens": [{"id": 5, "content": "|", "normalized": false}],
 		"normalizer": `+replaces(strings.Repeat("a", 100_000), 1))), nil)
@@ -119,7 +144,8 @@ func TestSpaceIsStrippedOnce(t *testing.T) {
 
 func TestDecoderThatGrows(t *testing.T) {
 	stage := `{"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaaaaaaaaaa"}`
-	file := hostileFile(`"decoder": ` + sequence("decoders", `{"type": "Fuse"}, `+strings.TrimSuffix(strings.Repeat(stage+", ", 20), ", "), 1))
+	file := hostileFile(`"decoder": ` + sequence("decoders", `{"type": "Fuse"}, `+
+		strings.TrimSuffix(strings.Repeat(stage+", ", 20), ", "), 1))
 	tok, err := Parse([]byte(file), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +153,8 @@ func TestDecoderThatGrows(t *testing.T) {
 	if text := tok.Decode(make([]int32, 10_000), false); len(text) > most(10_000) || tok.Err() == nil {
 		t.Errorf("%d bytes, %v", len(text), tok.Err())
 	}
-	if _, err := Parse([]byte(strings.Replace(file, `{"type": "Fuse"}, `, "", 1)), nil); err == nil || !strings.Contains(err.Error(), "is longer than 65536 bytes") {
+	if _, err := Parse([]byte(strings.Replace(file, `{"type": "Fuse"}, `, "", 1)), nil); err == nil ||
+		!strings.Contains(err.Error(), "is longer than 65536 bytes") {
 		t.Error(err)
 	}
 }

@@ -75,7 +75,7 @@ func classItems(table *unicode.RangeTable) string {
 	return b.String()
 }
 
-// property parses a category or script, whose names begin with a capital.
+// property parses a category or script; their names begin with a capital.
 func (t *translator) property() string {
 	stop := slices.Index(t.in, '}')
 	if t.peek(0) != '{' || stop < 0 {

@@ -102,13 +102,14 @@ func (d tokenDecoder) decode(texts []string) []string {
 var decoderKinds = parsers[decoder]{
 	"BPEDecoder":   settings(suffixJSON{}, suffixJSON.decoder),
 	"ByteFallback": plain[decoder](byteFallback{}),
-	"ByteLevel":    settings(byteLevelJSON{}, func(byteLevelJSON, string) (decoder, error) { return byteLevelDecoder{}, nil }),
-	"CTC":          settings(ctc{}, ctc.decoder),
-	"Fuse":         plain[decoder](joined("")),
-	"Metaspace":    parseMetaspaceDecoder,
-	"Replace":      settings(replaceJSON{}, replaceJSON.decoder),
-	"Strip":        settings(stripTokenJSON{}, stripTokenJSON.decoder),
-	"WordPiece":    settings(wordPieceDecoderJSON{}, wordPieceDecoderJSON.decoder),
+	"ByteLevel": settings(byteLevelJSON{},
+		func(byteLevelJSON, string) (decoder, error) { return byteLevelDecoder{}, nil }),
+	"CTC":       settings(ctc{}, ctc.decoder),
+	"Fuse":      plain[decoder](joined("")),
+	"Metaspace": parseMetaspaceDecoder,
+	"Replace":   settings(replaceJSON{}, replaceJSON.decoder),
+	"Strip":     settings(stripTokenJSON{}, stripTokenJSON.decoder),
+	"WordPiece": settings(wordPieceDecoderJSON{}, wordPieceDecoderJSON.decoder),
 }
 
 func parseMetaspaceDecoder(raw json.RawMessage, field string) (decoder, error) {

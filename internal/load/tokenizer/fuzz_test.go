@@ -53,7 +53,9 @@ func FuzzEncode(f *testing.F) {
 // survives, except that metaspaces become spaces.
 func FuzzFallbackRoundTrip(f *testing.F) {
 	llama, mistral, gemma := loadKind(f, "llama2"), loadKind(f, "mistral"), loadKind(f, "gemma")
-	for _, text := range []string{"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b"} {
+	for _, text := range []string{
+		"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -78,21 +80,27 @@ var smallFiles = []string{
 	smallFile,
 	`{"version":"1.0","added_tokens":[{"id":1,"content":"<s>","special":true,"normalized":true}],
 "normalizer":{"type":"Sequence","normalizers":[{"type":"Precompiled","precompiled_charsmap":"CAAAAAAAAAAAAAAAQQA="},
- {"type":"Strip","strip_left":true,"strip_right":true},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":"▁"},{"type":"Nmt"}]},
+ {"type":"Strip","strip_left":true,"strip_right":true},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":"▁"},
+{"type":"Nmt"}]},
 "pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":true},
 "post_processor":{"type":"BertProcessing","sep":["</s>",1],"cls":["<s>",0]},
 "decoder":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"},
 "model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["<unk>",0],["a",-1.5],["▁a",-2],["<0xFF>",-3]]}}`,
-	`{"version":"1.0","normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true},
+	`{"version":"1.0","normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,
+"strip_accents":null,"lowercase":true},
 "pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"BertPreTokenizer"},{"type":"FixedLength","length":2}]},
 "decoder":{"type":"WordPiece","prefix":"##","cleanup":true},
-"model":{"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":9,"vocab":{"?":0,"a":1,"##b":2}}}`,
+"model":{"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":9,
+"vocab":{"?":0,"a":1,"##b":2}}}`,
 	`{"version":"1.0","normalizer":{"type":"Prepend","prepend":"▁"},
-"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},{"type":"Fuse"},
+"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},
+{"type":"ByteFallback"},{"type":"Fuse"},
  {"type":"Strip","content":" ","start":1,"stop":0},{"type":"BPEDecoder","suffix":"</w>"}]},
-"model":{"type":"BPE","unk_token":"?","fuse_unk":true,"byte_fallback":true,"continuing_subword_prefix":"#","end_of_word_suffix":"</w>",
+"model":{"type":"BPE","unk_token":"?","fuse_unk":true,"byte_fallback":true,"continuing_subword_prefix":"#",
+"end_of_word_suffix":"</w>",
  "vocab":{"?":0,"a":1,"#b":2,"ab":3,"#b</w>":4,"▁":5},"merges":[["a","#b"]]}}`,
-	`{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"decoder":{"type":"CTC","pad_token":"a","word_delimiter_token":"b","cleanup":true},
+	`{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"decoder":{"type":"CTC","pad_token":"a",
+"word_delimiter_token":"b","cleanup":true},
 "model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"a":1}}}`,
 }
 
@@ -102,7 +110,8 @@ const smallFile = `{"version":"1.0","added_tokens":[{"id":2,"content":"<s>","lst
 "pre_tokenizer":{"type":"Sequence","pretokenizers":[
  {"type":"Split","pattern":{"Regex":"(?i:'s)|\\s+(?!\\S)|\\p{L}{1,3}"},"behavior":"MergedWithNext","invert":true},
  {"type":"ByteLevel","add_prefix_space":true,"use_regex":true}]},
-"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"s","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],
+"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"s","type_id":0}},
+{"Sequence":{"id":"A","type_id":0}}],
  "special_tokens":{"s":{"id":"s","ids":[2],"tokens":["<s>"]}}},
 "decoder":{"type":"ByteLevel"},
 "model":{"type":"BPE","ignore_merges":true,"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`

@@ -20,7 +20,7 @@ import (
 // The files under testdata/kinds are written by testdata/make_kinds.py with
 // tokenizers 0.23.3.
 
-// otherKinds are those besides the byte-level ones of kinds.
+// otherKinds are those that are not byte-level, as kinds are.
 var otherKinds = []string{
 	"llama2", "mistral", "gemma", "words_bpe", "gpt1", "clip", "prefix_bpe",
 	"t5", "xlmr", "albert", "unigram_bytes", "bert", "bert_cased", "word_level",

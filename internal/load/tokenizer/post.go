@@ -32,7 +32,8 @@ func parsePostProcessor(raw json.RawMessage) (prefix, suffix []int32, err error)
 		return nil, nil, fmt.Errorf("%s: a second template is not supported", adding[1].field)
 	}
 	if n := len(adding[0].prefix) + len(adding[0].suffix); n > maxAround {
-		return nil, nil, fmt.Errorf("%s puts %d tokens around a text; at most %d are supported", adding[0].field, n, maxAround)
+		return nil, nil, fmt.Errorf("%s puts %d tokens around a text; at most %d are supported", adding[0].field,
+			n, maxAround)
 	}
 	return adding[0].prefix, adding[0].suffix, nil
 }

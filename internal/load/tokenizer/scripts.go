@@ -1,7 +1,7 @@
 package tokenizer
 
 // unicodeScripts splits where the script changes. Spaces and unassigned characters go with
-// what is before them; at the beginning of a text they are dropped, as by the library.
+// the character before them; at the beginning of a text they are dropped, as by the library.
 type unicodeScripts struct{}
 
 func (unicodeScripts) split(dst []string, text string, s *scratch) []string {

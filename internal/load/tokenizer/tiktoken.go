@@ -49,7 +49,8 @@ const llama3BOS = "<|begin_of_text|>"
 
 var (
 	cl100kSpecials = map[int32]string{
-		100257: "<|endoftext|>", 100258: "<|fim_prefix|>", 100259: "<|fim_middle|>", 100260: "<|fim_suffix|>", 100276: "<|endofprompt|>",
+		100257: "<|endoftext|>", 100258: "<|fim_prefix|>", 100259: "<|fim_middle|>", 100260: "<|fim_suffix|>",
+		100276: "<|endofprompt|>",
 	}
 	o200kSpecials = map[int32]string{199999: "<|endoftext|>", 200018: "<|endofprompt|>"}
 )
@@ -57,7 +58,8 @@ var (
 // harmonySpecials are those of gpt-oss.
 func harmonySpecials() map[int32]string {
 	named := map[int32]string{
-		199998: "<|startoftext|>", 199999: "<|endoftext|>", 200002: "<|return|>", 200003: "<|constrain|>", 200005: "<|channel|>", 200006: "<|start|>",
+		199998: "<|startoftext|>", 199999: "<|endoftext|>", 200002: "<|return|>", 200003: "<|constrain|>",
+		200005: "<|channel|>", 200006: "<|start|>",
 		200007: "<|end|>", 200008: "<|message|>", 200012: "<|call|>", 200018: "<|endofprompt|>",
 	}
 	for id := int32(200000); id < 201088; id++ {
@@ -98,7 +100,8 @@ func kimiSpecials(ranks int, c *config) (map[int32]addedToken, error) {
 	}
 	for id, tok := range c.byID {
 		if _, ok := tokens[id]; !ok {
-			return nil, fmt.Errorf("%s: added_tokens_decoder.%d: Kimi's special tokens are %d to %d", configName, id, ranks, ranks+255)
+			return nil, fmt.Errorf("%s: added_tokens_decoder.%d: Kimi's special tokens are %d to %d", configName, id,
+				ranks, ranks+255)
 		}
 		tokens[id] = addedToken{Content: tok.Content, Special: tok.Special}
 	}
@@ -161,7 +164,8 @@ func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 		return e, nil
 	}
 	if c == nil {
-		return encoding{}, fmt.Errorf("%s: neither its name nor a %s next to it says how text is split into words", name, configName)
+		return encoding{}, fmt.Errorf("%s: neither its name nor a %s next to it says how text is split into words", name,
+			configName)
 	}
 	var file struct {
 		Class string `json:"tokenizer_class"`
@@ -177,7 +181,9 @@ func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 			return encodings["llama3"], nil
 		}
 	}
-	return encoding{}, fmt.Errorf("%s: %w", configName, refuse("tokenizer_class", file.Class, "for tiktoken files, only QWenTokenizer, TikTokenTokenizer of Kimi, ChatGLM4Tokenizer and those of Llama 3 are"))
+	return encoding{}, fmt.Errorf("%s: %w", configName,
+		refuse("tokenizer_class", file.Class,
+			"for tiktoken files, only QWenTokenizer, TikTokenTokenizer of Kimi, ChatGLM4Tokenizer and those of Llama 3 are"))
 }
 
 // parseRanks parses the lines of a tiktoken file.

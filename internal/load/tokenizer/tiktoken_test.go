@@ -81,7 +81,8 @@ func tinyRanks() string {
 	for i := range 256 {
 		fmt.Fprintf(&b, "%s %d\n", base64.StdEncoding.EncodeToString([]byte{byte(i)}), i)
 	}
-	fmt.Fprintf(&b, "%s 256\n%s 257\n", base64.StdEncoding.EncodeToString([]byte("he")), base64.StdEncoding.EncodeToString([]byte("hell")))
+	fmt.Fprintf(&b, "%s 256\n%s 257\n", base64.StdEncoding.EncodeToString([]byte("he")),
+		base64.StdEncoding.EncodeToString([]byte("hell")))
 	return b.String()
 }
 
@@ -97,7 +98,10 @@ func TestEncodingsOfModels(t *testing.T) {
 		size  int
 	}{
 		"Kimi": {
-			map[string]string{"tiktoken.model": tinyRanks(), "tokenizer_config.json": config("TikTokenTokenizer", `"258": {"content": "[BOS]", "special": true}`)},
+			map[string]string{
+				"tiktoken.model": tinyRanks(), "tokenizer_config.json": config("TikTokenTokenizer",
+					`"258": {"content": "[BOS]", "special": true}`),
+			},
 			".", "[BOS]he<|reserved_token_513|>",
 			[]int32{258, 256, 513},
 			514,
@@ -109,20 +113,38 @@ func TestEncodingsOfModels(t *testing.T) {
 			466,
 		},
 		"GLM-4": {
-			map[string]string{"tokenizer.model": tinyRanks(), "tokenizer_config.json": config("ChatGLM4Tokenizer", `"300": {"content": "[gMASK]"}, "301": {"content": "<sop>"}`)},
+			map[string]string{
+				"tokenizer.model": tinyRanks(), "tokenizer_config.json": config("ChatGLM4Tokenizer",
+					`"300": {"content": "[gMASK]"}, "301": {"content": "<sop>"}`),
+			},
 			".", "he[gMASK]",
 			[]int32{300, 301, 256, 300},
 			258,
 		},
 		"Llama 3": {
-			map[string]string{"tokenizer.model": tinyRanks(), "tokenizer_config.json": config("PreTrainedTokenizerFast", `"300": {"content": "<|begin_of_text|>", "special": true}`)},
+			map[string]string{
+				"tokenizer.model": tinyRanks(), "tokenizer_config.json": config("PreTrainedTokenizerFast",
+					`"300": {"content": "<|begin_of_text|>", "special": true}`),
+			},
 			"tokenizer.model", "he",
 			[]int32{300, 256},
 			258,
 		},
-		"cl100k":                   {map[string]string{"cl100k_base.tiktoken": tinyRanks()}, "cl100k_base.tiktoken", "he<|endofprompt|>", []int32{256, 100276}, 258},
-		"gpt-oss":                  {map[string]string{"o200k_harmony.tiktoken": tinyRanks()}, ".", "<|start|>he<|reserved_201087|>", []int32{200006, 256, 201087}, 258},
-		"a whole word comes first": {map[string]string{"r50k_base.tiktoken": tinyRanks()}, ".", "hell hello", []int32{257, 32, 256, 108, 108, 111}, 258},
+		"cl100k": {
+			map[string]string{"cl100k_base.tiktoken": tinyRanks()},
+			"cl100k_base.tiktoken", "he<|endofprompt|>",
+			[]int32{256, 100276},
+			258,
+		},
+		"gpt-oss": {
+			map[string]string{"o200k_harmony.tiktoken": tinyRanks()},
+			".", "<|start|>he<|reserved_201087|>",
+			[]int32{200006, 256, 201087},
+			258,
+		},
+		"a whole word comes first": {
+			map[string]string{"r50k_base.tiktoken": tinyRanks()}, ".", "hell hello", []int32{257, 32, 256, 108, 108, 111}, 258,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fstest.MapFS{}
@@ -150,17 +172,30 @@ func TestTiktokenFilesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, ranks, config, want string
 	}{
-		"no encoding":   {"x.tiktoken", tinyRanks(), "", "x.tiktoken: neither its name nor a tokenizer_config.json"},
-		"a class":       {"x.tiktoken", tinyRanks(), `{"tokenizer_class": "NewTokenizer"}`, `tokenizer_class "NewTokenizer" is not supported (for tiktoken files, only QWenTokenizer`},
-		"no bytes":      {"r50k_base.tiktoken", "YQ== 0\n", "", "r50k_base.tiktoken: the file has no token for the single byte 0x0"},
-		"no base64":     {"r50k_base.tiktoken", "YQ== 0\n!! 1\n", "", `line 2: "!!" is not base64`},
-		"no rank":       {"r50k_base.tiktoken", "YQ== x\n", "", `line 1: "x" is not a rank`},
-		"one field":     {"r50k_base.tiktoken", "\nYQ==\n", "", "line 2: not a token and its rank"},
-		"twice":         {"r50k_base.tiktoken", "YQ== 0\nYQ== 1\n", "", `line 2: duplicate token "a"`},
-		"shared":        {"r50k_base.tiktoken", "YQ== 0\nYg== 0\n", "", "share id 0"},
-		"no prefix":     {"tokenizer.model", tinyRanks(), `{"tokenizer_class": "ChatGLM4Tokenizer"}`, "has no token [gMASK]"},
-		"low id":        {"tokenizer.model", tinyRanks(), `{"tokenizer_class": "ChatGLM4Tokenizer", "added_tokens_decoder": {"3": {"content": "[gMASK]"}}}`, "has the id of another token"},
-		"far id":        {"tiktoken.model", tinyRanks(), `{"tokenizer_class": "TikTokenTokenizer", "added_tokens_decoder": {"600": {"content": "x"}}}`, "Kimi's special tokens are 258 to 513"},
+		"no encoding": {"x.tiktoken", tinyRanks(), "", "x.tiktoken: neither its name nor a tokenizer_config.json"},
+		"a class": {
+			"x.tiktoken", tinyRanks(), `{"tokenizer_class": "NewTokenizer"}`,
+			`tokenizer_class "NewTokenizer" is not supported (for tiktoken files, only QWenTokenizer`,
+		},
+		"no bytes": {
+			"r50k_base.tiktoken", "YQ== 0\n", "", "r50k_base.tiktoken: the file has no token for the single byte 0x0",
+		},
+		"no base64": {"r50k_base.tiktoken", "YQ== 0\n!! 1\n", "", `line 2: "!!" is not base64`},
+		"no rank":   {"r50k_base.tiktoken", "YQ== x\n", "", `line 1: "x" is not a rank`},
+		"one field": {"r50k_base.tiktoken", "\nYQ==\n", "", "line 2: not a token and its rank"},
+		"twice":     {"r50k_base.tiktoken", "YQ== 0\nYQ== 1\n", "", `line 2: duplicate token "a"`},
+		"shared":    {"r50k_base.tiktoken", "YQ== 0\nYg== 0\n", "", "share id 0"},
+		"no prefix": {"tokenizer.model", tinyRanks(), `{"tokenizer_class": "ChatGLM4Tokenizer"}`, "has no token [gMASK]"},
+		"low id": {
+			"tokenizer.model", tinyRanks(),
+			`{"tokenizer_class": "ChatGLM4Tokenizer", "added_tokens_decoder": {"3": {"content": "[gMASK]"}}}`,
+			"has the id of another token",
+		},
+		"far id": {
+			"tiktoken.model", tinyRanks(),
+			`{"tokenizer_class": "TikTokenTokenizer", "added_tokens_decoder": {"600": {"content": "x"}}}`,
+			"Kimi's special tokens are 258 to 513",
+		},
 		"SentencePiece": {"tokenizer.model", "\x0a\x0e\x0a\x05<unk>", `{}`, "is a SentencePiece model"},
 	} {
 		t.Run(name, func(t *testing.T) {

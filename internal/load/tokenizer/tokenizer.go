@@ -19,7 +19,7 @@
 //
 // Decoders do the reverse. A prompt length that is off by a token silently distorts
 // a benchmark, so there is no approximation: unknown content of the file is refused
-// by name. The package follows tokenizers 0.23, whose characters package ucd knows.
+// by name. The package follows tokenizers 0.23; package ucd has its character properties.
 //
 // Truncation and padding in the file are ignored, since Hugging Face transformers
 // turns both off when it counts tokens.

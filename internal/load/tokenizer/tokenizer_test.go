@@ -122,62 +122,134 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
+var refusals = []struct{ field, value, want string }{
+	{"version", `"2.0"`, `tokenizer.json: version "2.0" is not supported (1.0 is)`},
+	{"model", `{"type":"Unigram","vocab":[]}`, `tokenizer.json: model.unk_id null is not supported`},
+	{"model", `{"vocab":{"a":0}}`, `model.type "" is not supported`},
+	{"model", `null`, `model null is not supported`},
+	{"model", `{"type":"BPE"}`, `model: vocab or merges is missing`},
+	{"model", `{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`, `model.dropout 0.1 is not supported`},
+	{
+		"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`,
+		`model.unk_token "?" is not supported (it is not in model.vocab)`,
+	},
+	{
+		"model", `{"type":"SentencePiece"}`,
+		`model.type "SentencePiece" is not supported (only BPE, Unigram, WordPiece and WordLevel are)`,
+	},
+	{
+		"model", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`,
+		`model.unk_id 1 is not supported (it is not in model.vocab)`,
+	},
+	{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and a number`},
+	{
+		"model", `{"type":"WordPiece","vocab":{}}`,
+		`model: vocab, unk_token, continuing_subword_prefix or max_input_chars_per_word is missing`,
+	},
+	{
+		"model",
+		`{"type":"WordPiece","vocab":{},"unk_token":"?","continuing_subword_prefix":"","max_input_chars_per_word":9}`,
+		`model.unk_token "?" is not`,
+	},
+	{"model", `{"type":"WordLevel","vocab":{"a":0,"b":0},"unk_token":"a"}`, `model.vocab: "a" and "b" share id 0`},
+	{"model", `{"type":"WordLevel","vocab":{"a":0},"unk_token":"b"}`, `model.unk_token "b" is not`},
+	{"model", `{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}`, `model.vocab: "a" and "b" share id 0`},
+	{"model", `{"type":"BPE","vocab":{"a":-1},"merges":[]}`, `model.vocab["a"] -1 is not supported`},
+	{"model", `{"type":"BPE","vocab":{"a":5000000},"merges":[]}`, `model.vocab["a"] 5000000 is not supported`},
+	{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a a"]}`, `model.merges[0]: "a" and "a" and what they merge to`},
+	{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a"]}`, `merge "a" is not two tokens`},
+	{"model", `{"type":"BPE","vocab":{"a":0},"merges":[["a","a","a"]]}`, `merge ["a","a","a"] is not two tokens`},
+	{"model", `{"type":"BPE","vocab":{},"merges":[],"magic":1}`, `model: json: unknown field "magic"`},
+	{"model", `{"type":"BPE","vocab":{"a":"0"},"merges":[]}`, `tokenizer.json: model: field "vocab" is a JSON string`},
+	{"model", `{"type":5}`, `tokenizer.json: model: field "type" is a JSON number`},
+	{"added_tokens", `[{"content":5}]`, `tokenizer.json: field "added_tokens.content" is a JSON number`},
+	{"normalizer", `{"type":5}`, `tokenizer.json: normalizer: field "type" is a JSON number`},
+	{"normalizer", `{"type":"Precompiled"}`, `normalizer.precompiled_charsmap null is not supported`},
+	{"normalizer", `{"type":"NFC","strict":true}`, `normalizer: json: unknown field "strict"`},
+	{
+		"normalizer", `{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Trim"}]}`,
+		`normalizer.normalizers[1].type "Trim" is not`,
+	},
+	{
+		"normalizer", `{"type":"Replace","pattern":{"Regex":"e?"},"content":"E"}`,
+		`normalizer.pattern.Regex "e?" is not supported`,
+	},
+	{
+		"normalizer", `{"type":"Replace","pattern":{"Regex":"(?=e)"},"content":"E"}`,
+		`normalizer.pattern.Regex "(?=e)" is not`,
+	},
+	{"normalizer", `{"type":"Replace","pattern":{"String":""},"content":"E"}`, `normalizer.pattern`},
+	{
+		"normalizer", `{"type":"Precompiled","precompiled_charsmap":"AAAA"}`,
+		`normalizer.precompiled_charsmap "AAAA" is not supported (it is not a trie with replacements)`,
+	},
+	{
+		"normalizer", `{"type":"Precompiled","precompiled_charsmap":"%"}`,
+		`normalizer.precompiled_charsmap "%" is not supported (illegal base64`,
+	},
+	{
+		"pre_tokenizer", `{"type":"Metaspace","replacement":"ab"}`,
+		`pre_tokenizer.replacement "ab" is not supported (only one character is)`,
+	},
+	{
+		"pre_tokenizer", `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`,
+		`pre_tokenizer.prepend_scheme "last" is not`,
+	},
+	{
+		"pre_tokenizer", `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`,
+		`pre_tokenizer.add_prefix_space false is not supported (prepend_scheme is always)`,
+	},
+	{"pre_tokenizer", `{"type":"UnicodeScript"}`, `pre_tokenizer.type "UnicodeScript" is not`},
+	{"pre_tokenizer", `{"type":"FixedLength","length":0}`, `pre_tokenizer.length 0 is not`},
+	{"pre_tokenizer", `{"type":"CharDelimiterSplit","delimiter":""}`, `pre_tokenizer.delimiter "" is not`},
+	{"pre_tokenizer", `{"type":"Punctuation","behavior":"Odd"}`, `pre_tokenizer.behavior "Odd" is not`},
+	{
+		"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"x"},"behavior":"Odd","invert":false}`,
+		`pre_tokenizer.behavior "Odd" is not`,
+	},
+	{
+		"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"\\bx"},"behavior":"Isolated","invert":false}`,
+		`pre_tokenizer.pattern.Regex "\\bx" is not supported (\b is unknown)`,
+	},
+	{
+		"pre_tokenizer", `{"type":"Split","pattern":{"Glob":"x"},"behavior":"Isolated","invert":false}`,
+		`unknown field "Glob"`,
+	},
+	{"post_processor", `{"type":"PairProcessing"}`, `post_processor.type "PairProcessing" is not`},
+	{
+		"post_processor", `{"type":"TemplateProcessing","single":[],"special_tokens":{}}`,
+		`post_processor.single: sequence A is missing`,
+	},
+	{
+		"post_processor",
+		`{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}},` +
+			`{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `post_processor.special_tokens: "x" is missing`,
+	},
+	{
+		"post_processor",
+		`{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}},` +
+			`{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `only special tokens may surround`,
+	},
+	{
+		"post_processor",
+		`{"type":"Sequence","processors":[{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]},` +
+			`{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]}]}`, `post_processor.processors[1]: a second template`,
+	},
+	{"decoder", `{"type":"Morse"}`, `decoder.type "Morse" is not supported`},
+	{"decoder", `{"type":"Sequence","decoders":[{"type":"Fuse"},null]}`, `decoder.decoders[1] null is not supported`},
+	{"decoder", `{"type":"BPEDecoder","suffix":""}`, `decoder.suffix "" is not supported`},
+	{
+		"decoder", `{"type":"Strip","content":"","start":1,"stop":0}`,
+		`decoder.content "" is not supported (only one character is)`,
+	},
+	{
+		"decoder", `{"type":"CTC","pad_token":"","word_delimiter_token":"|","cleanup":true}`,
+		`decoder "CTC" is not supported (without pad_token`,
+	},
+}
+
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct{ field, value, want string }{
-		{"version", `"2.0"`, `tokenizer.json: version "2.0" is not supported (1.0 is)`},
-		{"model", `{"type":"Unigram","vocab":[]}`, `tokenizer.json: model.unk_id null is not supported`},
-		{"model", `{"vocab":{"a":0}}`, `model.type "" is not supported`},
-		{"model", `null`, `model null is not supported`},
-		{"model", `{"type":"BPE"}`, `model: vocab or merges is missing`},
-		{"model", `{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`, `model.dropout 0.1 is not supported`},
-		{"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`, `model.unk_token "?" is not supported (it is not in model.vocab)`},
-		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (only BPE, Unigram, WordPiece and WordLevel are)`},
-		{"model", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`, `model.unk_id 1 is not supported (it is not in model.vocab)`},
-		{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and a number`},
-		{"model", `{"type":"WordPiece","vocab":{}}`, `model: vocab, unk_token, continuing_subword_prefix or max_input_chars_per_word is missing`},
-		{"model", `{"type":"WordPiece","vocab":{},"unk_token":"?","continuing_subword_prefix":"","max_input_chars_per_word":9}`, `model.unk_token "?" is not`},
-		{"model", `{"type":"WordLevel","vocab":{"a":0,"b":0},"unk_token":"a"}`, `model.vocab: "a" and "b" share id 0`},
-		{"model", `{"type":"WordLevel","vocab":{"a":0},"unk_token":"b"}`, `model.unk_token "b" is not`},
-		{"model", `{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}`, `model.vocab: "a" and "b" share id 0`},
-		{"model", `{"type":"BPE","vocab":{"a":-1},"merges":[]}`, `model.vocab["a"] -1 is not supported`},
-		{"model", `{"type":"BPE","vocab":{"a":5000000},"merges":[]}`, `model.vocab["a"] 5000000 is not supported`},
-		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a a"]}`, `model.merges[0]: "a" and "a" and what they merge to`},
-		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a"]}`, `merge "a" is not two tokens`},
-		{"model", `{"type":"BPE","vocab":{"a":0},"merges":[["a","a","a"]]}`, `merge ["a","a","a"] is not two tokens`},
-		{"model", `{"type":"BPE","vocab":{},"merges":[],"magic":1}`, `model: json: unknown field "magic"`},
-		{"model", `{"type":"BPE","vocab":{"a":"0"},"merges":[]}`, `tokenizer.json: model: field "vocab" is a JSON string`},
-		{"model", `{"type":5}`, `tokenizer.json: model: field "type" is a JSON number`},
-		{"added_tokens", `[{"content":5}]`, `tokenizer.json: field "added_tokens.content" is a JSON number`},
-		{"normalizer", `{"type":5}`, `tokenizer.json: normalizer: field "type" is a JSON number`},
-		{"normalizer", `{"type":"Precompiled"}`, `normalizer.precompiled_charsmap null is not supported`},
-		{"normalizer", `{"type":"NFC","strict":true}`, `normalizer: json: unknown field "strict"`},
-		{"normalizer", `{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Trim"}]}`, `normalizer.normalizers[1].type "Trim" is not`},
-		{"normalizer", `{"type":"Replace","pattern":{"Regex":"e?"},"content":"E"}`, `normalizer.pattern.Regex "e?" is not supported`},
-		{"normalizer", `{"type":"Replace","pattern":{"Regex":"(?=e)"},"content":"E"}`, `normalizer.pattern.Regex "(?=e)" is not`},
-		{"normalizer", `{"type":"Replace","pattern":{"String":""},"content":"E"}`, `normalizer.pattern`},
-		{"normalizer", `{"type":"Precompiled","precompiled_charsmap":"AAAA"}`, `normalizer.precompiled_charsmap "AAAA" is not supported (it is not a trie with replacements)`},
-		{"normalizer", `{"type":"Precompiled","precompiled_charsmap":"%"}`, `normalizer.precompiled_charsmap "%" is not supported (illegal base64`},
-		{"pre_tokenizer", `{"type":"Metaspace","replacement":"ab"}`, `pre_tokenizer.replacement "ab" is not supported (only one character is)`},
-		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`, `pre_tokenizer.prepend_scheme "last" is not`},
-		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`, `pre_tokenizer.add_prefix_space false is not supported (prepend_scheme is always)`},
-		{"pre_tokenizer", `{"type":"UnicodeScript"}`, `pre_tokenizer.type "UnicodeScript" is not`},
-		{"pre_tokenizer", `{"type":"FixedLength","length":0}`, `pre_tokenizer.length 0 is not`},
-		{"pre_tokenizer", `{"type":"CharDelimiterSplit","delimiter":""}`, `pre_tokenizer.delimiter "" is not`},
-		{"pre_tokenizer", `{"type":"Punctuation","behavior":"Odd"}`, `pre_tokenizer.behavior "Odd" is not`},
-		{"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"x"},"behavior":"Odd","invert":false}`, `pre_tokenizer.behavior "Odd" is not`},
-		{"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"\\bx"},"behavior":"Isolated","invert":false}`, `pre_tokenizer.pattern.Regex "\\bx" is not supported (\b is unknown)`},
-		{"pre_tokenizer", `{"type":"Split","pattern":{"Glob":"x"},"behavior":"Isolated","invert":false}`, `unknown field "Glob"`},
-		{"post_processor", `{"type":"PairProcessing"}`, `post_processor.type "PairProcessing" is not`},
-		{"post_processor", `{"type":"TemplateProcessing","single":[],"special_tokens":{}}`, `post_processor.single: sequence A is missing`},
-		{"post_processor", `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `post_processor.special_tokens: "x" is missing`},
-		{"post_processor", `{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `only special tokens may surround`},
-		{"post_processor", `{"type":"Sequence","processors":[{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]},{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]}]}`, `post_processor.processors[1]: a second template`},
-		{"decoder", `{"type":"Morse"}`, `decoder.type "Morse" is not supported`},
-		{"decoder", `{"type":"Sequence","decoders":[{"type":"Fuse"},null]}`, `decoder.decoders[1] null is not supported`},
-		{"decoder", `{"type":"BPEDecoder","suffix":""}`, `decoder.suffix "" is not supported`},
-		{"decoder", `{"type":"Strip","content":"","start":1,"stop":0}`, `decoder.content "" is not supported (only one character is)`},
-		{"decoder", `{"type":"CTC","pad_token":"","word_delimiter_token":"|","cleanup":true}`, `decoder "CTC" is not supported (without pad_token`},
-	} {
+	for _, c := range refusals {
 		data := patched(t, map[string]json.RawMessage{c.field: json.RawMessage(c.value)})
 		_, err := Parse(data, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -188,7 +260,8 @@ func TestRefusals(t *testing.T) {
 
 func TestPointersOfGitLFS(t *testing.T) {
 	_, err := Parse([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"), nil)
-	if want := "tokenizer.json: the file is only a Git LFS pointer; run git lfs pull to fetch its content"; err == nil || err.Error() != want {
+	if want := "tokenizer.json: the file is only a Git LFS pointer; run git lfs pull to fetch its content"; err == nil ||
+		err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -196,10 +269,11 @@ func TestPointersOfGitLFS(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	file := patched(t, nil)
 	for config, want := range map[string]string{
-		`[]`:                                   "tokenizer_config.json: [] is not an object",
-		`{"bos_token": 3}`:                     "tokenizer_config.json: bos_token: it is a JSON number",
-		`{"bos_token": {"content": 3}}`:        `tokenizer_config.json: bos_token: field "content" is a JSON number`,
-		`{"clean_up_tokenization_spaces": ""}`: `tokenizer_config.json: field "clean_up_tokenization_spaces" is a JSON string`,
+		`[]`:                            "tokenizer_config.json: [] is not an object",
+		`{"bos_token": 3}`:              "tokenizer_config.json: bos_token: it is a JSON number",
+		`{"bos_token": {"content": 3}}`: `tokenizer_config.json: bos_token: field "content" is a JSON number`,
+		`{"clean_up_tokenization_spaces": ""}`: `tokenizer_config.json: field "clean_up_tokenization_spaces" is a JSON ` +
+			`string`,
 		`{"extra_special_tokens": 3}`:          "extra_special_tokens:",
 		`{"added_tokens_decoder": {"x": {}}}`:  "added_tokens_decoder:",
 		`{"additional_special_tokens": [[1]]}`: "additional_special_tokens:",

@@ -75,7 +75,7 @@ func table(name string) *unicode.RangeTable {
 	return rangetable.Merge(parts...)
 }
 
-// categories are the general categories of assigned characters; C has Cn besides.
+// categories are the general categories of assigned characters; C has Cn in addition.
 var categories = strings.Fields("Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp")
 
 // parse reads the ranges of a property.
@@ -114,7 +114,7 @@ type ucdRun struct {
 	value             rune
 }
 
-// runs are those of the properties whose name is prefix and a value, in order.
+// runs are those of the properties named prefix and a value, in order.
 func ucdRuns(prefix string, value func(string) rune) []ucdRun {
 	var all []ucdRun
 	for name, text := range ucdIndex() {

@@ -52,17 +52,23 @@ const (
 
 // The expressions of these patterns in files.
 const (
-	cl100kWords = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	qwenWords   = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	o200kWords  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+	cl100kWords = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|` +
+		` ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwenWords = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|` +
+		` ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	o200kWords = `[^\r\n\p{L}\p{N}]?` +
+		`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	kimiWords = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
-		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+	kimiWords = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*` +
+		`[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+` +
+		`[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	// tiktoken has another form of cl100k, and takes white space at the end as one
 	// word.
-	cl100kOpenAI = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+	cl100kOpenAI = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|` +
+		` ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 )
 
 // wordPatterns are the patterns by their expressions.
@@ -71,8 +77,10 @@ var wordPatterns = map[string]*wordPattern{
 	cl100kWords:  {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true},
 	cl100kOpenAI: {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true, endFirst: true},
 	qwenWords:    {contraction: anyContraction, leadAny: true, numbers: 1, tail: "\r\n", lines: true},
-	o200kWords:   {contraction: suffixContraction, leadAny: true, letters: casedLetters, numbers: 3, tail: "\r\n/", lines: true},
-	kimiWords:    {contraction: suffixContraction, leadAny: true, letters: hanLetters, numbers: 3, tail: "\r\n", lines: true},
+	o200kWords: {
+		contraction: suffixContraction, leadAny: true, letters: casedLetters, numbers: 3, tail: "\r\n/", lines: true,
+	},
+	kimiWords: {contraction: suffixContraction, leadAny: true, letters: hanLetters, numbers: 3, tail: "\r\n", lines: true},
 }
 
 // A charClass is a set of character properties, in bits.
@@ -204,7 +212,8 @@ func (p *wordPattern) word(text string, i int) int {
 func contracted(text string, i int, anyCase bool) int {
 	rest := text[i+1:]
 	has := func(letters string) bool {
-		return len(rest) >= len(letters) && (rest[:len(letters)] == letters || anyCase && lowerASCII(rest[:len(letters)]) == letters)
+		return len(rest) >= len(letters) && (rest[:len(letters)] == letters ||
+			anyCase && lowerASCII(rest[:len(letters)]) == letters)
 	}
 	for _, one := range []string{"s", "t", "re", "ve", "m", "ll", "d"} {
 		if has(one) {

@@ -72,7 +72,8 @@ func (a *paced) Check() (p plan.Problems) {
 		p.If(err != nil, "ramp", strconv.Quote(a.Ramp), "%v", err)
 		return p
 	}
-	p.If(a.Rate != 0 && (!(a.Rate > 0) || math.IsInf(a.Rate, 1)), "rate", a.Rate, "must be a positive number of requests per second")
+	p.If(a.Rate != 0 && (!(a.Rate > 0) || math.IsInf(a.Rate, 1)), "rate", a.Rate,
+		"must be a positive number of requests per second")
 	p.Rate("rate", a.Rate)
 	return p
 }
@@ -113,7 +114,7 @@ func (a *paced) Within(d time.Duration, seed uint64) int {
 	})
 }
 
-// before counts what is due before d, up to most.
+// before counts the requests due before d, up to most.
 func before(d time.Duration, most int, s arrival.Schedule) (n int) {
 	for due := range s {
 		if due >= d || n == most {

@@ -37,7 +37,7 @@ func TestArrivals(t *testing.T) {
 	for text, want := range map[string]struct {
 		rate float64
 		ramp bool
-		last time.Duration // of 100, about; 0 exactly for what is sent at once
+		last time.Duration // of 100, about; 0 exactly for a burst
 	}{
 		"kind: at-once":                                  {0, false, 0},
 		"{kind: constant, rate: 10}":                     {10, false, 10 * time.Second},
@@ -58,7 +58,8 @@ func TestArrivals(t *testing.T) {
 		}
 		at := firsts(out, 100)
 		last := at[len(at)-1].Seconds()
-		if len(at) != 100 || !slices.IsSorted(at) || out.Requests != 100 || out.Rate != want.rate || out.Ramp != want.ramp || math.Abs(last-want.last.Seconds()) > 0.3*want.last.Seconds() {
+		if len(at) != 100 || !slices.IsSorted(at) || out.Requests != 100 || out.Rate != want.rate || out.Ramp != want.ramp ||
+			math.Abs(last-want.last.Seconds()) > 0.3*want.last.Seconds() {
 			t.Errorf("%s: %d times up to %v, rate %v, ramp %v", text, len(at), last, out.Rate, out.Ramp)
 		}
 	}
@@ -102,19 +103,24 @@ func TestAReplayOfTheData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := workload.Workload{Requests: []workload.Request{{At: 0}, {Turn: workload.Turn{After: 1}}, {At: time.Second}, {At: 3 * time.Second}}}
+	w := workload.Workload{Requests: []workload.Request{
+		{At: 0}, {Turn: workload.Turn{After: 1}}, {At: time.Second}, {At: 3 * time.Second},
+	}}
 	out, err := a.Arrange(&w, workload.Arranging{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := firsts(out, 10); !slices.Equal(at, []time.Duration{0, time.Second / 2, 3 * time.Second / 2}) || out.Requests != 4 {
+	if at := firsts(out, 10); !slices.Equal(at, []time.Duration{0, time.Second / 2, 3 * time.Second / 2}) ||
+		out.Requests != 4 {
 		t.Errorf("%v, %d requests", at, out.Requests)
 	}
 }
 
 // Times come back as they were read, as far as a float64 tells nanoseconds.
 func FuzzReplay(f *testing.F) {
-	for _, text := range []string{"0\n0.5\n1e0\n", "# a comment\n\n  2.25  \r\n", "soon\n", "1e300", "-1\n", "NaN\n", "0x1p-2\n1_0\n"} {
+	for _, text := range []string{
+		"0\n0.5\n1e0\n", "# a comment\n\n  2.25  \r\n", "soon\n", "1e300", "-1\n", "NaN\n", "0x1p-2\n1_0\n",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -99,7 +99,10 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message, err 
 			n = min(n, requests-len(all))
 		}
 		if n > plan.MaxRequests-len(all) {
-			return nil, nil, plan.Problems{{Path: "turns", Value: d.Turns.String(), Why: fmt.Sprintf("the conversations have more than %d turns", plan.MaxRequests)}}
+			return nil, nil, plan.Problems{{
+				Path: "turns", Value: d.Turns.String(),
+				Why: fmt.Sprintf("the conversations have more than %d turns", plan.MaxRequests),
+			}}
 		}
 		first, short := d.draw(1, s.Seed^arrival.Scramble(uint64(talk)), d.room())
 		if short != nil {
@@ -169,6 +172,7 @@ func (d *chat) Describe() plan.Message {
 	if d.Lengths != "" {
 		first = plan.Say(loadLengths, "file", d.Lengths)
 	}
-	return workload.Describe(d.kind, plan.Say(loadLater, "first", first, "later", d.TurnLen, "output", d.Output), d.prefix(),
+	return workload.Describe(d.kind, plan.Say(loadLater, "first", first, "later", d.TurnLen, "output", d.Output),
+		d.prefix(),
 		plan.Say(loadTurns, "turns", d.Turns), plan.Say(loadThink, "think", d.Think))
 }

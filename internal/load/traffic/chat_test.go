@@ -15,7 +15,8 @@ import (
 
 func someTalks() *chat {
 	return &chat{
-		drawn: drawn{Input: upTo(50), Output: upTo(20), Prefix: 40}, Conversations: 20, Turns: upTo(5).count(), TurnLen: upTo(30).count(), Think: arrival.FixedDuration(time.Second),
+		drawn: drawn{Input: upTo(50), Output: upTo(20), Prefix: 40}, Conversations: 20, Turns: upTo(5).count(),
+		TurnLen: upTo(30).count(), Think: arrival.FixedDuration(time.Second),
 	}
 }
 
@@ -48,14 +49,17 @@ func TestAChatIsTurnsThatWait(t *testing.T) {
 		switch {
 		case r.Number == 0:
 			talks++
-			if len(m) != 2 || m[0].Role != "system" || system != "" && m[0].Content != system || r.After != 0 || r.Remember || r.Think != 0 || r.PromptTokens < 41 {
+			if len(m) != 2 || m[0].Role != "system" || system != "" && m[0].Content != system || r.After != 0 || r.Remember ||
+				r.Think != 0 || r.PromptTokens < 41 {
 				t.Errorf("first turn %+v", r)
 			}
 			system = m[0].Content
-		case len(m) != 1 || r.After != i || !r.Remember || r.Think != time.Second || r.Session != w.Requests[i-1].Session || r.Number != w.Requests[i-1].Number+1 || r.PromptTokens > 30:
+		case len(m) != 1 || r.After != i || !r.Remember || r.Think != time.Second || r.Session != w.Requests[i-1].Session ||
+			r.Number != w.Requests[i-1].Number+1 || r.PromptTokens > 30:
 			t.Errorf("later turn %+v", r)
 		}
-		if m[len(m)-1].Role != "user" || r.Followed == last || r.ID != "x-"+sprint(i) || r.OutputTokens < 1 || r.OutputTokens > 20 {
+		if m[len(m)-1].Role != "user" || r.Followed == last || r.ID != "x-"+sprint(i) || r.OutputTokens < 1 ||
+			r.OutputTokens > 20 {
 			t.Errorf("turn %+v", r)
 		}
 	}
@@ -97,7 +101,8 @@ func TestAChatOfSoManyRequests(t *testing.T) {
 		t.Errorf("%d requests, %v", len(w.Requests), err)
 	}
 	c.Conversations = 2
-	if few, err := build(t, c, "gpt2", source); err != nil || len(few.Requests) >= 17 || few.Requests[len(few.Requests)-1].Session != "c1" {
+	if few, err := build(t, c, "gpt2", source); err != nil || len(few.Requests) >= 17 ||
+		few.Requests[len(few.Requests)-1].Session != "c1" {
 		t.Errorf("of two conversations: %d requests, %v", len(few.Requests), err)
 	}
 	c.Conversations, source.Requests = 0, 30
@@ -113,7 +118,8 @@ func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 	c := someTalks()
 	c.Input, c.Turns, c.Prefix, c.Fit = upTo(80), arrival.ConstantCount(9), 60, 120
 	w, err := build(t, c, "gpt2", chatSource())
-	if err != nil || len(w.Notes) != 2 || w.Notes[0].Code != turnsCut || w.Notes[0].Args["of"] != 20.0 || w.Notes[0].Args["limit"] != 120.0 ||
+	if err != nil || len(w.Notes) != 2 || w.Notes[0].Code != turnsCut || w.Notes[0].Args["of"] != 20.0 ||
+		w.Notes[0].Args["limit"] != 120.0 ||
 		w.Notes[1].Code != talksCut || w.Notes[1].Args["limit"] != 120.0 {
 		t.Fatal(err, w.Notes)
 	}
@@ -129,7 +135,8 @@ func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 }
 
 func TestAChatNeedsText(t *testing.T) {
-	if _, err := build(t, someTalks(), "", chatSource()); err == nil || !strings.Contains(err.Error(), "name a tokenizer") {
+	if _, err := build(t, someTalks(), "", chatSource()); err == nil ||
+		!strings.Contains(err.Error(), "name a tokenizer") {
 		t.Error(err)
 	}
 }
@@ -179,14 +186,16 @@ func TestRecordedConversations(t *testing.T) {
 	}
 	for i, r := range w.Requests {
 		x := want[i]
-		if got := compact(r.Messages); got != x.messages || r.After != x.after || r.Think != x.think || r.Remember != (x.after > 0) || r.OutputTokens == 0 || x.output > 0 && r.OutputTokens != x.output {
+		if got := compact(r.Messages); got != x.messages || r.After != x.after || r.Think != x.think ||
+			r.Remember != (x.after > 0) || r.OutputTokens == 0 || x.output > 0 && r.OutputTokens != x.output {
 			t.Errorf("request %d: %s %+v", i, got, r)
 		}
 	}
 	if w.Requests[0].At != 2500*time.Millisecond {
 		t.Errorf("at %v", w.Requests[0].At)
 	}
-	if diff := cmp.Diff([]plan.Message{plan.Say(toolResults, "results", 1), plan.Say(talksOpen, "conversations", 1)}, w.Notes); diff != "" {
+	if diff := cmp.Diff([]plan.Message{plan.Say(toolResults, "results", 1), plan.Say(talksOpen, "conversations", 1)},
+		w.Notes); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -204,7 +213,7 @@ func compact(raw json.RawMessage) string {
 	return out + "]"
 }
 
-// With the recorded history, a request is all that was said until then, calls of tools
+// With the recorded history, a request is the whole conversation until then, calls of tools
 // included, and still waits for its turn.
 func TestTheRecordedHistory(t *testing.T) {
 	w := buildTalks(t, replayedTalks{History: "recorded", Output: Size{Fixed: 4}}, recordings, "", chatSource())
@@ -220,22 +229,28 @@ func TestTheRecordedHistory(t *testing.T) {
 }
 
 func TestRecordedConversationsAsText(t *testing.T) {
-	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]},
+	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"},
+		{"from": "human", "value": "Bye"},
+		{"from": "gpt", "value": "Bye"}]},
 		{"conversations": []}]`
 	w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "", workload.Source{Requests: 9})
 	if len(w.Requests) != 2 || w.Requests[0].Text != "Hello" || w.Requests[1].Text != "\nBye" {
 		t.Errorf("%+v", w.Requests)
 	}
-	if w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "", workload.Source{Requests: 1}); len(w.Requests) != 1 || w.Requests[0].Followed {
+	if w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "",
+		workload.Source{Requests: 1}); len(w.Requests) != 1 || w.Requests[0].Followed {
 		t.Errorf("%+v", w.Requests)
 	}
 }
 
 // An answer may be several messages: the history has them all.
 func TestARecordedAnswerThatWentOn(t *testing.T) {
-	const one = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}, {"role": "assistant", "content": "e"}]}`
+	const one = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", ` +
+		`"content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", ` +
+		`"content": "d"}, {"role": "assistant", "content": "e"}]}`
 	w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}, History: "recorded"}, one, "", chatSource())
-	want := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}]`
+	want := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},` +
+		`{"role":"user","content":"d"}]`
 	if got := string(w.Requests[1].Messages); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -252,9 +267,10 @@ func TestMistakesInConversations(t *testing.T) {
 		`{`:                         "line 1: not a JSON object of a conversation",
 		`[{"messages": ["x"]}]`:     "conversation 1: message 1: must be",
 		`[{"turns": [{"text":"a"}]`: "conversation 1, at byte",
-		`{"turns": [{"text": "x", "think_ms": -1}]}`:       `line 1: turn 1: field "think_ms" is negative`,
-		`{"turns": [{"text": "x", "output_tokens": .5}]}`:  "line 1: not a JSON object",
-		`{"turns": [{"text": "x", "output_tokens": 0.5}]}`: `line 1: turn 1: field "output_tokens" is 0.5: must be a number of tokens`,
+		`{"turns": [{"text": "x", "think_ms": -1}]}`:      `line 1: turn 1: field "think_ms" is negative`,
+		`{"turns": [{"text": "x", "output_tokens": .5}]}`: "line 1: not a JSON object",
+		`{"turns": [{"text": "x", "output_tokens": 0.5}]}`: `line 1: turn 1: field "output_tokens" is 0.5: must be a ` +
+			`number of tokens`,
 	} {
 		talks, err := readTalks(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -262,10 +278,13 @@ func TestMistakesInConversations(t *testing.T) {
 		}
 	}
 	unsaid := mustRead(t, `{"turns": [{"text": "x"}]}`)
-	if _, err := build(t, &replayedTalks{talks: unsaid}, "", workload.Source{}); err == nil || !strings.Contains(err.Error(), "conversation 1, turn 1: the length of its answer is not known") {
+	if _, err := build(t, &replayedTalks{talks: unsaid}, "", workload.Source{}); err == nil ||
+		!strings.Contains(err.Error(), "conversation 1, turn 1: the length of its answer is not known") {
 		t.Error(err)
 	}
-	if _, err := build(t, &replayedTalks{talks: unsaid, Output: Size{Fixed: 1}}, "", workload.Source{NeedTime: true}); err == nil || !strings.Contains(err.Error(), `conversation 1: field "timestamp" is missing`) {
+	if _, err := build(t, &replayedTalks{talks: unsaid, Output: Size{Fixed: 1}}, "",
+		workload.Source{NeedTime: true}); err == nil ||
+		!strings.Contains(err.Error(), `conversation 1: field "timestamp" is missing`) {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,11 @@ const noAudio = "audio is needed for the protocol transcription; use custom, wit
 // unsuited reports a protocol that the requests of a dataset do not suit.
 func unsuited(ask workload.Ask, talks bool) (p plan.Problems) {
 	p.If(ask.Protocol == "transcription", "", nil, noAudio)
-	p.If(ask.Protocol == "rerank" && !talks, "", nil, "the protocol rerank needs a query with documents; use random, or custom with lines that have query and documents")
-	p.If(talks && ask.Silent, "", nil, "a conversation goes on from answers, and the protocol %s gives none; use completions, chat, responses or messages", ask.Protocol)
+	p.If(ask.Protocol == "rerank" && !talks, "", nil,
+		"the protocol rerank needs a query with documents; use random, or custom with lines that have query and documents")
+	p.If(talks && ask.Silent, "", nil,
+		"a conversation goes on from answers, and the protocol %s gives none; use completions, chat, responses or messages",
+		ask.Protocol)
 	return p
 }
 
@@ -58,7 +61,9 @@ func (d *shareGPT) Read(_ context.Context, s *workload.Source) error {
 
 // Build chooses the conversations.
 func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
-	recipe := workload.ShareGPT{Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix}
+	recipe := workload.ShareGPT{
+		Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix,
+	}
 	talks, err := d.talks.Take(s.Files, d.Data, workload.ReadConversations)
 	if err == nil {
 		w, err = recipe.Build(ctx, talks, s.Tokens)
@@ -82,7 +87,8 @@ func (d *custom) Check(*workload.Source) plan.Problems { return d.check() }
 
 func (d *custom) recipe(s *workload.Source) workload.Custom {
 	return workload.Custom{
-		Requests: s.Requests, Output: d.Output, Shuffle: d.Shuffle, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix, NeedTime: s.NeedTime,
+		Requests: s.Requests, Output: d.Output, Shuffle: d.Shuffle, Seed: s.Seed, NoOversample: d.NoOversample,
+		IDPrefix: s.IDPrefix, NeedTime: s.NeedTime,
 	}
 }
 

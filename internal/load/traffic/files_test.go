@@ -21,15 +21,19 @@ func (fields) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
 // A file is parsed by Read alone; the requests that a second Build makes are those of the first.
 func TestAFileIsParsedOnce(t *testing.T) {
 	for kind, text := range map[string]string{
-		"custom":   "{\"prompt\":\"a b\",\"output_tokens\":3}\n{\"prompt\":\"c\",\"output_tokens\":4}\n",
-		"sharegpt": `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l m"},{"value":"n o p q"}]}]`,
+		"custom": "{\"prompt\":\"a b\",\"output_tokens\":3}\n{\"prompt\":\"c\",\"output_tokens\":4}\n",
+		"sharegpt": `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},` +
+			`{"conversations":[{"value":"i j k l m"},{"value":"n o p q"}]}]`,
 	} {
 		opened := 0
-		s := &workload.Source{Requests: 5, Seed: 7, Tokens: fields{}, Files: workload.Files{Open: func(string) (workload.Reader, error) {
-			opened++
-			f, err := fstest.MapFS{"f": {Data: []byte(text)}}.Open("f")
-			return f.(workload.Reader), err
-		}}}
+		s := &workload.Source{
+			Requests: 5, Seed: 7, Tokens: fields{},
+			Files: workload.Files{Open: func(string) (workload.Reader, error) {
+				opened++
+				f, err := fstest.MapFS{"f": {Data: []byte(text)}}.Open("f")
+				return f.(workload.Reader), err
+			}},
+		}
 		d, err := datasetOf(t, "{kind: "+kind+", data: f}", completions)
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,10 @@ func TestDatasetsThatCannotBe(t *testing.T) {
 		{"{kind: random, input_len: 0}", completions, "input_len", "allows an empty prompt"},
 		{"{kind: random, output_len: 0}", completions, "output_len", "must be at least 1"},
 		{"{kind: random, input_range: 1}", completions, "input_range", "less than 1"},
-		{"{kind: random, input_len: \"uniform(1,9)\", input_range: 0.5}", completions, "input_range", "length that is a number"},
+		{
+			"{kind: random, input_len: \"uniform(1,9)\", input_range: 0.5}", completions, "input_range",
+			"length that is a number",
+		},
 		{"{kind: random, lengths: f, output_range: 0.5}", completions, "lengths", "differ already"},
 		{"{kind: random, fit: 100, input_range: 0.5}", completions, "fit", "needs distributions"},
 		{"{kind: random, fit: 20, prefix_len: 19}", completions, "fit", "room for a prompt and an answer"},
@@ -89,7 +92,10 @@ func TestDatasetsSayWhatTheySend(t *testing.T) {
 		want string
 	}{
 		{"kind: random", completions, "random 256→64 tokens"},
-		{"{kind: random, input_len: 100, input_range: 0.5, prefix_len: 20}", completions, "random 100±50 %→64 tokens, prefix 20"},
+		{
+			"{kind: random, input_len: 100, input_range: 0.5, prefix_len: 20}", completions,
+			"random 100±50 %→64 tokens, prefix 20",
+		},
 		{"{kind: random, input_len: \"uniform(5,9)\", output_len: 7}", completions, "random uniform(5,9)→7 tokens"},
 		{"{kind: random, texts: 4}", embeddings, "random 4 × 256 tokens"},
 		{"{kind: random, texts: 4}", reranking, "random query and 4 × 256 tokens"},
@@ -110,13 +116,17 @@ func TestDatasetsSayWhatTheySend(t *testing.T) {
 
 // Two builds of the same seed are the same, and those of two seeds are not.
 func TestRandomPromptsComeBack(t *testing.T) {
-	for _, text := range []string{"kind: random", "{kind: random, input_len: \"uniform(5,300)\", prefix_len: 4}", "{kind: random, input_range: 0.5}"} {
+	for _, text := range []string{
+		"kind: random", "{kind: random, input_len: \"uniform(5,300)\", prefix_len: 4}", "{kind: random, input_range: 0.5}",
+	} {
 		build := func(seed uint64) string {
 			d, err := datasetOf(t, text, completions)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := d.Build(context.Background(), &workload.Source{Requests: 8, Ask: completions, Seed: seed, Vocab: workload.Vocabulary{Size: 1000}})
+			w, err := d.Build(context.Background(), &workload.Source{
+				Requests: 8, Ask: completions, Seed: seed, Vocab: workload.Vocabulary{Size: 1000},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ type pair struct{ input, output int }
 // drawn are the settings of lengths that are drawn.
 type drawn struct {
 	Input   Size   `json:"input_len"`
-	Prefix  int    `json:"prefix_len,omitempty"` // beside Input
+	Prefix  int    `json:"prefix_len,omitempty"` // in addition to Input
 	Output  Size   `json:"output_len"`
 	Lengths string `json:"lengths,omitempty"` // file of pairs to draw from, in place of both
 	Fit     int    `json:"fit,omitempty"`     // limit of a prompt and its answer together
@@ -30,7 +30,8 @@ type drawn struct {
 func defaultDrawn() drawn { return drawn{Input: Size{Fixed: 256}, Output: Size{Fixed: 64}} }
 
 func (d *drawn) check() (p plan.Problems) {
-	p.If(d.Prefix < 0 || d.Prefix > plan.MaxTokens, "prefix_len", d.Prefix, "must be at least 0, and at most %d", plan.MaxTokens)
+	p.If(d.Prefix < 0 || d.Prefix > plan.MaxTokens, "prefix_len", d.Prefix, "must be at least 0, and at most %d",
+		plan.MaxTokens)
 	p.If(d.Fit < 0 || d.Fit > 0 && d.Fit <= d.Prefix+1, "fit", d.Fit, "must have room for a prompt and an answer")
 	return p
 }
@@ -132,7 +133,8 @@ func readLengths(file io.Reader) (pairs []pair, err error) {
 
 func readPair(fields []string) (p pair, err error) {
 	if len(fields) > 2 {
-		return p, fmt.Errorf("%q: must be the length of a prompt, or that, a comma, and the length of its answer", strings.Join(fields, ","))
+		return p, fmt.Errorf("%q: must be the length of a prompt, or that, a comma, and the length of its answer",
+			strings.Join(fields, ","))
 	}
 	for i, to := range []*int{&p.input, &p.output}[:len(fields)] {
 		if *to, err = tokens(fields[i]); err == nil && *to == 0 {

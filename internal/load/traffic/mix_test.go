@@ -20,7 +20,8 @@ func TestDeal(t *testing.T) {
 	if !slices.Equal(counts, []int{300, 100, 600}) {
 		t.Errorf("%v", counts)
 	}
-	if slices.IsSorted(of) || !slices.Equal(of, Deal([]float64{3, 1, 6}, 1000, 1)) || slices.Equal(of, Deal([]float64{3, 1, 6}, 1000, 2)) {
+	if slices.IsSorted(of) || !slices.Equal(of, Deal([]float64{3, 1, 6}, 1000, 1)) ||
+		slices.Equal(of, Deal([]float64{3, 1, 6}, 1000, 2)) {
 		t.Error("the seed does not decide the order")
 	}
 	if n := len(Deal([]float64{1, 1, 1}, 100, 1)); n != 100 {
@@ -36,7 +37,9 @@ func TestSuperpose(t *testing.T) {
 		}
 		return s
 	}
-	at, of := Superpose([]arrival.Schedule{arrival.New(arrival.Regular(), arrival.Constant(1)), replay(0, 2500*time.Millisecond, 3*time.Second)}, 7)
+	at, of := Superpose([]arrival.Schedule{
+		arrival.New(arrival.Regular(), arrival.Constant(1)), replay(0, 2500*time.Millisecond, 3*time.Second),
+	}, 7)
 	var seconds []float64
 	for _, d := range at {
 		seconds = append(seconds, d.Seconds())

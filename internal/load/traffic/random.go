@@ -36,7 +36,8 @@ func (d *random) Check(s *workload.Source) plan.Problems {
 	if d.Texts <= maxTexts && wanted(s) <= plan.MaxRequests {
 		p.Product("texts", plan.MaxRequests, "texts", wanted(s), d.Texts)
 	}
-	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil, "only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
+	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil,
+		"only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
 	p.If(d.Texts != 1 && !s.Ask.Silent, "texts", nil, "only applies to the protocols embeddings, pooling and rerank")
 	return append(p, d.checkLengths()...)
 }
@@ -46,7 +47,8 @@ func (d *random) checkLengths() (p plan.Problems) {
 	ranged := d.InputRange != 0 || d.OutputRange != 0
 	p.If(d.Input.Law != nil && d.InputRange != 0, "input_range", nil, twice)
 	p.If(d.Output.Law != nil && d.OutputRange != 0, "output_range", nil, twice)
-	p.If(d.Lengths != "" && ranged, "lengths", nil, "the file has lengths that differ already; leave out input_range and output_range")
+	p.If(d.Lengths != "" && ranged, "lengths", nil,
+		"the file has lengths that differ already; leave out input_range and output_range")
 	p.If(d.Fit != 0 && ranged, "fit", nil, "needs distributions; write uniform(LOW,HIGH) in place of a range")
 	p.If(!(d.InputRange >= 0 && d.InputRange < 1), "input_range", d.InputRange, "must be at least 0 and less than 1")
 	p.If(!(d.OutputRange >= 0 && d.OutputRange < 1), "output_range", d.OutputRange, "must be at least 0 and less than 1")
@@ -55,7 +57,8 @@ func (d *random) checkLengths() (p plan.Problems) {
 	}
 	p.If(!d.Input.atLeast(0), "input_len", d.Input, "must not be negative")
 	least := int(float64(d.Input.Fixed) * (1 - d.InputRange))
-	p.If(d.Input.Law == nil && d.Input.Fixed >= 0 && d.Prefix+least < 1, "input_len", d.Input, "allows an empty prompt; raise it or the prefix")
+	p.If(d.Input.Law == nil && d.Input.Fixed >= 0 && d.Prefix+least < 1, "input_len", d.Input,
+		"allows an empty prompt; raise it or the prefix")
 	p.If(!d.Output.atLeast(1), "output_len", d.Output, "must be at least 1")
 	return p
 }
@@ -135,13 +138,16 @@ type randomMM struct {
 // Check reports mistakes in the settings.
 func (d *randomMM) Check(s *workload.Source) plan.Problems {
 	p := d.random.Check(s)
-	p.If(!s.Ask.Media, "", nil, "images need the protocol chat, responses, messages, generate, embeddings or pooling, not %s", s.Ask.Protocol)
+	p.If(!s.Ask.Media, "", nil,
+		"images need the protocol chat, responses, messages, generate, embeddings or pooling, not %s", s.Ask.Protocol)
 	p.If(d.Texts > 1, "texts", d.Texts, "does not apply to requests with images")
 	p.Whole("images", d.Images, 0, workload.DefaultLimits()["image"])
 	p.If(!(d.ImageRange >= 0 && d.ImageRange <= 1), "image_range", d.ImageRange, "must be between 0 and 1")
 	var err error
 	if d.sizes, err = workload.ParseSizes(d.ImageSizes); err == nil {
-		one := workload.RandomMM{Random: workload.Random{Requests: 1, Input: 1, Output: 1}, Limits: workload.DefaultLimits(), Buckets: d.sizes}
+		one := workload.RandomMM{
+			Random: workload.Random{Requests: 1, Input: 1, Output: 1}, Limits: workload.DefaultLimits(), Buckets: d.sizes,
+		}
 		err = one.Check().Err()
 	}
 	p.If(err != nil, "image_sizes", nil, "%v", err)
@@ -154,7 +160,9 @@ func (d *randomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 		return workload.Workload{}, errors.New("images need text prompts, and text needs a tokenizer")
 	}
 	r, notes := d.recipe(s)
-	mm := workload.RandomMM{Random: r, Items: d.Images, ItemsRange: d.ImageRange, Limits: workload.DefaultLimits(), Buckets: d.sizes}
+	mm := workload.RandomMM{
+		Random: r, Items: d.Images, ItemsRange: d.ImageRange, Limits: workload.DefaultLimits(), Buckets: d.sizes,
+	}
 	w, err := mm.Build(ctx, s.Vocab, s.Tokens)
 	w.Notes = append(w.Notes, notes...)
 	return w, err

@@ -65,7 +65,8 @@ func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w worklo
 		err = errors.New("no conversation in it has an answer")
 	}
 	workload.Note(&b.notes, conversations > len(d.talks), talksShort, "have", len(d.talks), "asked", conversations)
-	workload.Note(&b.notes, conversations == 0 && requests > len(b.requests), turnsShort, "have", len(b.requests), "asked", requests)
+	workload.Note(&b.notes, conversations == 0 && requests > len(b.requests), turnsShort, "have", len(b.requests),
+		"asked", requests)
 	return workload.Workload{Requests: b.requests, Notes: b.notes}, workload.Blame("data", d.Data, err)
 }
 
@@ -207,7 +208,8 @@ func (b *talkBuilder) count(ctx context.Context) error {
 	})
 	if i := unknown.Load(); err == nil && i > 0 {
 		from := b.origins[i-1]
-		return fmt.Errorf("conversation %d, turn %d: the length of its answer is not known: give all of them an output length, or, where answers were recorded, a tokenizer to count them", from.line, from.turn)
+		return fmt.Errorf("conversation %d, turn %d: the length of its answer is not known: give all of them an output "+
+			"length, or, where answers were recorded, a tokenizer to count them", from.line, from.turn)
 	}
 	workload.Note(&b.notes, b.tools > 0, toolResults, "results", b.tools)
 	workload.Note(&b.notes, b.open > 0, talksOpen, "conversations", b.open)

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// The formats of trace files, by who published traces in them.
+// The formats of trace files, by the publisher of traces in them.
 const (
 	// azure is a CSV of Azure's LLM inference traces of 2023 and 2024:
 	//	TIMESTAMP,ContextTokens,GeneratedTokens
@@ -35,7 +35,8 @@ const (
 	mooncake = "mooncake"
 	// bailian is the same with the chats of Alibaba's traces of Qwen, times in seconds, and
 	// blocks of 16 tokens:
-	//	{"chat_id": 159, "parent_chat_id": 55, "timestamp": 61.114, "input_length": 521, "output_length": 132, "type": "text", "turn": 2, "hash_ids": [1089, 1090]}
+	//	{"chat_id": 159, "parent_chat_id": 55, "timestamp": 61.114, "input_length": 521, "output_length": 132,
+	//	 "type": "text", "turn": 2, "hash_ids": [1089, 1090]}
 	bailian = "bailian"
 )
 
@@ -246,9 +247,11 @@ func timeIn(text string, unit time.Duration) (time.Duration, error) {
 }
 
 // unitNames are the units of times in errors.
-var unitNames = map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds"}
+var unitNames = map[time.Duration]string{
+	time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds",
+}
 
-// longestNumber is longer than any that somebody wrote, in bytes.
+// longestNumber is longer than any number in a real file, in bytes.
 const longestNumber = 400
 
 // date parses a date and time, with or without a zone.
@@ -278,7 +281,8 @@ func (t *trace) readLine(number int, line []byte) (err error) {
 	t.fractions = t.fractions || err == nil && *l.Timestamp != math.Trunc(*l.Timestamp)
 	t.rows = append(t.rows, row)
 	last := &t.rows[len(t.rows)-1]
-	return errors.Join(wholeNumber("input_length", l.Input, &last.input), wholeNumber("output_length", l.Output, &last.output), err)
+	return errors.Join(wholeNumber("input_length", l.Input, &last.input),
+		wholeNumber("output_length", l.Output, &last.output), err)
 }
 
 func wholeNumber(field string, v *float64, to *int) error {

@@ -80,7 +80,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 	}
 }
 
-// In which unit the times of lines are nobody wrote down: what was taken is told where it was a guess,
+// The unit of the times of lines is not documented: the one taken is reported where it was a guess,
 // and where it cannot be right.
 func TestUnitsOfTraces(t *testing.T) {
 	lines := func(times ...string) string {
@@ -104,8 +104,15 @@ func TestUnitsOfTraces(t *testing.T) {
 		{"seconds, as asked", lines("0.5", "1.5"), "", "s", time.Second, ""},
 		{"microseconds", lines("0", "2500000"), "", "us", 2500 * time.Millisecond, ""},
 		{"one line", lines("7"), mooncake, "", 0, ""},
-		{"a table in milliseconds", "Timestamp,Request tokens,Response tokens\n0,1,1\n2500,1,1\n", "", "ms", 2500 * time.Millisecond, ""},
-		{"Bailian's form as Mooncake's", `{"chat_id": 1, "parent_chat_id": -1, "timestamp": 0, "input_length": 1, "output_length": 1}` + "\n" + lines("2000"), mooncake, "", 2 * time.Second, ""},
+		{
+			"a table in milliseconds", "Timestamp,Request tokens,Response tokens\n0,1,1\n2500,1,1\n", "", "ms",
+			2500 * time.Millisecond, "",
+		},
+		{
+			"Bailian's form as Mooncake's",
+			`{"chat_id": 1, "parent_chat_id": -1, "timestamp": 0, "input_length": 1, "output_length": 1}` + "\n" +
+				lines("2000"), mooncake, "", 2 * time.Second, "",
+		},
 	} {
 		tr, err := readTrace(strings.NewReader(tt.text), tt.format, tt.unit)
 		if err != nil {
@@ -119,7 +126,8 @@ func TestUnitsOfTraces(t *testing.T) {
 			t.Errorf("%s: %v, %v", tt.name, tr.length(), tr.notes)
 		}
 	}
-	if _, err := readTrace(strings.NewReader("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01,1,1\n"), "", "s"); err == nil || !strings.Contains(err.Error(), "are dates") {
+	if _, err := readTrace(strings.NewReader("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01,1,1\n"), "",
+		"s"); err == nil || !strings.Contains(err.Error(), "are dates") {
 		t.Errorf("%v", err)
 	}
 }
@@ -138,7 +146,8 @@ func TestBlocksOfATrace(t *testing.T) {
 
 // Tools that write tables may put everything in quotes.
 func TestATraceInQuotes(t *testing.T) {
-	tr, err := readTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "", "")
+	tr, err := readTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n"+
+		"\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +156,7 @@ func TestATraceInQuotes(t *testing.T) {
 	}
 }
 
-// What is wrong is told with its line and its field, several at once.
+// Faults are reported with line and field, several at once.
 func TestMistakesInTraces(t *testing.T) {
 	const header = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 	for _, tt := range []struct {
@@ -156,8 +165,15 @@ func TestMistakesInTraces(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "", "", []string{"no requests: the file is empty"}},
-		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
-		{"another format", header, burstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
+		{
+			"other columns", "a,b\n1,2\n", "",
+			[]string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns ` +
+				`TIMESTAMP,ContextTokens,GeneratedTokens`},
+		},
+		{
+			"another format", header, burstGPT,
+			[]string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"},
+		},
 		{"no rows", header, "", []string{"no requests in it"}},
 		{"wrong fields", header + "yesterday,5,6\n2023-11-20 09:00:01,-5,x\n", "", []string{
 			`line 2: column TIMESTAMP: "yesterday" is not a time such as 2023-11-20 09:00:01.25`,
@@ -165,10 +181,17 @@ func TestMistakesInTraces(t *testing.T) {
 		}},
 		{"a short row", header + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
 		{"many", header + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
-		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "", []string{
-			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: not a JSON object of a request: field "input_length" is a JSON string`, "line 3: not a JSON object",
-		}},
-		{"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "", []string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"}},
+		{
+			"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "",
+			[]string{
+				`line 1: field "output_length" is 1.5: must be a number of tokens`,
+				`line 2: not a JSON object of a request: field "input_length" is a JSON string`, "line 3: not a JSON object",
+			},
+		},
+		{
+			"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "",
+			[]string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"},
+		},
 		{"an object of something else", `{"prompt": "a"}`, "", []string{"line 1: an object without input_length"}},
 	} {
 		_, err := readTrace(strings.NewReader(tt.text), tt.format, "")
@@ -211,7 +234,13 @@ func TestSelect(t *testing.T) {
 		{"azure2023.csv", traced{Slice: "50ms..61s"}, 0, []int{3, 4}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 		{"azure2023.csv", traced{Slice: "1s.."}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 		{"azure2023.csv", traced{}, 2, []int{2, 3}, nil},
-		{"azure2023.csv", traced{}, 9, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)}},
+		{
+			"azure2023.csv",
+			traced{},
+			9,
+			[]int{2, 3, 4, 6},
+			[]plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)},
+		},
 		{"burstgpt.csv", traced{Model: "GPT-4"}, 0, []int{4}, nil},
 		{"burstgpt.csv", traced{LogType: "api"}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 	} {
@@ -250,13 +279,16 @@ func TestAShareOfATrace(t *testing.T) {
 
 func TestParseSpan(t *testing.T) {
 	for text, want := range map[string]span{
-		"10m..20m": {10 * time.Minute, 20 * time.Minute}, "1h..": {from: time.Hour}, "..30s": {to: 30 * time.Second}, "..": {},
+		"10m..20m": {10 * time.Minute, 20 * time.Minute}, "1h..": {from: time.Hour},
+		"..30s": {to: 30 * time.Second}, "..": {},
 	} {
 		if got, err := parseSpan(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]string{"10m": "must be FROM..TO", "a..b": `"a" is not a time`, "-1s..": "is not a time", "2m..1m": "ends before it begins"} {
+	for text, want := range map[string]string{
+		"10m": "must be FROM..TO", "a..b": `"a" is not a time`, "-1s..": "is not a time", "2m..1m": "ends before it begins",
+	} {
 		if _, err := parseSpan(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -315,7 +347,12 @@ func TestASliceSendsWhatTheWholeSendsThere(t *testing.T) {
 }
 
 func TestReplayFitsAndSaysSo(t *testing.T) {
-	rows := []traceRow{{line: 1, input: 100, output: 10}, {line: 2, input: 5, output: 90}, {line: 3, input: 700, output: 3, blocks: []int64{1}}, {line: 4, input: 10, output: 10}}
+	rows := []traceRow{
+		{line: 1, input: 100, output: 10},
+		{line: 2, input: 5, output: 90},
+		{line: 3, input: 700, output: 3, blocks: []int64{1}},
+		{line: 4, input: 10, output: 10},
+	}
 	w, err := build(t, &traced{rows: rows, Fit: 50}, "", workload.Source{})
 	var got []pair
 	for _, r := range w.Requests {

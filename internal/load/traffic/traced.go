@@ -20,14 +20,15 @@ var blockLengths = map[string]int{mooncake: 512, bailian: 16}
 // A traced is the requests of a service's trace, with texts that are made up.
 type traced struct {
 	data
-	Format   string  `json:"trace_format,omitempty"` // empty: that of the first line
-	Model    string  `json:"trace_model,omitempty"`  // only requests of this model
-	LogType  string  `json:"log_type,omitempty"`     // only those of this type of log: "API log" or a part of that, such as api
-	Slice    string  `json:"slice,omitempty"`        // FROM..TO, since the first row
-	Sample   float64 `json:"sample,omitempty"`       // share of the rows, drawn at random, each by itself; 0 or 1: all
-	BlockLen int     `json:"block_len,omitempty"`    // tokens that a block number stands for; 0: as many as in the format
-	TimeUnit string  `json:"time_unit,omitempty"`    // s, ms or us; empty: that of the format
-	Fit      int     `json:"fit,omitempty"`          // limit of a prompt and its answer together
+	Format string `json:"trace_format,omitempty"` // empty: that of the first line
+	Model  string `json:"trace_model,omitempty"`  // only requests of this model
+	// LogType keeps only the rows of this type of log: "API log" or a part of that, such as api.
+	LogType  string  `json:"log_type,omitempty"`
+	Slice    string  `json:"slice,omitempty"`     // FROM..TO, since the first row
+	Sample   float64 `json:"sample,omitempty"`    // share of the rows, drawn at random, each by itself; 0 or 1: all
+	BlockLen int     `json:"block_len,omitempty"` // tokens that a block number stands for; 0: as many as in the format
+	TimeUnit string  `json:"time_unit,omitempty"` // s, ms or us; empty: that of the format
+	Fit      int     `json:"fit,omitempty"`       // limit of a prompt and its answer together
 
 	format string
 	span   span
@@ -86,7 +87,8 @@ func (d *traced) take(t *trace, s *workload.Source) error {
 	}
 	sent := len(d.rows)
 	if sent == 0 {
-		return fmt.Errorf("none of its %d rows, over %v, is among those asked for", len(t.rows), t.length().Round(time.Millisecond))
+		return fmt.Errorf("none of its %d rows, over %v, is among those asked for", len(t.rows),
+			t.length().Round(time.Millisecond))
 	}
 	workload.Note(&d.notes, s.Requests > sent, traceShort, "have", sent, "asked", s.Requests)
 	workload.Note(&d.notes, empty > 0, traceEmptyRows, "rows", empty)

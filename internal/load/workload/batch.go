@@ -11,7 +11,9 @@ import (
 // that embed, score or rank them: no answer is wanted.
 func (r Random) batched(ctx context.Context, d *draw) (Workload, error) {
 	if d.fix.tok == nil {
-		return Workload{}, plan.Problems{{Path: "batch", Value: strconv.Itoa(r.Batch), Why: "batches are of texts, and text needs a tokenizer"}}
+		return Workload{}, plan.Problems{{
+			Path: "batch", Value: strconv.Itoa(r.Batch), Why: "batches are of texts, and text needs a tokenizer",
+		}}
 	}
 	var requests []Request
 	query := 0 // tokens

@@ -40,7 +40,8 @@ func ParseBuckets(s string) ([]Bucket, error) {
 }
 
 func errBuckets(s string) error {
-	return fmt.Errorf("%q: must be a dictionary such as {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, each (height, width, frames): probability", s)
+	return fmt.Errorf("%q: must be a dictionary such as {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, each (height, "+
+		"width, frames): probability", s)
 }
 
 // ParseSizes parses image sizes in the form 256x256=0.5,1280x720=0.5: width, height

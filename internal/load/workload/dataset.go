@@ -49,7 +49,7 @@ type Arrival interface {
 	Describe() plan.Message
 }
 
-// Arranging has the settings of a run that an Arrival needs beside its own.
+// Arranging has the settings of a run that an Arrival needs in addition to its own.
 type Arranging struct {
 	Seed     uint64
 	Adapters plan.Adapters

@@ -75,7 +75,8 @@ func (s *Source) NeedText(several bool) error {
 		return nil
 	}
 	return plan.Problems{{
-		Why:  fmt.Sprintf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text", s.Ask.Protocol),
+		Why: fmt.Sprintf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text",
+			s.Ask.Protocol),
 		Hint: "name a tokenizer, or use the protocol completions",
 	}}
 }

@@ -122,7 +122,9 @@ func (c drawnCase) check(t *testing.T, w Workload) {
 func TestPrefixRepetitionEqualsVLLM(t *testing.T) {
 	for _, c := range drawnCases(t, "prefix_repetition") {
 		tok, v := loadTokenizer(t, c.Tokenizer)
-		p := PrefixRepetition{Requests: c.Requests, Prefixes: c.Prefixes, Prefix: c.Prefix, Suffix: c.Suffix, Output: c.Output, Seed: c.Seed}
+		p := PrefixRepetition{
+			Requests: c.Requests, Prefixes: c.Prefixes, Prefix: c.Prefix, Suffix: c.Suffix, Output: c.Output, Seed: c.Seed,
+		}
 		w, err := p.Build(t.Context(), v, tok)
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +141,9 @@ func TestPrefixRepetitionEqualsVLLM(t *testing.T) {
 
 // What does not divide evenly among the prefixes is left out, and a note says how much.
 func TestPrefixRepetitionLeavesTheRemainderOut(t *testing.T) {
-	w, err := PrefixRepetition{Requests: 11, Prefixes: 3, Prefix: 4, Suffix: 2}.Build(t.Context(), Vocabulary{Size: 1000}, nil)
+	w, err := PrefixRepetition{
+		Requests: 11, Prefixes: 3, Prefix: 4, Suffix: 2,
+	}.Build(t.Context(), Vocabulary{Size: 1000}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +155,11 @@ func TestPrefixRepetitionLeavesTheRemainderOut(t *testing.T) {
 func TestRerankEqualsVLLM(t *testing.T) {
 	for _, c := range drawnCases(t, "random-rerank") {
 		tok, v := loadTokenizer(t, c.Tokenizer)
-		r := Rerank{Random: Random{Requests: c.Requests, Input: c.Input, InputRange: c.Ratio, Seed: c.Seed, Batch: c.Batch, IDPrefix: "b-"}, NoReranker: !c.Reranker}
+		r := Rerank{
+			Random: Random{
+				Requests: c.Requests, Input: c.Input, InputRange: c.Ratio, Seed: c.Seed, Batch: c.Batch, IDPrefix: "b-",
+			}, NoReranker: !c.Reranker,
+		}
 		w, err := r.Build(t.Context(), v, tok)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +171,10 @@ func TestRerankEqualsVLLM(t *testing.T) {
 func TestBatchesEqualVLLM(t *testing.T) {
 	for _, c := range drawnCases(t, "batch") {
 		tok, v := loadTokenizer(t, c.Tokenizer)
-		r := Random{Requests: c.Requests, Input: c.Input, Output: c.Output, InputRange: c.Ratio, OutputRange: c.Ratio, Prefix: c.Prefix, Seed: c.Seed, Batch: c.Batch, IDPrefix: "b-"}
+		r := Random{
+			Requests: c.Requests, Input: c.Input, Output: c.Output, InputRange: c.Ratio, OutputRange: c.Ratio, Prefix: c.Prefix,
+			Seed: c.Seed, Batch: c.Batch, IDPrefix: "b-",
+		}
 		w, err := r.Build(t.Context(), v, tok)
 		if err != nil {
 			t.Fatal(err)

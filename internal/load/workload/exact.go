@@ -39,7 +39,9 @@ func Without(ids []int32, out ...int32) []int32 {
 // a tokenizer. If decoding and encoding gives another number it changes the end of
 // the prompt, with draws that depend only on the seed, and leaves the first keep
 // tokens unchanged as long as there are others. exact is false if that failed.
-func Exact(ctx context.Context, v Vocabulary, tok Tokenizer, ids []int32, keep int, seed uint64) (r Request, exact bool, err error) {
+func Exact(
+	ctx context.Context, v Vocabulary, tok Tokenizer, ids []int32, keep int, seed uint64,
+) (r Request, exact bool, err error) {
 	rng := pyrand.NewGenerator(seed)
 	d := draw{rng: rng, random: Random{Seed: seed}, prefix: ids[:min(keep, len(ids))]}
 	d.fix = fixer{tok: tok, rng: rng, vocab: int64(v.Size)}

@@ -25,7 +25,8 @@ func TestRandomOfGivenLengths(t *testing.T) {
 			t.Errorf("request %d: %d tokens, %d wanted", i, len(r.Tokens), r.OutputTokens)
 		}
 	}
-	if again, err := given.Build(t.Context(), v, nil); err != nil || !slices.Equal(again.Requests[3].Tokens, w.Requests[3].Tokens) {
+	if again, err := given.Build(t.Context(), v, nil); err != nil ||
+		!slices.Equal(again.Requests[3].Tokens, w.Requests[3].Tokens) {
 		t.Errorf("the same seed gives other prompts (%v)", err)
 	}
 	given.Inputs = given.Inputs[:5]
@@ -37,7 +38,9 @@ func TestRandomOfGivenLengths(t *testing.T) {
 // The tokens that a tokenizer adds around a prompt are part of its length, and a
 // prompt has at least one of its own.
 func TestRandomOfGivenLengthsWithSpecialTokens(t *testing.T) {
-	w, err := Random{Requests: 2, Inputs: []int{10, 1}, Outputs: []int{1, 1}}.Build(t.Context(), Vocabulary{Size: 500, Around: 2}, nil)
+	w, err := Random{
+		Requests: 2, Inputs: []int{10, 1}, Outputs: []int{1, 1},
+	}.Build(t.Context(), Vocabulary{Size: 500, Around: 2}, nil)
 	if err != nil || len(w.Requests[0].Tokens) != 8 || len(w.Requests[1].Tokens) != 1 {
 		t.Errorf("%+v %v", w.Requests, err)
 	}

@@ -39,7 +39,8 @@ func TestFilesAreUnpacked(t *testing.T) {
 	}
 	err = disk.With("data", name, func(io.Reader) error { return nil })
 	var p plan.Problems
-	if !errors.As(err, &p) || p[0].Path != "data" || p[0].Value != name || !strings.Contains(p[0].Why, "unpack: gzip: invalid header") {
+	if !errors.As(err, &p) || p[0].Path != "data" || p[0].Value != name ||
+		!strings.Contains(p[0].Why, "unpack: gzip: invalid header") {
 		t.Error(err)
 	}
 }
@@ -60,7 +61,8 @@ func TestBlame(t *testing.T) {
 		{inner, inner},
 		{busy, busy},
 	} {
-		if got := Blame("data", "x", tt.err); (got == nil) != (tt.want == nil) || got != nil && got.Error() != tt.want.Error() {
+		if got := Blame("data", "x", tt.err); (got == nil) != (tt.want == nil) ||
+			got != nil && got.Error() != tt.want.Error() {
 			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
 		}
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 func FuzzShareGPT(f *testing.F) {
-	f.Add(`[{"conversations":[{"from":"human","value":"one two three four"},{"from":"gpt","value":"five six seven eight"}]}]`)
+	f.Add(`[{"conversations":[{"from":"human","value":"one two three four"},` +
+		`{"from":"gpt","value":"five six seven eight"}]}]`)
 	f.Add(`[{"conversations":[{"value":"a b c d"},{"value":"e"}],"image":"x.png"},{"conversations":[]},{}]`)
 	f.Add(`[{"conversations":null}]`)
 	f.Add(`{"conversations":[]}`)
@@ -21,7 +22,8 @@ func FuzzShareGPT(f *testing.F) {
 			t.Errorf("%q gives %d requests", file, len(w.Requests))
 		}
 		for _, r := range w.Requests {
-			if r.PromptTokens < minTokens || r.PromptTokens > maxPrompt || r.OutputTokens < minTokens || r.PromptTokens+r.OutputTokens > maxTotal {
+			if r.PromptTokens < minTokens || r.PromptTokens > maxPrompt || r.OutputTokens < minTokens ||
+				r.PromptTokens+r.OutputTokens > maxTotal {
 				t.Errorf("%q gives %+v", file, r)
 			}
 		}

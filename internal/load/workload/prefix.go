@@ -44,7 +44,10 @@ func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer
 	if err != nil {
 		return Workload{}, err
 	}
-	w := Workload{Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng, Python: pyrand.NewRandom(int64(p.Seed))}
+	w := Workload{
+		Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng,
+		Python: pyrand.NewRandom(int64(p.Seed)),
+	}
 	left := p.Requests - len(requests)
 	Note(&w.Notes, left > 0, PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes)
 	if !p.NoShuffle {

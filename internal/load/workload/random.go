@@ -24,7 +24,7 @@ type Random struct {
 	// Inputs and Outputs, unless nil, are the lengths of each request, in place of Input,
 	// Output and their ranges: without a draw.
 	Inputs, Outputs []int
-	Prefix          int // common to all prompts, beside Input
+	Prefix          int // common to all prompts, in addition to Input
 	Seed            uint64
 	IDPrefix        string
 	// Exact continues where that benchmark gives up bringing a prompt to its length, with
@@ -43,8 +43,10 @@ type Random struct {
 // input_range and output_range.
 func (r Random) Check() (p plan.Problems) {
 	p.Count("requests", r.Requests, 1)
-	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs), "has fewer values than there are requests")
-	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs), "has fewer values than there are requests")
+	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs),
+		"has fewer values than there are requests")
+	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs),
+		"has fewer values than there are requests")
 	p.Tokens("input_len", r.Input, 0)
 	if r.Outputs == nil {
 		p.Tokens("output_len", r.Output, 1)
@@ -70,7 +72,7 @@ func (r Random) longest() int {
 	return int(hi)
 }
 
-// emptyPrompt is the problem when the shortest prompt has no tokens beside those
+// emptyPrompt is the problem when the shortest prompt has no tokens except those
 // that the tokenizer adds around it.
 func (r Random) emptyPrompt(around int) (p plan.Problems) {
 	adds := ""

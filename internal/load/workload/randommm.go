@@ -81,7 +81,8 @@ func (r RandomMM) Check() plan.Problems {
 			p.If(true, "buckets", nil, "%v", err)
 		}
 		limit, ok := r.Limits[b.modality()]
-		p.If(b.Frames > 1 && b.P > 0 && limit > 0, "buckets", nil, "%s: video is not supported; give it probability 0 or leave it out, or set the limit of video to 0", b)
+		p.If(b.Frames > 1 && b.P > 0 && limit > 0, "buckets", nil,
+			"%s: video is not supported; give it probability 0 or leave it out, or set the limit of video to 0", b)
 		p.If(!ok, "limits", nil, "no %q, which the bucket %s needs even at probability 0", b.modality(), b)
 		total += b.P
 	}

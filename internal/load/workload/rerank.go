@@ -26,7 +26,8 @@ func (r Rerank) Check() plan.Problems {
 	p := r.documents().Check()
 	p.If(r.Batch < 1, "batch", r.Batch, "must be at least 1")
 	p.If(r.NoReranker && (r.Requests < 2 || r.Batch < 2), "batch", r.Batch,
-		"without a reranker the query is one of the texts of a request: batch and requests, here %d, must be at least 2", r.Requests)
+		"without a reranker the query is one of the texts of a request: batch and requests, here %d, must be at least 2",
+		r.Requests)
 	return p
 }
 

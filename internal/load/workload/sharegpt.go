@@ -61,7 +61,8 @@ func (s ShareGPT) Build(ctx context.Context, talks Conversations, tok Tokenizer)
 		return Workload{}, err
 	}
 	if len(requests) == 0 {
-		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
+		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its "+
+			"answer", len(talks), minTokens, maxPrompt, maxTotal)
 	}
 	w := Workload{Requests: requests, Python: rng}
 	w.Oversample(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
@@ -109,7 +110,8 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 		return nil, err
 	}
 	if len(media) > 0 && !s.Media {
-		return nil, errors.New("a conversation has an image or a video, where only text is sent: pitot vllm bench serve --backend openai-chat sends it")
+		return nil, errors.New("a conversation has an image or a video, where only text is sent: pitot vllm bench serve " +
+			"--backend openai-chat sends it")
 	}
 	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
 	ids, err := tok.Encode(ctx, prompt, true)
@@ -142,7 +144,8 @@ func (c conversation) media() ([]Media, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(field, &m.URL); err != nil {
-		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", rows.WrongType(err))
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w",
+			rows.WrongType(err))
 	}
 	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// A Source has everything that a dataset needs to make requests beside its own settings.
+// A Source has everything that a dataset needs to make requests, except its own settings.
 // It is the run's, and the same for all of its datasets except for the seed.
 type Source struct {
 	Requests int // wanted; 0 leaves the number to the dataset

@@ -27,7 +27,11 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 		{Text: "goes to the file", OutputTokens: 2},
 		{Tokens: []int32{7, 1 << 20, 0}, OutputTokens: 3},
 		{Messages: json.RawMessage(`[{"role":"user"}]`), OutputTokens: 4},
-		{Text: "look:", Media: []Media{{MIME: "image/png", Data: []byte("pixels")}, {URL: "http://x/y.png"}, {MIME: "audio/wav", Data: []byte("~")}}},
+		{
+			Text: "look:", Media: []Media{
+				{MIME: "image/png", Data: []byte("pixels")}, {URL: "http://x/y.png"}, {MIME: "audio/wav", Data: []byte("~")},
+			},
+		},
 	}
 	file := new(memory)
 	s := NewSpool(file, 5)
@@ -39,7 +43,8 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 		if spooled := r.Later != nil; spooled != (want.Text != "stays") {
 			t.Errorf("%q: spooled %v", want.Text, spooled)
 		}
-		if (r.Tokens == nil) != (want.Tokens == nil) || (r.Messages == nil) != (want.Messages == nil) || len(r.Media) != len(want.Media) {
+		if (r.Tokens == nil) != (want.Tokens == nil) || (r.Messages == nil) != (want.Messages == nil) ||
+			len(r.Media) != len(want.Media) {
 			t.Errorf("%q: what kind of prompt it is got lost", want.Text)
 		}
 		for range 2 { // a request may be sent twice
@@ -52,7 +57,8 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 			}
 		}
 	}
-	if want := "goes to the file" + "\a\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00" + `[{"role":"user"}]` + "look:pixels~"; string(file.b) != want {
+	if want := "goes to the file" + "\a\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00" + `[{"role":"user"}]` +
+		"look:pixels~"; string(file.b) != want {
 		t.Errorf("the file holds %q", file.b)
 	}
 }

@@ -138,7 +138,7 @@ type Vocabulary struct {
 	Size         int     // ids 0..Size-1, without added tokens
 	All          []int32 // every id, with the added tokens, ascending; nil if not known
 	Special      []int32 // the model's special tokens: kept out of random prompts
-	AddedSpecial []int32 // every added token flagged special: kept out beside images
+	AddedSpecial []int32 // every added token flagged special: kept out of prompts with images
 	Around       int     // special tokens that encoding adds to a sequence
 	BOS          string  // text of the token that begins a sequence, empty if there is none
 	Template     Template
@@ -151,7 +151,7 @@ type Template interface {
 	Render(messages json.RawMessage, o TemplateOptions) (string, error)
 }
 
-// TemplateOptions are the arguments of Hugging Face's apply_chat_template beside messages.
+// TemplateOptions are the arguments of Hugging Face's apply_chat_template other than messages.
 type TemplateOptions struct {
 	GenerationPrompt bool                       // end with the beginning of the answer
 	Tools            json.RawMessage            // an array, or nil

@@ -101,7 +101,9 @@ func TestRandomIsTheSameOnAnyNumberOfCores(t *testing.T) {
 }
 
 func TestRandomWithoutATokenizerSendsIDs(t *testing.T) {
-	w, err := Random{Requests: 3, Input: 5, Output: 2, Prefix: 2, Seed: 1}.Build(t.Context(), Vocabulary{Size: 100, Special: []int32{0, 1, 2}}, nil)
+	w, err := Random{
+		Requests: 3, Input: 5, Output: 2, Prefix: 2, Seed: 1,
+	}.Build(t.Context(), Vocabulary{Size: 100, Special: []int32{0, 1, 2}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,9 @@ func TestRandomWithoutATokenizerSendsIDs(t *testing.T) {
 // A tokenizer that merges "1 2" shortens sequences, so random ids are drawn until
 // the length is right.
 func TestRandomFillsUpWhatTheTokenizerMerges(t *testing.T) {
-	w, err := Random{Requests: 20, Input: 12, Output: 1, Seed: 2}.Build(t.Context(), Vocabulary{Size: 13}, &words{merge: true})
+	w, err := Random{
+		Requests: 20, Input: 12, Output: 1, Seed: 2,
+	}.Build(t.Context(), Vocabulary{Size: 13}, &words{merge: true})
 	if err != nil || len(w.Notes) != 0 {
 		t.Fatal(err, w.Notes)
 	}
@@ -175,7 +179,9 @@ func TestRandomGivesUpOnATokenizerThatLosesTokens(t *testing.T) {
 		}
 	}
 	tok := &words{grow: true}
-	if _, err := (Random{Requests: 50, Input: 5, Output: 1, Exact: true}).Build(t.Context(), Vocabulary{Size: 50}, tok); err != nil {
+	if _, err := (Random{
+		Requests: 50, Input: 5, Output: 1, Exact: true,
+	}).Build(t.Context(), Vocabulary{Size: 50}, tok); err != nil {
 		t.Fatal(err)
 	}
 	if most := (50 + (maxHopeless+1)*otherEnds) * (corrections + 1); tok.calls > most {
@@ -189,7 +195,8 @@ func TestRandomSaysWhenLengthsCannotBeMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]plan.Message{plan.Say(PromptsInexact, "inexact", 2, "of", 2, "surplus", 2)}, w.Notes); diff != "" {
+	if diff := cmp.Diff([]plan.Message{plan.Say(PromptsInexact, "inexact", 2, "of", 2, "surplus", 2)},
+		w.Notes); diff != "" {
 		t.Error(diff)
 	}
 	if w.Requests[0].PromptTokens != 6 || tok.calls != 2*(corrections+1) {
@@ -214,14 +221,35 @@ func TestBuildErrors(t *testing.T) {
 		{"prefix", build(Random{Requests: 1, Input: 5, Output: 1, Prefix: 2}.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"cancelled", build(random.Build(cancelled, v, &words{})), "context canceled"},
 		{"empty vocabulary", build(random.Build(ctx, Vocabulary{}, &words{})), "a vocabulary of 0 ids leaves none"},
-		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "of which the tokenizer adds 1 itself, with range 0 allows an empty prompt"},
+		{
+			"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})),
+			"of which the tokenizer adds 1 itself, with range 0 allows an empty prompt",
+		},
 		{"pictures without text", build(mm.Build(ctx, v, nil)), "text needs a tokenizer"},
 		{"pictures, tokenizer", build(mm.Build(ctx, v, gone)), errTokenizer.Error()},
-		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, make(Conversations, 1), nil)), "needs a tokenizer"},
-		{"no talks", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader("[]"), &words{})), "no conversation of two turns among 0"},
-		{"not JSON", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read a list of conversations, at byte"},
-		{"nothing fits", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`), &words{})), "none of 1 conversations"},
-		{"with an image", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "where only text is sent"},
+		{
+			"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, make(Conversations, 1), nil)),
+			"needs a tokenizer",
+		},
+		{
+			"no talks", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader("[]"), &words{})),
+			"no conversation of two turns among 0",
+		},
+		{
+			"not JSON", build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})),
+			"read a list of conversations, at byte",
+		},
+		{
+			"nothing fits",
+			build(ShareGPT{Requests: 1}.build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`),
+				&words{})), "none of 1 conversations",
+		},
+		{
+			"with an image",
+			build(ShareGPT{Requests: 1}.build(ctx,
+				strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})),
+			"where only text is sent",
+		},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, tt.err, tt.want)
@@ -234,7 +262,9 @@ func TestValidate(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "\n") != 5 {
 		t.Errorf("six faults:\n%v", err)
 	}
-	ok := RandomMM{Random: Random{Requests: 1, Input: 4, Output: 1}, Items: 1, Limits: DefaultLimits(), Buckets: DefaultBuckets()}
+	ok := RandomMM{
+		Random: Random{Requests: 1, Input: 4, Output: 1}, Items: 1, Limits: DefaultLimits(), Buckets: DefaultBuckets(),
+	}
 	if err := ok.Check().Err(); err != nil {
 		t.Error(err)
 	}
@@ -263,13 +293,17 @@ func TestMistakesHaveThePathsOfTheirSettings(t *testing.T) {
 	for _, p := range r.Check() {
 		got[p.Path] = p.Under("--" + p.Path)
 	}
-	if !strings.HasPrefix(got["input_range"], "--input_range 2: must be") || !strings.HasPrefix(got["buckets"], "--buckets: at least one") {
+	if !strings.HasPrefix(got["input_range"], "--input_range 2: must be") ||
+		!strings.HasPrefix(got["buckets"], "--buckets: at least one") {
 		t.Error(got)
 	}
 }
 
 func TestPicturesAreJPEGsOfTheirSize(t *testing.T) {
-	r := RandomMM{Random: Random{Requests: 3, Input: 4, Output: 1, Seed: 4}, Items: 2, Limits: map[string]int{"image": 9}, Buckets: []Bucket{{40, 64, 1, 1}}}
+	r := RandomMM{
+		Random: Random{Requests: 3, Input: 4, Output: 1, Seed: 4}, Items: 2, Limits: map[string]int{"image": 9},
+		Buckets: []Bucket{{40, 64, 1, 1}},
+	}
 	build := func() []Request {
 		w, err := r.Build(t.Context(), Vocabulary{Size: 50}, &words{})
 		if err != nil {
@@ -355,7 +389,12 @@ func TestCustomErrors(t *testing.T) {
 		c                Custom
 	}{
 		{"not JSON", "{\n", "line 1: not a JSON object", Custom{}},
-		{"every faulty line", "{\"prompt\":\"a\",\"output_tokens\":1}\n{\"output_tokens\":1}\n{\"prompt\":3,\"output_tokens\":1}\n", "line 2: field \"prompt\" is missing\nline 3: field \"prompt\" must be a string or", Custom{}},
+		{
+			"every faulty line",
+			"{\"prompt\":\"a\",\"output_tokens\":1}\n{\"output_tokens\":1}\n{\"prompt\":3,\"output_tokens\":1}\n",
+			"line 2: field \"prompt\" is missing\nline 3: field \"prompt\" must be a string or",
+			Custom{},
+		},
 		{"empty file", "\n \n", "no requests", Custom{}},
 		{"no length", `{"prompt":"a"}`, `line 1: field "output_tokens" is missing`, Custom{}},
 		{"length of zero", `{"prompt":"a","output_tokens":0}`, `field "output_tokens" is 0`, Custom{}},
@@ -363,16 +402,23 @@ func TestCustomErrors(t *testing.T) {
 		{"null prompt", `{"prompt":null,"output_tokens":1}`, `must be a string`, Custom{}},
 		{"empty list", `{"prompt":[],"output_tokens":1}`, `must be a string or a list`, Custom{}},
 		{"messages that are none", `{"messages":"x","output_tokens":1}`, `field "messages" must be a list`, Custom{}},
-		{"a length that is not wanted", `{"prompt":"a","output_tokens":"n/a"}`, `not a JSON object of a request`, Custom{Output: 3}},
+		{
+			"a length that is not wanted", `{"prompt":"a","output_tokens":"n/a"}`, `not a JSON object of a request`,
+			Custom{Output: 3},
+		},
 		{"no timestamp", `{"prompt":"a"}`, `field "timestamp" is missing`, Custom{NeedTime: true, Output: 3}},
-		{"timestamp in milliseconds of the epoch", `{"prompt":"a","timestamp":1700000000000}`, `must be in seconds`, Custom{Output: 3}},
+		{
+			"timestamp in milliseconds of the epoch", `{"prompt":"a","timestamp":1700000000000}`, `must be in seconds`,
+			Custom{Output: 3},
+		},
 	} {
 		_, err := tt.c.build(t.Context(), strings.NewReader(tt.file), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := (Custom{Output: 1}).build(t.Context(), strings.NewReader(`{"prompt":"w1"}`), &words{fail: errTokenizer}); !errors.Is(err, errTokenizer) {
+	if _, err := (Custom{Output: 1}).build(t.Context(), strings.NewReader(`{"prompt":"w1"}`),
+		&words{fail: errTokenizer}); !errors.Is(err, errTokenizer) {
 		t.Error(err)
 	}
 }
@@ -380,19 +426,23 @@ func TestCustomErrors(t *testing.T) {
 func TestFillSaysWhatItDid(t *testing.T) {
 	file := "{\"prompt\":\"w1\"}\n{\"prompt\":\"w2\"}\n"
 	w, err := Custom{Requests: 5, Output: 3, IDPrefix: "r"}.build(t.Context(), strings.NewReader(file), nil)
-	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" || !cmp.Equal(w.Notes, []plan.Message{plan.Say(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
+	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" ||
+		!cmp.Equal(w.Notes, []plan.Message{plan.Say(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 	w, err = Custom{Requests: 5, Output: 3, NoOversample: true}.build(t.Context(), strings.NewReader(file), nil)
-	if err != nil || len(w.Requests) != 2 || !cmp.Equal(w.Notes, []plan.Message{plan.Say(FileShort, "have", 2, "asked", 5)}) {
+	if err != nil || len(w.Requests) != 2 ||
+		!cmp.Equal(w.Notes, []plan.Message{plan.Say(FileShort, "have", 2, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 }
 
 func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
-	file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l"},{"value":"m n o p"}]},{"conversations":[{"value":"q r s t"},{"value":"u v w x"}]}]`
+	file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l"},` +
+		`{"value":"m n o p"}]},{"conversations":[{"value":"q r s t"},{"value":"u v w x"}]}]`
 	w, err := ShareGPT{Requests: 3, NoShuffle: true}.build(t.Context(), strings.NewReader(file), &words{})
-	if err != nil || w.Requests[0].Text != "a b c d" || w.Requests[1].Text != "i j k l" || w.Requests[2].Text != "q r s t" {
+	if err != nil || w.Requests[0].Text != "a b c d" || w.Requests[1].Text != "i j k l" ||
+		w.Requests[2].Text != "q r s t" {
 		t.Errorf("%v: %+v", err, w.Requests)
 	}
 }

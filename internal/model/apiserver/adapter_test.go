@@ -10,10 +10,12 @@ func TestAdapters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m := newScripted(t, Config{Model: "base", MaxModelLen: 99, Adapters: []string{"sql", "poems"}})
 		card := func(id, parent, context string) string {
-			return `{"id":"` + id + `","object":"model","created":946684800,"owned_by":"pitot","root":"` + id + `","parent":` + parent + `,"max_model_len":` + context + `}`
+			return `{"id":"` + id + `","object":"model","created":946684800,"owned_by":"pitot","root":"` + id + `","parent":` +
+				parent + `,"max_model_len":` + context + `}`
 		}
 		_, got := r.whole("GET", "/v1/models", "")
-		want := `{"object":"list","data":[` + card("base", "null", "99") + "," + card("sql", `"base"`, "null") + "," + card("poems", `"base"`, "null") + `]}`
+		want := `{"object":"list","data":[` + card("base", "null", "99") + "," + card("sql", `"base"`, "null") + "," +
+			card("poems", `"base"`, "null") + `]}`
 		if got != want {
 			t.Errorf("models %s, want %s", got, want)
 		}

@@ -53,7 +53,7 @@ func (a *answer) token() string {
 	return t
 }
 
-// Next is what is shown of the next token. The text is letters and spaces and needs
+// Next is the visible text of the next token. The text is letters and spaces and needs
 // no escaping in JSON.
 func (a *answer) Next() string {
 	t := a.token()
@@ -69,7 +69,7 @@ func (a *answer) Next() string {
 // ID is that of the token that Next gave last.
 func (a *answer) ID() int32 { return a.v.first(a.last) }
 
-// appendText appends what is shown of the next n tokens.
+// appendText appends the visible text of the next n tokens.
 func (a *answer) appendText(dst []byte, n int) []byte {
 	for range n {
 		dst = append(dst, a.Next()...)

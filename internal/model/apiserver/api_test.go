@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,28 +18,41 @@ func TestStreamShapes(t *testing.T) {
 		want              []string
 	}{
 		{"completion", completions, usage, []string{
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,"token_ids":null}]}`,
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,"prompt_token_ids":null,"token_ids":null}]}`,
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[],"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"text":"TEXT","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,"token_ids":null}]}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,"prompt_token_ids":null,` +
+				`"token_ids":null}]}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[],` +
+				`"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
 			`[DONE]`,
 		}},
 		{"completion, usage in every chunk", completions, every, []string{
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,"token_ids":null}],"usage":{"prompt_tokens":3,"total_tokens":4,"completion_tokens":1}}`,
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,"prompt_token_ids":null,"token_ids":null}],"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
-			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[],"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"text":"TEXT","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,` +
+				`"token_ids":null}],"usage":{"prompt_tokens":3,"total_tokens":4,"completion_tokens":1}}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,"prompt_token_ids":null,` +
+				`"token_ids":null}],"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
+			`{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"pitot","choices":[],` +
+				`"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}}`,
 			`[DONE]`,
 		}},
 		{"chat", chats, ``, []string{
-			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null}`,
-			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,"delta":{"content":"TEXT"},"logprobs":null,"finish_reason":null,"token_ids":null}]}`,
-			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,"delta":{"content":"TEXT"},"logprobs":null,"finish_reason":"length","stop_reason":null,"token_ids":null}]}`,
+			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null}`,
+			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"delta":{"content":"TEXT"},"logprobs":null,"finish_reason":null,"token_ids":null}]}`,
+			`{"id":"chatcmpl-w","object":"chat.completion.chunk","created":946684800,"model":"pitot","choices":[{"index":0,` +
+				`"delta":{"content":"TEXT"},"logprobs":null,"finish_reason":"length","stop_reason":null,"token_ids":null}]}`,
 			`[DONE]`,
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, constantConfig())
-				body := `{"prompt":"abcdefghi","messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true,"stream":true` + test.extra + `}`
+				body := `{"prompt":"abcdefghi","messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true,` +
+					`"stream":true` + test.extra + `}`
 				_, wire, _ := strings.Cut(r.wire(test.path, body), "\r\n\r\n")
 				var got []string
 				for line := range strings.Lines(wire) {
@@ -56,7 +68,7 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
-// What is not asked for, or is withheld, is in no chunk.
+// Members that are not asked for, or withheld, are in no chunk.
 func TestNoUsageInAnyChunk(t *testing.T) {
 	const every = `,"stream":true,"stream_options":{"continuous_usage_stats":true,"include_usage":`
 	for _, test := range []struct{ fields, fault string }{
@@ -86,12 +98,15 @@ func TestWholeResponseShapes(t *testing.T) {
 		r := newRig(t, Config{Model: `a "model"`})
 		_, got := r.whole("POST", completions, `{"prompt":"abcdefghi","max_tokens":2,"ignore_eos":true}`, "x-request-id", "w")
 		want := `{"id":"cmpl-w","object":"text_completion","created":946684800,"model":"a \"model\"",` +
-			`"choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,"token_ids":null,"prompt_logprobs":null,"prompt_token_ids":null}],` +
-			`"service_tier":null,"system_fingerprint":null,"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2,"prompt_tokens_details":null},"kv_transfer_params":null}`
+			`"choices":[{"index":0,"text":"TEXT","logprobs":null,"finish_reason":"length","stop_reason":null,` +
+			`"token_ids":null,"prompt_logprobs":null,"prompt_token_ids":null}],` +
+			`"service_tier":null,"system_fingerprint":null,"usage":{"prompt_tokens":3,"total_tokens":5,` +
+			`"completion_tokens":2,"prompt_tokens_details":null},"kv_transfer_params":null}`
 		if got = maskText(got); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
-		_, got = r.whole("POST", chats, `{"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3,"max_tokens":9,"ignore_eos":true}`)
+		_, got = r.whole("POST", chats,
+			`{"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3,"max_tokens":9,"ignore_eos":true}`)
 		var chat struct {
 			Object  string
 			Choices []struct {
@@ -105,7 +120,8 @@ func TestWholeResponseShapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		message := chat.Choices[0].Message
-		if n := len(r.s.vocab.encode(nil, message.Content)); n != 3 || chat.Usage.CompletionTokens != 3 || message.Role != "assistant" {
+		if n := len(r.s.vocab.encode(nil, message.Content)); n != 3 || chat.Usage.CompletionTokens != 3 ||
+			message.Role != "assistant" {
 			t.Errorf("chat answer %s", got)
 		}
 	})
@@ -152,7 +168,9 @@ func TestStopStrings(t *testing.T) {
 		r := newRig(t, Config{})
 		answer := func(fields string) (string, chunk) {
 			t.Helper()
-			events, err := r.stream(completions, `{"prompt":"stop","max_tokens":40,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}`+fields+`}`)
+			events, err := r.stream(completions,
+				`{"prompt":"stop","max_tokens":40,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}`+fields+
+					`}`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,41 +225,102 @@ type mistake struct {
 
 const message = `{"role":"user","content":"hi"}`
 
+var badCompletions = []mistake{
+	{"no JSON", completions, `{"prompt":`, 400, "Bad Request", "body.10", "JSON decode error"},
+	{"no object", completions, `[1]`, 400, "Bad Request", "body", "valid dictionary"},
+	{"nested too deep", completions, strings.Repeat("[", 100_000), 400, "Bad Request", "body.10001", "JSON decode error"},
+	{
+		"missing prompt", completions, `{}`, 400, "Bad Request", "prompt",
+		"Either prompt or prompt_embeds must be provided and non-empty.",
+	},
+	{
+		"empty prompt", completions, `{"prompt":""}`, 400, "Bad Request", "prompt",
+		"Either prompt or prompt_embeds must be provided and non-empty.",
+	},
+	{"empty list", completions, `{"prompt":[]}`, 400, "Bad Request", "prompt", "Either prompt"},
+	{
+		"prompt of wrong type", completions, `{"prompt":7}`, 400, "Bad Request", "body.prompt",
+		"Input should be a valid string",
+	},
+	{"batch", completions, `{"prompt":["a","b"]}`, 400, "BadRequestError", "", "one prompt per request, got a list of 2"},
+	{"batch of ids", completions, `{"prompt":[[1],[2]]}`, 400, "BadRequestError", "", "one prompt per request"},
+	{"negative id", completions, `{"prompt":[1,-2]}`, 400, "Bad Request", "body.prompt.1", "greater than or equal to 0"},
+	{
+		"wrong types, all told", completions, `{"prompt":"a","max_tokens":"x","stream":[],"n":1.5}`, 400, "Bad Request",
+		"body.max_tokens", "3 validation errors",
+	},
+	{
+		"negative max_tokens", completions, `{"prompt":"a","max_tokens":-5}`, 400, "BadRequestError", "max_tokens",
+		"max_tokens must be at least 1, got -5.",
+	},
+	{
+		"min over max", completions, `{"prompt":"a","max_tokens":5,"min_tokens":6}`, 400, "BadRequestError", "min_tokens",
+		"less than or equal to max_tokens=5, got 6.",
+	},
+	{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
+	{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
+	{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
+	{
+		"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError",
+		"max_tokens", "max_tokens=9007199254740992 cannot be greater",
+	},
+	{
+		"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request",
+		"body.max_tokens", "exceeded maximum size",
+	},
+	{
+		"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError",
+		"return_token_ids", "not supported",
+	},
+	{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
+	{
+		"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError",
+		"truncate_prompt_tokens", "not supported",
+	},
+	{
+		"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream",
+		"unable to interpret input",
+	},
+	{
+		"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream",
+		"unable to interpret input",
+	},
+	{
+		"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "",
+		"stop cannot contain an empty string.",
+	},
+	{
+		"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1",
+		"valid string",
+	},
+	{
+		"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request",
+		"stream_options", "Stream options can only be defined when `stream=True`.",
+	},
+	{
+		"too long", completions, `{"prompt":"` + strings.Repeat(" a", 95) + `","max_tokens":10}`, 400, "BadRequestError",
+		"input_tokens",
+		"You passed 95 input tokens and requested 10 output tokens. However, the model's context length is only 100 " +
+			"tokens, resulting in a maximum input length of 90 tokens.",
+	},
+	{
+		"max_tokens beyond the context", completions, `{"prompt":"a","max_tokens":101}`, 400, "BadRequestError",
+		"max_tokens", "cannot be greater than max_model_len=100",
+	},
+	{
+		"unknown model", completions, `{"prompt":"a","model":"other"}`, 404, "NotFoundError", "model",
+		"The model `other` does not exist.",
+	},
+	{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
+	{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
+	{
+		"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens",
+		"out of vocabulary",
+	},
+}
+
 func TestBadCompletions(t *testing.T) {
-	refused(t, []mistake{
-		{"no JSON", completions, `{"prompt":`, 400, "Bad Request", "body.10", "JSON decode error"},
-		{"no object", completions, `[1]`, 400, "Bad Request", "body", "valid dictionary"},
-		{"nested too deep", completions, strings.Repeat("[", 100_000), 400, "Bad Request", "body.10001", "JSON decode error"},
-		{"missing prompt", completions, `{}`, 400, "Bad Request", "prompt", "Either prompt or prompt_embeds must be provided and non-empty."},
-		{"empty prompt", completions, `{"prompt":""}`, 400, "Bad Request", "prompt", "Either prompt or prompt_embeds must be provided and non-empty."},
-		{"empty list", completions, `{"prompt":[]}`, 400, "Bad Request", "prompt", "Either prompt"},
-		{"prompt of wrong type", completions, `{"prompt":7}`, 400, "Bad Request", "body.prompt", "Input should be a valid string"},
-		{"batch", completions, `{"prompt":["a","b"]}`, 400, "BadRequestError", "", "one prompt per request, got a list of 2"},
-		{"batch of ids", completions, `{"prompt":[[1],[2]]}`, 400, "BadRequestError", "", "one prompt per request"},
-		{"negative id", completions, `{"prompt":[1,-2]}`, 400, "Bad Request", "body.prompt.1", "greater than or equal to 0"},
-		{"wrong types, all told", completions, `{"prompt":"a","max_tokens":"x","stream":[],"n":1.5}`, 400, "Bad Request", "body.max_tokens", "3 validation errors"},
-		{"negative max_tokens", completions, `{"prompt":"a","max_tokens":-5}`, 400, "BadRequestError", "max_tokens", "max_tokens must be at least 1, got -5."},
-		{"min over max", completions, `{"prompt":"a","max_tokens":5,"min_tokens":6}`, 400, "BadRequestError", "min_tokens", "less than or equal to max_tokens=5, got 6."},
-		{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
-		{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
-		{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
-		{"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError", "max_tokens", "max_tokens=9007199254740992 cannot be greater"},
-		{"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request", "body.max_tokens", "exceeded maximum size"},
-		{"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError", "return_token_ids", "not supported"},
-		{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
-		{"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError", "truncate_prompt_tokens", "not supported"},
-		{"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
-		{"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
-		{"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "", "stop cannot contain an empty string."},
-		{"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1", "valid string"},
-		{"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request", "stream_options", "Stream options can only be defined when `stream=True`."},
-		{"too long", completions, `{"prompt":"` + strings.Repeat(" a", 95) + `","max_tokens":10}`, 400, "BadRequestError", "input_tokens", "You passed 95 input tokens and requested 10 output tokens. However, the model's context length is only 100 tokens, resulting in a maximum input length of 90 tokens."},
-		{"max_tokens beyond the context", completions, `{"prompt":"a","max_tokens":101}`, 400, "BadRequestError", "max_tokens", "cannot be greater than max_model_len=100"},
-		{"unknown model", completions, `{"prompt":"a","model":"other"}`, 404, "NotFoundError", "model", "The model `other` does not exist."},
-		{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
-		{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
-		{"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens", "out of vocabulary"},
-	})
+	refused(t, badCompletions)
 }
 
 func TestBadChats(t *testing.T) {
@@ -249,20 +328,45 @@ func TestBadChats(t *testing.T) {
 		return `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + url + `"}}]}]}`
 	}
 	refused(t, []mistake{
-		{"zero max_tokens", chats, `{"messages":[` + message + `],"max_tokens":0}`, 400, "BadRequestError", "max_tokens", "got 0."},
-		{"a tool call", chats, `{"messages":[` + message + `],"tool_choice":"required"}`, 400, "BadRequestError", "tool_choice", "not supported"},
-		{"a call of a tool", chats, `{"messages":[` + message + `],"tool_choice":{"type":"function","function":{"name":"f"}}}`, 400, "BadRequestError", "tool_choice", "not supported"},
-		{"chat too long", chats, `{"messages":[{"role":"user","content":"` + strings.Repeat(" a", 200) + `"}]}`, 400, "BadRequestError", "input_tokens", "You passed"},
+		{
+			"zero max_tokens", chats, `{"messages":[` + message + `],"max_tokens":0}`, 400, "BadRequestError",
+			"max_tokens", "got 0.",
+		},
+		{
+			"a tool call", chats, `{"messages":[` + message + `],"tool_choice":"required"}`, 400, "BadRequestError",
+			"tool_choice", "not supported",
+		},
+		{
+			"a call of a tool", chats, `{"messages":[` + message +
+				`],"tool_choice":{"type":"function","function":{"name":"f"}}}`, 400, "BadRequestError", "tool_choice",
+			"not supported",
+		},
+		{
+			"chat too long", chats, `{"messages":[{"role":"user","content":"` + strings.Repeat(" a", 200) + `"}]}`, 400,
+			"BadRequestError", "input_tokens", "You passed",
+		},
 		{"missing messages", chats, `{}`, 400, "Bad Request", "body.messages", "Field required"},
 		{"messages of wrong type", chats, `{"messages":"hi"}`, 400, "Bad Request", "body.messages", "valid list"},
 		{"no message", chats, `{"messages":[]}`, 400, "BadRequestError", "", "at least one message"},
 		{"message of wrong type", chats, `{"messages":["hi"]}`, 400, "Bad Request", "body.messages.0", "valid dictionary"},
-		{"missing role", chats, `{"messages":[{"content":"hi"}]}`, 400, "Bad Request", "body.messages.0.role", "Field required"},
-		{"content of wrong type", chats, `{"messages":[{"role":"user","content":5}]}`, 400, "Bad Request", "body.messages.0.content", "valid string"},
+		{
+			"missing role", chats, `{"messages":[{"content":"hi"}]}`, 400, "Bad Request", "body.messages.0.role",
+			"Field required",
+		},
+		{
+			"content of wrong type", chats, `{"messages":[{"role":"user","content":5}]}`, 400, "Bad Request",
+			"body.messages.0.content", "valid string",
+		},
 		{"remote image", chats, image("https://example.com/a.png"), 400, "BadRequestError", "", "fetches nothing"},
 		{"no image", chats, image("data:image/png;base64,AAAA"), 400, "BadRequestError", "", "cannot identify image file"},
-		{"video", chats, `{"messages":[{"role":"user","content":[{"type":"video_url"}]}]}`, 400, "BadRequestError", "", "At most 0 video(s) may be provided in one prompt."},
-		{"unknown part", chats, `{"messages":[{"role":"user","content":[{"type":"smell"}]}]}`, 400, "BadRequestError", "", "Unknown part type: smell"},
+		{
+			"video", chats, `{"messages":[{"role":"user","content":[{"type":"video_url"}]}]}`, 400, "BadRequestError", "",
+			"At most 0 video(s) may be provided in one prompt.",
+		},
+		{
+			"unknown part", chats, `{"messages":[{"role":"user","content":[{"type":"smell"}]}]}`, 400, "BadRequestError", "",
+			"Unknown part type: smell",
+		},
 	})
 }
 
@@ -289,7 +393,8 @@ func refused(t *testing.T, mistakes []mistake) {
 				if e.Param != nil {
 					param = *e.Param
 				}
-				if status != test.status || e.Code != test.status || e.Type != test.kind || param != test.param || !strings.Contains(e.Message, test.message) {
+				if status != test.status || e.Code != test.status || e.Type != test.kind || param != test.param ||
+					!strings.Contains(e.Message, test.message) {
 					t.Errorf("%d %s", status, body)
 				}
 			})
@@ -305,9 +410,15 @@ func TestAccepted(t *testing.T) {
 		{"one list of ids in a list", completions, `{"prompt":[[1,2]]}`},
 		{"ids of another tokenizer", completions, `{"prompt":[151643]}`},
 		{"no model, and the model", completions, `{"prompt":"a","model":"pitot","echo":false}`},
-		{"parts", chats, `{"messages":[{"role":"user","content":["x",{"type":"text","text":"y"}]},{"role":"assistant","content":null}]}`},
+		{
+			"parts", chats,
+			`{"messages":[{"role":"user","content":["x",{"type":"text","text":"y"}]},{"role":"assistant","content":null}]}`,
+		},
 		{"nothing asked", completions, `{"prompt":"a","suffix":"","truncate_prompt_tokens":-1,"return_token_ids":false}`},
-		{"nothing asked of a chat", chats, `{"messages":[{"role":"user","content":"hi"}],"tool_choice":"auto","truncate_prompt_tokens":null}`},
+		{
+			"nothing asked of a chat", chats,
+			`{"messages":[{"role":"user","content":"hi"}],"tool_choice":"auto","truncate_prompt_tokens":null}`,
+		},
 		{"no tool", chats, `{"messages":[{"role":"user","content":"hi"}],"tool_choice":"none","tools":[]}`},
 		{"logprobs off", chats, `{"messages":[{"role":"user","content":"hi"}],"logprobs":false,"top_logprobs":0}`},
 	} {
@@ -333,17 +444,38 @@ func TestSmallEndpoints(t *testing.T) {
 			{"GET", "/", "", 200, "a simulated engine; its models are at /v1/models\n"},
 			{"GET", "/health", "", 200, ""},
 			{"GET", "/version", "", 200, `{"version":"1.2.3"}`},
-			{"GET", "/v1/models", "", 200, `{"object":"list","data":[{"id":"m","object":"model","created":946684800,"owned_by":"pitot","root":"m","parent":null,"max_model_len":99}]}`},
-			{"POST", "/tokenize", `{"prompt":" the cat","add_special_tokens":true}`, 200, `{"count":2,"max_model_len":99,"tokens":[IDS],"token_strs":null}`},
-			{"POST", "/tokenize", `{"prompt":"the cat","return_token_strs":true}`, 200, `{"count":2,"max_model_len":99,"tokens":[IDS],"token_strs":["the"," cat"]}`},
-			{"POST", "/tokenize", `{"prompt":"","model":"m"}`, 200, `{"count":0,"max_model_len":99,"tokens":[IDS],"token_strs":null}`},
-			{"POST", "/tokenize", `{"messages":[{"role":"user","content":"cat"}],"add_generation_prompt":false,"return_token_strs":true}`, 200, `{"count":5,"max_model_len":99,"tokens":[IDS],"token_strs":["use","r",":"," cat","\n"]}`},
+			{
+				"GET", "/v1/models", "", 200,
+				`{"object":"list","data":[{"id":"m","object":"model","created":946684800,"owned_by":"pitot","root":"m",` +
+					`"parent":null,"max_model_len":99}]}`,
+			},
+			{
+				"POST", "/tokenize", `{"prompt":" the cat","add_special_tokens":true}`, 200,
+				`{"count":2,"max_model_len":99,"tokens":[IDS],"token_strs":null}`,
+			},
+			{
+				"POST", "/tokenize", `{"prompt":"the cat","return_token_strs":true}`, 200,
+				`{"count":2,"max_model_len":99,"tokens":[IDS],"token_strs":["the"," cat"]}`,
+			},
+			{
+				"POST", "/tokenize", `{"prompt":"","model":"m"}`, 200,
+				`{"count":0,"max_model_len":99,"tokens":[IDS],"token_strs":null}`,
+			},
+			{
+				"POST", "/tokenize",
+				`{"messages":[{"role":"user","content":"cat"}],"add_generation_prompt":false,"return_token_strs":true}`, 200,
+				`{"count":5,"max_model_len":99,"tokens":[IDS],"token_strs":["use","r",":"," cat","\n"]}`,
+			},
 			{"POST", "/detokenize", `{"tokens":[104,105,255]}`, 200, `{"prompt":"hi` + "\uFFFD" + `"}`},
 			{"POST", "/detokenize", `{"tokens":[]}`, 200, `{"prompt":""}`},
 			{"GET", "/nothing", "", 404, `{"detail":"Not Found"}`},
 			{"GET", completions, "", 405, `{"detail":"Method Not Allowed"}`},
 			{"GET", "/health_generate", "", 200, ""},
-			{"GET", "/get_model_info", "", 200, `{"model_path":"m","tokenizer_path":"m","is_generation":true,"preferred_sampling_params":null,"weight_version":"default"}`},
+			{
+				"GET", "/get_model_info", "", 200,
+				`{"model_path":"m","tokenizer_path":"m","is_generation":true,"preferred_sampling_params":null,` +
+					`"weight_version":"default"}`,
+			},
 			{"POST", "/start_profile", `{"activities":["CPU"],"num_steps":null}`, 200, ""},
 			{"GET", "/stop_profile", "", 200, ""},
 			{"GET", "/start_profile", "", 200, ""},
@@ -378,99 +510,6 @@ func TestAMethodThatIsNotAllowedIsToldWhichAre(t *testing.T) {
 			if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusMethodNotAllowed || got != want {
 				t.Errorf("%s: %s with Allow %q, want %q", path, resp.Status, got, want)
 			}
-		}
-	})
-}
-
-// The header names a request, or else its body.
-func TestRequestID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{})
-		for _, test := range []struct{ header, body, want string }{
-			{"", `{"prompt":"a","request_id":"mine"}`, "mine"},
-			{"head", `{"prompt":"a","request_id":"mine"}`, "head"},
-			{"", `{"prompt":"a","request_id":null}`, "REST"},
-		} {
-			_, text := r.whole("POST", completions, test.body, "X-Request-Id", test.header)
-			synctest.Wait()
-			requests := r.truth("").Requests
-			id := requests[len(requests)-1].ID
-			if test.want == "REST" && len(id) == 32 {
-				test.want = id
-			}
-			if id != test.want || !strings.HasPrefix(text, `{"id":"cmpl-`+test.want+`"`) {
-				t.Errorf("header %q, body %s: id %q in %s", test.header, test.body, id, text)
-			}
-		}
-	})
-}
-
-func TestAPIKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{APIKey: "secret"})
-		for _, test := range []struct {
-			path, auth string
-			status     int
-		}{
-			{"/v1/models", "Bearer secret", 200},
-			{"/v1/models", "bearer secret", 200},
-			{"/v1/models", "Bearer wrong", 401},
-			{"/v1/models", "secret", 401},
-			{"/v1/models", "", 401},
-			{"/server_info", "", 401},
-			{"/server_info", "Bearer secret", 200},
-			{"/generate", "", 401},
-			{"/health", "", 200},
-			{"/health_generate", "", 200},
-			{"/metrics", "Bearer secret", 200},
-			{"/nowhere", "", 401},
-			{"/nowhere", "Bearer secret", 404},
-		} {
-			status, body := r.whole("GET", test.path, "", "Authorization", test.auth)
-			if status != test.status || status == 401 && body != `{"error":"Unauthorized"}` {
-				t.Errorf("%s with %q: %d %s", test.path, test.auth, status, body)
-			}
-		}
-	})
-}
-
-// No route but those of health does anything without the key, by any method.
-func TestEveryRouteAsksForTheKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{APIKey: "secret"})
-		for _, path := range Routes() {
-			for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
-				status, _ := r.whole(method, path, "{}")
-				if free := path == "/health" || path == "/health_generate"; (status != 401) != free {
-					t.Errorf("%s %s without the key: %d", method, path, status)
-				}
-			}
-		}
-	})
-}
-
-// A server without a key is open where others can reach it.
-func TestOpen(t *testing.T) {
-	for address, want := range map[string]bool{"127.0.0.1": false, "127.8.0.1": false, "::1": false, "0.0.0.0": true, "::": true, "10.0.0.1": true, "fe80::1": true} {
-		at := &net.TCPAddr{IP: net.ParseIP(address)}
-		if got := (Config{}).Open(at); got != want {
-			t.Errorf("%s: %v", address, got)
-		}
-		if (Config{APIKey: "k"}).Open(at) {
-			t.Errorf("%s is open with a key", address)
-		}
-	}
-}
-
-func TestContentTypeMustBeJSON(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Config{})
-		status, body := r.whole("POST", completions, `{"prompt":"a"}`, "Content-Type", "text/plain")
-		if status != 400 || !strings.Contains(body, "Only 'application/json' is allowed") {
-			t.Errorf("%d %s", status, body)
-		}
-		if status, _ := r.whole("POST", completions, `{"prompt":"a"}`, "Content-Type", "application/json; charset=utf-8"); status != 200 {
-			t.Errorf("with a charset: %d", status)
 		}
 	})
 }

@@ -40,23 +40,39 @@ func upload(sound []byte, fields ...string) (body, contentType string) {
 // wav is silence of so many milliseconds: 16 bits, 8 kHz.
 func wav(milliseconds int) []byte {
 	data := make([]byte, 16*milliseconds)
-	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data")
+	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data")
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
 }
 
 // What each API says, streamed and not, in words that a client depends on.
 func TestAPIs(t *testing.T) {
-	spoken, form := upload(wav(1000), "model", "pitot", "max_completion_tokens", "3", "stream", "True", "stream_include_usage", "True", "ignore_eos", "true")
+	spoken, form := upload(wav(1000), "model", "pitot", "max_completion_tokens", "3", "stream", "True",
+		"stream_include_usage", "True", "ignore_eos", "true")
 	written, _ := upload(wav(1000), "max_completion_tokens", "3", "ignore_eos", "true")
 	var out strings.Builder
 	for _, test := range []struct{ path, body, contentType string }{
 		{"/v1/responses", `{"input":"abc","max_output_tokens":3,"stream":true,"ignore_eos":true}`, ""},
-		{"/v1/responses", `{"input":[{"role":"user","content":[{"type":"input_text","text":"abc"}]}],"instructions":"be brief","max_output_tokens":3,"ignore_eos":true}`, ""},
-		{"/v1/messages", `{"model":"pitot","messages":[{"role":"user","content":"abc"}],"max_tokens":3,"stream":true,"ignore_eos":true}`, ""},
-		{"/v1/messages", `{"model":"pitot","system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":"abc"}],"max_tokens":3,"ignore_eos":true}`, ""},
+		{
+			"/v1/responses",
+			`{"input":[{"role":"user","content":[{"type":"input_text","text":"abc"}]}],"instructions":"be brief",` +
+				`"max_output_tokens":3,"ignore_eos":true}`, "",
+		},
+		{
+			"/v1/messages",
+			`{"model":"pitot","messages":[{"role":"user","content":"abc"}],"max_tokens":3,"stream":true,"ignore_eos":true}`, "",
+		},
+		{
+			"/v1/messages",
+			`{"model":"pitot","system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":"abc"}],` +
+				`"max_tokens":3,"ignore_eos":true}`, "",
+		},
 		{"/generate_stream", `{"inputs":"abc","parameters":{"max_new_tokens":3,"details":true,"ignore_eos_token":true}}`, ""},
 		{"/generate", `{"inputs":"abc","parameters":{"max_new_tokens":3,"details":true,"ignore_eos_token":true}}`, ""},
-		{"/v2/models/ensemble/generate_stream", `{"text_input":"abc","max_tokens":3,"stream":true,"min_length":3,"end_id":1048576}`, ""},
+		{
+			"/v2/models/ensemble/generate_stream",
+			`{"text_input":"abc","max_tokens":3,"stream":true,"min_length":3,"end_id":1048576}`, "",
+		},
 		{"/v2/models/ensemble/generate", `{"text_input":"abc","max_tokens":3,"end_id":1048576}`, ""},
 		{"/v1/models/model:predict", `{"prompt":"abc","max_tokens":2,"stream":true,"ignore_eos":true}`, ""},
 		{"/v1/embeddings", `{"input":["abc","abd"],"dimensions":3}`, ""},
@@ -87,7 +103,7 @@ func TestAPIs(t *testing.T) {
 	golden.Check(t, "testdata/apis.txt", out.String())
 }
 
-// The engine reads what is embedded, and writes nothing: the answer is there when the
+// The engine reads the input of an embedding, and writes nothing: the answer is there when the
 // first token would be, that of the slowest text.
 func TestPoolingIsPrefill(t *testing.T) {
 	for body, want := range map[string]struct {
@@ -107,7 +123,8 @@ func TestPoolingIsPrefill(t *testing.T) {
 			r := newRig(t, constantConfig())
 			status, text := r.whole("POST", "/v1/embeddings", body)
 			prompt := gjson.Get(text, "usage.prompt_tokens").Int()
-			if ok := status == http.StatusOK; ok != (want.prompt > 0) || time.Since(r.start) != want.took || prompt != want.prompt {
+			if ok := status == http.StatusOK; ok != (want.prompt > 0) || time.Since(r.start) != want.took ||
+				prompt != want.prompt {
 				t.Errorf("%s: %d after %v: %s", body, status, time.Since(r.start), text)
 			}
 		})
@@ -185,8 +202,15 @@ func TestRefusalsOfAPIs(t *testing.T) {
 		{"/v1/responses", `{"input":[],"max_output_tokens":3}`, "", 400, "error.message"},
 		{"/v1/responses", `{"input":"a","max_output_tokens":0}`, "", 400, "error.message"},
 		{"/v1/messages", `{"messages":[{"role":"user","content":"abc"}]}`, "", 400, "error.message"},
-		{"/v1/messages", `{"model":"nobody","messages":[{"role":"user","content":"abc"}],"max_tokens":3}`, "", 404, "error.message"},
-		{"/v1/messages", `{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}],"max_tokens":3}`, "", 400, "error.message"},
+		{
+			"/v1/messages", `{"model":"nobody","messages":[{"role":"user","content":"abc"}],"max_tokens":3}`, "", 404,
+			"error.message",
+		},
+		{
+			"/v1/messages",
+			`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}],` +
+				`"max_tokens":3}`, "", 400, "error.message",
+		},
 		{"/generate_stream", `{"inputs":""}`, "", 422, "error"},
 		{"/generate_stream", `{"inputs":"a","parameters":{"max_new_tokens":0}}`, "", 422, "error"},
 		{"/v2/models/ensemble/generate_stream", `{"max_tokens":3}`, "", 400, "error"},
@@ -216,8 +240,9 @@ func TestRefusalsOfAPIs(t *testing.T) {
 // Faults that strike a stream strike those of all APIs, in their words.
 func TestFaultsOfAPIs(t *testing.T) {
 	for path, body := range map[string]string{
-		"/v1/responses":                       `{"input":"abc","max_output_tokens":5,"stream":true,"ignore_eos":true}`,
-		"/v1/messages":                        `{"messages":[{"role":"user","content":"abc"}],"max_tokens":5,"stream":true,"ignore_eos":true}`,
+		"/v1/responses": `{"input":"abc","max_output_tokens":5,"stream":true,"ignore_eos":true}`,
+		"/v1/messages": `{"messages":[{"role":"user","content":"abc"}],"max_tokens":5,` +
+			`"stream":true,"ignore_eos":true}`,
 		"/generate_stream":                    `{"inputs":"abc","parameters":{"max_new_tokens":5,"ignore_eos_token":true}}`,
 		"/v2/models/ensemble/generate_stream": `{"text_input":"abc","max_tokens":5,"stream":true,"end_id":1048576}`,
 	} {
@@ -269,7 +294,8 @@ func TestReadSound(t *testing.T) {
 func TestResetPrefixCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m := newScripted(t, constantConfig())
-		if status, text := r.whole("POST", "/reset_prefix_cache", ""); status != http.StatusOK || text != "" || m.flushed != 1 {
+		if status, text := r.whole("POST", "/reset_prefix_cache", ""); status != http.StatusOK || text != "" ||
+			m.flushed != 1 {
 			t.Errorf("%d %q, flushed %d times", status, text, m.flushed)
 		}
 	})

@@ -19,7 +19,7 @@ const (
 	maxBody    = 24 << 20         // the largest body; images come inside it
 	maxBodies  = 24 << 20         // all that are held
 	maxTool    = 4 << 20          // a text to be tokenized: its tokens are listed
-	smallBody  = 16 << 10         // what is always read
+	smallBody  = 16 << 10         // always read
 	maxParsed  = 4 << 20          // bodies that are parsed at once, or one that is larger
 	bodiesWait = 10 * time.Second // for other requests, before one is refused
 )

@@ -67,7 +67,8 @@ func TestBodiesTogetherHaveALimit(t *testing.T) {
 		for _, chunked := range []bool{false, true} {
 			began := time.Now()
 			_, refused := b.read(posted(100_000, chunked), false, maxBody)
-			if refused == nil || refused.Code != http.StatusServiceUnavailable || !strings.Contains(refused.Message, "take the 24 MiB") || chunked != (time.Since(began) == 0) {
+			if refused == nil || refused.Code != http.StatusServiceUnavailable ||
+				!strings.Contains(refused.Message, "take the 24 MiB") || chunked != (time.Since(began) == 0) {
 				t.Errorf("chunked %t: %+v after %s", chunked, refused, time.Since(began))
 			}
 		}
@@ -86,7 +87,8 @@ func TestBodiesTogetherHaveALimit(t *testing.T) {
 func TestABodyThatIsTooLargeIsNotRead(t *testing.T) {
 	r := posted(maxBody+1, false)
 	r.Body = nil // reading it would panic
-	if _, refused := newBodies().read(r, false, maxBody); refused == nil || refused.Code != http.StatusRequestEntityTooLarge {
+	if _, refused := newBodies().read(r, false, maxBody); refused == nil ||
+		refused.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("%+v", refused)
 	}
 }

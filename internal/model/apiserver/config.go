@@ -17,10 +17,11 @@ const MaxContext = engine.MaxContext
 // A Config describes a server. Its zero value is valid: a model named "pitot"
 // that answers at once.
 type Config struct {
-	Model       string         // name it serves; "pitot" if empty
-	Adapters    []string       // LoRA adapters it serves beside Model, by the names that requests give as their model
-	Version     string         // what /version says; "pitot" if empty
-	MaxModelLen int            // prompt and output tokens together; if 0 what Engine says, else 131072 or what Engine holds
+	Model    string   // name it serves; "pitot" if empty
+	Adapters []string // LoRA adapters it serves in addition to Model, by the names that requests give as model
+	Version  string   // what /version says; "pitot" if empty
+	// MaxModelLen is the limit of prompt and output tokens; if 0 that of Engine, else 131072 or as many as Engine holds.
+	MaxModelLen int
 	Seed        uint64         // of every draw and of the text of the answers
 	Latency     engine.Latency // when tokens come
 	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
@@ -99,12 +100,13 @@ func (c Config) validateEngine() error {
 		return nil
 	}
 	if held := c.Engine.Context(); c.MaxModelLen > held {
-		return errors.Join(c.Engine.Validate().Err(), fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
+		return errors.Join(c.Engine.Validate().Err(),
+			fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
 	}
 	return c.withDefaults().deployment().Validate().Err()
 }
 
-// deployment is the engine as this server, whose defaults are set, runs it: a
+// deployment is the engine as this server runs it, with its defaults set: a
 // lower MaxModelLen here is its own too, so that what only a longer request
 // would not fit is no mistake.
 func (c Config) deployment() engine.Config {

@@ -17,7 +17,9 @@ import (
 // Deployment is the profile that settings of the engine stand for, with all that they change of
 // it, and the profile as it is written; nil for both of latencies. The error is that of
 // Settings.Config.
-func Deployment(settings json.RawMessage, read func(file string) ([]byte, error)) (changed, base *profile.Profile, err error) {
+func Deployment(
+	settings json.RawMessage, read func(file string) ([]byte, error),
+) (changed, base *profile.Profile, err error) {
 	var s Settings
 	if settings != nil {
 		if problems := plan.DecodeJSON(settings, &s); problems != nil {
@@ -50,7 +52,9 @@ func (s Settings) deployment(read func(string) ([]byte, error)) (p, base *profil
 	}
 	p.Engine.MaxModelLen = *s.MaxModelLen
 	if problems := p.Engine.Validate(); problems != nil {
-		return nil, nil, plan.Problems{{Path: "max_model_len", Value: strconv.Itoa(*s.MaxModelLen), Why: "profile " + p.Name + ": " + problems.Error()}}
+		return nil, nil, plan.Problems{{
+			Path: "max_model_len", Value: strconv.Itoa(*s.MaxModelLen), Why: "profile " + p.Name + ": " + problems.Error(),
+		}}
 	}
 	return p, base, nil
 }
@@ -100,7 +104,9 @@ func ProfileText(name string, read func(file string) ([]byte, error)) (file stri
 	ending := filepath.Ext(name)
 	if !strings.ContainsRune(filepath.ToSlash(name), '/') && ending != ".yaml" && ending != ".yml" {
 		if data, err = profile.Text(name); err != nil {
-			return "", nil, plan.Problems{{Path: "profile", Why: err.Error(), Hint: "a file is named by its path or its ending .yaml"}}
+			return "", nil, plan.Problems{{
+				Path: "profile", Why: err.Error(), Hint: "a file is named by its path or its ending .yaml",
+			}}
 		}
 		return name + ".yaml", data, nil
 	}

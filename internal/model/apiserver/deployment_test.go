@@ -51,7 +51,8 @@ func TestADeploymentCachesPrompts(t *testing.T) {
 				r.whole("POST", "/flush_cache", "")
 			}
 			start := time.Since(r.start)
-			events, err := r.stream(completions, `{"prompt":`+ids(40)+`,"max_tokens":3,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`)
+			events, err := r.stream(completions, `{"prompt":`+ids(40)+
+				`,"max_tokens":3,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,9 @@ func TestADeploymentCachesPrompts(t *testing.T) {
 		}
 		_, text := r.whole("GET", "/metrics", "")
 		for _, want := range []string{"prefix_cache_queries_total", "prefix_cache_hits_total"} {
-			if v := metric(t, text, want); v != map[string]float64{"prefix_cache_queries_total": 120, "prefix_cache_hits_total": 32}[want] {
+			if v := metric(t, text, want); v != map[string]float64{
+				"prefix_cache_queries_total": 120, "prefix_cache_hits_total": 32,
+			}[want] {
 				t.Errorf("%s is %v", want, v)
 			}
 		}
@@ -94,7 +97,8 @@ func TestADeploymentSpeculates(t *testing.T) {
 		cfg := deployment()
 		cfg.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 1}
 		r := newRig(t, Config{Engine: cfg})
-		events, err := r.stream(generate, `{"input_ids":[1,2,3],"sampling_params":{"max_new_tokens":13,"ignore_eos":true},"stream":true}`)
+		events, err := r.stream(generate,
+			`{"input_ids":[1,2,3],"sampling_params":{"max_new_tokens":13,"ignore_eos":true},"stream":true}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +111,9 @@ func TestADeploymentSpeculates(t *testing.T) {
 		}
 		_, text := r.whole("GET", "/metrics", "")
 		for name, want := range map[string]float64{
-			"spec_decode_num_drafts_total": 3, "spec_decode_num_draft_tokens_total": 9, "spec_decode_num_accepted_tokens_total": 9,
-			"inter_token_latency_seconds_count": 3, "generation_tokens_total": 13,
+			"spec_decode_num_drafts_total": 3, "spec_decode_num_draft_tokens_total": 9,
+			"spec_decode_num_accepted_tokens_total": 9,
+			"inter_token_latency_seconds_count":     3, "generation_tokens_total": 13,
 		} {
 			if v := metric(t, text, name); v != want {
 				t.Errorf("%s is %v, want %v", name, v, want)
@@ -135,7 +140,9 @@ func TestDeploymentsSurviveTheirClients(t *testing.T) {
 		"sglang": with(func(c *engine.Config) { c.Scheduler.Policy = "sglang" }),
 		"static": with(func(c *engine.Config) { c.Scheduler.Policy, c.Scheduler.MaxSequences = "static", 4 }),
 		"disaggregated": with(func(c *engine.Config) {
-			c.Disaggregation = &engine.Disaggregation{PrefillServers: 2, KV: c.KV, Cost: c.Cost, Link: engine.Link{Latency: 5 * msec}}
+			c.Disaggregation = &engine.Disaggregation{
+				PrefillServers: 2, KV: c.KV, Cost: c.Cost, Link: engine.Link{Latency: 5 * msec},
+			}
 		}),
 		"no limits":   with(func(c *engine.Config) { c.KV = engine.KVCache{} }),
 		"speculative": with(func(c *engine.Config) { c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 0.6} }),
@@ -173,7 +180,8 @@ func comeAndGo(t *testing.T, cfg Config) {
 			}
 			defer func() { _ = resp.Body.Close() }()
 			text, err := io.ReadAll(resp.Body)
-			if complete := strings.HasSuffix(string(text), doneEvent+"\n\n"); patience == time.Hour && (!complete || err != nil) {
+			if complete := strings.HasSuffix(string(text), doneEvent+"\n\n"); patience == time.Hour &&
+				(!complete || err != nil) {
 				t.Errorf("request %d: %v after %d bytes", i, err, len(text))
 			}
 		})

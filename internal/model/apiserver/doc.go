@@ -1,6 +1,6 @@
 // Package apiserver is a simulated serving engine behind an HTTP API: an
-// OpenAI-compatible server, shaped like vLLM's and with SGLang's own routes, whose
-// tokens come from a timing model and whose every write is stamped. It speaks every
+// OpenAI-compatible server, shaped like vLLM's and with SGLang's own routes. Its
+// tokens come from a timing model, and every write is stamped. It speaks every
 // protocol of [phrase], which words its answers and reads its requests. A text that is
 // embedded, pooled, ranked or transcribed is a prompt for the same model.
 //
@@ -16,7 +16,7 @@
 // clock behind the server and in virtual time in a test or a prediction.
 // [engine.LatencyModel] is the plain one: a queue, a number of places, and a
 // stated distribution for each delay. [engine.Deployment] schedules as a serving
-// engine does, and is told what the prompts say if it caches them.
+// engine does, and gets the content of prompts if it caches them.
 //
 // The loop owns the model and the one timer. It never waits for a handler: a
 // handler that falls behind finds several tokens in its mailbox and sends them

@@ -69,19 +69,36 @@ func TestJobs(t *testing.T) {
 		engine           *engine.Config
 		want             engine.Job
 	}{
-		{"plain", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, nil, engine.Job{PromptTokens: 3, OutputTokens: 5}},
-		{"nothing to remember", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, &engine.Config{}, engine.Job{PromptTokens: 3, OutputTokens: 5}},
-		{"prefix cache", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, cached, engine.Job{PromptTokens: 3, OutputTokens: 5, Prompt: []int32{7, 8, 9}}},
 		{
-			"prefix-aware router", completions, `{"prompt":[7],"max_tokens":1}`, &engine.Config{Replicas: engine.Replicas{Count: 2, Router: "prefix-aware"}},
+			"plain", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, nil,
+			engine.Job{PromptTokens: 3, OutputTokens: 5},
+		},
+		{
+			"nothing to remember", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, &engine.Config{},
+			engine.Job{PromptTokens: 3, OutputTokens: 5},
+		},
+		{
+			"prefix cache", completions, `{"prompt":[7,8,9],"max_tokens":5,"ignore_eos":true}`, cached,
+			engine.Job{PromptTokens: 3, OutputTokens: 5, Prompt: []int32{7, 8, 9}},
+		},
+		{
+			"prefix-aware router", completions, `{"prompt":[7],"max_tokens":1}`,
+			&engine.Config{Replicas: engine.Replicas{Count: 2, Router: "prefix-aware"}},
 			engine.Job{PromptTokens: 1, OutputTokens: 1, Prompt: []int32{7}},
 		},
 		{
-			"prefix cache of prefill servers", completions, `{"prompt":[7],"max_tokens":1}`, &engine.Config{Disaggregation: &engine.Disaggregation{KV: engine.KVCache{Tokens: 4096, PrefixCache: true}}},
+			"prefix cache of prefill servers", completions, `{"prompt":[7],"max_tokens":1}`,
+			&engine.Config{Disaggregation: &engine.Disaggregation{KV: engine.KVCache{Tokens: 4096, PrefixCache: true}}},
 			engine.Job{PromptTokens: 1, OutputTokens: 1, Prompt: []int32{7}},
 		},
-		{"priority", completions, `{"prompt":[7],"max_tokens":1,"priority":-3}`, nil, engine.Job{PromptTokens: 1, OutputTokens: 1, Priority: -3}},
-		{"picture", chats, chatWithImage(picture, 1), nil, engine.Job{PromptTokens: 14, OutputTokens: 1, Images: []engine.Image{image}}},
+		{
+			"priority", completions, `{"prompt":[7],"max_tokens":1,"priority":-3}`, nil,
+			engine.Job{PromptTokens: 1, OutputTokens: 1, Priority: -3},
+		},
+		{
+			"picture", chats, chatWithImage(picture, 1), nil,
+			engine.Job{PromptTokens: 14, OutputTokens: 1, Images: []engine.Image{image}},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,7 +126,11 @@ func TestContextOfAnEngine(t *testing.T) {
 		{"more memory than a request wants", Config{Engine: &engine.Config{KV: engine.KVCache{Tokens: 1 << 20}}}, 131072},
 		{"what it says", Config{Engine: &engine.Config{MaxModelLen: 200_000}}, 200_000},
 		{"less than it says", Config{MaxModelLen: 100, Engine: &engine.Config{MaxModelLen: 200_000}}, 100},
-		{"a limit that makes whole prompts fit", Config{MaxModelLen: 4096, Engine: &engine.Config{Scheduler: engine.Scheduler{WholePrompts: true}}}, 4096},
+		{
+			"a limit that makes whole prompts fit", Config{
+				MaxModelLen: 4096, Engine: &engine.Config{Scheduler: engine.Scheduler{WholePrompts: true}},
+			}, 4096,
+		},
 	} {
 		s, err := New(test.cfg)
 		if err != nil {
@@ -155,7 +176,8 @@ func TestCachedTokensInTheUsage(t *testing.T) {
 			}
 		}
 		m.cached = 0
-		if _, got := r.whole("POST", chats, `{"messages":[`+message+`],"max_tokens":3,"ignore_eos":true}`); !strings.Contains(got, `{"cached_tokens":0}`) {
+		if _, got := r.whole("POST", chats, `{"messages":[`+message+
+			`],"max_tokens":3,"ignore_eos":true}`); !strings.Contains(got, `{"cached_tokens":0}`) {
 			t.Errorf("nothing found: %s", got)
 		}
 	})

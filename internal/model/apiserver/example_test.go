@@ -15,8 +15,10 @@ import (
 
 func ExampleServer() {
 	s, err := apiserver.New(apiserver.Config{
-		Seed:    1,
-		Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(time.Millisecond)},
+		Seed: 1,
+		Latency: engine.Latency{
+			TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(time.Millisecond),
+		},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -24,7 +26,8 @@ func ExampleServer() {
 	}
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	resp, err := server.Client().Post(server.URL+"/tokenize", "application/json", strings.NewReader(`{"prompt":"a pitot tube"}`))
+	resp, err := server.Client().Post(server.URL+"/tokenize", "application/json",
+		strings.NewReader(`{"prompt":"a pitot tube"}`))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,7 +43,7 @@ var (
 	errAbort = errors.New("fault that cuts the connection")
 )
 
-// clientGone refuses a request whose client has left and cannot be told.
+// clientGone refuses a request after its client has left; the client gets no answer.
 var clientGone = new(phrase.Error)
 
 // generation is the handler of one of the ways to ask for tokens.
@@ -63,10 +63,14 @@ func (s *Server) generation(p *phrase.Protocol) http.HandlerFunc {
 
 // receive notes a request's arrival.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Protocol) *exchange {
-	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}}}
+	x := &exchange{
+		s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}},
+	}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	x.rec = &record{TruthRequest: TruthRequest{Endpoint: p.Name, Protocol: strings.Clone(r.Proto), Received: int64(received)}}
+	x.rec = &record{TruthRequest: TruthRequest{
+		Endpoint: p.Name, Protocol: strings.Clone(r.Proto), Received: int64(received),
+	}}
 	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
@@ -188,7 +192,7 @@ func (x *exchange) prepare() *phrase.Error {
 	return refused
 }
 
-// fit gives a request, whose model is served, its place in the context.
+// fit gives a request for a served model its place in the context.
 func (c *Config) fit(req *request) (phrase.Answer, *phrase.Error) {
 	req.Model = cmp.Or(req.Model, c.Model)
 	n := req.promptTokens()
@@ -232,7 +236,7 @@ func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 	return text
 }
 
-// complete adds to an answer what is known with its last token.
+// complete adds to an answer the facts known with its last token.
 func (x *exchange) complete(a *phrase.Answer) {
 	a.Cached, a.Elapsed = x.cached(), x.s.loop.now()-time.Duration(x.rec.Received)
 	if x.s.cfg.Drafts() > 0 {

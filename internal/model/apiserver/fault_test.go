@@ -67,7 +67,9 @@ func TestFaultText(t *testing.T) {
 // of two fatal ones the first in the list goes first.
 func TestDealtShares(t *testing.T) {
 	const n = 20_000
-	faults := []Fault{{"reset", 0.2, 0}, {"reset", 0.2, 5}, {"cut", 0.5, 0}, {"crlf", 0.25, 0}, {"split", 0.5, 0}, {"refuse", 1, 0}}
+	faults := []Fault{
+		{"reset", 0.2, 0}, {"reset", 0.2, 5}, {"cut", 0.5, 0}, {"crlf", 0.25, 0}, {"split", 0.5, 0}, {"refuse", 1, 0},
+	}
 	count := map[string]float64{}
 	for i := range uint64(n) {
 		l := deal(faults, 1, i)

@@ -45,7 +45,8 @@ func faulty(t *testing.T, path, fields string, faults ...string) (wire string, t
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, cfg)
-		wire = r.wire(path, `{"prompt":"a","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"ignore_eos":true`+fields+`}`)
+		wire = r.wire(path, `{"prompt":"a","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"ignore_eos":true`+
+			fields+`}`)
 		took = time.Since(r.start)
 		synctest.Wait()
 		truth = r.truth("").Requests[0]
@@ -63,8 +64,9 @@ func mustFault(t testing.TB, s string) Fault {
 }
 
 const (
-	errorEvent = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}`
-	doneEvent  = "data: [DONE]"
+	errorEvent = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, ` +
+		`"code": 500}}`
+	doneEvent = "data: [DONE]"
 
 	streamed  = `,"stream":true`
 	withUsage = `,"stream":true,"stream_options":{"include_usage":true}`
@@ -94,7 +96,8 @@ func TestFatalFaultsOfStreams(t *testing.T) {
 				t.Errorf("complete %v after %v, want %v after %v:\n%s", complete, took, test.complete, test.took, wire)
 			}
 			body := strings.Join(chunks, "")
-			if n := strings.Count(body, `null}]}`); n != test.after || strings.Contains(body, `"finish_reason":"`) || strings.Contains(body, "usage") {
+			if n := strings.Count(body, `null}]}`); n != test.after || strings.Contains(body, `"finish_reason":"`) ||
+				strings.Contains(body, "usage") {
 				t.Errorf("%d tokens, want %d without an end:\n%s", n, test.after, body)
 			}
 			tail := body
@@ -105,7 +108,8 @@ func TestFatalFaultsOfStreams(t *testing.T) {
 				t.Errorf("tail %q, want %q", tail, test.tail)
 			}
 			name, _, _ := strings.Cut(test.fault, "=")
-			if !slices.Equal(truth.Faults, []string{name}) || truth.OutputTokens != test.after || truth.FinishReason != "" || truth.ClientGone {
+			if !slices.Equal(truth.Faults, []string{name}) || truth.OutputTokens != test.after || truth.FinishReason != "" ||
+				truth.ClientGone {
 				t.Errorf("truth %+v", truth)
 			}
 		})
@@ -127,7 +131,8 @@ func TestMalformedBreaksOneEvent(t *testing.T) {
 		_, chunks, complete := chunked(t, wire)
 		var broken []int
 		for i, c := range chunks {
-			if data := strings.TrimSuffix(strings.TrimPrefix(c, "data: "), "\n\n"); !json.Valid([]byte(data)) && data != "[DONE]" {
+			if data := strings.TrimSuffix(strings.TrimPrefix(c, "data: "), "\n\n"); !json.Valid([]byte(data)) &&
+				data != "[DONE]" {
 				broken = append(broken, i)
 			}
 		}
@@ -161,7 +166,8 @@ func TestStatusFaults(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &e); err != nil || e.Error.Code != test.status {
 				t.Errorf("%s: %v in %s", test.fault, err, body)
 			}
-			if !strings.HasPrefix(head, fmt.Sprintf("HTTP/1.1 %d ", test.status)) || strings.Contains(head, "Retry-After: 1") != test.retry || took != 0 {
+			if !strings.HasPrefix(head, fmt.Sprintf("HTTP/1.1 %d ", test.status)) ||
+				strings.Contains(head, "Retry-After: 1") != test.retry || took != 0 {
 				t.Errorf("%s after %v: %s", test.fault, took, head)
 			}
 			if truth.Status != test.status || !slices.Equal(truth.Faults, []string{test.fault}) {
@@ -181,7 +187,7 @@ func TestFatalFaultsOfWholeResponses(t *testing.T) {
 		fault  string
 		took   time.Duration
 		status string
-		length int // as told
+		length int // as declared
 		body   int // as sent
 	}{
 		{"truncate=1", 0, "200 OK", len(good) / 2, len(good) / 2},
@@ -192,7 +198,8 @@ func TestFatalFaultsOfWholeResponses(t *testing.T) {
 		t.Run(test.fault, func(t *testing.T) {
 			wire, took, truth := faulty(t, completions, ``, test.fault)
 			head, body, _ := strings.Cut(wire, "\r\n\r\n")
-			if !strings.HasPrefix(head, "HTTP/1.1 "+test.status) || !strings.Contains(head, fmt.Sprintf("Content-Length: %d", test.length)) || len(body) != test.body {
+			if !strings.HasPrefix(head, "HTTP/1.1 "+test.status) ||
+				!strings.Contains(head, fmt.Sprintf("Content-Length: %d", test.length)) || len(body) != test.body {
 				t.Errorf("%s\n%d bytes: %s", head, len(body), body)
 			}
 			if test.status == "200 OK" && json.Valid([]byte(body)) {
@@ -234,7 +241,8 @@ func TestVariationsCarryTheSameAnswer(t *testing.T) {
 			if got, want := content(t, body), content(t, plainBody(t, plain)); got != want {
 				t.Errorf("content %q, want %q", got, want)
 			}
-			if strings.Contains(body, ": keep-alive") != has(FaultComments) || strings.Contains(body, "\r\n\r\n") != has(FaultCRLF) {
+			if strings.Contains(body, ": keep-alive") != has(FaultComments) ||
+				strings.Contains(body, "\r\n\r\n") != has(FaultCRLF) {
 				t.Errorf("comments or line ends: %q", body)
 			}
 			if strings.Contains(body, `"usage"`) == has(FaultNoUsage) || strings.Contains(body, "[DONE]") == has(FaultNoDone) {

@@ -16,7 +16,7 @@ import (
 
 const generate = "/generate"
 
-// A told is what the tests look at in an answer of /generate.
+// A told has the fields of an answer of /generate that the tests check.
 type told struct {
 	Text      string
 	OutputIDs []int32 `json:"output_ids"`
@@ -46,7 +46,8 @@ func tell(t *testing.T, text string) (a told) {
 func TestGenerateStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, constantConfig())
-		body := `{"text":"abcdefghi","sampling_params":{"temperature":0.0,"max_new_tokens":3,"ignore_eos":true},"stream":true,` +
+		body := `{"text":"abcdefghi","sampling_params":{"temperature":0.0,"max_new_tokens":3,"ignore_eos":true},` +
+			`"stream":true,` +
 			`"lora_path":null,"return_logprob":false,"return_routed_experts":false,"logprob_start_len":-1}`
 		head, chunks, complete := chunked(t, r.wire(generate, body))
 		if !complete || !strings.Contains(head, "text/event-stream") {
@@ -60,14 +61,16 @@ func TestGenerateStream(t *testing.T) {
 func TestGenerateTellsAllSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, constantConfig())
-		events, err := r.stream(generate, `{"input_ids":[1,2,3,4],"sampling_params":{"max_new_tokens":40,"ignore_eos":true},"stream":true,"rid":"mine"}`)
+		events, err := r.stream(generate,
+			`{"input_ids":[1,2,3,4],"sampling_params":{"max_new_tokens":40,"ignore_eos":true},"stream":true,"rid":"mine"}`)
 		if err != nil || len(events) != 41 || events[40].data != "[DONE]" {
 			t.Fatalf("%d events, %v", len(events), err)
 		}
 		for i, e := range events[:40] {
 			a, n := tell(t, e.data), i+1
 			ids := r.s.vocab.encode(nil, a.Text)
-			if !slices.Equal(ids, a.OutputIDs) || len(ids) != n || a.Meta.Completion != n || a.Meta.Prompt != 4 || a.Meta.ID != "mine" {
+			if !slices.Equal(ids, a.OutputIDs) || len(ids) != n || a.Meta.Completion != n || a.Meta.Prompt != 4 ||
+				a.Meta.ID != "mine" {
 				t.Errorf("event %d: %s", i, e.data)
 			}
 			if want := 20*ms + time.Duration(i)*5*ms; e.at != want {
@@ -79,7 +82,8 @@ func TestGenerateTellsAllSoFar(t *testing.T) {
 		}
 		synctest.Wait()
 		truth := r.truth("?id=mine").Requests
-		if len(truth) != 1 || truth[0].Endpoint != "generate" || truth[0].OutputTokens != 40 || truth[0].FinishReason != "length" || len(truth[0].Before) != 42 {
+		if len(truth) != 1 || truth[0].Endpoint != "generate" || truth[0].OutputTokens != 40 ||
+			truth[0].FinishReason != "length" || len(truth[0].Before) != 42 {
 			t.Errorf("truth %+v", truth)
 		}
 	})
@@ -96,8 +100,14 @@ func TestGenerateWhole(t *testing.T) {
 	}{
 		{"default", `"text":"abc"`, 1, 10, "stop"},
 		{"default, no end", `"text":"abc","sampling_params":{"ignore_eos":true}`, 1, 128, "length"},
-		{"as much as there is room for", `"text":"abc","sampling_params":{"ignore_eos":true,"max_new_tokens":null}`, 1, 199, "length"},
-		{"nothing special", `"text":"abc","sampling_params":null,"image_data":null,"video_data":null,"rid":null,"stream":false`, 1, 10, "stop"},
+		{
+			"as much as there is room for", `"text":"abc","sampling_params":{"ignore_eos":true,"max_new_tokens":null}`, 1,
+			199, "length",
+		},
+		{
+			"nothing special",
+			`"text":"abc","sampling_params":null,"image_data":null,"video_data":null,"rid":null,"stream":false`, 1, 10, "stop",
+		},
 		{"min_new_tokens", `"text":"abc","sampling_params":{"min_new_tokens":30}`, 1, 30, "stop"},
 		{"a picture", `"text":"abc","image_data":"` + picture + `"`, 4, 10, "stop"},
 		{"pictures", `"input_ids":[5],"image_data":["` + picture + `","` + bare + `"]`, 7, 10, "stop"},
@@ -107,7 +117,8 @@ func TestGenerateWhole(t *testing.T) {
 				r := newRig(t, Config{OutputLen: arrival.ConstantCount(10), MaxModelLen: 200})
 				status, body := r.whole("POST", generate, `{`+test.fields+`}`)
 				a := tell(t, body)
-				if status != 200 || a.Meta.Prompt != test.prompt || a.Meta.Completion != test.tokens || len(a.OutputIDs) != test.tokens || a.Meta.Finish.Type != test.finish {
+				if status != 200 || a.Meta.Prompt != test.prompt || a.Meta.Completion != test.tokens ||
+					len(a.OutputIDs) != test.tokens || a.Meta.Finish.Type != test.finish {
 					t.Errorf("%d %s", status, body)
 				}
 			})
@@ -121,7 +132,8 @@ func TestGenerateStops(t *testing.T) {
 		r := newRig(t, Config{})
 		answer := func(params string) told {
 			t.Helper()
-			_, body := r.whole("POST", generate, `{"text":"stop","sampling_params":{"max_new_tokens":40,"ignore_eos":true`+params+`}}`)
+			_, body := r.whole("POST", generate, `{"text":"stop","sampling_params":{"max_new_tokens":40,"ignore_eos":true`+
+				params+`}}`)
 			return tell(t, body)
 		}
 		full := answer("").Text
@@ -143,13 +155,14 @@ func TestGenerateTellsTheEngine(t *testing.T) {
 		r, m := newScripted(t, cfg)
 		m.cached = 2
 		_, body := r.whole("POST", generate, `{"input_ids":[1,2,3],"lora_path":"sql","priority":4}`)
-		if j := m.jobs[0]; j.Adapter != "sql" || j.Priority != 4 || !slices.Equal(j.Prompt, []int32{1, 2, 3}) || tell(t, body).Meta.Cached != 2 {
+		if j := m.jobs[0]; j.Adapter != "sql" || j.Priority != 4 || !slices.Equal(j.Prompt, []int32{1, 2, 3}) ||
+			tell(t, body).Meta.Cached != 2 {
 			t.Errorf("job %+v, answer %s", j, body)
 		}
 	})
 }
 
-// Mistakes in values are told as SGLang tells them: in a stream, with status
+// Invalid values are reported as SGLang reports them: in a stream, with status
 // 200, if a stream was asked for.
 func TestBadGenerates(t *testing.T) {
 	for _, test := range []struct{ name, fields, message string }{
@@ -160,9 +173,15 @@ func TestBadGenerates(t *testing.T) {
 		{"batch", `,"text":["a","b"]`, "one prompt per request"},
 		{"batch of ids", `,"input_ids":[[1],[2]]`, "one prompt per request"},
 		{"no tokens", `,"text":"a","sampling_params":{"max_new_tokens":0}`, "max_new_tokens must be at least 1, got 0."},
-		{"min over max", `,"text":"a","sampling_params":{"max_new_tokens":5,"min_new_tokens":6}`, "min_new_tokens must be less than or equal to max_new_tokens=5, got 6."},
+		{
+			"min over max", `,"text":"a","sampling_params":{"max_new_tokens":5,"min_new_tokens":6}`,
+			"min_new_tokens must be less than or equal to max_new_tokens=5, got 6.",
+		},
 		{"several answers", `,"text":"a","sampling_params":{"n":2}`, "one choice"},
-		{"too long", `,"text":"a","sampling_params":{"max_new_tokens":100}`, "You passed 1 input tokens and requested 100 output tokens."},
+		{
+			"too long", `,"text":"a","sampling_params":{"max_new_tokens":100}`,
+			"You passed 1 input tokens and requested 100 output tokens.",
+		},
 		{"logprobs", `,"text":"a","return_logprob":true`, "not supported"},
 		{"video", `,"text":"a","video_data":["x"]`, "not supported"},
 		{"no picture", `,"text":"a","image_data":["AAAA"]`, "cannot identify image file"},
@@ -193,7 +212,10 @@ func TestGeneratesThatDoNotFitTheSchema(t *testing.T) {
 		{"id of wrong type", `{"input_ids":[1,"a"]}`, "body.input_ids.1"},
 		{"sampling_params of wrong type", `{"text":"a","sampling_params":[]}`, "body.sampling_params"},
 		{"picture of wrong type", `{"text":"a","image_data":[7]}`, "body.image_data.0"},
-		{"length of wrong type", `{"text":"a","sampling_params":{"max_new_tokens":"x"}}`, "body.sampling_params.max_new_tokens"},
+		{
+			"length of wrong type", `{"text":"a","sampling_params":{"max_new_tokens":"x"}}`,
+			"body.sampling_params.max_new_tokens",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -203,7 +225,8 @@ func TestGeneratesThatDoNotFitTheSchema(t *testing.T) {
 					Object, Message, Type string
 					Code                  int
 				}
-				if err := json.Unmarshal([]byte(body), &e); err != nil || status != 400 || e.Object != "error" || e.Code != 400 || !strings.Contains(e.Message, test.message) {
+				if err := json.Unmarshal([]byte(body), &e); err != nil || status != 400 || e.Object != "error" || e.Code != 400 ||
+					!strings.Contains(e.Message, test.message) {
 					t.Errorf("%d %s", status, body)
 				}
 			})
@@ -223,7 +246,10 @@ func TestFaultsOfGenerate(t *testing.T) {
 		{"cut=1@3", after, false, `data: {"text":"`},
 		{"stall=1@3", after, false, ""},
 		{"reset=1@3", after, false, ""},
-		{"stream-error=1@3", after, true, `data: {"error": {"message": "Internal server error"}}` + "\n\n" + doneEvent + "\n\n"},
+		{
+			"stream-error=1@3", after, true, `data: {"error": {"message": "Internal server error"}}` + "\n\n" +
+				doneEvent + "\n\n",
+		},
 		{"malformed=1@3", 5, true, ""},
 		{"no-done=1", 5, true, ""},
 		{"crlf=1", 5, true, ""},
@@ -233,7 +259,8 @@ func TestFaultsOfGenerate(t *testing.T) {
 		{"comments=1", 5, true, ""},
 	} {
 		t.Run(test.fault, func(t *testing.T) {
-			wire, _, truth := faulty(t, generate, `,"text":"a","sampling_params":{"max_new_tokens":5,"ignore_eos":true},"stream":true`, test.fault)
+			wire, _, truth := faulty(t, generate,
+				`,"text":"a","sampling_params":{"max_new_tokens":5,"ignore_eos":true},"stream":true`, test.fault)
 			_, chunks, complete := chunked(t, wire)
 			body := strings.Join(chunks, "")
 			name, _, _ := strings.Cut(test.fault, "=")
@@ -275,7 +302,8 @@ func checkVaried(t *testing.T, body string) {
 func TestStatusFaultsOfGenerate(t *testing.T) {
 	for _, fields := range []string{``, streamed} {
 		wire, _, truth := faulty(t, generate, `,"text":"a"`+fields, "http-503=1")
-		if truth.Status != http.StatusServiceUnavailable || !strings.Contains(wire, `"object":"error"`) || !strings.Contains(wire, "Retry-After: 1") {
+		if truth.Status != http.StatusServiceUnavailable || !strings.Contains(wire, `"object":"error"`) ||
+			!strings.Contains(wire, "Retry-After: 1") {
 			t.Errorf("%s: truth %+v", wire, truth)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Intake struct {
 	cfg     Config
 	vocab   *vocabulary
-	prompts sync.Pool // of *[]int32, for those that nobody keeps
+	prompts sync.Pool // of *[]int32, for prompts without another owner
 }
 
 // NewIntake is the intake of a server of this configuration.
@@ -61,7 +61,7 @@ type Taken struct {
 	answer answer
 }
 
-// Text is what is shown of the answer, empty for a refusal.
+// Text is the visible text of the answer, empty for a refusal.
 func (t Taken) Text() string {
 	if t.Status != 0 {
 		return ""

@@ -68,7 +68,7 @@ func newLoop(model engine.Model, start time.Time, precise bool, m *meters) *loop
 
 func (l *loop) now() time.Duration { return time.Since(l.start) }
 
-// add starts a job whose tokens will arrive in t.
+// add starts a job; its tokens arrive in t.
 func (l *loop) add(j engine.Job, t *ticket) {
 	t.prompt = j.PromptTokens
 	t.wake = make(chan struct{}, 1)
@@ -133,7 +133,7 @@ func (l *loop) run() {
 	}
 }
 
-// step hands out what is due until now.
+// step hands out the tokens due until now.
 func (l *loop) step(now time.Duration) {
 	l.due = l.model.Step(now, l.due[:0])
 	l.deliver(now)
@@ -170,7 +170,7 @@ func (l *loop) apply(now time.Duration, o order) {
 	}
 }
 
-// deliver puts what is due into the mailboxes. The metrics are locked once for
+// deliver puts due tokens into the mailboxes. The metrics are locked once for
 // the whole step.
 func (l *loop) deliver(now time.Duration) {
 	l.meters.mu.Lock()

@@ -69,7 +69,10 @@ func TestLeavingInTheBody(t *testing.T) {
 	}{
 		{"closes", "Content-Length: 100\r\n\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
 		{"closes in a chunk", chunked + "5\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
-		{"resets", "Content-Length: 100\r\n\r\n{", func(c *net.TCPConn) error { return c.SetLinger(0) }, TruthRequest{ClientGone: true}},
+		{
+			"resets", "Content-Length: 100\r\n\r\n{", func(c *net.TCPConn) error { return c.SetLinger(0) },
+			TruthRequest{ClientGone: true},
+		},
 		{"no chunks", chunked + "x\r\n", (*net.TCPConn).CloseWrite, TruthRequest{Status: 400}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,7 +88,9 @@ func TestLeavingInTheBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s", completions, test.sent)
+			_, err = fmt.Fprintf(conn,
+				"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s",
+				completions, test.sent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +299,7 @@ func BenchmarkModel(b *testing.B) {
 }
 
 // The server's whole way, from timer to socket, for 1000 events of 256 streams
-// whose readers only count them. Client and server share the machine.
+// with readers that only count them. Client and server share the machine.
 func BenchmarkServer(b *testing.B) {
 	const streams, batch = 256, 1000
 	l := listenLoopback(b)
@@ -335,7 +340,9 @@ func endlessStream(b *testing.B, addr string) net.Conn {
 		b.Fatal(err)
 	}
 	body := `{"prompt":"a","max_tokens":130000,"ignore_eos":true,"stream":true}`
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", completions, len(body), body)
+	_, err = fmt.Fprintf(conn,
+		"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", completions,
+		len(body), body)
 	if err != nil {
 		b.Fatal(err)
 	}

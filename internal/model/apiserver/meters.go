@@ -26,7 +26,7 @@ type meters struct {
 	ttft, itl, tpot                            *histogram
 	e2e, queued, inference, prefilled, decoded *histogram
 
-	histograms []*histogram // all of them, in the order in which they are told
+	histograms []*histogram // all of them, in the order in which they are printed
 }
 
 // A histogram counts observations up to each of its bounds, and beyond them.
@@ -50,7 +50,9 @@ func (h *histogram) observe(v float64) {
 
 func newMeters(maxModelLen int) *meters {
 	lengths := oneTwoFive(maxModelLen)
-	first := []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}
+	first := []float64{
+		.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560,
+	}
 	step := []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
 	whole := []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 	m := &meters{success: make(map[string]uint64)}
@@ -157,7 +159,8 @@ func (p *promText) load(l engine.Load) {
 	p.scalar("num_requests_running", "gauge", "Requests being worked on.", float64(l.Running))
 	p.scalar("num_requests_waiting", "gauge", "Requests waiting for a place.", float64(l.Waiting))
 	p.scalar("kv_cache_usage_perc", "gauge", "KV cache in use; 1 means all of it.", l.KV)
-	p.scalar("prefix_cache_queries_total", "counter", "Prompt tokens looked up in the prefix cache.", float64(l.PrefixQueried))
+	p.scalar("prefix_cache_queries_total", "counter", "Prompt tokens looked up in the prefix cache.",
+		float64(l.PrefixQueried))
 	p.scalar("prefix_cache_hits_total", "counter", "Prompt tokens found there.", float64(l.PrefixHit))
 	p.scalar("num_preemptions_total", "counter", "Preemptions.", float64(l.Preemptions))
 }
@@ -165,7 +168,10 @@ func (p *promText) load(l engine.Load) {
 // steps tells how many there were, and the tokens computed in them. vLLM's histogram of tokens
 // a step has buckets too.
 func (p *promText) steps(c engine.Counters) {
-	tokens := histogram{name: "iteration_tokens_total", help: "Tokens computed in a step.", counts: []uint64{c.Steps}, sum: float64(c.Prefilled + c.Decoded)}
+	tokens := histogram{
+		name: "iteration_tokens_total", help: "Tokens computed in a step.", counts: []uint64{c.Steps},
+		sum: float64(c.Prefilled + c.Decoded),
+	}
 	p.histogram(&tokens)
 	p.head("prompt_tokens_by_source_total", "counter", "Prompt tokens, computed or found in the prefix cache.")
 	p.value("prompt_tokens_by_source_total", `source="local_compute"`, float64(c.Prefilled))
@@ -185,7 +191,8 @@ func (p *promText) speculation(c engine.Counters, drafts int) {
 	p.scalar("spec_decode_num_drafts_total", "counter", "Drafts made.", float64(c.Drafts))
 	p.scalar("spec_decode_num_draft_tokens_total", "counter", "Tokens drafted.", float64(c.Drafted))
 	p.scalar("spec_decode_num_accepted_tokens_total", "counter", "Draft tokens accepted.", float64(c.Accepted))
-	p.head("spec_decode_num_accepted_tokens_per_pos_total", "counter", "Draft tokens accepted, by their position in the draft.")
+	p.head("spec_decode_num_accepted_tokens_per_pos_total", "counter",
+		"Draft tokens accepted, by their position in the draft.")
 	for i, n := range c.AcceptedAt[:drafts] {
 		p.value("spec_decode_num_accepted_tokens_per_pos_total", `position="`+strconv.Itoa(i)+`"`, float64(n))
 	}

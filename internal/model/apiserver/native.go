@@ -29,7 +29,7 @@ func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
 
 // AcceptLength is the mean number of tokens a step of speculative decoding gave, the one
 // that is not drafted among them, as SGLang tells it over the server's life; 0 where it
-// is not told. Where prefill is apart, clients see a router, which passes the question to
+// is not reported. With separate prefill servers, clients see a router, which passes the question to
 // a prefill server, and that drafts nothing.
 func (c Config) AcceptLength(l engine.Load) float64 {
 	if l.Drafts == 0 || c.Engine != nil && c.Engine.Disaggregation != nil {
@@ -65,7 +65,8 @@ func (s *Server) serveFlushCache(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-again.C:
 		case <-limit.C:
-			plain(w, http.StatusBadRequest, fmt.Sprintf("Cache not flushed: %d requests are running and %d are waiting.\n", load.Running, load.Waiting))
+			plain(w, http.StatusBadRequest, fmt.Sprintf("Cache not flushed: %d requests are running and %d are waiting.\n",
+				load.Running, load.Waiting))
 			return
 		case <-r.Context().Done():
 			return

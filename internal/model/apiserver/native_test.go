@@ -35,7 +35,9 @@ func TestServerInfo(t *testing.T) {
 		{Config{}, plain},
 		{Config{
 			Adapters: []string{"sql"},
-			Engine:   &engine.Config{KV: engine.KVCache{Tokens: 4096, PrefixCache: true}, Speculative: &engine.Speculative{Drafts: 3}},
+			Engine: &engine.Config{
+				KV: engine.KVCache{Tokens: 4096, PrefixCache: true}, Speculative: &engine.Speculative{Drafts: 3},
+			},
 		}, full},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -124,7 +126,7 @@ func TestFlushEndsWithItsClient(t *testing.T) {
 	})
 }
 
-// Where prefill is apart a router answers, and nobody tells what became of drafts.
+// With separate prefill servers a router answers, and drafts are not reported.
 func TestAcceptLength(t *testing.T) {
 	load := engine.Load{Counters: engine.Counters{Drafts: 100, Accepted: 140}}
 	for _, tt := range []struct {

@@ -23,7 +23,12 @@ func (s Pacing) paced() (names []string) {
 	for _, one := range []struct {
 		name string
 		set  bool
-	}{{"slower", s.Slower != nil}, {"start_spread", s.StartSpread != nil}, {"drift", s.Drift != nil}, {"stalls", s.Stalls != nil}} {
+	}{
+		{"slower", s.Slower != nil},
+		{"start_spread", s.StartSpread != nil},
+		{"drift", s.Drift != nil},
+		{"stalls", s.Stalls != nil},
+	} {
 		if one.set {
 			names = append(names, one.name)
 		}
@@ -47,7 +52,7 @@ func (s Pacing) pace(c *engine.Config) error {
 	return problems.Err()
 }
 
-// over decodes what is given of a part over what the profile has of it.
+// over decodes the given fields of a part over those of the profile.
 func over[T any](path string, given json.RawMessage, part **T) plan.Problems {
 	if given == nil {
 		return nil

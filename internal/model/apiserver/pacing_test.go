@@ -58,14 +58,16 @@ func TestSettingsChangeThePace(t *testing.T) {
 		`{"slower":0.05}`:             `5% 2% 3% 1m0s true 10s 1s`,
 		`{"slower":"0%"}`:             `0% 2% 3% 1m0s true 10s 1s`,
 		`{"drift":{"settles":false}}`: `1% 2% 3% 1m0s false 10s 1s`,
-		`{"drift":{"change":"-4%"},"stalls":{"length":"2s"}}`:                          `1% 2% -4% 1m0s true 10s 2s`,
-		`{"start_spread":0,"stalls":{"every":"exponential(5s)"}}`:                      `1% 0% 3% 1m0s true exponential(5s) 1s`,
-		`{"stalls":{"every":"1s"}}`:                                                    `stalls.length 1s: must be below stalls.every (1s)`,
-		`{"drift":{"over":"soon"},"slower":-1}`:                                        `drift.over: "soon": must be a time such as 30s`,
-		`{"slower":-1,"start_spread":1}`:                                               `slower -100%: must be from -90% to 1000%; start_spread 100%: must be from 0 to 20%`,
-		`{"drift":{"chnge":"3%"}}`:                                                     `drift.chnge: unknown field, did you mean "change"?`,
-		`{"drift":{"since":"today"}}`:                                                  `drift.since: "today" is not an instant such as 2026-05-04T08:30:00Z`,
-		`{"profile":"","ttft":"1ms","slower":"3%","drift":{"change":0.1,"over":"1m"}}`: `slower: only applies to a profile; leave it out, or ttft; drift: only applies to a profile; leave it out, or ttft`,
+		`{"drift":{"change":"-4%"},"stalls":{"length":"2s"}}`:     `1% 2% -4% 1m0s true 10s 2s`,
+		`{"start_spread":0,"stalls":{"every":"exponential(5s)"}}`: `1% 0% 3% 1m0s true exponential(5s) 1s`,
+		`{"stalls":{"every":"1s"}}`:                               `stalls.length 1s: must be below stalls.every (1s)`,
+		`{"drift":{"over":"soon"},"slower":-1}`:                   `drift.over: "soon": must be a time such as 30s`,
+		`{"slower":-1,"start_spread":1}`: `slower -100%: must be from -90% to 1000%; ` +
+			`start_spread 100%: must be from 0 to 20%`,
+		`{"drift":{"chnge":"3%"}}`:    `drift.chnge: unknown field, did you mean "change"?`,
+		`{"drift":{"since":"today"}}`: `drift.since: "today" is not an instant such as 2026-05-04T08:30:00Z`,
+		`{"profile":"","ttft":"1ms","slower":"3%","drift":{"change":0.1,"over":"1m"}}`: `` +
+			`slower: only applies to a profile; leave it out, or ttft; drift: only applies to a profile; leave it out, or ttft`,
 	} {
 		s := Settings{Profile: "uneven.yaml"}
 		if problems := plan.DecodeJSON(json.RawMessage(given), &s); problems != nil {
@@ -78,7 +80,8 @@ func TestSettingsChangeThePace(t *testing.T) {
 		} else {
 			e := cfg.Engine
 			settles := map[bool]string{true: " true ", false: " false "}[e.Drift.Settles]
-			got = e.Slower.String() + " " + e.StartSpread.String() + " " + e.Drift.Change.String() + " " + e.Drift.Over.String() + settles + e.Stalls.Every.String() + " " + e.Stalls.Length.String()
+			got = e.Slower.String() + " " + e.StartSpread.String() + " " + e.Drift.Change.String() + " " +
+				e.Drift.Over.String() + settles + e.Stalls.Every.String() + " " + e.Stalls.Length.String()
 		}
 		if got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", given, got, want)

@@ -8,7 +8,7 @@ import (
 )
 
 // A punctuality is how long after they were due tokens were written: on the wall clock the
-// engine is as late as its machine is busy, and whoever measures it measures that too.
+// engine is as late as its machine is busy, and a client measures that too.
 type punctuality struct {
 	mu     sync.Mutex
 	delays trace.Delays

@@ -11,7 +11,9 @@ import (
 func TestInVirtualTimeNoTokenIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, constantConfig())
-		for _, body := range []string{`{"prompt":"a","max_tokens":4,"ignore_eos":true,"stream":true}`, `{"prompt":"a","max_tokens":4,"ignore_eos":true}`} {
+		for _, body := range []string{
+			`{"prompt":"a","max_tokens":4,"ignore_eos":true,"stream":true}`, `{"prompt":"a","max_tokens":4,"ignore_eos":true}`,
+		} {
 			if _, err := r.stream(completions, body); err != nil {
 				t.Fatal(err)
 			}

@@ -6,11 +6,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// What is taken has tokens, or is refused in words.
+// An accepted request has tokens, and any other is refused with a message.
 func FuzzTake(f *testing.F) {
 	for i, s := range []string{
 		`{"prompt":[1,2,3]}`,
-		`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}]}`,
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},` +
+			`{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}]}`,
 		`{"input":"a","max_output_tokens":3,"instructions":"b"}`,
 		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AA=="}}]}],"max_tokens":3}`,
 		`{"input_ids":[1,2],"image_data":["AAAA"],"return_logprob":false}`,

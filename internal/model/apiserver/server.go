@@ -74,7 +74,7 @@ func (s *Server) visit(f func(engine.Model)) {
 func (s *Server) Profiling() bool { return s.profiling.Load() }
 
 // Handler answers the API. It needs no Serve: any HTTP server will do, except
-// that only Serve can make FaultRefuse happen and wait for what is open.
+// that only Serve can make FaultRefuse happen and wait for open connections.
 func (s *Server) Handler() http.Handler {
 	routes := s.allRoutes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +194,7 @@ func (c *Config) serves(name string) bool {
 var errShutdown = errors.New("server is shutting down")
 
 // Serve answers requests on l, over TLS if config is not nil: HTTP/1.1, and
-// HTTP/2 by ALPN or by prior knowledge. When ctx is done it cuts what is open, and
+// HTTP/2 by ALPN or by prior knowledge. When ctx is done it cuts open connections, and
 // returns nil after everything it started has ended. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
 	machine.ReserveDescriptors()

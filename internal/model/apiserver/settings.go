@@ -21,7 +21,7 @@ type Settings struct {
 	PerPromptToken *arrival.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT
 	PerImage       *arrival.Duration `json:"per_image,omitempty"`        // likewise
 	Slots          *int              `json:"slots,omitempty"`            // requests served at once; 0: no limit
-	OutputLen      *arrival.Count    `json:"output_len,omitempty"`       // of answers whose end is up to the model
+	OutputLen      *arrival.Count    `json:"output_len,omitempty"`       // of answers that the model ends
 	MaxModelLen    *int              `json:"max_model_len,omitempty"`
 	Fault          []Fault           `json:"fault,omitempty"`
 	Seed           uint64            `json:"seed,omitempty"`
@@ -34,7 +34,11 @@ func (s Settings) latencies() (given []string) {
 		name string
 		set  bool
 	}{
-		{"ttft", s.TTFT != nil}, {"itl", s.ITL != nil}, {"per_prompt_token", s.PerPromptToken != nil}, {"per_image", s.PerImage != nil}, {"slots", s.Slots != nil},
+		{"ttft", s.TTFT != nil},
+		{"itl", s.ITL != nil},
+		{"per_prompt_token", s.PerPromptToken != nil},
+		{"per_image", s.PerImage != nil},
+		{"slots", s.Slots != nil},
 	} {
 		if l.set {
 			given = append(given, l.name)
@@ -53,12 +57,15 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 	}
 	var p plan.Problems
 	given := s.latencies()
-	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s", strings.Join(given, ", "))
-	p.If(len(given) > 0 && len(s.Set) > 0, "set", nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
+	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s",
+		strings.Join(given, ", "))
+	p.If(len(given) > 0 && len(s.Set) > 0, "set", nil, "only applies to a profile; leave it out, or %s",
+		strings.Join(given, ", "))
 	for _, name := range s.paced() {
 		p.If(len(given) > 0, name, nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
 	}
-	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len", or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
+	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len",
+		or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
 	p.If(s.Slots != nil && *s.Slots < 0, "slots", or(s.Slots, 0), "must be a whole number, or 0 for no limit")
 	for i, f := range s.Fault {
 		err := f.Validate()
@@ -75,8 +82,10 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 		return cfg, deployment, err
 	}
 	cfg.Latency = engine.Latency{
-		TTFT: or(s.TTFT, arrival.FixedDuration(50*time.Millisecond)), ITL: or(s.ITL, arrival.FixedDuration(10*time.Millisecond)),
-		PerPromptToken: or(s.PerPromptToken, arrival.Duration{}), PerImage: or(s.PerImage, arrival.Duration{}), Slots: or(s.Slots, 0),
+		TTFT:           or(s.TTFT, arrival.FixedDuration(50*time.Millisecond)),
+		ITL:            or(s.ITL, arrival.FixedDuration(10*time.Millisecond)),
+		PerPromptToken: or(s.PerPromptToken, arrival.Duration{}), PerImage: or(s.PerImage, arrival.Duration{}),
+		Slots: or(s.Slots, 0),
 	}
 	return cfg, nil, nil
 }

@@ -12,7 +12,7 @@ import (
 const (
 	// soundTokens is what a second of sound becomes, 25 as in Qwen2-Audio.
 	soundTokens = 25
-	// packedSound is the bytes of a second of a sound whose format is not looked into:
+	// packedSound is the bytes of a second of audio in a format that is not parsed:
 	// 128 kbit/s.
 	packedSound = 16000
 )

@@ -129,7 +129,7 @@ func (st *streaming) advance(until, perEvent int) error {
 
 // event formats the next n tokens.
 func (st *streaming) event(n int) {
-	spoilt := min(st.limit, st.answer.Tokens-1) // the token whose event is malformed, if one is
+	spoilt := min(st.limit, st.answer.Tokens-1) // the token with the malformed event, if there is one
 	broken := st.lot.is(FaultMalformed) && st.out.Sent <= spoilt && spoilt < st.out.Sent+n
 	start := len(st.buf)
 	last := st.out.Sent+n == st.answer.Tokens && !st.lot.unfinished()

@@ -24,7 +24,8 @@ func TestStreamInstantsAreExact(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, constantConfig())
-				body := `{"prompt":"a b c","messages":[{"role":"user","content":"hi"}],"max_tokens":4,"ignore_eos":true,"stream":true}`
+				body := `{"prompt":"a b c","messages":[{"role":"user","content":"hi"}],"max_tokens":4,"ignore_eos":true,` +
+					`"stream":true}`
 				events, err := r.stream(path, body)
 				if err != nil {
 					t.Fatal(err)
@@ -115,7 +116,8 @@ func TestLeavingFreesThePlace(t *testing.T) {
 		r := newRig(t, cfg)
 		ctx, leave := context.WithTimeout(t.Context(), 32*ms)
 		defer leave()
-		resp, err := r.do(ctx, "POST", completions, `{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`, "x-request-id", "leaver")
+		resp, err := r.do(ctx, "POST", completions, `{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`,
+			"x-request-id", "leaver")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +147,8 @@ func TestLeavingFreesThePlace(t *testing.T) {
 func TestSlowReaderGetsSeveralTokensInOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, constantConfig())
-		resp, err := r.do(t.Context(), "POST", completions, `{"prompt":"a","max_tokens":101,"ignore_eos":true,"stream":true}`, "x-request-id", "slow")
+		resp, err := r.do(t.Context(), "POST", completions,
+			`{"prompt":"a","max_tokens":101,"ignore_eos":true,"stream":true}`, "x-request-id", "slow")
 		if err != nil {
 			t.Fatal(err)
 		}

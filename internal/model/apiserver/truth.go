@@ -44,7 +44,7 @@ type TruthRequest struct {
 
 	Before []int64 `json:"before"`
 	After  []int64 `json:"after"`
-	Tokens []int   `json:"tokens"` // whose text the write completed
+	Tokens []int   `json:"tokens"` // the tokens with text that the write completed
 	Events []int   `json:"events"` // server-sent events it completed
 	Bytes  []int   `json:"bytes"`  // of body
 }
@@ -74,7 +74,7 @@ func (r *record) add(before, after time.Duration, tokens, events, bytes int) {
 	})
 }
 
-// told is the record with its writes as they are told.
+// told is the record with its writes as they are published.
 func (r *record) told() TruthRequest {
 	t, n := r.TruthRequest, len(r.writes)
 	t.Faults = append([]string{}, t.Faults...) // a list, and not null
@@ -101,7 +101,7 @@ type truthLog struct {
 	droppedWrites   int
 }
 
-// open announces a request whose record will be published.
+// open announces a request with a record that will be published.
 func (l *truthLog) open() {
 	l.mu.Lock()
 	l.opened++

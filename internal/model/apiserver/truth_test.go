@@ -32,7 +32,8 @@ func TestTruthAgreesWithTheClient(t *testing.T) {
 		for i := range seen {
 			all.Go(func() {
 				var err error
-				body := fmt.Sprintf(`{"prompt":"p%d","messages":[{"role":"user","content":"m%d"}],"max_tokens":%d,"ignore_eos":true,"stream":true}`, i, i, i+1)
+				body := fmt.Sprintf(`{"prompt":"p%d","messages":[{"role":"user","content":"m%d"}],"max_tokens":%d,`+
+					`"ignore_eos":true,"stream":true}`, i, i, i+1)
 				seen[i], err = r.stream([]string{completions, chats}[i%2], body, "x-request-id", fmt.Sprint("r", i))
 				if err != nil {
 					t.Error(err)
@@ -47,7 +48,8 @@ func TestTruthAgreesWithTheClient(t *testing.T) {
 				t.Fatalf("request %d: %+v", i, truth)
 			}
 			req := truth.Requests[0]
-			if req.Received != int64(3*ms) || req.OutputTokens != i+1 || req.FinishReason != "length" || req.Status != 200 || req.ClientGone {
+			if req.Received != int64(3*ms) || req.OutputTokens != i+1 || req.FinishReason != "length" || req.Status != 200 ||
+				req.ClientGone {
 				t.Errorf("request %d: %+v", i, req)
 			}
 			var read, written []int64
@@ -87,7 +89,9 @@ func TestTruthIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Config{TruthLimit: 3, TruthWrites: 25})
 		ask := func(id string, tokens int) {
-			if _, err := r.stream(completions, fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"ignore_eos":true,"stream":true,"stop":[]}`, tokens), "x-request-id", id); err != nil {
+			if _, err := r.stream(completions,
+				fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"ignore_eos":true,"stream":true,"stop":[]}`, tokens), "x-request-id",
+				id); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -154,7 +158,7 @@ func TestServeCutsWhatIsOpen(t *testing.T) {
 	})
 }
 
-// A stream that stalls and one whose client does not read hold nothing up.
+// Neither a stalled stream nor a client that does not read delays other streams.
 func TestShutdownCutsEverything(t *testing.T) {
 	var one, two http.Protocols
 	one.SetHTTP1(true)
@@ -181,7 +185,8 @@ func shutDown(t *testing.T, protocols *http.Protocols) {
 	var asked sync.WaitGroup
 	asked.Go(func() {
 		for range 20 {
-			resp, err := r.do(t.Context(), "POST", completions, `{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`)
+			resp, err := r.do(t.Context(), "POST", completions,
+				`{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`)
 			if err != nil {
 				t.Error(err)
 				continue

@@ -109,7 +109,8 @@ func TestAnswers(t *testing.T) {
 	if n := len(v.encode(nil, long)); n != 5000 {
 		t.Errorf("5000 tokens encode to %d", n)
 	}
-	if strings.Trim(long, "abcdefghijklmnopqrstuvwxyz ") != "" || strings.HasPrefix(long, " ") || strings.Contains(long, "  ") {
+	if strings.Trim(long, "abcdefghijklmnopqrstuvwxyz ") != "" || strings.HasPrefix(long, " ") ||
+		strings.Contains(long, "  ") {
 		t.Errorf("not words and spaces: %.60q", long)
 	}
 	// In pieces it is the same text.

@@ -28,8 +28,8 @@ type Scheduler struct {
 	// prefill batch, unless its one prompt has more (sglang: max_prefill_tokens;
 	// 16384 if 0).
 	TokenBudget int `yaml:"token_budget"`
-	// PrefillBudget is the number of prompt tokens in a step, beside the sequences that
-	// decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
+	// PrefillBudget is the number of prompt tokens in a step, in addition to the sequences
+	// that decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
 	// both share TokenBudget.
 	PrefillBudget int `yaml:"prefill_budget"`
 	// MaxPrompts is the number of prompts in a step at most, whole or in part (SGLang's
@@ -42,10 +42,11 @@ type Scheduler struct {
 	EvenPrompts bool `yaml:"even_prompts"`
 	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
 	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
-	Chunk         int    `yaml:"chunk"`
-	WholePrompts  bool   `yaml:"whole_prompts"`  // prompts are not cut into chunks
-	EncoderBudget int    `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
-	Order         string `yaml:"order"`          // of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang)
+	Chunk         int  `yaml:"chunk"`
+	WholePrompts  bool `yaml:"whole_prompts"`  // prompts are not cut into chunks
+	EncoderBudget int  `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
+	// Order of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang).
+	Order string `yaml:"order"`
 	// Async plans a step while the one before it runs (vLLM's --async-scheduling, SGLang's
 	// overlap schedule): a request that reaches a busy engine during step k is admitted in
 	// step k+2 at the earliest, not in k+1. An engine with nothing else to do admits it at
@@ -105,7 +106,7 @@ type Costs struct {
 	DecodeTable  []Point `yaml:"decode_table"`
 	PrefillTable []Point `yaml:"prefill_table"`
 	// MixedTable replaces, in steps with prompt tokens, step and sequence or DecodeTable:
-	// the duration by the number of decoding sequences beside the prompts, which may be 0.
+	// the duration by the number of decoding sequences in the step, which may be 0.
 	// All other costs are added as in any step.
 	MixedTable []Point `yaml:"mixed_table"`
 

@@ -43,7 +43,7 @@ type Core struct {
 	counters Counters
 	now      time.Duration // of the last Begin
 	step     uint32        // number of the step being planned, from 1
-	watch    func(Step)    // nil: nobody
+	watch    func(Step)    // nil: no watcher
 }
 
 // A Policy determines the tokens of each sequence in the next step: it gives shares
@@ -66,14 +66,14 @@ type Plan struct {
 	before  int     // number of decodes that had theirs before the lanes
 }
 
-// clear makes p the plan of a step in which nobody has a share yet.
+// clear makes p the plan of a step without shares.
 func (p *Plan) clear(encoder int) {
 	p.Work = Work{}
 	p.decodes, p.prompts = p.decodes[:0], p.prompts[:0]
 	p.encoder, p.lanes, p.before = encoder, false, 0
 }
 
-// empty reports whether nobody has a share.
+// empty reports whether no sequence has a share.
 func (p *Plan) empty() bool { return !p.lanes && len(p.decodes) == 0 && len(p.prompts) == 0 }
 
 // A share is one sequence's part of a step.
@@ -99,7 +99,8 @@ func newCore(c coreConfig) *Core {
 	core := &Core{
 		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, pace: c.pace, stalls: c.stalls,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
-		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async, varies: c.cost.vary(), rand: rand.New(&c.dice),
+		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async,
+		varies: c.cost.vary(), rand: rand.New(&c.dice),
 	}
 	if c.speculative != nil {
 		core.drafts, core.accept = c.speculative.Drafts, c.speculative.Acceptance
@@ -164,7 +165,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	}
 	c.rested = false
 	if c.plan.empty() {
-		c.known = math.MaxUint64 // a step that was not made hides nobody from the next
+		c.known = math.MaxUint64 // a step that was not made hides no sequence from the next
 		return 0, false
 	}
 	c.plan.Decodes += len(c.plan.decodes)

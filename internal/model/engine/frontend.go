@@ -32,11 +32,13 @@ type frontend struct {
 	coming  arrivals        // requests on their way to the engine
 	leaving []Emission      // chunks being sent, in order
 	sent    int             // of leaving
-	ended   int             // jobs whose last chunk has left
+	ended   int             // jobs with their last chunk sent
 }
 
 func newFrontend(f Frontend) *frontend {
-	return &frontend{Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1))}
+	return &frontend{
+		Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1)),
+	}
 }
 
 // work is the time to process s on its way in.

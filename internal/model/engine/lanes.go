@@ -8,7 +8,7 @@ import (
 
 // The lanes of a core are its first running sequences, as long as each of them only decodes:
 // one token in every step in which any of them does. All that such a step changes follows
-// from the number of steps, so it is written into the sequences when somebody asks.
+// from the number of steps, so it is written into the sequences when it is read.
 //
 //	running  │ a  b  c  d  e │ f  prompts, and decoding sequences behind them │
 //	         └──── lanes ────┘

@@ -110,7 +110,9 @@ func (s *script) model(args []string) Latency {
 		case "slots":
 			s.scan(value, &m.Slots)
 		default:
-			*map[string]*arrival.Duration{"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage}[name] = mustDist(s.t, value)
+			*map[string]*arrival.Duration{
+				"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage,
+			}[name] = mustDist(s.t, value)
 		}
 	}
 	return m
@@ -142,7 +144,9 @@ type move struct {
 }
 
 func drawLatency(t *rapid.T) Latency {
-	dists := []string{"0s", "7ms", "uniform(1ms,20ms)", "normal(5ms,9ms)", "lognormal(9ms,1.5)", "exponential(4ms)", "gamma(8ms,2)"}
+	dists := []string{
+		"0s", "7ms", "uniform(1ms,20ms)", "normal(5ms,9ms)", "lognormal(9ms,1.5)", "exponential(4ms)", "gamma(8ms,2)",
+	}
 	law := func(name string) arrival.Duration {
 		d, err := arrival.ParseDuration(rapid.SampledFrom(dists).Draw(t, name))
 		if err != nil {

@@ -41,7 +41,7 @@ type Drift struct {
 	Offset plan.Duration `yaml:"offset"`
 }
 
-// StartedAt is c for an engine whose time counts from an instant of the wall clock.
+// StartedAt is c for an engine with time counted from an instant of the wall clock.
 func (c Config) StartedAt(now time.Time) Config {
 	if c.Drift == nil || time.Time(c.Drift.Since).IsZero() {
 		return c

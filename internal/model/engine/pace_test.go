@@ -76,9 +76,13 @@ func parsed(t *testing.T, text string) arrival.Duration {
 // Engines that start at different instants are at one point of a drift with Since.
 func TestStartedAt(t *testing.T) {
 	since := time.Date(2026, 5, 4, 8, 30, 0, 0, time.UTC)
-	c := Config{Cost: Costs{Step: 1}, Pace: Pace{Drift: &Drift{Change: 0.5, Over: plan.Duration(100 * time.Second), Since: Moment(since)}}}
+	c := Config{
+		Cost: Costs{Step: 1},
+		Pace: Pace{Drift: &Drift{Change: 0.5, Over: plan.Duration(100 * time.Second), Since: Moment(since)}},
+	}
 	for passed, want := range map[time.Duration]time.Duration{
-		0: time.Second, 50 * time.Second: 1250 * time.Millisecond, -10 * time.Second: time.Second, 24 * time.Hour: 1500 * time.Millisecond,
+		0: time.Second, 50 * time.Second: 1250 * time.Millisecond, -10 * time.Second: time.Second,
+		24 * time.Hour: 1500 * time.Millisecond,
 	} {
 		if got := finished(t, c.StartedAt(since.Add(passed)), 1); got != want {
 			t.Errorf("%v after: a step takes %v, want %v", passed, got, want)

@@ -21,8 +21,8 @@ import (
 // Once a prompt did not fit, or all places were taken, the batch is full: no
 // request is admitted, however far the ratio falls, until a decode step has found
 // it smaller. A new batch is never full. A request without a free slot for its LoRA
-// adapter is skipped, like one that came too late for the plan. (SGLang 0.5, managers/scheduler.py, schedule_policy.py and
-// schedule_batch.py)
+// adapter is skipped, like one that came too late for the plan. (SGLang 0.5, managers/scheduler.py,
+// schedule_policy.py and schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64

@@ -19,7 +19,10 @@ func drawConfig(t *rapid.T) Config {
 	c.Cost = drawCosts(t)
 	c.Frontend = drawFrontend(t)
 	if rapid.Bool().Draw(t, "speculative") {
-		c.Speculative = &Speculative{Drafts: rapid.IntRange(1, 4).Draw(t, "drafts"), Acceptance: rapid.SampledFrom([]float64{0, 0.6, 1}).Draw(t, "acceptance")}
+		c.Speculative = &Speculative{
+			Drafts:     rapid.IntRange(1, 4).Draw(t, "drafts"),
+			Acceptance: rapid.SampledFrom([]float64{0, 0.6, 1}).Draw(t, "acceptance"),
+		}
 	}
 	if rapid.Bool().Draw(t, "lora") {
 		c.LoRA = &LoRA{Slots: rapid.IntRange(1, 2).Draw(t, "slots")}
@@ -30,7 +33,9 @@ func drawConfig(t *rapid.T) Config {
 			Scheduler:      drawScheduler(t, c.MaxModelLen, "vllm", "sglang", "static"),
 			KV:             drawKV(t, c.MaxModelLen),
 			Cost:           drawCosts(t),
-			Link:           Link{Latency: drawTime(t, "latency"), Bandwidth: 1e4, TokenSize: rapid.IntRange(1, 10).Draw(t, "token")},
+			Link: Link{
+				Latency: drawTime(t, "latency"), Bandwidth: 1e4, TokenSize: rapid.IntRange(1, 10).Draw(t, "token"),
+			},
 		}
 	}
 	c.Replicas.Count = rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(t, "replicas")
@@ -46,7 +51,8 @@ func drawScheduler(t *rapid.T, context int, policies ...string) Scheduler {
 		WholePrompts:  rapid.IntRange(0, 3).Draw(t, "whole") == 0,
 	}
 	s.TokenBudget = s.MaxSequences + rapid.IntRange(0, 30).Draw(t, "budget")
-	if s.Async = s.Policy != "static" && rapid.Bool().Draw(t, "async"); s.Policy == "vllm" && rapid.Bool().Draw(t, "beside") {
+	if s.Async = s.Policy != "static" && rapid.Bool().Draw(t, "async"); s.Policy == "vllm" &&
+		rapid.Bool().Draw(t, "beside") {
 		s.PrefillBudget = rapid.IntRange(1, 20).Draw(t, "prefill budget")
 	}
 	if s.WholePrompts {
@@ -73,7 +79,9 @@ func drawKV(t *rapid.T, context int) KVCache {
 		k.Tokens = (context+k.Block-1)/k.Block*k.Block + rapid.IntRange(0, 2*context).Draw(t, "more")
 	}
 	if rapid.Bool().Draw(t, "elastic") {
-		k.Elastic = &Elastic{PageTokens: k.Block * rapid.IntRange(1, 4).Draw(t, "page"), SparePages: rapid.IntRange(0, 2).Draw(t, "spare")}
+		k.Elastic = &Elastic{
+			PageTokens: k.Block * rapid.IntRange(1, 4).Draw(t, "page"), SparePages: rapid.IntRange(0, 2).Draw(t, "spare"),
+		}
 	}
 	return k
 }
@@ -86,7 +94,8 @@ func drawTime(t *rapid.T, name string) Seconds {
 func drawCosts(t *rapid.T) Costs {
 	c := Costs{
 		PrefillPair: drawTime(t, "pair") / 100, ContextToken: drawTime(t, "context") / 10, DraftToken: drawTime(t, "draft"),
-		Image: drawTime(t, "image"), Block: drawTime(t, "block"), Page: drawTime(t, "page"), Adapter: drawTime(t, "adapter"), Cold: drawTime(t, "cold"),
+		Image: drawTime(t, "image"), Block: drawTime(t, "block"), Page: drawTime(t, "page"), Adapter: drawTime(t, "adapter"),
+		Cold: drawTime(t, "cold"),
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "jitter") {
 	case 0:
@@ -104,13 +113,17 @@ func drawCosts(t *rapid.T) Costs {
 		c.DecodeTable = []Point{{1, 1e-3}, {4, 2e-3}}
 		c.PrefillTable = []Point{{0, 0}, {100, 20e-3}}
 	} else {
-		c.Step, c.Sequence, c.Prefill, c.PrefillToken = drawTime(t, "step"), drawTime(t, "sequence"), drawTime(t, "prefill"), drawTime(t, "token")
+		c.Step, c.Sequence, c.Prefill, c.PrefillToken = drawTime(t, "step"), drawTime(t, "sequence"), drawTime(t, "prefill"),
+			drawTime(t, "token")
 	}
 	return c
 }
 
 func drawFrontend(t *rapid.T) Frontend {
-	f := Frontend{Request: drawTime(t, "request"), ImageToken: drawTime(t, "image") / 10, Delay: drawTime(t, "delay"), Chunk: drawTime(t, "chunk")}
+	f := Frontend{
+		Request: drawTime(t, "request"), ImageToken: drawTime(t, "image") / 10, Delay: drawTime(t, "delay"),
+		Chunk: drawTime(t, "chunk"),
+	}
 	if f.Blocking = rapid.Bool().Draw(t, "blocking"); !f.Blocking {
 		f.Workers = rapid.IntRange(0, 2).Draw(t, "workers")
 	}
@@ -142,7 +155,9 @@ func drawJob(t *rapid.T, c Config, id uint64) Job {
 		Adapter: rapid.SampledFrom([]string{"", "", "a", "b", "c"}).Draw(t, "adapter"),
 	}
 	for j.PromptTokens < most-1 && rapid.IntRange(0, 2).Draw(t, "image") == 0 {
-		i := Image{Tokens: rapid.IntRange(1, most-1-j.PromptTokens).Draw(t, "tokens"), Hash: rapid.Uint64Range(1, 2).Draw(t, "hash")}
+		i := Image{
+			Tokens: rapid.IntRange(1, most-1-j.PromptTokens).Draw(t, "tokens"), Hash: rapid.Uint64Range(1, 2).Draw(t, "hash"),
+		}
 		j.Images = append(j.Images, i)
 		j.PromptTokens += i.Tokens
 	}
@@ -256,7 +271,8 @@ func (w *watch) memory(c *Core) {
 		}
 	}
 	if held != private+len(shared) || held > total || c.kv.Kept() > total || c.kv.Kept() < held {
-		w.t.Fatalf("%d blocks held of %d, %d kept, but sequences have %d and share %d", held, total, c.kv.Kept(), private, len(shared))
+		w.t.Fatalf("%d blocks held of %d, %d kept, but sequences have %d and share %d", held, total, c.kv.Kept(), private,
+			len(shared))
 	}
 	for s := range c.waiting.len() {
 		if s := c.waiting.at(s); s.blocks != 0 || s.status != waiting {
@@ -284,14 +300,15 @@ func (w *watch) limits(c *Core) {
 		adapters[s.Adapter] = true
 	}
 	delete(adapters, "")
-	if slots := c.adapters.slots; slots > 0 && (len(adapters) > slots || len(adapters) != len(c.adapters.users) || len(c.adapters.loaded) > slots) {
+	if slots := c.adapters.slots; slots > 0 &&
+		(len(adapters) > slots || len(adapters) != len(c.adapters.users) || len(c.adapters.loaded) > slots) {
 		w.t.Fatalf("%d adapters in %d slots, %v in use, %v loaded", len(adapters), slots, c.adapters.users, c.adapters.loaded)
 	}
 	most, fits := 0, true
 	switch p := w.Policy.(type) {
 	case *vllm:
 		most, fits = p.MaxSequences, decoded+prefilled <= p.TokenBudget
-		if p.PrefillBudget > 0 { // what is cached all but its last token is admitted as a prompt, and decodes
+		if p.PrefillBudget > 0 { // a prompt cached up to its last token is admitted as a prompt, and decodes
 			fits = prefilled <= p.PrefillBudget && decoded+prefilled <= p.TokenBudget+p.PrefillBudget
 		}
 	case *sglang:
@@ -404,12 +421,15 @@ func checkEmpty(t *rapid.T, d *Deployment) {
 	}
 	for _, r := range d.replicas {
 		f := r.front
-		if r.load != 0 || f.inbox.len()+len(f.outbox)+len(f.leaving)-f.sent+f.coming.Len() > 0 || r.link != nil && r.link.coming.Len() > 0 {
+		if r.load != 0 || f.inbox.len()+len(f.outbox)+len(f.leaving)-f.sent+f.coming.Len() > 0 ||
+			r.link != nil && r.link.coming.Len() > 0 {
 			t.Fatalf("load %d, frontend %+v", r.load, f)
 		}
 		for _, s := range r.servers {
-			if held, _ := s.kv.Blocks(); held != 0 || len(s.running)+s.waiting.len() > 0 || s.work != 0 && s != r.decode || len(s.adapters.users) > 0 {
-				t.Fatalf("%d blocks held, %d running, %d waiting, work %d, adapters %v", held, len(s.running), s.waiting.len(), s.work, s.adapters.users)
+			if held, _ := s.kv.Blocks(); held != 0 || len(s.running)+s.waiting.len() > 0 || s.work != 0 && s != r.decode ||
+				len(s.adapters.users) > 0 {
+				t.Fatalf("%d blocks held, %d running, %d waiting, work %d, adapters %v", held, len(s.running), s.waiting.len(),
+					s.work, s.adapters.users)
 			}
 			if e, ok := s.kv.(*elasticKV); ok && (e.mapped > e.pages()+e.spare || e.mapped < e.pages()) {
 				t.Fatalf("%d pages mapped for %d", e.mapped, e.pages())

@@ -53,7 +53,8 @@ func (s *server) kick(now time.Duration) {
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
 		return coreConfig{
-			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: arrival.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
+			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1,
+			dice: arrival.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
 			pace: c.newPace(c.Seed), stalls: newStandstill(c.Stalls, c.Seed),
 		}
 	}

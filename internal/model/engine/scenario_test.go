@@ -212,7 +212,8 @@ func (r *recorder) Plan(c *Core) {
 		}
 		return ids
 	}
-	did := clause("preempt", gone(before, c.running)...) + clause("admit", gone(c.running, before)...) + shares(c) + memory(c)
+	did := clause("preempt", gone(before, c.running)...) + clause("admit", gone(c.running, before)...) +
+		shares(c) + memory(c)
 	if len(c.plan.decodes)+len(c.plan.prompts) > 0 {
 		r.s.steps = append(r.s.steps, &stepTaken{server: r.server, at: c.now, open: true, name: r.name, did: did})
 	}
@@ -372,5 +373,8 @@ func (s *scenario) update(file, data string) {
 	if err := os.WriteFile(file, []byte(strings.Join(out, "\n")), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
-	*s = scenario{t: s.t, want: map[string][]string{"steps": s.lines(s.steps), "expect": s.emissions}, steps: s.steps, emissions: s.emissions}
+	*s = scenario{
+		t: s.t, want: map[string][]string{"steps": s.lines(s.steps), "expect": s.emissions}, steps: s.steps,
+		emissions: s.emissions,
+	}
 }

@@ -71,7 +71,9 @@ func (v *checker) stalls(s *Stalls) {
 	}
 	every, regular := s.Every.Fixed()
 	length, alike := s.Length.Fixed()
-	v.If(regular && every <= 0, "stalls.every", nil, "is missing: the time from one stall to the next, such as 30s or exponential(30s)")
+	v.If(regular && every <= 0, "stalls.every", nil,
+		"is missing: the time from one stall to the next, such as 30s or exponential(30s)")
 	v.If(alike && length <= 0, "stalls.length", nil, "is missing: the time that a stall lasts, such as 800ms")
-	v.If(regular && alike && every > 0 && length >= every, "stalls.length", s.Length, "must be below stalls.every (%v)", s.Every)
+	v.If(regular && alike && every > 0 && length >= every, "stalls.length", s.Length,
+		"must be below stalls.every (%v)", s.Every)
 }

@@ -27,7 +27,9 @@ const traceJobs = 60
 func TestTraces(t *testing.T) {
 	var lines strings.Builder
 	for _, name := range append(profile.Names(), "plain") {
-		base := engine.Config{Cost: engine.Costs{Step: 7e-3, Sequence: 30e-6, ContextToken: 1e-9, Prefill: 1.4e-3, PrefillToken: 17e-6, Block: 1e-6}}
+		base := engine.Config{Cost: engine.Costs{
+			Step: 7e-3, Sequence: 30e-6, ContextToken: 1e-9, Prefill: 1.4e-3, PrefillToken: 17e-6, Block: 1e-6,
+		}}
 		if name != "plain" {
 			p, err := profile.Load(name)
 			if err != nil {
@@ -115,7 +117,10 @@ type traceLoad struct {
 }
 
 var traceLoads = []traceLoad{
-	{"closed4", 4, 0, false}, {"closed32", 32, 0, false}, {"open", 0, 30 * time.Millisecond, false}, {"crowd", 0, time.Millisecond, true},
+	{"closed4", 4, 0, false},
+	{"closed32", 32, 0, false},
+	{"open", 0, 30 * time.Millisecond, false},
+	{"crowd", 0, time.Millisecond, true},
 }
 
 // digest is a hash of every step, every emission and the final counters of an engine under

@@ -33,7 +33,8 @@ func (c Config) Validate() plan.Problems {
 	}
 	if d := c.Disaggregation; d != nil {
 		v.disaggregation(*d)
-		v.If(c.Scheduler.Policy == "static", "scheduler.policy", nil, "static batching cannot accept requests prefilled elsewhere")
+		v.If(c.Scheduler.Policy == "static", "scheduler.policy", nil,
+			"static batching cannot accept requests prefilled elsewhere")
 	}
 	v.Whole("replicas.count", c.Replicas.Count, 0, 4096)
 	v.OneOf("replicas.router", c.Replicas.Router, "round-robin", "least-loaded", "prefix-aware")
@@ -69,7 +70,12 @@ func (v *checker) scheduler(path string, s Scheduler) {
 		name  string
 		value int
 	}{
-		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"prefill_budget", s.PrefillBudget}, {"max_prompts", s.MaxPrompts}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
+		{"max_sequences", s.MaxSequences},
+		{"token_budget", s.TokenBudget},
+		{"prefill_budget", s.PrefillBudget},
+		{"max_prompts", s.MaxPrompts},
+		{"chunk", s.Chunk},
+		{"encoder_budget", s.EncoderBudget},
 	} {
 		v.Whole(path+"."+f.name, f.value, 0, math.MaxInt32)
 	}
@@ -79,7 +85,8 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	v.If(s.Order == "priority" && !vllm, path+".order", nil, "priority only applies to the policy vllm")
 	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix only applies to the policy sglang")
 	v.If(s.PrefillBudget > 0 && !vllm, path+".prefill_budget", nil, "only applies to the policy vllm")
-	v.If(s.MaxPrompts > 0 && s.Policy == "static", path+".max_prompts", nil, "only applies to the policies vllm and sglang")
+	v.If(s.MaxPrompts > 0 && s.Policy == "static", path+".max_prompts", nil,
+		"only applies to the policies vllm and sglang")
 	v.If(s.EvenPrompts && !vllm, path+".even_prompts", nil, "only applies to the policy vllm")
 	v.If(s.EvenPrompts && s.WholePrompts, path+".even_prompts", nil, "cuts prompts, but whole_prompts forbids that")
 	v.If(s.Async && s.Policy == "static", path+".async", nil, "only applies to the policies vllm and sglang")
@@ -87,13 +94,15 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "only applies to the policy sglang")
 	v.If(s.WholePrompts && s.Chunk > 0, path+".chunk", nil, "cuts prompts, but whole_prompts forbids that")
 	s = s.withDefaults()
-	v.If(vllm && s.MaxSequences > s.TokenBudget, path+".token_budget", s.TokenBudget, "must not be below max_sequences (%d), since each running sequence takes a token", s.MaxSequences)
+	v.If(vllm && s.MaxSequences > s.TokenBudget, path+".token_budget", s.TokenBudget,
+		"must not be below max_sequences (%d), since each running sequence takes a token", s.MaxSequences)
 }
 
 func (v *checker) kv(path string, k KVCache) {
 	v.Whole(path+".tokens", k.Tokens, 0, math.MaxInt)
 	v.Whole(path+".block", k.Block, 0, 1<<16)
-	v.If(k.PrefixCache && k.Tokens == 0, path+".prefix_cache", nil, "needs kv.tokens: without a limit nothing would ever be evicted")
+	v.If(k.PrefixCache && k.Tokens == 0, path+".prefix_cache", nil,
+		"needs kv.tokens: without a limit nothing would ever be evicted")
 	if k.Elastic != nil {
 		v.Whole(path+".elastic.page_tokens", k.Elastic.PageTokens, max(k.Block, 1), math.MaxInt32)
 		v.Whole(path+".elastic.spare_pages", k.Elastic.SparePages, 0, math.MaxInt32)
@@ -106,8 +115,10 @@ func (v *checker) costs(path string, c Costs) {
 	v.table(path+".decode_table", c.DecodeTable)
 	v.table(path+".prefill_table", c.PrefillTable)
 	v.table(path+".mixed_table", c.MixedTable)
-	v.If(c.DecodeTable != nil && (c.Step > 0 || c.Sequence > 0), path+".decode_table", nil, "replaces step and sequence: leave them out")
-	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil, "replaces prefill and prefill_token: leave them out")
+	v.If(c.DecodeTable != nil && (c.Step > 0 || c.Sequence > 0), path+".decode_table", nil,
+		"replaces step and sequence: leave them out")
+	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil,
+		"replaces prefill and prefill_token: leave them out")
 }
 
 func (v *checker) table(path string, points []Point) {
@@ -116,7 +127,8 @@ func (v *checker) table(path string, points []Point) {
 		v.time(fmt.Sprintf("%s[%d].time", path, i), p.Time)
 		v.If(!(p.At >= 0) || math.IsInf(p.At, 1), fmt.Sprintf("%s[%d].at", path, i), p.At, "must be a number from 0")
 		v.If(i > 0 && !(p.At > points[i-1].At), fmt.Sprintf("%s[%d].at", path, i), p.At, "must be above the previous point")
-		v.If(i > 0 && p.Time < points[i-1].Time, fmt.Sprintf("%s[%d].time", path, i), p.Time, "must not be below the previous point")
+		v.If(i > 0 && p.Time < points[i-1].Time, fmt.Sprintf("%s[%d].time", path, i), p.Time,
+			"must not be below the previous point")
 	}
 }
 
@@ -135,7 +147,8 @@ func (v *checker) disaggregation(d Disaggregation) {
 	v.times(path+"link", d.Link)
 	v.If(!(d.Link.Bandwidth >= 0), path+"link.bandwidth", d.Link.Bandwidth, "must not be negative")
 	v.Whole(path+"link.token_size", d.Link.TokenSize, 0, math.MaxInt32)
-	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil, "a link with a bandwidth needs the size of a token in bytes")
+	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil,
+		"a link with a bandwidth needs the size of a token in bytes")
 }
 
 // together checks combinations of fields, like a server at its start.
@@ -152,12 +165,15 @@ func (v *checker) together(c Config) {
 func (v *checker) fits(path string, context int, s Scheduler, k KVCache) {
 	room := k.Tokens / k.Block * k.Block
 	v.If(k.Tokens > 0 && room == 0, path+"kv.tokens", k.Tokens, "does not hold one block of %d", k.Block)
-	v.If(k.Tokens > 0 && room < context, path+"kv.tokens", k.Tokens, "one request of max_model_len (%d) exceeds the KV cache of %d tokens; raise kv.tokens or lower max_model_len", context, room)
+	v.If(k.Tokens > 0 && room < context, path+"kv.tokens", k.Tokens,
+		"one request of max_model_len (%d) exceeds the KV cache of %d tokens; raise kv.tokens or lower max_model_len",
+		context, room)
 	budget, name := s.TokenBudget, "token_budget"
 	if s.PrefillBudget > 0 {
 		budget, name = s.PrefillBudget, "prefill_budget"
 	}
-	v.If(s.WholePrompts && s.Policy == "vllm" && budget < context, path+"scheduler."+name, budget, "with whole_prompts it must not be below max_model_len (%d)", context)
+	v.If(s.WholePrompts && s.Policy == "vllm" && budget < context, path+"scheduler."+name, budget,
+		"with whole_prompts it must not be below max_model_len (%d)", context)
 }
 
 func (c Config) withDefaults() Config {

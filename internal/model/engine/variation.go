@@ -49,7 +49,8 @@ func (v *checker) variation(path string, c Costs) {
 	if s := c.SlowSteps; s != nil {
 		path += ".slow_steps"
 		v.Share(path+".share", float64(s.Share))
-		v.If(s.Share > 0 && s.Extra == nil, path+".extra", nil, "is missing: quantiles of the added time, such as [4ms, 10ms, 60ms]")
+		v.If(s.Share > 0 && s.Extra == nil, path+".extra", nil,
+			"is missing: quantiles of the added time, such as [4ms, 10ms, 60ms]")
 		quantiles(v, path+".extra", s.Extra, v.time)
 	}
 }

@@ -50,7 +50,11 @@ func TestJitterQuantiles(t *testing.T) {
 // A tenth of the steps is longer, by times that are uniform between their quantiles. Of
 // 20 000 steps the number of slow ones has a standard deviation of 42, their mean of 0.4 ms.
 func TestSlowSteps(t *testing.T) {
-	c := Config{MaxModelLen: 1 << 20, Cost: Costs{Step: 1e-3, SlowSteps: &SlowSteps{Share: 0.1, Extra: []Seconds{4e-3, 10e-3, 60e-3}}}, Seed: 5}
+	c := Config{
+		MaxModelLen: 1 << 20, Cost: Costs{
+			Step: 1e-3, SlowSteps: &SlowSteps{Share: 0.1, Extra: []Seconds{4e-3, 10e-3, 60e-3}},
+		}, Seed: 5,
+	}
 	var extra []float64
 	for _, d := range durations(t, c, 20000) {
 		if d > 0.001 {
@@ -78,7 +82,10 @@ func TestSlowSteps(t *testing.T) {
 // Slow steps come on top of jitter, and the pace applies to both. With a share of 1 and
 // equal quantiles both are known.
 func TestSlowStepsAfterJitter(t *testing.T) {
-	c := Config{Cost: Costs{Step: 1, JitterQuantiles: []float64{2, 2}, SlowSteps: &SlowSteps{Share: 1, Extra: []Seconds{3, 3}}}, Pace: Pace{Slower: 0.5}}
+	c := Config{
+		Cost: Costs{Step: 1, JitterQuantiles: []float64{2, 2}, SlowSteps: &SlowSteps{Share: 1, Extra: []Seconds{3, 3}}},
+		Pace: Pace{Slower: 0.5},
+	}
 	if got, want := finished(t, c, 2), 2*7500*time.Millisecond; got != want {
 		t.Errorf("two steps take %v, want %v", got, want)
 	}

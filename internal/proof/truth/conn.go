@@ -12,8 +12,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// A conn is a connection, whose goroutine reads requests. It reads on while an
-// answer is being written, so that the end of the answer need wake nobody; it
+// A conn is a connection with a goroutine that reads requests. It reads on while an
+// answer is being written, so that the end of the answer need wake no goroutine; it
 // answers the next request when that one is over.
 type conn struct {
 	*transport.Conn

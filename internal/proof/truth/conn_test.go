@@ -63,7 +63,8 @@ func TestAConnectionServesManyRequests(t *testing.T) {
 
 func TestRequestsThatDoNotWaitAreAnsweredInOrder(t *testing.T) {
 	loopback(t, Config{Step: time.Millisecond}, func(r *rig) {
-		c, in := r.send("POST /v1/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%sGET /version HTTP/1.1\r\n\r\nBAD\r\n\r\n", len(streamBody), streamBody)
+		c, in := r.send("POST /v1/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%sGET /version HTTP/1.1\r\n\r\n"+
+			"BAD\r\n\r\n", len(streamBody), streamBody)
 		defer c.Close()
 		if _, body := r.response(in); strings.Count(body, "data: {") != 3 {
 			t.Errorf("first %q", body)
@@ -97,7 +98,8 @@ func TestAClientThatWaitsIsToldToSendTheBody(t *testing.T) {
 func TestTheConnectionIsClosedWhenTheClientWantsIt(t *testing.T) {
 	for _, bed := range []func(*testing.T, Config, func(*rig)){virtual, loopback} {
 		bed(t, Config{}, func(r *rig) {
-			c, in := r.send("POST /v1/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(streamBody), streamBody)
+			c, in := r.send("POST /v1/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+				len(streamBody), streamBody)
 			defer c.Close()
 			if resp, body := r.response(in); !resp.Close || !strings.HasSuffix(body, "data: [DONE]\n\n") {
 				t.Errorf("%v %q", resp.Header, body)
@@ -112,7 +114,8 @@ func TestTheConnectionIsClosedWhenTheClientWantsIt(t *testing.T) {
 func TestALargePrompt(t *testing.T) {
 	loopback(t, Config{}, func(r *rig) {
 		body := fmt.Sprintf(`{"prompt":%q,"max_tokens":1,"stream":true}`, strings.Repeat("word ", 1<<20/5))
-		if status, got, err := r.ask("/v1/completions", body); status != 200 || err != nil || strings.Count(got, "data: {") != 1 {
+		if status, got, err := r.ask("/v1/completions", body); status != 200 || err != nil ||
+			strings.Count(got, "data: {") != 1 {
 			t.Errorf("%d %.100s %v", status, got, err)
 		}
 		r.srv.waitIdle()

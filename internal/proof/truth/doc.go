@@ -1,10 +1,9 @@
 // Package truth is a server that timestamps every write.
 //
-// It speaks every protocol of [phrase] whose answers are text, and runs no model: a
+// It speaks every protocol of [phrase] with text answers, and runs no model: a
 // request gets as many tokens as it asks for, at instants that were planned when it
 // arrived. What it writes is stamped on the monotonic clock just before and just after
-// the system call. So whatever a client reports of the run can be held against what
-// happened:
+// the system call. So the report of any client can be compared with the actual instants:
 //
 //	planned ──> before ─ write() ─ after ──> the kernel ──> the client's stamp
 //	   └ lateness ┘└──── bracket ────┘

@@ -30,7 +30,7 @@ func (s *Server) drive(st *stream) {
 	}
 }
 
-// write makes a write, or what is left of one that began at before, and waits
+// write makes a write, or the rest of one that began at before, and waits
 // until the client has taken it.
 func (s *Server) write(st *stream, before int64, p []byte) Ending {
 	if _, err := st.conn.Write(p); err != nil {
@@ -39,7 +39,7 @@ func (s *Server) write(st *stream, before int64, p []byte) Ending {
 	return st.wrote(before, s.now())
 }
 
-// unblock makes what is left of a write that found the socket full, in a
+// unblock makes the rest of a write that found the socket full, in a
 // goroutine that waits for the client, and hands the stream back to the writer.
 func (s *Server) unblock(st *stream, before int64, rest []byte) {
 	rest = bytes.Clone(rest) // the buffer is the writer's

@@ -18,9 +18,9 @@ type Log struct {
 	// that the client delayed, since it had not read what was written before.
 	Lateness  trace.Lag
 	WriteTime trace.Lag // After - Before of the writes that were not blocked
-	// WriteCPU is the sum of what WriteTime is about. Such a write does not
-	// wait, so that it is the time a processor took for it, and for whoever it
-	// was taken away from the server for.
+	// WriteCPU is the sum of the times in WriteTime. Such a write does not wait, so
+	// that this is the time of a processor for it, and for processes that
+	// preempted the server.
 	WriteCPU time.Duration
 }
 

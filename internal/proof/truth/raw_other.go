@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// A rawSocket is for systems whose system calls are known here.
+// A rawSocket only exists on systems with known system calls.
 type rawSocket struct{}
 
 // newRawSocket is nil: streams are written one goroutine each.

@@ -121,7 +121,8 @@ func (r *reader) line(room int) (string, error) {
 		text, ended := strings.CutSuffix(string(line), "\r\n")
 		switch {
 		case len(line) > room:
-			return "", refusal(http.StatusRequestHeaderFieldsTooLarge, "more than %d bytes without an end of line or head", maxHead)
+			return "", refusal(http.StatusRequestHeaderFieldsTooLarge,
+				"more than %d bytes without an end of line or head", maxHead)
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err == nil && !ended:
 			return "", bad("line %.80q does not end in CR LF", line)

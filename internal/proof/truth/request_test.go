@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// readAll reads requests from src until an error, and how often the client was
-// told to go on.
+// readAll reads requests from src until an error, and counts the answers
+// 100 Continue.
 func readAll(src io.Reader) (reqs []request, told int, err error) {
 	r := newReader(src)
 	for {
@@ -109,12 +109,13 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// What is read does not depend on how the bytes arrive, and a request that was
-// read can be written and read again.
+// A request does not depend on how its bytes arrive, and can be written and
+// read again.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte("GET /health?x HTTP/1.1\r\nHost: a\r\n\r\n"))
 	f.Add([]byte("\r\nPOST /v1/completions HTTP/1.1\r\nContent-Length: 5\r\nx-request-id: i\r\n\r\nhello"))
-	f.Add([]byte("POST /generate HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n3;x\r\nabc\r\n0\r\na: b\r\n\r\n"))
+	f.Add([]byte("POST /generate HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n3;x\r\nabc\r\n" +
+		"0\r\na: b\r\n\r\n"))
 	f.Add([]byte("POST / HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"))
 	f.Add([]byte("GET ?x HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -124,9 +125,11 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("at once %+v %v, by the byte %+v %v", whole, err, bytewise, err2)
 		}
 		for _, req := range whole {
-			text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nx-request-id: %s\r\ncontent-length: %d\r\n\r\n%s", req.method, req.path, req.id, len(req.body), req.body)
+			text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nx-request-id: %s\r\ncontent-length: %d\r\n\r\n%s", req.method, req.path,
+				req.id, len(req.body), req.body)
 			again, _, err := readAll(bytes.NewReader(text))
-			if !errors.Is(err, io.EOF) || len(again) != 1 || again[0].method != req.method || again[0].path != req.path || again[0].id != req.id || !bytes.Equal(again[0].body, req.body) {
+			if !errors.Is(err, io.EOF) || len(again) != 1 || again[0].method != req.method || again[0].path != req.path ||
+				again[0].id != req.id || !bytes.Equal(again[0].body, req.body) {
 				t.Errorf("%+v was read again as %+v, %v", req, again, err)
 			}
 		}
@@ -135,14 +138,16 @@ func FuzzRequest(f *testing.F) {
 
 func FuzzAsk(f *testing.F) {
 	f.Add(0, []byte(`{"model":"m","prompt":[1,2],"max_tokens":3,"stream":true,"stream_options":{"include_usage":true}}`))
-	f.Add(1, []byte(`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":3,"n":1}`))
+	f.Add(1,
+		[]byte(`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":3,"n":1}`))
 	f.Add(2, []byte(`{"text":"a b","rid":"x","sampling_params":{"max_new_tokens":8,"ignore_eos":true}}`))
 	routes := []string{"/v1/completions", "/v1/chat/completions", "/generate"}
 	cfg := Config{OutputTokens: 5}.withDefaults()
 	f.Fuzz(func(t *testing.T, route int, body []byte) {
 		q, refused := phrase.Read(routes[uint(route)%3], phrase.JSON, body)
 		a, tooMany := cfg.answer(q, 0)
-		if cmp.Or(refused, tooMany) == nil && (a.Tokens < 1 || a.Tokens > MaxTokens || a.PromptTokens < 0 || q.Usage && !q.Stream) {
+		if cmp.Or(refused, tooMany) == nil && (a.Tokens < 1 || a.Tokens > MaxTokens || a.PromptTokens < 0 ||
+			q.Usage && !q.Stream) {
 			t.Errorf("%s: %+v", body, a)
 		}
 	})

@@ -72,7 +72,7 @@ func run(t *testing.T, cfg Config, l net.Listener, dial func() (net.Conn, error)
 	}})
 }
 
-// post sends a request and returns the response, whose body is to be read.
+// post sends a request and returns the response; the caller reads its body.
 func (r *rig) post(path, body string) *http.Response {
 	resp, err := r.client.Post("http://server"+path, "application/json", strings.NewReader(body))
 	if err != nil {

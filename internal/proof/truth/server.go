@@ -39,8 +39,8 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Serve answers the requests of the connections that l accepts until ctx is
-// done. Then it cuts what is open and returns nil after everything it started
-// has ended. It closes l. A server serves once.
+// done. Then it cuts open connections and returns nil after everything it
+// started has ended. It closes l. A server serves once.
 //
 // The process should have two processors for goroutines at least, on however
 // many cores: one of them writes all the time when there is much to write.
@@ -125,7 +125,7 @@ func (s *Server) halt() {
 	s.stopped = true
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		_ = c.Close() // its goroutine is told
+		_ = c.Close() // this ends its goroutine
 	}
 }
 
@@ -144,7 +144,7 @@ func (s *Server) publish(rec *record) {
 	s.mu.Unlock()
 }
 
-// run sets a stream off whose first write is known.
+// run starts a stream with a known first write.
 func (s *Server) run(st *stream) {
 	if st.conn.raw == nil {
 		s.running.Go(func() { s.drive(st) })
@@ -172,8 +172,8 @@ func (s *Server) finish(st *stream, e Ending) {
 	st.conn.idle <- struct{}{}
 }
 
-// Log tells of the requests so far. It may be called at any time; what is open
-// is there as far as it came. The stamps of a write follow it within
+// Log describes the requests so far. It may be called at any time; open
+// requests are there as far as they came. The stamps of a write follow it within
 // microseconds, so that a client may know of it first.
 func (s *Server) Log() Log {
 	s.mu.Lock()

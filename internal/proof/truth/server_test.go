@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// steady is a server whose every instant is known: a request that comes at a
+// steady is a server with known instants: a request that comes at a
 // multiple of 10 ms has its tokens 30, 40, … ms later.
 var steady = Config{Lockstep: true, Step: 10 * time.Millisecond, TTFT: 20 * time.Millisecond}
 
@@ -29,7 +29,8 @@ func (r *rig) align() time.Time {
 func TestCompletionsStream(t *testing.T) {
 	virtual(t, steady, func(r *rig) {
 		start := r.align()
-		resp := r.post("/v1/completions", `{"model":"m","prompt":"one two  three","max_tokens":4,"stream":true,"stream_options":{"include_usage":true}}`)
+		resp := r.post("/v1/completions",
+			`{"model":"m","prompt":"one two  three","max_tokens":4,"stream":true,"stream_options":{"include_usage":true}}`)
 		got := events(t, resp.Body, start)
 		if len(got) != 6 || got[5].data != "[DONE]" {
 			t.Fatalf("events %v, want 4 tokens, usage and [DONE]", got)
@@ -57,7 +58,8 @@ func TestCompletionsStream(t *testing.T) {
 		if want := answer(t, 4); said != want {
 			t.Errorf("text %q, want %q", said, want)
 		}
-		if resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || !slices.Equal(resp.TransferEncoding, []string{"chunked"}) {
+		if resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" ||
+			!slices.Equal(resp.TransferEncoding, []string{"chunked"}) {
 			t.Errorf("head %v %v", resp.Header, resp.TransferEncoding)
 		}
 		r.checkSteady(start)
@@ -69,12 +71,14 @@ func (r *rig) checkSteady(start time.Time) {
 	r.t.Helper()
 	synctest.Wait()
 	req := r.request()
-	if req.Ended != Complete || req.Status != 200 || req.PromptTokens != 3 || req.Wanted != 4 || req.Tokens != 4 || req.Path != "/v1/completions" || !req.Stream {
+	if req.Ended != Complete || req.Status != 200 || req.PromptTokens != 3 || req.Wanted != 4 || req.Tokens != 4 ||
+		req.Path != "/v1/completions" || !req.Stream {
 		r.t.Errorf("logged %+v", req)
 	}
 	var instants []time.Duration
 	for i, w := range req.Writes {
-		if w.Planned != w.Before || w.Before != w.After || w.Events != 1 || w.Tokens != int32(min(1, max(0, 4-i))) || w.Blocked {
+		if w.Planned != w.Before || w.Before != w.After || w.Events != 1 || w.Tokens != int32(min(1, max(0, 4-i))) ||
+			w.Blocked {
 			r.t.Errorf("write %d: %+v", i, w)
 		}
 		instants = append(instants, time.Duration(w.Before-req.Received)/time.Millisecond)
@@ -92,13 +96,15 @@ func TestChatStream(t *testing.T) {
 		start := r.align()
 		resp := r.post("/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"be brief"},
 			{"role":"user","content":[{"type":"text","text":"a b"},{"type":"image_url","image_url":{"url":"data:"}}]}],
-			"max_tokens":9,"max_completion_tokens":2,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
+			"max_tokens":9,"max_completion_tokens":2,"stream":true,
+			"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
 		got := events(t, resp.Body, start)
 		if len(got) != 5 || got[4].data != "[DONE]" {
 			t.Fatalf("events %v, want the role, 2 tokens, usage and [DONE]", got)
 		}
 		first := parse(t, got[0].data)
-		if d := first.Choices[0].Delta; d.Role == nil || *d.Role != "assistant" || *d.Content != "" || got[0].at != 30*time.Millisecond {
+		if d := first.Choices[0].Delta; d.Role == nil || *d.Role != "assistant" || *d.Content != "" ||
+			got[0].at != 30*time.Millisecond {
 			t.Errorf("role: %v", got[0])
 		}
 		said := ""
@@ -123,14 +129,16 @@ func TestChatStream(t *testing.T) {
 func TestGenerateStreamTellsTheAnswerFromItsBeginning(t *testing.T) {
 	virtual(t, steady, func(r *rig) {
 		start := r.align()
-		resp := r.post("/generate", `{"input_ids":[5,6,7],"rid":"mine","sampling_params":{"max_new_tokens":3,"ignore_eos":true},"stream":true}`)
+		resp := r.post("/generate",
+			`{"input_ids":[5,6,7],"rid":"mine","sampling_params":{"max_new_tokens":3,"ignore_eos":true},"stream":true}`)
 		got := events(t, resp.Body, start)
 		if len(got) != 4 || got[3].data != "[DONE]" {
 			t.Fatalf("events %v, want 3 tokens and [DONE]", got)
 		}
 		for i := range 3 {
 			c := parse(t, got[i].data)
-			if c.Text != answer(t, i+1) || len(c.OutputIDs) != i+1 || c.Meta.Completion != i+1 || c.Meta.Prompt != 3 || c.Meta.ID != "mine" {
+			if c.Text != answer(t, i+1) || len(c.OutputIDs) != i+1 || c.Meta.Completion != i+1 || c.Meta.Prompt != 3 ||
+				c.Meta.ID != "mine" {
 				t.Errorf("event %d: %s", i, got[i].data)
 			}
 			if i == 2 && (c.Meta.FinishReason == nil || c.Meta.FinishReason.Length != 3 || c.Meta.E2E != 0.05) {
@@ -179,16 +187,17 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 	}
 }
 
-// What is asked for beyond text is not given, and nothing is refused for it.
+// Requests for more than text get text, and none is refused.
 func TestExtrasAreIgnored(t *testing.T) {
 	virtual(t, steady, func(r *rig) {
-		if status, got, err := r.ask("/v1/completions", `{"prompt":"a","max_tokens":1,"logprobs":5,"echo":true}`); status != 200 || err != nil {
+		if status, got, err := r.ask("/v1/completions",
+			`{"prompt":"a","max_tokens":1,"logprobs":5,"echo":true}`); status != 200 || err != nil {
 			t.Errorf("%d %s %v", status, got, err)
 		}
 	})
 }
 
-// Every protocol whose answers are text is spoken, streamed and not.
+// Every protocol with text answers is spoken, streamed and not.
 func TestEveryProtocol(t *testing.T) {
 	asks := map[string]string{
 		"completions": `{"prompt":"a b","max_tokens":4,"stream":%v}`,
@@ -252,7 +261,10 @@ func TestSpreadStreamsFollowTheirPlans(t *testing.T) {
 		synctest.Wait()
 		for n, req := range r.srv.Log().Requests {
 			// One of the plans is that of this request: they came at the same instant.
-			of := slices.IndexFunc(plans, func(k uint64) bool { p := full.plan(k); return p.first(req.Received) == req.Writes[0].Planned })
+			of := slices.IndexFunc(plans, func(k uint64) bool {
+				p := full.plan(k)
+				return p.first(req.Received) == req.Writes[0].Planned
+			})
 			if of < 0 {
 				t.Fatalf("request %d follows no plan: %+v", n, req)
 			}
@@ -334,7 +346,8 @@ func TestFaultsInAStream(t *testing.T) {
 		check := func(r *rig) {
 			resp := r.post("/v1/completions", `{"prompt":"a","max_tokens":10,"stream":true}`)
 			b, err := io.ReadAll(resp.Body)
-			if got := strings.Count(string(b), "data: {"); got != c.tokens || (err != nil) != c.broken || strings.Contains(string(b), "DONE") || strings.Contains(string(b), `"length"`) {
+			if got := strings.Count(string(b), "data: {"); got != c.tokens || (err != nil) != c.broken ||
+				strings.Contains(string(b), "DONE") || strings.Contains(string(b), `"length"`) {
 				t.Errorf("%+v: %d tokens, then %v", c.faults, got, err)
 			}
 			r.srv.waitIdle()
@@ -387,7 +400,10 @@ func TestBadRequestsAreRefused(t *testing.T) {
 			{"/v1/completions", `{"prompt":"a","max_tokens":0}`, "max_tokens must be at least 1, got 0."},
 			{"/v1/completions", `{"prompt":"a","max_tokens":1.5}`, "got a number with a fractional part"},
 			{"/v1/completions", `{"prompt":"a","max_tokens":1e99}`, "exceeded maximum size"},
-			{"/v1/completions", `{"prompt":"a","max_tokens":262145}`, "max_tokens=262145 cannot be greater than max_model_len=262144"},
+			{
+				"/v1/completions", `{"prompt":"a","max_tokens":262145}`,
+				"max_tokens=262145 cannot be greater than max_model_len=262144",
+			},
 			{"/v1/completions", `{"prompt":"a","n":2}`, "one choice per request, got n=2"},
 			{"/v1/chat/completions", `{"messages":"a"}`, "messages"},
 			{"/generate", `{"sampling_params":{}}`, "text"},
@@ -451,7 +467,8 @@ func TestTheLogIsWhatAClientReads(t *testing.T) {
 		for n := range 40 {
 			tokens := 1 + 37*n%90
 			want[tokens]++
-			for _, got := range r.streams(1, fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"stream":true,"stream_options":{"include_usage":true}}`, tokens)) {
+			for _, got := range r.streams(1,
+				fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"stream":true,"stream_options":{"include_usage":true}}`, tokens)) {
 				if got != tokens {
 					t.Errorf("the client read %d events of %d tokens", got, tokens)
 				}

@@ -13,7 +13,7 @@ const maxModelLen = 1 << 20
 
 const version = "0.0.0"
 
-// side answers what clients ask besides tokens.
+// side answers requests for anything but tokens.
 func (s *Server) side(req *request) phrase.Reply {
 	handler, ok := sides[req.path]
 	switch {
@@ -34,21 +34,21 @@ type side struct {
 	answer func(s *Server, body []byte) ([]byte, *phrase.Error)
 }
 
-// told answers a GET.
-func told(answer func(*Server) []byte) side {
+// get answers a GET.
+func get(answer func(*Server) []byte) side {
 	return side{http.MethodGet, func(s *Server, _ []byte) ([]byte, *phrase.Error) { return answer(s), nil }}
 }
 
 // sides are the paths of vLLM's API and of SGLang's that clients are known to
 // look at.
 var sides = map[string]side{
-	"/v1/models":       told(func(s *Server) []byte { return phrase.Models(0, maxModelLen, s.cfg.Model) }),
-	"/health":          told(func(*Server) []byte { return nil }),
-	"/version":         told(func(*Server) []byte { return phrase.Version(version) }),
-	"/get_model_info":  told((*Server).modelInfo),
-	"/model_info":      told((*Server).modelInfo),
-	"/get_server_info": told((*Server).serverInfo),
-	"/server_info":     told((*Server).serverInfo),
+	"/v1/models":       get(func(s *Server) []byte { return phrase.Models(0, maxModelLen, s.cfg.Model) }),
+	"/health":          get(func(*Server) []byte { return nil }),
+	"/version":         get(func(*Server) []byte { return phrase.Version(version) }),
+	"/get_model_info":  get((*Server).modelInfo),
+	"/model_info":      get((*Server).modelInfo),
+	"/get_server_info": get((*Server).serverInfo),
+	"/server_info":     get((*Server).serverInfo),
 	"/tokenize":        {http.MethodPost, (*Server).tokenize},
 	"/detokenize":      {http.MethodPost, (*Server).detokenize},
 }
@@ -59,7 +59,7 @@ func (s *Server) serverInfo() []byte {
 	return phrase.ServerInfo{Model: s.cfg.Model, Version: version, Context: maxModelLen, Seed: s.cfg.Seed}.Body()
 }
 
-// tokenize takes each word for a token, whose id is its place.
+// tokenize takes each word for a token; its id is its index.
 func (s *Server) tokenize(body []byte) ([]byte, *phrase.Error) {
 	ask, refused := phrase.ReadTokenize(body)
 	ids := make([]int32, promptTokens(&ask.Prompt))

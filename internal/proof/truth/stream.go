@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// A stream is the answer to one request: what is to be written next, and when.
+// A stream is the answer to one request: its next write, and when that is due.
 // One goroutine at a time drives it.
 type stream struct {
 	*record
@@ -145,8 +145,8 @@ func (st *stream) renderWhole(b []byte) (grown, write []byte) {
 	return b, b
 }
 
-// wrote records the write that render made, and moves on to the next, whose
-// time is in due: as it was, if that follows at once. It returns the stream's
+// wrote records the write that render made, and moves on to the next; due holds
+// its time, unchanged if that follows at once. It returns the stream's
 // end, or Open.
 func (st *stream) wrote(before, after int64) Ending {
 	st.pending.Before, st.pending.After = before, after

@@ -11,10 +11,10 @@ import (
 
 // A writer makes the writes of streams with a raw socket, one after the other in
 // the order in which they are due, from one goroutine. It never waits for a
-// client: a stream whose socket is full leaves until there is room.
+// client: a stream with a full socket leaves until there is room.
 type writer struct {
 	srv   *Server
-	conns atomic.Int64 // whose streams it has
+	conns atomic.Int64 // with streams in it
 	queue arrival.Queue[*stream]
 	buf   []byte
 	alarm *clock.Alarm

@@ -31,7 +31,10 @@ var DeviceAsks = []probe.Ask{
 var ToolkitAsks = []probe.Ask{
 	{Name: "cuda", Dir: "/usr/local/cuda/version.json", Limit: 64 << 10},
 	{Name: "cuda-txt", Dir: "/usr/local/cuda/version.txt", Limit: 256},
-	{Name: "cann", Dir: "/usr/local/Ascend/ascend-toolkit/latest", Glob: "*-linux/ascend_toolkit_install.info", Limit: 4 << 10},
+	{
+		Name: "cann", Dir: "/usr/local/Ascend/ascend-toolkit/latest", Glob: "*-linux/ascend_toolkit_install.info",
+		Limit: 4 << 10,
+	},
 	{Name: "cann", Dir: "/usr/local/Ascend/cann", Glob: "*-linux/ascend_toolkit_install.info", Limit: 4 << 10},
 	{Name: "rocm", Dir: "/opt/rocm/.info/version", Limit: 256},
 }
@@ -77,7 +80,8 @@ func (e *Environment) nvidiaSMI(text string) bool {
 			d.Firmware = value
 		case section == "FB Memory Usage" && name == "Total":
 			d.Memory = memoryOf(value)
-		case section == "GPU Power Readings" && name == "Current Power Limit", section == "Power Readings" && name == "Power Limit":
+		case section == "GPU Power Readings" && name == "Current Power Limit",
+			section == "Power Readings" && name == "Power Limit":
 			d.PowerCap = value
 		}
 	}
@@ -205,7 +209,8 @@ func (e *Environment) amdSMI(text string) bool {
 			return clean(text)
 		}
 		e.Devices = append(e.Devices, Device{
-			ID: clean(g.Bus.Address), Product: known(g.ASIC.Name), UUID: known(g.ASIC.Serial), Firmware: known(g.VBIOS.Version), Memory: bytesOf(size.Value.String(), size.Unit),
+			ID: clean(g.Bus.Address), Product: known(g.ASIC.Name), UUID: known(g.ASIC.Serial), Firmware: known(g.VBIOS.Version),
+			Memory: bytesOf(size.Value.String(), size.Unit),
 		})
 		e.Driver = cmp.Or(e.Driver, known(g.Driver.Version))
 	}
@@ -215,7 +220,8 @@ func (e *Environment) amdSMI(text string) bool {
 // ReadToolkits reads the answers to ToolkitAsks.
 func (e *Environment) ReadToolkits(a probe.Answers) {
 	add := func(name, version string) {
-		if version = clean(version); version != "" && !slices.ContainsFunc(e.Toolkits, func(v Version) bool { return v.Name == name }) {
+		if version = clean(version); version != "" &&
+			!slices.ContainsFunc(e.Toolkits, func(v Version) bool { return v.Name == name }) {
 			e.Toolkits = append(e.Toolkits, Version{name, version})
 		}
 	}
@@ -224,7 +230,7 @@ func (e *Environment) ReadToolkits(a probe.Answers) {
 			Version string `json:"version"`
 		} `json:"cuda"`
 	}
-	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // what is no such file has no version
+	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // any other file has no version
 	add("cuda", cmp.Or(cuda.CUDA.Version, version.FindString(a.Text("cuda-txt"))))
 	for _, file := range a.All("cann") {
 		add("cann", assigned(file.Text, "version"))

@@ -1,10 +1,10 @@
-// Package environment is what stood behind a run, as data: the machine of the client, and of
+// Package environment describes the systems behind a run, as data: the machine of the client, and of
 // the server also its devices, its container, its process with arguments and packages, its
 // working trees and its model.
 //
-// Whoever gathers it (run/inspect) gets Answers of package probe, and this package reads them:
-// every reader takes text of others, of any kind, and leaves out what it cannot read. What is
-// not known is empty, never a guess. A value has no secret: Hide goes over arguments and
+// Package run/inspect gathers it as Answers of package probe, and this package reads them: every
+// reader takes untrusted text of any kind, and skips parts that it cannot read. An unknown value
+// is empty, never a guess. A value has no secret: Hide goes over arguments and
 // variables before they are kept. Bound keeps it small enough to be stored with each run.
 //
 // Facts lists it flat, the few first that explain most differences between two runs.
@@ -93,8 +93,9 @@ type Process struct {
 
 // A Tree is a working tree of git.
 type Tree struct {
-	Path    string `json:"path,omitempty"`
-	Package string `json:"package,omitempty"` // that is installed from it; empty: it was given, or is the working directory
+	Path string `json:"path,omitempty"`
+	// Package is the one installed from it; empty: it was given, or is the working directory.
+	Package string `json:"package,omitempty"`
 	Commit  string `json:"commit,omitempty"`
 	// Dirty says whether files under version control were changed; nil: not known.
 	Dirty *bool `json:"dirty,omitempty"`
@@ -115,15 +116,15 @@ type Model struct {
 	Bytes        int64             `json:"bytes,omitempty"`  // of them together
 }
 
-// What is kept at most.
+// Bounds of a stored Environment.
 const (
 	mostItems   = 2048      // of any list
 	longestText = 4 << 10   // bytes of one text
 	mostBytes   = 192 << 10 // of all, as JSON
 )
 
-// Bound shortens what is too large, and leaves out what is least telling if that is not
-// enough: variables, then packages that do not matter, then arguments.
+// Bound shortens values that are too large, and drops the least informative parts if that
+// is not enough: variables, then packages that do not matter, then arguments.
 func (e *Environment) Bound() {
 	e.boundLists()
 	for _, drop := range []func(){
@@ -145,8 +146,8 @@ func (e *Environment) Bound() {
 	}
 }
 
-// Tidy makes what somebody else wrote one that can be kept: without secrets, and bounded. What
-// Pitot itself wrote stays as it is.
+// Tidy makes an Environment from another program fit to be stored: without secrets, and bounded.
+// One that Pitot wrote stays as it is.
 func (e *Environment) Tidy() {
 	if e == nil {
 		return

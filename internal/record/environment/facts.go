@@ -175,8 +175,8 @@ func (t Tree) String() string {
 func short(hash string) string { return hash[:min(len(hash), 16)] }
 
 // Flags are the flags of a command line by name, without dashes; one without a value has true.
-// Words are what stands ahead of the first one: the program, without its folder, and what it
-// is told to do.
+// Words are the arguments before the first one: the program, without its folder, and its
+// subcommand.
 func Flags(args []string) (flags map[string]string, words string) {
 	flags = map[string]string{}
 	last := ""
@@ -213,7 +213,9 @@ func (e *Environment) Main() []Version { return e.Packages[:matter(e.Packages)] 
 // read.
 func Tunes(name string) bool {
 	return slices.ContainsFunc([]string{
-		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH", "TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_",
-		"HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_", "KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_", "TOKENIZERS_",
+		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
+		"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
+		"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
+		"TOKENIZERS_",
 	}, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }

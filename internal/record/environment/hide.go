@@ -8,9 +8,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Hide keeps what is no secret of a process: its arguments with secrets masked, and the
-// variables whose names do not say that they are one. known are secrets from elsewhere; nil:
-// none. own are those that it found.
+// Hide removes the secrets of a process: it masks them in its arguments, and drops variables
+// that are secrets by their names. known are secrets from elsewhere; nil: none. own are those
+// that it found.
 func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 	own = new(secret.Set)
 	own.Add(secret.InArgs(p.Args)...)
@@ -42,7 +42,8 @@ func private(name, value string) bool {
 	switch {
 	case lower == "pwd" || lower == "oldpwd": // folders
 		return false
-	case named(lower) || strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "pass") || strings.Contains(value, "PRIVATE KEY-----"):
+	case named(lower) || strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "pass") ||
+		strings.Contains(value, "PRIVATE KEY-----"):
 		return true
 	}
 	return secret.Header(lower) && !slices.Contains([]string{"", "0", "1", "true", "false"}, strings.ToLower(value))
@@ -51,11 +52,16 @@ func private(name, value string) bool {
 // named reports whether the name of a variable or a flag says that it is a secret.
 func named(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._- ", r) })
-	return secret.Setting(name) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(abbreviations, w) })
+	return secret.Setting(name) || slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(abbreviations, w)
+	})
 }
 
 // abbreviations are further words of names of secrets, as variables and flags of servers have them.
-var abbreviations = []string{"pw", "pwd", "pass", "pat", "jwt", "cred", "creds", "dsn", "sas", "salt", "private", "signing", "session", "webhook", "license", "licence"}
+var abbreviations = []string{
+	"pw", "pwd", "pass", "pat", "jwt", "cred", "creds", "dsn", "sas", "salt", "private", "signing", "session", "webhook",
+	"license", "licence",
+}
 
 func variable(name string) string { return strings.ToLower(name) }
 
@@ -86,7 +92,7 @@ func maskArgs(args []string) []string {
 // assignment is NAME=VALUE within a script: sh -c 'A=1 MY_TOKEN=X run'.
 var assignment = regexp.MustCompile(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
 
-// maskPairs hides the values of assignments whose names say that they are secrets.
+// maskPairs hides the values of assignments that are secrets by their names.
 func maskPairs(arg string) string {
 	if !strings.Contains(arg, "=") {
 		return arg

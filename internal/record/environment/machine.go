@@ -19,7 +19,10 @@ var MachineAsks = []probe.Ask{
 	{Name: "kernel", Dir: "/proc/sys/kernel/osrelease"},
 	{Name: "arch", Dir: "/proc/sys/kernel/arch"},
 	{Name: "system", Dir: "/etc/os-release"},
-	{Name: "cpu", Kind: probe.Lines, Dir: "/proc/cpuinfo", Match: "^(model name|physical id|core id|CPU implementer|CPU part)", Most: 1 << 14, Limit: 256 << 10},
+	{
+		Name: "cpu", Kind: probe.Lines, Dir: "/proc/cpuinfo",
+		Match: "^(model name|physical id|core id|CPU implementer|CPU part)", Most: 1 << 14, Limit: 256 << 10,
+	},
 	{Name: "online", Dir: "/sys/devices/system/cpu/online"},
 	{Name: "governor", Dir: "/sys/devices/system/cpu", Glob: "cpu[0-9]*/cpufreq/scaling_governor", Limit: 64},
 	{Name: "numa", Dir: "/sys/devices/system/node", Glob: "node[0-9]*/cpulist", Limit: 4 << 10},

@@ -17,9 +17,12 @@ import (
 func ModelAsks(folders []probe.Ask) (asks []probe.Ask) {
 	for _, f := range folders {
 		below := func(name string, kind probe.Kind, file string) probe.Ask {
-			return probe.Ask{Name: name, Kind: kind, Dir: f.Dir, Glob: strings.TrimPrefix(f.Glob+"/"+file, "/"), Limit: 256 << 10}
+			return probe.Ask{
+				Name: name, Kind: kind, Dir: f.Dir, Glob: strings.TrimPrefix(f.Glob+"/"+file, "/"), Limit: 256 << 10,
+			}
 		}
-		asks = append(asks, below("config", probe.Text, "config.json"), below("sizes", probe.Size, "*.safetensors"), below("sizes", probe.Size, "*.bin"), below("sizes", probe.Size, "*.gguf"))
+		asks = append(asks, below("config", probe.Text, "config.json"), below("sizes", probe.Size, "*.safetensors"),
+			below("sizes", probe.Size, "*.bin"), below("sizes", probe.Size, "*.gguf"))
 		quant := below("quant", probe.Lines, "*quant*.json")
 		quant.Match = `"(model_quant_type|quant_algo|kv_cache_quant_algo)"`
 		asks = append(asks, quant)
@@ -104,8 +107,8 @@ func (m *Model) fact(name, value string) {
 
 // kept are numbers of a config.json that tell models apart.
 var kept = []string{
-	"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "n_routed_experts", "num_experts", "num_experts_per_tok",
-	"max_position_embeddings", "vocab_size", "num_nextn_predict_layers", "sliding_window",
+	"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "n_routed_experts", "num_experts",
+	"num_experts_per_tok", "max_position_embeddings", "vocab_size", "num_nextn_predict_layers", "sliding_window",
 }
 
 // config reads a config.json; a model of several kinds of input has a text_config in it.
@@ -117,7 +120,8 @@ func (m *Model) config(text string) {
 	var below map[string]json.RawMessage
 	_ = json.Unmarshal(top["text_config"], &below) // there need not be one
 	m.Architecture = scalar(first(top["architectures"]))
-	m.DType = cmp.Or(scalar(top["torch_dtype"]), scalar(top["dtype"]), scalar(below["torch_dtype"]), scalar(below["dtype"]))
+	m.DType = cmp.Or(scalar(top["torch_dtype"]), scalar(top["dtype"]), scalar(below["torch_dtype"]),
+		scalar(below["dtype"]))
 	m.fact("model_type", scalar(top["model_type"]))
 	for _, name := range kept {
 		m.fact(name, cmp.Or(scalar(top[name]), scalar(below[name])))
@@ -129,7 +133,9 @@ func (m *Model) config(text string) {
 		}
 	}
 	var parts []string
-	for _, name := range []string{"quant_method", "bits", "fmt", "format", "group_size", "activation_scheme", "quant_algo"} {
+	for _, name := range []string{
+		"quant_method", "bits", "fmt", "format", "group_size", "activation_scheme", "quant_algo",
+	} {
 		if value := scalar(quant[name]); value != "" {
 			parts = append(parts, value)
 			if name != "quant_method" {
@@ -187,7 +193,9 @@ func ReadSources(files []probe.Answer) (trees []Tree) {
 		folder, isFile := strings.CutPrefix(from.URL, "file://")
 		switch {
 		case from.VCS.Commit != "":
-			trees = append(trees, Tree{Path: clean(userInfo.ReplaceAllString(from.URL, "$1")), Package: name, Commit: clean(from.VCS.Commit)})
+			trees = append(trees, Tree{
+				Path: clean(userInfo.ReplaceAllString(from.URL, "$1")), Package: name, Commit: clean(from.VCS.Commit),
+			})
 		case isFile && path.IsAbs(folder) && from.Info.Editable:
 			trees = append(trees, Tree{Path: clean(folder), Package: name})
 		}

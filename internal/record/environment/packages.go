@@ -9,9 +9,11 @@ import (
 
 // mattering are the packages that explain most, the first ones first, by their normal names.
 var mattering = []string{
-	"vllm", "vllm-ascend", "sglang", "sgl-kernel", "sgl-kernel-npu", "sglang-router", "lmdeploy", "tensorrt-llm", "text-generation-server", "llama-cpp-python", "mindie-llm",
-	"torch", "torch-npu", "triton", "triton-ascend", "flashinfer-python", "flashinfer", "flash-attn", "xformers", "transformers", "tokenizers", "deep-ep", "deep-gemm",
-	"nvidia-nccl-cu12", "nvidia-nccl-cu13", "kvcached", "lmcache", "mooncake-transfer-engine", "ray", "torchao", "torchvision", "numpy", "nvidia-cublas-cu12", "nvidia-cudnn-cu12",
+	"vllm", "vllm-ascend", "sglang", "sgl-kernel", "sgl-kernel-npu", "sglang-router", "lmdeploy", "tensorrt-llm",
+	"text-generation-server", "llama-cpp-python", "mindie-llm", "torch", "torch-npu", "triton", "triton-ascend",
+	"flashinfer-python", "flashinfer", "flash-attn", "xformers", "transformers", "tokenizers", "deep-ep", "deep-gemm",
+	"nvidia-nccl-cu12", "nvidia-nccl-cu13", "kvcached", "lmcache", "mooncake-transfer-engine", "ray", "torchao",
+	"torchvision", "numpy", "nvidia-cublas-cu12", "nvidia-cudnn-cu12",
 }
 
 // normal is a name by PEP 503.
@@ -41,7 +43,9 @@ func sortPackages(all []Version) {
 
 // matter is how many of sorted packages matter.
 func matter(all []Version) int {
-	return len(slices.DeleteFunc(slices.Clone(all), func(v Version) bool { return !slices.Contains(mattering, normal(v.Name)) }))
+	return len(slices.DeleteFunc(slices.Clone(all), func(v Version) bool {
+		return !slices.Contains(mattering, normal(v.Name))
+	}))
 }
 
 // ReadPackages reads lines PATH:LINE of METADATA files, of which Name and Version are wanted.

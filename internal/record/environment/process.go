@@ -37,7 +37,7 @@ func (p *Process) Titled() bool {
 var container = regexp.MustCompile(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
 
 // ContainerID is the id of the container that a process is in, by its /proc/PID/cgroup; empty:
-// it is in none that can be told.
+// none is known.
 func ContainerID(cgroup string) string {
 	if m := container.FindStringSubmatch(cgroup); m != nil {
 		return m[2]
@@ -183,7 +183,9 @@ func ModelFolders(p *Process, name string) (all []probe.Ask) {
 		cache = path.Join(home, ".cache")
 	}
 	hub := "models--" + strings.ReplaceAll(name, "/", "--")
-	for _, dir := range []string{p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub")} {
+	for _, dir := range []string{
+		p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub"),
+	} {
 		add(path.Join(dir, hub), "snapshots/*")
 	}
 	for _, dir := range []string{p.Env["MODELSCOPE_CACHE"], path.Join(cache, "modelscope", "hub")} {

@@ -16,22 +16,31 @@ const mostDiff = 512 << 10
 // Asks are what Settle reads of a working tree. git runs no program that the tree's
 // configuration names as its monitor, differ or converter, and takes no lock.
 func (t Tree) Asks() []probe.Ask {
-	git := []string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", t.Path}
+	git := []string{
+		"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "--no-optional-locks", "-c",
+		"core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", t.Path,
+	}
 	return []probe.Ask{
 		{Name: "head", Dir: path.Join(t.Path, ".git/HEAD"), Limit: 256},
 		{Name: "packed", Dir: path.Join(t.Path, ".git/packed-refs"), Limit: 256 << 10},
 		{Name: "ref", Dir: path.Join(t.Path, ".git/refs/heads"), Glob: "*", Limit: 64},
 		{Name: "commit", Kind: probe.Run, Args: append(git, "rev-parse", "--verify", "HEAD"), Limit: 256},
 		// The summary is there also of a tree without changes, so that its absence says that git failed.
-		{Name: "status", Kind: probe.Run, Args: append(git, "status", "--porcelain=v2", "--branch", "--untracked-files=no"), Limit: 4 << 10},
-		{Name: "diff", Kind: probe.Run, Args: append(git, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD"), Limit: mostDiff},
+		{
+			Name: "status", Kind: probe.Run, Args: append(git, "status", "--porcelain=v2", "--branch", "--untracked-files=no"),
+			Limit: 4 << 10,
+		},
+		{
+			Name: "diff", Kind: probe.Run, Args: append(git, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD"),
+			Limit: mostDiff,
+		},
 	}
 }
 
 var commit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // Settle reads the answers to Asks, and reports whether there is a working tree. Without git
-// the commit is read from its files, and nobody knows whether it is dirty.
+// the commit is read from its files, and whether it is dirty is unknown.
 func (t *Tree) Settle(a probe.Answers) bool {
 	if id := strings.TrimSpace(a.Text("commit")); commit.MatchString(id) {
 		t.Commit = id

@@ -23,7 +23,7 @@ type Block struct {
 	Data     []byte // for DecodeBlock
 }
 
-// Bounds of one block. They bound what a reader allocates for it, whoever wrote it.
+// Bounds of one block. They bound the memory that a reader allocates for it, whatever its origin.
 const (
 	blockPoints  = 1 << 16
 	blockColumns = 1 << 12
@@ -39,7 +39,7 @@ func Blocks(columns []Column) (out []Block) {
 	return out
 }
 
-// split halves the time until what is in it fits into a block. It ends: all columns have at most
+// split halves the time until each half fits into a block. It ends: all columns have at most
 // blockColumns points at one instant.
 func split(out []Block, columns []Column) []Block {
 	b := Block{}
@@ -57,7 +57,8 @@ func split(out []Block, columns []Column) []Block {
 	middle := b.From + time.Duration(uint64(b.To-b.From)/2) // may be more than half of all there is
 	var before, after []Column
 	for _, c := range columns {
-		n, _ := slices.BinarySearchFunc(c.Points, middle, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t+1) })
+		n, _ := slices.BinarySearchFunc(c.Points, middle,
+			func(p Point, t time.Duration) int { return cmp.Compare(p.At, t+1) })
 		if n > 0 {
 			before = append(before, Column{c.Series, c.Points[:n]})
 		}
@@ -114,7 +115,9 @@ func timelines(columns []Column) (lines []timeline, of []int64) {
 	for i := range longest {
 		longest[i] = i
 	}
-	slices.SortStableFunc(longest, func(a, b int) int { return cmp.Compare(len(columns[b].Points), len(columns[a].Points)) })
+	slices.SortStableFunc(longest, func(a, b int) int {
+		return cmp.Compare(len(columns[b].Points), len(columns[a].Points))
+	})
 	type shape struct {
 		n           int
 		first, last time.Duration

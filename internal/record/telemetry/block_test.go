@@ -50,7 +50,10 @@ func joined(t interface{ Fatal(...any) }, blocks []Block) (out []Column) {
 
 // values are of the kinds that series have, and everything else that a float64 can be.
 func values() *rapid.Generator[float64] {
-	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 53, 1<<53 + 2, -1 << 53}
+	special := []float64{
+		math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64, math.SmallestNonzeroFloat64,
+		1 << 53, 1<<53 + 2, -1 << 53,
+	}
 	return rapid.OneOf(
 		rapid.Map(rapid.IntRange(-1000, 1000), func(n int) float64 { return float64(n) }),
 		rapid.Map(rapid.Int64Range(-1<<53, 1<<53), func(n int64) float64 { return float64(n) / 1000 }),
@@ -59,14 +62,15 @@ func values() *rapid.Generator[float64] {
 	)
 }
 
-// What is decoded is what was encoded, to the bit and to the nanosecond: series that share their
+// Decoding returns the encoded series, to the bit and to the nanosecond: series that share their
 // instants, that have some of those of others, and that have their own.
 func TestBlocksComeBackAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		every := rapid.SampledFrom([]int64{1, 1e6, 1e9, 1e15, math.MaxInt64}).Draw(t, "every")
 		instants := func(most int) []int64 {
 			all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) int64 {
-				return rapid.Int64Range(-1000, 1000).Draw(t, "tick")*every + rapid.SampledFrom([]int64{0, 0, 1, 777}).Draw(t, "jitter")
+				return rapid.Int64Range(-1000, 1000).Draw(t, "tick")*every +
+					rapid.SampledFrom([]int64{0, 0, 1, 777}).Draw(t, "jitter")
 			}), 1, most, rapid.ID).Draw(t, "instants")
 			return slices.Sorted(slices.Values(all))
 		}
@@ -79,11 +83,16 @@ func TestBlocksComeBackAsTheyWere(t *testing.T) {
 			case 0:
 				at = instants(20)
 			case 1:
-				at = slices.DeleteFunc(slices.Clone(common[1:]), func(int64) bool { return rapid.IntRange(0, 3).Draw(t, "leave out") == 0 })
+				at = slices.DeleteFunc(slices.Clone(common[1:]), func(int64) bool {
+					return rapid.IntRange(0, 3).Draw(t, "leave out") == 0
+				})
 				at = append([]int64{common[0]}, at...)
 			}
 			c := Column{Series: number}
-			of := rapid.SampledFrom([]*rapid.Generator[float64]{values(), rapid.Just(rapid.Float64().Draw(t, "constant")), rapid.Map(rapid.IntRange(0, 9), func(n int) float64 { return float64(n) / 100 })}).Draw(t, "values")
+			of := rapid.SampledFrom([]*rapid.Generator[float64]{
+				values(), rapid.Just(rapid.Float64().Draw(t, "constant")), rapid.Map(rapid.IntRange(0, 9),
+					func(n int) float64 { return float64(n) / 100 }),
+			}).Draw(t, "values")
 			for _, t0 := range at {
 				c.Points = append(c.Points, Point{time.Duration(t0), of.Draw(t, "value")})
 			}
@@ -127,7 +136,8 @@ func TestBombs(t *testing.T) {
 	one := encodeBlock([]Column{{0, []Point{at(0, 1)}}})
 	pack := func(raw []byte) []byte { return pack([]byte{format}, raw) }
 	for name, data := range map[string][]byte{
-		"nothing": nil, "another form": append([]byte{format + 1}, one[1:]...), "cut": one[:len(one)-1], "no frame": {format, 1, 2, 3},
+		"nothing": nil, "another form": append([]byte{format + 1}, one[1:]...), "cut": one[:len(one)-1],
+		"no frame":       {format, 1, 2, 3},
 		"behind the end": append(bytes.Clone(one), 0), "zeros": pack(make([]byte, blockBytes+1)),
 		"many timelines":    pack([]byte{0xff, 0xff, 0xff, 0x7f}),
 		"many rows":         pack([]byte{1, 0, 0xff, 0xff, 0xff, 0x7f, 0, 2, 2, 0}),
@@ -230,7 +240,9 @@ func walks() []walk {
 		{"received", func(r *rand.Rand, v float64) float64 { return v + float64(300000+r.IntN(100000)) }},
 	}
 	for range 8 {
-		all = append(all, walk{"CPU time", func(r *rand.Rand, v float64) float64 { return round(v+float64(r.IntN(30))/100, 100) }})
+		all = append(all, walk{"CPU time", func(r *rand.Rand, v float64) float64 {
+			return round(v+float64(r.IntN(30))/100, 100)
+		}})
 	}
 	return all
 }

@@ -1,12 +1,12 @@
-// Package telemetry is what was sampled beside a run: what servers, devices and hosts said of
-// themselves while requests were in flight.
+// Package telemetry holds the samples taken during a run: quantities that servers, devices and
+// hosts reported while requests were in flight.
 //
-//	Source    who was asked, how, and how far its instants may be off
+//	Source    a server, device or host, how it was read, and how far its instants may be off
 //	Series    one quantity of a source: a name, labels, a unit
 //	Point     its value at an instant of the run
 //
-// A quantity that Pitot knows has Pitot's name and an SI unit, whoever reports it (see Names),
-// so that a figure or a plot need not know which server, exporter or program it came from. Any
+// A quantity that Pitot knows has Pitot's name and an SI unit, from any source (see Names), so
+// that a figure or a plot need not know which server, exporter or program it came from. Any
 // other quantity can be kept under its own name.
 //
 // Unknown is the absence of a point, never 0: a device that does not report its power has no

@@ -53,7 +53,10 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON writes the series with its points.
 func (s Series) MarshalJSON() ([]byte, error) {
-	out := seriesJSON{Key: s.Key, Unit: s.Unit, Kind: s.Kind, At: make([]time.Duration, len(s.Points)), Values: make([]number, len(s.Points))}
+	out := seriesJSON{
+		Key: s.Key, Unit: s.Unit, Kind: s.Kind, At: make([]time.Duration, len(s.Points)),
+		Values: make([]number, len(s.Points)),
+	}
 	for i, p := range s.Points {
 		out.At[i], out.Values[i] = p.At, number(p.Value)
 	}

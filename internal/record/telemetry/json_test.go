@@ -14,7 +14,12 @@ import (
 )
 
 func TestASetInJSON(t *testing.T) {
-	want := Set{Sources: []Source{{Name: "gpu", Via: "nvidia-smi", Every: time.Second, Clock: Clock{Bound: 5}, Reads: 3, Notes: []plan.Message{plan.Text("slow")}}, {Name: "none"}}}
+	want := Set{Sources: []Source{
+		{
+			Name: "gpu", Via: "nvidia-smi", Every: time.Second, Clock: Clock{Bound: 5}, Reads: 3,
+			Notes: []plan.Message{plan.Text("slow")},
+		}, {Name: "none"},
+	}}
 	for i, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 1e300, 0.1} {
 		want.Add(Of("gpu", DevicePower, Labels{"device": "0"}, Point{time.Duration(i - 2), v}))
 	}
@@ -33,7 +38,8 @@ func TestASetInJSON(t *testing.T) {
 	if d := cmp.Diff(want.Sources, got.Sources); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(want.Series, got.Series, cmpopts.EquateNaNs()); d != "" || got.Points() != 7 || !math.Signbit(got.Series[0].Points[3].Value) {
+	if d := cmp.Diff(want.Series, got.Series, cmpopts.EquateNaNs()); d != "" || got.Points() != 7 ||
+		!math.Signbit(got.Series[0].Points[3].Value) {
 		t.Error(d)
 	}
 	for text, fault := range map[string]string{
@@ -50,11 +56,13 @@ func TestASetInJSON(t *testing.T) {
 	}
 }
 
-// What is there already is not added again.
+// Points that are already in a set are not added again.
 func TestASetIsExtended(t *testing.T) {
 	var s Set
 	k := Key{"a", "b", Labels{"c": "d"}}
-	for _, points := range [][]Point{{at(0, 1), at(2, 3)}, {at(0, 1), at(1, 9), at(2, 3), at(3, 4)}, nil, {at(3, 4), at(9, 5)}} {
+	for _, points := range [][]Point{
+		{at(0, 1), at(2, 3)}, {at(0, 1), at(1, 9), at(2, 3), at(3, 4)}, nil, {at(3, 4), at(9, 5)},
+	} {
 		s.Extend(&Series{Key: k, Kind: Gauge, Points: points})
 	}
 	if d := cmp.Diff([]Point{at(0, 1), at(2, 3), at(3, 4), at(9, 5)}, s.Series[0].Points); d != "" || len(s.Series) != 1 {

@@ -1,6 +1,7 @@
 package telemetry
 
-// Pitot's names, each a code with a title in the catalogues. A quantity is named after what it is of: server, device, host.
+// Pitot's names, each a code with a title in the catalogues. The first part of a name is its subject: server, device,
+// host.
 const (
 	ServerRunning      = "server.running"
 	ServerWaiting      = "server.waiting"
@@ -58,7 +59,10 @@ var Names = []Name{
 	{ServerKVTokens, "tokens", Gauge, "Tokens that the KV cache holds at most."},
 	{ServerCacheQueries, "tokens", Counter, "Prompt tokens looked up in the prefix cache."},
 	{ServerCacheHits, "tokens", Counter, "Prompt tokens found in the prefix cache."},
-	{ServerCacheHitRate, "", Gauge, "Share of prompt tokens found in the prefix cache, over a window of the server's choice."},
+	{
+		ServerCacheHitRate, "", Gauge,
+		"Share of prompt tokens found in the prefix cache, over a window of the server's choice.",
+	},
 	{ServerPreemptions, "requests", Counter, "Requests that lost their place in the batch and are computed again."},
 	{ServerDrafts, "drafts", Counter, "Steps of speculative decoding."},
 	{ServerDraftTokens, "tokens", Counter, "Tokens drafted."},

@@ -12,9 +12,10 @@ import (
 
 // A Source is one place that was asked again and again.
 type Source struct {
-	Name  string        `json:"name"`           // unique in a run, as short as that allows: server, client, nvidia-smi@gpu1
+	// Name is unique in a run, as short as that allows: server, client, nvidia-smi@gpu1.
+	Name  string        `json:"name"`
 	Via   string        `json:"via"`            // a URL, a command line or a folder such as /proc, without secrets
-	Host  string        `json:"host,omitempty"` // whose quantities they are; empty: the client's machine
+	Host  string        `json:"host,omitempty"` // the machine that the quantities are of; empty: the client's
 	Every time.Duration `json:"every_ns"`       // between two samples, as it was asked for
 	Clock Clock         `json:"clock"`
 	Reads int           `json:"reads"`             // samples that were taken
@@ -24,8 +25,8 @@ type Source struct {
 	Notes []plan.Message `json:"notes,omitempty"`
 }
 
-// A Clock says whose instants the points of a source have, and how far they may be from
-// the truth on the clock of the run.
+// A Clock says which clock stamped the points of a source, and how far they may be off on
+// the clock of the run.
 type Clock struct {
 	// Own means that the source stamps its samples itself. Otherwise an instant is the middle
 	// of the exchange that brought it.
@@ -107,7 +108,7 @@ type Value struct {
 	Point
 }
 
-// A Set is all that was sampled beside a run. The zero value is empty and ready to use.
+// A Set is all telemetry of a run. The zero value is empty and ready to use.
 type Set struct {
 	Sources []Source  `json:"sources,omitempty"`
 	Series  []*Series `json:"series,omitempty"` // by Key.String
@@ -149,7 +150,8 @@ func (s *Set) Last(k Key) (Point, bool) {
 func (s *Set) Join(one *Series) {
 	name := one.String()
 	s.index()
-	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
+	at, _ := slices.BinarySearchFunc(s.Series, name,
+		func(x *Series, name string) int { return cmp.Compare(x.String(), name) })
 	s.Series = slices.Insert(s.Series, at, one)
 	s.byKey[name] = one
 }
@@ -167,7 +169,9 @@ func (s *Set) Extend(by *Series) {
 // Append adds the points that come after the last one.
 func (s *Series) Append(points []Point) {
 	if n := len(s.Points); n > 0 {
-		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int { return cmp.Or(cmp.Compare(p.At, t), -1) })
+		at, _ := slices.BinarySearchFunc(points, s.Points[n-1].At, func(p Point, t time.Duration) int {
+			return cmp.Or(cmp.Compare(p.At, t), -1)
+		})
 		points = points[at:]
 	}
 	s.Points = append(s.Points, points...)
@@ -177,7 +181,8 @@ func (s *Series) Append(points []Point) {
 // many it dropped.
 func (s *Set) Trim(before time.Duration) (dropped int) {
 	for _, one := range s.Series {
-		at, _ := slices.BinarySearchFunc(one.Points, before, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
+		at, _ := slices.BinarySearchFunc(one.Points, before,
+			func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
 		if at = min(at, len(one.Points)-1); at > 0 {
 			one.Points = slices.Delete(one.Points, 0, at)
 			dropped += at

@@ -60,7 +60,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// What is before an instant goes, but for the last point of a series, which a counter goes on from.
+// Points before an instant are dropped, except the last of each series, from which a counter continues.
 func TestTrim(t *testing.T) {
 	var s Set
 	for i := range 5 {

@@ -1,12 +1,12 @@
 package telemetry
 
-// Reasons why the clocks of a device are held down: labels "reason" of DeviceThrottled, whoever
-// reports them.
+// Reasons why the clocks of a device are held down: labels "reason" of DeviceThrottled, from
+// any source.
 const (
 	ThrottledHWThermal  = "hw_thermal"     // the hardware, by temperature
 	ThrottledSWThermal  = "sw_thermal"     // the driver, by temperature
 	ThrottledPowerBrake = "hw_power_brake" // the power supply of the machine asked for it
-	ThrottledHWSlowdown = "hw_slowdown"    // the hardware, by temperature or power, not told further
+	ThrottledHWSlowdown = "hw_slowdown"    // the hardware, by temperature or power, not further specified
 	ThrottledSWPower    = "sw_power_cap"   // the driver, at the power limit; usual under full load
 	ThrottledMemory     = "memory_thermal" // by the temperature of the memory
 	ThrottledRegulator  = "vr_thermal"     // by the temperature of the voltage regulators

@@ -52,7 +52,7 @@ const (
 	Unreadable plan.Code = "telemetry.unreadable"
 )
 
-// A Feed is a program that is kept running.
+// A Feed is a program that stays running.
 type Feed struct {
 	Name    string // for messages
 	Start   func() (Process, error)
@@ -80,7 +80,7 @@ const (
 func Patience(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
 
 // mostBytes is what a program may print in a second, with so much for each line that reading it
-// does not take a processor from what is measured: 60 000 short lines. 16 devices at 100 samples
+// does not take a processor from the server under test: 60 000 short lines. 16 devices at 100 samples
 // a second print 1600.
 const (
 	mostBytes = 16 << 20
@@ -164,7 +164,9 @@ func (f Feed) once(ctx context.Context, h Handler) (good bool, why *failure) {
 
 // watch hands lines on until there are no more, and returns why it stops before that. last is
 // set to the last odd line since the last good one.
-func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line, last *string) (good bool, why *failure) {
+func (f Feed) watch(
+	ctx context.Context, h Handler, p Process, lines <-chan Line, last *string,
+) (good bool, why *failure) {
 	limit := orDefault(f.First, firstLimit)
 	quiet := time.NewTimer(limit)
 	defer quiet.Stop()
@@ -179,7 +181,9 @@ func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line
 		case <-ticks:
 			h.Tick(p.Send)
 		case <-quiet.C:
-			return good, &failure{plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit)}
+			return good, &failure{
+				plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
+			}
 		case l, ok := <-lines:
 			if !ok {
 				return good, nil
@@ -235,7 +239,7 @@ func Short(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), shortBytes)], "")
 }
 
-// readLines reads until the output ends, or nobody wants it any more.
+// readLines reads until the output ends, or is no longer wanted.
 func readLines(p Process, lines chan<- Line, stop <-chan struct{}) {
 	defer close(lines)
 	for {
@@ -243,7 +247,7 @@ func readLines(p Process, lines chan<- Line, stop <-chan struct{}) {
 		if err != nil {
 			return
 		}
-		machine.Discard(perLine + 2*len(text)) // itself, and what is made of it
+		machine.Discard(perLine + 2*len(text)) // itself, and its values
 		select {
 		case lines <- Line{string(text), time.Now(), size}:
 		case <-stop:

@@ -63,7 +63,8 @@ func (c *Clock) Answer(words string, at time.Time) error {
 	whole, part, found := strings.Cut(text, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	ns, err2 := strconv.ParseInt(part, 10, 64)
-	if !asked || !found || err != nil || err2 != nil || len(part) != 9 || seconds < 0 || seconds > math.MaxInt64/int64(time.Second) {
+	if !asked || !found || err != nil || err2 != nil || len(part) != 9 || seconds < 0 ||
+		seconds > math.MaxInt64/int64(time.Second) {
 		return fmt.Errorf("clock %q", Short(words))
 	}
 	half := at.Sub(sent) / 2
@@ -86,7 +87,7 @@ const (
 
 // Instant is when a line was sampled that has a stamp of the host's wall clock and arrived at
 // an instant. It is off by at most the time from the stamp to the arrival, by which everything
-// was read, or by a period of the program if that is less; and by what is not known of the
+// was read, or by a period of the program if that is less; and by the uncertainty of the
 // host's clock. Without a stamp that can be believed it is the arrival, off by a period.
 func (c *Clock) Instant(stamp, arrived time.Time, period time.Duration) (time.Time, telemetry.Clock) {
 	known, offset, bound := c.Same, time.Duration(0), time.Duration(0)

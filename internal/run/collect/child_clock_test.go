@@ -34,11 +34,13 @@ func TestAnExchangeBoundsTheClock(t *testing.T) {
 			stamp := truth.Add(ahead).Round(0)
 			time.Sleep(8 * time.Millisecond)
 			at, clock := c.Instant(stamp, time.Now(), time.Second)
-			if off := at.Sub(truth).Abs(); off > clock.Bound || !clock.Own || clock.Bound < bound || clock.Bound > bound+10*time.Millisecond {
+			if off := at.Sub(truth).Abs(); off > clock.Bound || !clock.Own || clock.Bound < bound ||
+				clock.Bound > bound+10*time.Millisecond {
 				t.Errorf("off by %v, clock %+v", off, clock)
 			}
 		}
-		if at, clock := c.Instant(time.Now().Add(ahead), time.Now(), time.Second); !at.Equal(time.Now()) || clock != (telemetry.Clock{Bound: time.Second}) {
+		if at, clock := c.Instant(time.Now().Add(ahead), time.Now(), time.Second); !at.Equal(time.Now()) ||
+			clock != (telemetry.Clock{Bound: time.Second}) {
 			t.Errorf("of a clock that is not known: %v, %+v", at, clock)
 		}
 		exchange(38*time.Millisecond, 2*time.Millisecond)
@@ -46,7 +48,7 @@ func TestAnExchangeBoundsTheClock(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		exchange(1*time.Millisecond, 9*time.Millisecond)
 		check(5 * time.Millisecond)
-		exchange(300*time.Millisecond, 300*time.Millisecond) // worse than what is known
+		exchange(300*time.Millisecond, 300*time.Millisecond) // worse than the bound so far
 		check(5 * time.Millisecond)
 		time.Sleep(time.Hour)
 		check(5*time.Millisecond + 3600*200*time.Microsecond)
@@ -59,7 +61,14 @@ func TestStamps(t *testing.T) {
 	for _, x := range []struct {
 		late time.Duration
 		own  bool
-	}{{0, true}, {30 * time.Millisecond, true}, {4 * time.Minute, true}, {-time.Second, false}, {time.Hour, false}, {-2 * time.Hour, false}} {
+	}{
+		{0, true},
+		{30 * time.Millisecond, true},
+		{4 * time.Minute, true},
+		{-time.Second, false},
+		{time.Hour, false},
+		{-2 * time.Hour, false},
+	} {
 		at, clock := c.Instant(now.Add(-x.late).Round(0), now, time.Second)
 		if clock.Own != x.own || x.own && now.Sub(at) != x.late || !x.own && !at.Equal(now) || clock.Bound > time.Second {
 			t.Errorf("%v late: %v, %+v", x.late, now.Sub(at), clock)

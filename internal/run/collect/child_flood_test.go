@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// endless prints as long as it is let, and notices neither that nobody reads nor a SIGTERM.
+// endless prints as long as it is let, and notices neither a missing reader nor a SIGTERM.
 const endless = `trap "" PIPE TERM; while :; do printf %1000s 2>/dev/null; done`
 
 // soon is a context for what must end long before it.
@@ -33,14 +33,16 @@ func TestAnAnswerWithoutEnd(t *testing.T) {
 // A program that prints without end is ended as soon as that is seen, not when it has been silent for long.
 func TestALineWithoutEnd(t *testing.T) {
 	ctx := soon(t)
-	f := Feed{Name: "smi", First: time.Hour, Start: func() (Process, error) { return StartProcess(Watched, "", []string{"sh", "-c", endless}) }}
+	f := Feed{Name: "smi", First: time.Hour, Start: func() (Process, error) {
+		return StartProcess(Watched, "", []string{"sh", "-c", endless})
+	}}
 	err := f.Follow(ctx, Handler{Line: func(Line) Verdict { return Odd }, Trouble: func(plan.Message) {}})
 	if ctx.Err() != nil || Why(err).Code != Flooded {
 		t.Error(err)
 	}
 }
 
-// What a program is asked beside it is cut, and a failure is told behind what was printed until then.
+// The answer to a background question is cut, and a failure is reported after the output until then.
 func TestWhatIsAskedAsideIsBounded(t *testing.T) {
 	for command, want := range map[string]string{
 		"yes":                   strings.Repeat("y;", 30000),
@@ -59,7 +61,8 @@ func TestWhatIsAskedAsideIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _, err := p.Line()
-		if got := strings.TrimPrefix(string(line), Answer+" aside "); strings.TrimSuffix(got, ";") != strings.TrimSuffix(want, ";") || err != nil {
+		if got := strings.TrimPrefix(string(line), Answer+
+			" aside "); strings.TrimSuffix(got, ";") != strings.TrimSuffix(want, ";") || err != nil {
 			t.Errorf("%s: %d bytes, %.40q, %v", command, len(got), got, err)
 		}
 		if stop() {

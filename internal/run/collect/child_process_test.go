@@ -34,7 +34,10 @@ func TestMain(m *testing.M) {
 	}
 	if host, ok := os.LookupEnv(keeper); ok {
 		f := Feed{Start: func() (Process, error) { return StartProcess(Watched, host, query) }}
-		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict { os.Stdout.WriteString(l.Text + "\n"); return Good }})
+		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict {
+			os.Stdout.WriteString(l.Text + "\n")
+			return Good
+		}})
 	}
 	os.Exit(m.Run())
 }
@@ -71,12 +74,14 @@ func where(host string) string {
 }
 
 // A real shell around a real process: it prints, tells its clock, answers questions, and is
-// gone when nobody follows it any more.
+// gone when it has no follower any more.
 func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
 		t.Run(where(host), func(t *testing.T) {
 			pipe, gone := alive(t)
-			devices.Install(t, devices.Fake{Devices: 2, Others: 1, Alive: pipe, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}}})
+			devices.Install(t, devices.Fake{
+				Devices: 2, Others: 1, Alive: pipe, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}},
+			})
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			rows, clock, answers := 0, Clock{}, ""
@@ -102,7 +107,8 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 				},
 				Tick: func(send func(string) error) {
 					clock.Ask(send)
-					if err := send("ask aside nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"); err != nil {
+					const query = "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"
+					if err := send("ask aside " + query); err != nil {
 						t.Error(err)
 					}
 				},
@@ -119,7 +125,7 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 	}
 }
 
-// Whoever follows a program, or asks one, may be killed: neither the program nor a shell is left,
+// The process that follows a program, or asks one, may be killed: neither the program nor a shell is left,
 // even if a wrapper started the program and the program prints nothing.
 func TestNothingIsLeftBehind(t *testing.T) {
 	for _, host := range []string{"", "gpu1"} {
@@ -148,11 +154,13 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// When whoever started a script is gone, it ends with its program, even if that prints nothing: before
-// the script has said anything, and while the program works.
+// When the process that started a script is gone, the script ends with its program, even if that prints nothing: before
+// the script has printed anything, and while the program works.
 func TestNobodyIsThereAnyMore(t *testing.T) {
 	for name, script := range map[string]string{"watched": Watched, "asked": Asked} {
-		for when, last := range map[string]string{"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script]} {
+		for when, last := range map[string]string{
+			"at once": "", "later": map[string]string{Watched: Ready, Asked: Begin + " 1"}[script],
+		} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				cmd := exec.Command("/bin/sh", "-c", script, "sh", "sleep", "3600")
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -213,7 +221,7 @@ func wrap(t *testing.T, program, pipe string) (up string) {
 	return up
 }
 
-// A question beside that hangs holds up neither the clock nor the end; one that fails says so.
+// A background question that hangs delays neither the clock nor the end; one that fails says so.
 func TestQuestionsBeside(t *testing.T) {
 	pipe, gone := alive(t)
 	devices.Install(t, devices.Fake{Alive: pipe})
@@ -267,7 +275,8 @@ func TestAsk(t *testing.T) {
 			_, _ = os.ReadFile(up)
 			cancel(enough)
 		}()
-		_, err := Ask(ctx, host, "sh", "-c", fmt.Sprintf("exec 9>%q; echo up >%q; trap '' TERM; sleep 3600; sleep 3600", pipe, up))
+		_, err := Ask(ctx, host, "sh", "-c",
+			fmt.Sprintf("exec 9>%q; echo up >%q; trap '' TERM; sleep 3600; sleep 3600", pipe, up))
 		if !errors.Is(err, enough) {
 			t.Error(err)
 		}
@@ -277,13 +286,18 @@ func TestAsk(t *testing.T) {
 
 // What it says when it dies, its exit code, and a line of 10 MB.
 func TestHowItEnds(t *testing.T) {
-	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi"}, Samples: 1, Then: devices.Die, Period: time.Millisecond})
+	devices.Install(t, devices.Fake{
+		Programs: []string{"nvidia-smi"}, Samples: 1, Then: devices.Die, Period: time.Millisecond,
+	})
 	for _, x := range []struct {
 		args []string
 		want string
 	}{
 		{query, "nvidia-smi: exit status 3: nvidia-smi: lost the device"},
-		{[]string{"nvidia-smi", "--what"}, "nvidia-smi: exit status 2: nvidia-smi: lost the device: unknown arguments: nvidia-smi --what"},
+		{
+			[]string{"nvidia-smi", "--what"},
+			"nvidia-smi: exit status 2: nvidia-smi: lost the device: unknown arguments: nvidia-smi --what",
+		},
 		{[]string{"npu-smi-of-nobody"}, "nvidia-smi: exit status 127: npu-smi-of-nobody is not installed"},
 	} {
 		f := Feed{Name: "nvidia-smi", Start: func() (Process, error) { return StartProcess(Watched, "", x.args) }}

@@ -25,28 +25,33 @@ const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNB
 //	ask NAME COMMAND ...  Answer, NAME, the first 60 kB of the output of the command with ; in
 //	                      place of line ends; Failed at the end if the command failed
 //
-// A command is run beside the loop, so that one that hangs holds up neither clock nor end; the
+// A command runs in the background of the loop, so that one that hangs delays neither clock nor end; the
 // next must not be asked for before the answer. A program that keeps its output until there is
 // more of it is held to lines where stdbuf is. The loop ignores SIGPIPE: when this process is killed its
 // output breaks first, and the loop must live until the input ends.
-const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
+const Watched = plainly +
+	`command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; ` +
+	`if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
 	`"$@" </dev/null 3<&- & program=$!; ` +
 	`{ trap "" PIPE; echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
 	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
-	`ask) wait; { out=$({ trap - PIPE; $rest 2>/dev/null 3<&- || echo ` + Failed + `; } | head -c 60000); printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
+	`ask) wait; { out=$({ trap - PIPE; $rest 2>/dev/null 3<&- || echo ` + Failed + `; } | head -c 60000); printf "` +
+	Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")"; } & ;; ` +
 	`esac; done; kill -9 0; } 2>/dev/null & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; exit "$code"`
 
 // once runs its arguments as a short command: its output, then a line of End and its exit code.
 // When the input ends before that, it kills its process group.
-const once = plainly + `exec 3<&0; "$@" </dev/null 3<&- & program=$!; { read -r nothing <&3; kill -9 0; } >/dev/null 2>&1 & watcher=$!; ` +
+const once = plainly +
+	`exec 3<&0; "$@" </dev/null 3<&- & program=$!; { read -r nothing <&3; kill -9 0; } >/dev/null 2>&1 & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; printf "\n` + End + ` %s\n" "$code"`
 
 // Asked runs a command when it is asked to, by a line with a number: Ready at first; then Begin and the
 // number, the output of the command, End and the number. When the input ends it kills its process group,
 // whatever the command does.
 const Asked = plainly + `{ trap "" PIPE; while read -r n; do echo "$n"; done; kill -9 0; } 2>/dev/null | ` +
-	`{ echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done; }`
+	`{ echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End +
+	` $n"; done; }`
 
 // First words of lines that the scripts print.
 const (
@@ -114,7 +119,7 @@ func readAnswer(p Process) (text, code string) {
 	return all.String(), ""
 }
 
-// mostAnswer is what is read of an answer, in bytes.
+// mostAnswer bounds an answer, in bytes.
 const mostAnswer = 1 << 20
 
 // On is the command line that runs a command on a host, empty for this machine.
@@ -123,7 +128,8 @@ func On(host string, args []string) []string {
 		return args
 	}
 	return []string{
-		"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2",
+		"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o",
+		"ServerAliveCountMax=2",
 		"-o", "ClearAllForwardings=yes", "--", host, shell.Join(args),
 	}
 }

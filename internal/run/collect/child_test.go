@@ -93,16 +93,25 @@ func TestItIsStartedAgain(t *testing.T) {
 			"0s start", "4s telemetry.exited map[program:smi why:exit status 3: lost it]",
 			"5s start", "9s telemetry.exited map[program:smi why:exit status 3: lost it]", "11s start",
 		}},
-		{"slow, then silent", 50 * time.Second, []script{{lines: []string{"good", "good"}, every: 5 * time.Second, hangs: true}}, []string{
-			"0s start", "20s telemetry.silent map[for:10 program:smi]", "21s start", "41s telemetry.silent map[for:10 program:smi]", "43s start",
+		{"slow, then silent", 50 * time.Second, []script{
+			{lines: []string{"good", "good"}, every: 5 * time.Second, hangs: true},
+		}, []string{
+			"0s start", "20s telemetry.silent map[for:10 program:smi]", "21s start",
+			"41s telemetry.silent map[for:10 program:smi]", "43s start",
 		}},
-		{"garbage after a while", 20 * time.Second, []script{{lines: append([]string{"good"}, strings.Split(strings.Repeat("x ", 100), " ")...), every: time.Second}}, []string{
+		{"garbage after a while", 20 * time.Second, []script{
+			{lines: append([]string{"good"}, strings.Split(strings.Repeat("x ", 100), " ")...), every: time.Second},
+		}, []string{
 			"0s start", "11s telemetry.silent map[for:10 program:smi]", "12s start",
 		}},
-		{"a flood", 3 * time.Second, []script{{lines: []string{"good", "x", "x", "x", "x", "x"}, size: 4 << 20, every: time.Millisecond}}, []string{
+		{"a flood", 3 * time.Second, []script{
+			{lines: []string{"good", "x", "x", "x", "x", "x"}, size: 4 << 20, every: time.Millisecond},
+		}, []string{
 			"0s start", "0s telemetry.flooded map[program:smi]", "1s start", "1s telemetry.flooded map[program:smi]",
 		}},
-		{"a flood of short lines", time.Second / 2, []script{{lines: slices.Repeat([]string{"good"}, 70000), hangs: true, every: time.Microsecond}}, []string{
+		{"a flood of short lines", time.Second / 2, []script{
+			{lines: slices.Repeat([]string{"good"}, 70000), hangs: true, every: time.Microsecond},
+		}, []string{
 			"0s start", "0s telemetry.flooded map[program:smi]",
 		}},
 	} {
@@ -135,7 +144,7 @@ func TestWaitsBeginAnew(t *testing.T) {
 	})
 }
 
-// What never gave anything is given up, with what it said.
+// A program that never gave a value is given up, with its words.
 func TestItIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := script{lines: []string{"no devices were found"}}
@@ -147,7 +156,9 @@ func TestItIsGivenUp(t *testing.T) {
 		if err == nil || err.Error() != "smi: no answer for 5s" {
 			t.Error(err)
 		}
-		err = Feed{Name: "smi", Start: func() (Process, error) { return nil, errors.New("no such file") }}.Follow(t.Context(), Handler{})
+		err = Feed{
+			Name: "smi", Start: func() (Process, error) { return nil, errors.New("no such file") },
+		}.Follow(t.Context(), Handler{})
 		if err == nil || err.Error() != "smi: no such file" {
 			t.Error(err)
 		}

@@ -1,4 +1,4 @@
-// Package collect samples servers, devices and hosts beside a run.
+// Package collect samples servers, devices and hosts during a run.
 //
 //	/metrics of servers and exporters ─┐
 //	nvidia-smi, npu-smi, amd-smi       ├─ a Collector each ──> Group ──> telemetry.Set
@@ -20,7 +20,7 @@
 // waits that grow; one that falls silent is ended first. What it prints is bounded: a line by
 // 64 KiB, all of it by 16 MiB in a second.
 //
-// Wherever it runs, it is started by a shell whose input is a pipe to this process. That shell
+// Wherever it runs, it is started by a shell with a pipe to this process as its input. That shell
 // ends the program when the pipe closes, so nothing is left behind when this process is killed
 // or the connection breaks. On the same pipe it tells its clock when it is asked to, which
 // bounds how far the clock of the other host is off.

@@ -26,7 +26,7 @@ type Collector interface {
 // mentioned, unless it is there and something is wrong with it.
 type Optional struct{ Collector }
 
-// A Reading is what a source said at once.
+// A Reading holds the values of a source at one instant.
 type Reading struct {
 	Values  []Value
 	Clock   telemetry.Clock // of these values
@@ -45,7 +45,7 @@ type Value struct {
 	Value  float64
 }
 
-// MostSeries is how many series of one source are kept.
+// MostSeries bounds the stored series of one source.
 const MostSeries = 4096
 
 // Bounds of what one source can make a run keep.
@@ -55,7 +55,7 @@ const (
 	mostValue  = 1e30    // the magnitude of a value: sums and rates of such values stay finite
 )
 
-// Codes of what is said of sources.
+// Codes of messages about sources.
 const (
 	Ended    plan.Code = "telemetry.ended"     // why
 	TooMany  plan.Code = "telemetry.too-many"  // series, most
@@ -154,7 +154,9 @@ func (g *Group) add(m *member, v Value) {
 	if known, ok := telemetry.Known(v.Name); ok {
 		v.Unit, v.Kind = known.Unit, known.Kind
 	}
-	value := telemetry.Value{Key: key, Unit: v.Unit, Kind: v.Kind, Point: telemetry.Point{At: v.At.Sub(g.epoch), Value: v.Value}}
+	value := telemetry.Value{
+		Key: key, Unit: v.Unit, Kind: v.Kind, Point: telemetry.Point{At: v.At.Sub(g.epoch), Value: v.Value},
+	}
 	switch {
 	case m.full:
 		return
@@ -175,7 +177,7 @@ func (g *Group) add(m *member, v Value) {
 	}
 }
 
-// note keeps a note, each code once. One that is kept already costs nothing: there may be thousands
+// note stores a note, each code once. One that is stored already costs nothing: there may be thousands
 // at once.
 func (m *member) note(code plan.Code, args ...any) {
 	if !m.noted(code) {
@@ -216,7 +218,7 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 }
 
 // Forget drops what was read before an instant, but for the last point of each series, so that
-// sampling can go on for as long as somebody watches. End no longer returns it.
+// sampling can go on for as long as a caller watches. End no longer returns it.
 func (g *Group) Forget(before time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -45,7 +45,8 @@ func TestInstantsAreThoseOfTheRun(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		zero := time.Now()
 		time.Sleep(3 * time.Second)
-		if _, values := g.Fresh(zero); len(values) != 6 || values[0].At != -2500*time.Millisecond || values[5].At != 2500*time.Millisecond {
+		if _, values := g.Fresh(zero); len(values) != 6 || values[0].At != -2500*time.Millisecond ||
+			values[5].At != 2500*time.Millisecond {
 			t.Errorf("fresh: %v", values)
 		}
 		set := g.End(zero)
@@ -78,7 +79,9 @@ func TestTroubleIsANote(t *testing.T) {
 				for range 3 {
 					r := Reading{Trouble: plan.Say("telemetry.bad-value")}
 					for i := range MostSeries + 9 {
-						r.Values = append(r.Values, Value{Name: "x", Labels: telemetry.Labels{"i": time.Duration(i).String()}, At: time.Now()})
+						r.Values = append(r.Values, Value{
+							Name: "x", Labels: telemetry.Labels{"i": time.Duration(i).String()}, At: time.Now(),
+						})
 					}
 					give(r)
 				}
@@ -94,7 +97,8 @@ func TestTroubleIsANote(t *testing.T) {
 				codes[s.Name] = append(codes[s.Name], n.Code)
 			}
 		}
-		if len(codes["server"]) != 0 || len(codes["ends"]) != 1 || codes["ends"][0] != Ended || len(codes["hangs"]) != 1 || codes["hangs"][0] != Stuck {
+		if len(codes["server"]) != 0 || len(codes["ends"]) != 1 || codes["ends"][0] != Ended || len(codes["hangs"]) != 1 ||
+			codes["hangs"][0] != Stuck {
 			t.Error(codes)
 		}
 		if c := codes["talks"]; len(c) != 2 || len(set.Named("x")) != MostSeries {
@@ -116,7 +120,9 @@ func TestSilenceIsANote(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}
-		g := Start(t.Context(), time.Second, []Collector{fake{"named", silent}, Optional{fake{"looked for", silent}}, fake{"server", counting}})
+		g := Start(t.Context(), time.Second, []Collector{
+			fake{"named", silent}, Optional{fake{"looked for", silent}}, fake{"server", counting},
+		})
 		time.Sleep(2500 * time.Millisecond)
 		set := g.End(time.Now())
 		if len(set.Sources) != 2 || len(set.Sources[0].Notes) != 1 || len(set.Sources[1].Notes) != 0 {
@@ -132,15 +138,16 @@ func TestSilenceIsANote(t *testing.T) {
 // kept without the secrets in it.
 func TestAbsurdValuesAndSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := Start(t.Context(), time.Second, []Collector{fake{"server", func(ctx context.Context, _ time.Duration, give func(Reading)) error {
-			for _, v := range []float64{1, math.Inf(1), math.NaN(), -1e300, -1} {
-				give(Reading{Values: []Value{{Name: telemetry.ServerRunning, At: time.Now(), Value: v}}})
-				time.Sleep(time.Millisecond)
-			}
-			give(Reading{Trouble: plan.Say(Ended, "why", "redirected to http://a/?token=abcdef123456")})
-			<-ctx.Done()
-			return nil
-		}}})
+		g := Start(t.Context(), time.Second,
+			[]Collector{fake{"server", func(ctx context.Context, _ time.Duration, give func(Reading)) error {
+				for _, v := range []float64{1, math.Inf(1), math.NaN(), -1e300, -1} {
+					give(Reading{Values: []Value{{Name: telemetry.ServerRunning, At: time.Now(), Value: v}}})
+					time.Sleep(time.Millisecond)
+				}
+				give(Reading{Trouble: plan.Say(Ended, "why", "redirected to http://a/?token=abcdef123456")})
+				<-ctx.Done()
+				return nil
+			}}})
 		time.Sleep(time.Second)
 		set := g.End(time.Now())
 		if p := set.Series[0].Points; len(p) != 2 || p[0].Value != 1 || p[1].Value != -1 {
@@ -153,7 +160,7 @@ func TestAbsurdValuesAndSecrets(t *testing.T) {
 	})
 }
 
-// What is forgotten makes room: a source can be watched for as long as somebody likes. Fresh values
+// Forgotten values make room: a source can be watched without limit. Fresh values
 // are not lost by it.
 func TestForgottenPointsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,6 +18,6 @@ type Target struct {
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
 	Proxy    func(*url.URL) (*url.URL, error)                                     // nil: none
 	HTTP2    bool
-	Secrets  *secret.Set // hidden in what is said of sources
+	Secrets  *secret.Set // hidden in messages about sources
 	Embedded bool        // it is the engine of this process
 }

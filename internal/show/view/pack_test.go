@@ -13,7 +13,7 @@ import (
 )
 
 // Packed rows are those that were packed, to a tenth of a millisecond. The page's decoder is held to
-// the same file (web/src/lib/rows.test.ts).
+// the same file (web/src/lib/runs/rows.test.ts).
 func TestPack(t *testing.T) {
 	const never = math.MaxUint32
 	r := Rows{RowsHeader: RowsHeader{
@@ -35,7 +35,7 @@ func TestPack(t *testing.T) {
 	if err := r.Pack(&b, 1e-4); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "../../../web/src/lib/testdata/rows.packed.txt", base64.StdEncoding.EncodeToString(b.Bytes()))
+	golden.Check(t, "../../../web/src/lib/runs/testdata/rows.packed.txt", base64.StdEncoding.EncodeToString(b.Bytes()))
 	got := unpacked(t, b.Bytes())
 	for i, values := range r.Values {
 		want := slices.Clone(values)

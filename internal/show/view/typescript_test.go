@@ -40,7 +40,7 @@ func TestTypesOfThePage(t *testing.T) {
 	for _, a := range answers {
 		w.declare(reflect.TypeOf(a))
 	}
-	golden.Check(t, "../../../web/src/lib/types.ts", w.text.String())
+	golden.Check(t, "../../../web/src/lib/net/types.ts", w.text.String())
 }
 
 // typescript declares Go types as interfaces.

@@ -9,7 +9,7 @@
 //
 // Numbers are SI: seconds, tokens, bytes; the page scales them. Sentences are in the language
 // that was asked for, and the page shows them as text, never as markup. A number that is not
-// known is null. web/src/lib/types.ts has the same types for the page; a test writes it.
+// known is null. web/src/lib/net/types.ts has the same types for the page; a test writes it.
 //
 //	records, in the order of their commits ──> Digest ──> Course    over time, distributions
 //	                                                 ├──> Rows      one bar for each request

@@ -1,8 +1,8 @@
 // Package files writes files that are whole or not there.
 //
-// Write writes beside the file and renames, so that an interrupted or failed write leaves
-// what was there, and a killed one nothing else. Append adds all of its bytes or none. A private file is readable by its
-// owner only; other files get the permissions that the umask leaves. A Mark notices that a
+// Write writes a new file in the same folder and renames it, so that an interrupted or failed write leaves
+// what was there, and a killed one nothing else. Append adds all of its bytes or none. A private file is readable by
+// its owner only; other files get the permissions that the umask leaves. A Mark notices that a
 // file which is still open was removed or replaced under its name. ReadSmall reads no more
 // than a person would write. Prune limits a folder of files that can be got again. MakeTemporary makes
 // a folder that is removed after its process.
@@ -16,7 +16,7 @@
 //
 // # Standard output
 //
-// Stdout and Stderr keep what is printed when an interrupt has ended who reads it.
+// Stdout and Stderr buffer output for a reader that an interrupt has killed.
 //
 // An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee
 // FILE` is gone before the report is written, and the report with it. From an interrupt on,
@@ -40,7 +40,7 @@ const (
 )
 
 // Write writes a file through write. An existing file keeps its permissions, and a link
-// stays a link. What is no regular file, such as /dev/stdout, is written in place.
+// stays a link. A file that is not regular, such as /dev/stdout, is written in place.
 func Write(name string, write func(io.Writer) error) error {
 	return WriteAll(File{name, write})
 }
@@ -74,7 +74,7 @@ func WriteAll(all ...File) (err error) {
 	return err
 }
 
-// beside writes a file beside its place. What is no regular file it writes in place, and returns
+// beside writes a file next to its place. A file that is not regular it writes in place, and returns
 // nil.
 func beside(f File) (*fresh, error) {
 	target, mode := f.Name, fs.FileMode(0)
@@ -114,7 +114,7 @@ func WriteBytes(name string, b []byte) error {
 	})
 }
 
-// create writes a new file beside target. A failed one is removed.
+// create writes a new file in the folder of target. A failed one is removed.
 func create(target string, mode fs.FileMode, write func(io.Writer) error) (*fresh, error) {
 	f, err := newFresh(target, mode)
 	if err != nil {

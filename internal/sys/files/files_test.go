@@ -69,7 +69,8 @@ func TestAFailedWriteLeavesWhatWasThere(t *testing.T) {
 	if err := WriteAll(two...); err != nil || content(t, name) != "newer" || names(t, dir) != "a b" {
 		t.Errorf("error %v, files %s: %s", err, names(t, dir), content(t, name))
 	}
-	if err := Write(filepath.Join(dir, "no", "a"), text("", nil)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join("no", "a")+": ") {
+	if err := Write(filepath.Join(dir, "no", "a"), text("", nil)); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), filepath.Join("no", "a")+": ") {
 		t.Errorf("error %v does not name the file", err)
 	}
 }
@@ -87,7 +88,8 @@ func TestPermissionsAndLinks(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	link := func(to, name string) error { return os.Symlink(at(to), at(name)) }
 	err := errors.Join(
-		Write(at("new"), text("", nil)), Append(at("added"), nil), WritePrivate(at("rescued"), text("", nil)), MakePrivate(at("store")),
+		Write(at("new"), text("", nil)), Append(at("added"), nil), WritePrivate(at("rescued"), text("", nil)),
+		MakePrivate(at("store")),
 		os.WriteFile(at("open"), []byte("text"), 0o600), os.Chmod(at("open"), 0o644), MakePrivate(at("open")),
 		os.WriteFile(at("kept"), nil, 0o600), os.Chmod(at("kept"), 0o604), Write(at("kept"), text("", nil)),
 		link("kept", "link"), Write(at("link"), text("through", nil)),
@@ -97,7 +99,9 @@ func TestPermissionsAndLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]fs.FileMode{"new": 0o640, "added": 0o640, "rescued": 0o600, "store": 0o600, "open": 0o600, "kept": 0o604, "planted": 0o600} {
+	for name, want := range map[string]fs.FileMode{
+		"new": 0o640, "added": 0o640, "rescued": 0o600, "store": 0o600, "open": 0o600, "kept": 0o604, "planted": 0o600,
+	} {
 		if got := mode(name); got != want {
 			t.Errorf("%s: %o, want %o", name, got, want)
 		}
@@ -198,7 +202,8 @@ func TestAMarkNotices(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Check(); step.want == "" && err != nil || step.want != "" && (err == nil || !strings.HasSuffix(err.Error(), step.want)) {
+		if err := m.Check(); step.want == "" && err != nil ||
+			step.want != "" && (err == nil || !strings.HasSuffix(err.Error(), step.want)) {
 			t.Errorf("%v, want %q", err, step.want)
 		}
 	}

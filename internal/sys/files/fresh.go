@@ -10,7 +10,7 @@ import (
 )
 
 // A fresh file does not have the name of its target yet. If its process is killed, it is gone where
-// the system has files without a name. Elsewhere it has a hidden one beside its target and is locked,
+// the system has files without a name. Elsewhere it has a hidden one in the folder of its target and is locked,
 // and the next one that is written for the same target removes it.
 type fresh struct {
 	file   *os.File
@@ -37,7 +37,7 @@ func newNamed(target string, mode fs.FileMode) (*fresh, error) {
 			return nil, err
 		}
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
-		if err != nil || hasName(file, name) { // where there are no locks, nobody removes it
+		if err != nil || hasName(file, name) { // where there are no locks, it is never removed
 			return &fresh{file, name, target}, nil
 		}
 		_ = file.Close() // another process took it for stale before it was locked
@@ -68,7 +68,7 @@ func (f *fresh) discard() {
 	}
 }
 
-// removeIncomplete removes files for the same target whose process was killed.
+// removeIncomplete removes files for the same target that killed processes left.
 func removeIncomplete(target string) {
 	entries, _ := os.ReadDir(filepath.Dir(target)) // what cannot be read has nothing to remove
 	for _, e := range entries {

@@ -20,7 +20,8 @@ func TestPruneRemovesWhatWasNotUsedForTheLongest(t *testing.T) {
 		".x.abc.incomplete": 30 * time.Hour, ".y.abc.incomplete": time.Hour,
 	} {
 		at := now.Add(-age)
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, name), make([]byte, 10), 0o600), os.Chtimes(filepath.Join(dir, name), at, at)); err != nil {
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, name), make([]byte, 10), 0o600),
+			os.Chtimes(filepath.Join(dir, name), at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// ErrLocked is the error of Lock for what is locked already.
+// ErrLocked is the error of Lock for a file that is locked already.
 var ErrLocked = errors.New("in use by another process")
 
 // Lock locks a file, which is created if necessary, until release is called or the process ends. A

@@ -14,7 +14,7 @@ import (
 // small is more than any file of settings, keys or certificates has.
 const small = 4 << 20
 
-// ReadSmall reads a file, unless it is too large to be one that somebody wrote.
+// ReadSmall reads a file, unless it is too large to be written by hand.
 func ReadSmall(name string) ([]byte, error) { return Read(name, small) }
 
 // Read reads a file of at most so many bytes, opened as by Open.
@@ -44,7 +44,7 @@ func Open(name string) (*os.File, error) {
 	return OpenRegular(name)
 }
 
-// OpenRegular opens a regular file, or /dev/null. Anything else is an error, and nobody waits
+// OpenRegular opens a regular file, or /dev/null. Anything else is an error, without a wait
 // for the other end of a pipe.
 func OpenRegular(name string) (*os.File, error) {
 	file, err := open(name)

@@ -23,11 +23,15 @@ func irregularFiles(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	err = errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("pipe", at("link")), os.Symlink("/dev/zero", at("zero")), os.Symlink("/dev/null", at("null")))
+	err = errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("pipe", at("link")),
+		os.Symlink("/dev/zero", at("zero")), os.Symlink("/dev/null", at("null")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"pipe": "is a pipe", "link": "is a pipe", "socket": "is a socket", "zero": "is a device", "none": "no such file", ".": "is a folder"}
+	return map[string]string{
+		"pipe": "is a pipe", "link": "is a pipe", "socket": "is a socket", "zero": "is a device", "none": "no such file",
+		".": "is a folder",
+	}
 }
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {

@@ -15,7 +15,7 @@ type Writer struct {
 	open        []func() (io.Writer, error)
 	interrupted atomic.Bool
 
-	mu sync.Mutex // guards what follows, and the order of what is written
+	mu sync.Mutex // guards the fields below, and the order of writes
 	to io.Writer  // nil: the next is to be opened
 }
 
@@ -35,7 +35,7 @@ func (w *Writer) Interrupted() {
 	w.interrupted.Store(true)
 }
 
-// Write writes b, or what is left of it, to the next file once the reader of one is gone.
+// Write writes b, or the rest of it, to the next file once the reader of one is gone.
 func (w *Writer) Write(b []byte) (written int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,7 +31,8 @@ func TestWriter(t *testing.T) {
 		}
 		w.interrupted.Store(interrupted)
 		n, err := w.Write([]byte("abcdef"))
-		if _, again := w.Write([]byte("gh")); interrupted && (n != 6 || err != nil || again != nil || terminal.String() != "efgh") {
+		if _, again := w.Write([]byte("gh")); interrupted &&
+			(n != 6 || err != nil || again != nil || terminal.String() != "efgh") {
 			t.Errorf("%d, %v, %v: %q", n, err, again, terminal.String())
 		} else if !interrupted && (n != 4 || !errors.Is(err, syscall.EPIPE) || terminal.Len() > 0) {
 			t.Errorf("%d, %v: %q", n, err, terminal.String())

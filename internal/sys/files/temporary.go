@@ -11,7 +11,7 @@ import (
 
 // temporary begins the names of folders that MakeTemporary makes, and lockName is the file in each
 // that its process has locked. The system releases the lock when the process ends, however it does:
-// no number of a process, which another one may have by then, is needed to find what is stale.
+// no number of a process, which another one may have by then, is needed to find stale folders.
 const (
 	temporary = "pitot-"
 	lockName  = ".lock"
@@ -39,7 +39,7 @@ func MakeTemporary(kind string) (name string, remove func(), err error) {
 	}, nil
 }
 
-// RemoveStale removes the folders of MakeTemporary whose process was killed, and returns their
+// RemoveStale removes the folders of MakeTemporary that killed processes left, and returns their
 // names. What another user has made, or something else than MakeTemporary, stays.
 func RemoveStale() (removed []string) {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), temporary+"*"))
@@ -65,7 +65,7 @@ func removeStale(folder string) bool {
 	return isStale(lock, name) && os.RemoveAll(folder) == nil
 }
 
-// isStale reports whether a file has a name, is this user's, and is locked by nobody. It is locked
+// isStale reports whether a file has a name, is this user's, and is not locked. It is locked
 // then: of several processes that remove it one goes on.
 func isStale(file *os.File, name string) bool {
 	info, err := file.Stat()

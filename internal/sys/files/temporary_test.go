@@ -100,7 +100,8 @@ func TestTemporaryFolders(t *testing.T) {
 		})
 	}
 	done.Wait()
-	if left := names(t, dir); len(all) != 1 || len(strings.Fields(left)) != 2 || !strings.Contains(left, filepath.Base(own)) {
+	if left := names(t, dir); len(all) != 1 || len(strings.Fields(left)) != 2 ||
+		!strings.Contains(left, filepath.Base(own)) {
 		t.Errorf("removed %q, %s are left", all, left)
 	}
 	if remove(); len(strings.Fields(names(t, dir))) != 1 {
@@ -139,15 +140,17 @@ func TestFoldersThatLookLikeTemporaryOnes(t *testing.T) {
 		t.Errorf("removed %q; %s are left of %s", got, names(t, dir), before)
 	}
 	stale := folder("stale", 0o700)
-	if err := errors.Join(os.WriteFile(stale, nil, 0o600), os.Symlink(elsewhere, filepath.Join(filepath.Dir(stale), "link"))); err != nil {
+	if err := errors.Join(os.WriteFile(stale, nil, 0o600),
+		os.Symlink(elsewhere, filepath.Join(filepath.Dir(stale), "link"))); err != nil {
 		t.Fatal(err)
 	}
-	if got := RemoveStale(); !slices.Equal(got, []string{filepath.Dir(stale)}) || !Exists(precious) || names(t, dir) != before {
+	if got := RemoveStale(); !slices.Equal(got, []string{filepath.Dir(stale)}) || !Exists(precious) ||
+		names(t, dir) != before {
 		t.Errorf("removed %q; %s are left of %s", got, names(t, dir), before)
 	}
 }
 
-// A process that is killed while it writes leaves what was there, and nothing else once somebody has
+// A process that is killed while it writes leaves the old file, and nothing else once another one has
 // written the same file.
 func TestAWriterThatIsKilled(t *testing.T) {
 	dir := t.TempDir()
@@ -181,7 +184,9 @@ func TestHiddenFiles(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 	killed()
-	others := []string{".a.AAAAAAAA.incomplete", ".a.short.incomplete", ".a.b.AAAAAAAA.incomplete", ".ab.AAAAAAAA.incomplete"}
+	others := []string{
+		".a.AAAAAAAA.incomplete", ".a.short.incomplete", ".a.b.AAAAAAAA.incomplete", ".ab.AAAAAAAA.incomplete",
+	}
 	err := os.Symlink(filepath.Join(dir, others[1]), filepath.Join(dir, others[0]))
 	for _, other := range others[1:] {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, other), nil, 0o600))

@@ -19,5 +19,6 @@ func unnamed(folder string, mode fs.FileMode) (*os.File, error) {
 
 // link gives a file of unnamed a name.
 func link(file *os.File, name string) error {
-	return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
+	return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, name,
+		unix.AT_SYMLINK_FOLLOW)
 }

@@ -66,7 +66,10 @@ func (h *Hub) entry(ctx context.Context, address string) (entry, error) {
 	}
 	res.Body.Close()
 	etag := cmp.Or(res.Header.Get("X-Linked-Etag"), res.Header.Get("Etag"))
-	e := entry{commit: res.Header.Get("X-Repo-Commit"), etag: strings.Trim(strings.TrimPrefix(etag, "W/"), `"`), size: res.ContentLength}
+	e := entry{
+		commit: res.Header.Get("X-Repo-Commit"), etag: strings.Trim(strings.TrimPrefix(etag, "W/"), `"`),
+		size: res.ContentLength,
+	}
 	if linked := res.Header.Get("X-Linked-Size"); linked != "" {
 		if e.size, err = strconv.ParseInt(linked, 10, 64); err != nil {
 			return entry{}, fmt.Errorf("X-Linked-Size: %w", err)
@@ -75,7 +78,8 @@ func (h *Hub) entry(ctx context.Context, address string) (entry, error) {
 		e.size = -1
 	}
 	if !isFileName(e.commit) || !isFileName(e.etag) {
-		return entry{}, fmt.Errorf("%s is not a Hugging Face hub: X-Repo-Commit %q, ETag %q", res.Request.URL.Host, e.commit, e.etag)
+		return entry{}, fmt.Errorf("%s is not a Hugging Face hub: X-Repo-Commit %q, ETag %q", res.Request.URL.Host,
+			e.commit, e.etag)
 	}
 	return e, nil
 }

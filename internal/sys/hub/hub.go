@@ -58,13 +58,15 @@ func New(c Config) *Hub {
 	home := c.folder(cmp.Or(c.Getenv("XDG_CACHE_HOME"), "~/.cache"))
 	hugging := c.folder(cmp.Or(c.Getenv("HF_HOME"), filepath.Join(home, "huggingface")))
 	transport := &http.Transport{
-		DialContext: c.Dial, ResponseHeaderTimeout: 30 * time.Second, TLSHandshakeTimeout: 30 * time.Second, IdleConnTimeout: 30 * time.Second,
+		DialContext: c.Dial, ResponseHeaderTimeout: 30 * time.Second, TLSHandshakeTimeout: 30 * time.Second,
+		IdleConnTimeout: 30 * time.Second,
 	}
 	if c.Proxy != nil {
 		transport.Proxy = func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) }
 	}
 	return &Hub{
-		cache:      c.folder(cmp.Or(c.Getenv("HF_HUB_CACHE"), c.Getenv("HUGGINGFACE_HUB_CACHE"), filepath.Join(hugging, "hub"))),
+		cache: c.folder(cmp.Or(c.Getenv("HF_HUB_CACHE"), c.Getenv("HUGGINGFACE_HUB_CACHE"),
+			filepath.Join(hugging, "hub"))),
 		modelScope: c.folder(cmp.Or(c.Getenv("MODELSCOPE_CACHE"), "~/.cache/modelscope/hub")),
 		endpoint:   strings.TrimRight(cmp.Or(c.Getenv("HF_ENDPOINT"), "https://huggingface.co"), "/"),
 		token:      c.token(hugging),
@@ -115,20 +117,24 @@ func truthy(v string) bool {
 // Missing means that something is not on this machine, and may not be downloaded.
 // It is an fs.ErrNotExist.
 type Missing struct {
-	What     string // tokenizer, model, dataset or file
-	Name     string
-	Cache    string // the folder of Hugging Face's cache
-	File     bool   // a file has that name, but is not a tokenizer file
-	Variable string // DownloadVariable, which would allow the download; one that forbids it; empty: not the name of a repository
+	What  string // tokenizer, model, dataset or file
+	Name  string
+	Cache string // the folder of Hugging Face's cache
+	File  bool   // a file has that name, but is not a tokenizer file
+	// Variable is DownloadVariable, which would allow the download, or one that forbids it; empty: Name is not that
+	// of a repository.
+	Variable string
 }
 
 func (m *Missing) Error() string {
 	text := fmt.Sprintf("%s %s is not in the Hugging Face cache of this machine (%s)", m.What, m.Name, m.Cache)
 	switch {
 	case m.File:
-		text = fmt.Sprintf("tokenizer %q is a file, but not of a tokenizer (those are named *.json, *.tiktoken or tokenizer.model), and no cache of this machine has a model of that name", m.Name)
+		text = fmt.Sprintf("tokenizer %q is a file, but not of a tokenizer (those are named *.json, *.tiktoken or "+
+			"tokenizer.model), and no cache of this machine has a model of that name", m.Name)
 	case m.What == "tokenizer":
-		text = fmt.Sprintf("tokenizer %q is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine", m.Name)
+		text = fmt.Sprintf("tokenizer %q is neither a file nor in the Hugging Face cache or the ModelScope cache of this "+
+			"machine", m.Name)
 	}
 	if m.Variable == "" {
 		return text

@@ -155,7 +155,9 @@ func TestDownloadsAreKeptAsPythonKeepsThem(t *testing.T) {
 			t.Errorf("%q, %v", data, err)
 		}
 	}
-	if want := []string{"HEAD /datasets/org/name/resolve/main/data/a b.parquet", "GET /datasets/org/name/resolve/main/data/a b.parquet"}; !slices.Equal(f.asked, want) || f.leaked {
+	if want := []string{
+		"HEAD /datasets/org/name/resolve/main/data/a b.parquet", "GET /datasets/org/name/resolve/main/data/a b.parquet",
+	}; !slices.Equal(f.asked, want) || f.leaked {
 		t.Errorf("asked %q, the token came to the other host: %v", f.asked, f.leaked)
 	}
 	if _, err := h.Model("org/name").File(t.Context(), "README.md"); err != nil {
@@ -194,18 +196,25 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		want  string
 		gone  bool // the error is an fs.ErrNotExist
 	}{
-		"cut":        {func(f *fakeHub) { f.cut = true }, nil, "x", "unexpected EOF", false},
-		"changed":    {func(f *fakeHub) { f.changed = true }, nil, "x", "the content does not have the hash that the hub announced", false},
-		"large, too": {func(f *fakeHub) { f.changed, f.large["x"] = true, true }, nil, "x", "the content does not have the hash that the hub announced", false},
-		"gated":      {func(f *fakeHub) { f.token = "t" }, nil, "x", "set HF_TOKEN", false},
-		"no file":    {func(*fakeHub) {}, nil, "y", "the repository has no such file", true},
-		"a path":     {func(*fakeHub) {}, nil, "../x", "not the name of a file", true},
-		"offline":    {func(*fakeHub) {}, map[string]string{"HF_HUB_OFFLINE": "1"}, "x", "HF_HUB_OFFLINE is set", true},
+		"cut": {func(f *fakeHub) { f.cut = true }, nil, "x", "unexpected EOF", false},
+		"changed": {
+			func(f *fakeHub) { f.changed = true }, nil, "x", "the content does not have the hash that the hub announced", false,
+		},
+		"large, too": {
+			func(f *fakeHub) { f.changed, f.large["x"] = true, true }, nil, "x",
+			"the content does not have the hash that the hub announced", false,
+		},
+		"gated":   {func(f *fakeHub) { f.token = "t" }, nil, "x", "set HF_TOKEN", false},
+		"no file": {func(*fakeHub) {}, nil, "y", "the repository has no such file", true},
+		"a path":  {func(*fakeHub) {}, nil, "../x", "not the name of a file", true},
+		"offline": {func(*fakeHub) {}, map[string]string{"HF_HUB_OFFLINE": "1"}, "x", "HF_HUB_OFFLINE is set", true},
 		"offline as transformers says": {
 			func(*fakeHub) {}, map[string]string{"TRANSFORMERS_OFFLINE": "true"}, "x", "TRANSFORMERS_OFFLINE is set", true,
 		},
-		"not asked": {func(*fakeHub) {}, map[string]string{DownloadVariable: ""}, "x", "set PITOT_HF_DOWNLOAD=1 to download it", true},
-		"no hub":    {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
+		"not asked": {
+			func(*fakeHub) {}, map[string]string{DownloadVariable: ""}, "x", "set PITOT_HF_DOWNLOAD=1 to download it", true,
+		},
+		"no hub": {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeHub(t, map[string]string{"x": strings.Repeat("content ", 9999)})
@@ -270,11 +279,13 @@ func byteRanks() string {
 	return b.String()
 }
 
-const tinyTokenizer = `{"version": "1.0", "pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}`
+const tinyTokenizer = `{"version": "1.0", "pre_tokenizer": {"type": "ByteLevel"}, ` +
+	`"decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}`
 
 func TestTokenizersAreDownloadedWithTheirTemplates(t *testing.T) {
 	f := newFakeHub(t, map[string]string{
-		"tokenizer.json": tinyTokenizer, "tokenizer_config.json": `{"bos_token": "<s>"}`, "model.safetensors": "weights", "tokenizer.model": "\x0a\x0e",
+		"tokenizer.json": tinyTokenizer, "tokenizer_config.json": `{"bos_token": "<s>"}`, "model.safetensors": "weights",
+		"tokenizer.model":     "\x0a\x0e",
 		"chat_template.jinja": "{{ bos_token }}{{ messages[0].content }}{{ '>' if add_generation_prompt }}",
 	})
 	h, cache := f.open(t, nil)
@@ -306,11 +317,17 @@ func TestWhereTokenizersAreFound(t *testing.T) {
 		env  map[string]string
 		ask  string
 	}{
-		"the Hugging Face cache":     {"hub/models--org--m/snapshots/1/tokenizer.json", tinyTokenizer, nil, "org/m"},
-		"of tiktoken":                {"hub/models--org--m/snapshots/1/tiktoken.model", byteRanks(), nil, "org/m"},
-		"ModelScope's cache":         {".cache/modelscope/hub/models/Qwen/Qwen2___5/tokenizer.json", tinyTokenizer, nil, "Qwen/Qwen2.5"},
-		"ModelScope's older cache":   {".cache/modelscope/hub/Qwen/Qwen2___5/tokenizer.json", tinyTokenizer, nil, "Qwen/Qwen2.5"},
-		"ModelScope's, of that name": {"ms/models/o/n/tokenizer.json", tinyTokenizer, map[string]string{"MODELSCOPE_CACHE": "ms"}, "o/n"},
+		"the Hugging Face cache": {"hub/models--org--m/snapshots/1/tokenizer.json", tinyTokenizer, nil, "org/m"},
+		"of tiktoken":            {"hub/models--org--m/snapshots/1/tiktoken.model", byteRanks(), nil, "org/m"},
+		"ModelScope's cache": {
+			".cache/modelscope/hub/models/Qwen/Qwen2___5/tokenizer.json", tinyTokenizer, nil, "Qwen/Qwen2.5",
+		},
+		"ModelScope's older cache": {
+			".cache/modelscope/hub/Qwen/Qwen2___5/tokenizer.json", tinyTokenizer, nil, "Qwen/Qwen2.5",
+		},
+		"ModelScope's, of that name": {
+			"ms/models/o/n/tokenizer.json", tinyTokenizer, map[string]string{"MODELSCOPE_CACHE": "ms"}, "o/n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeHub(t, nil)
@@ -327,7 +344,10 @@ func TestWhereTokenizersAreFound(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			for path, data := range map[string]string{file: c.data, filepath.Join(filepath.Dir(file), "tokenizer_config.json"): `{"tokenizer_class": "TikTokenTokenizer"}`} {
+			for path, data := range map[string]string{
+				file: c.data, filepath.Join(filepath.Dir(file),
+					"tokenizer_config.json"): `{"tokenizer_class": "TikTokenTokenizer"}`,
+			} {
 				if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -352,14 +372,33 @@ func TestTokenizersThatAreNotFound(t *testing.T) {
 		env       map[string]string
 		ask, want string
 	}{
-		"closed":       {map[string]string{DownloadVariable: ""}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; set PITOT_HF_DOWNLOAD=1 to download it`},
-		"offline":      {map[string]string{"HF_HUB_OFFLINE": "1"}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; HF_HUB_OFFLINE is set`},
-		"another file": {map[string]string{DownloadVariable: ""}, "hub_test.go", `tokenizer "hub_test.go" is a file, but not of a tokenizer (those are named *.json, *.tiktoken`},
-		"a path":       {nil, "./none", `tokenizer "./none" is neither a file nor in the Hugging Face cache`},
-		"no tokenizer": {nil, "org/name", `no tokenizer "org/name" on this machine: org/name has no tokenizer of a known form: tokenizer.json or a tiktoken file`},
+		"closed": {
+			map[string]string{DownloadVariable: ""},
+			"org/name",
+			`tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; ` +
+				`set PITOT_HF_DOWNLOAD=1 to download it`,
+		},
+		"offline": {
+			map[string]string{"HF_HUB_OFFLINE": "1"},
+			"org/name",
+			`tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; ` +
+				`HF_HUB_OFFLINE is set`,
+		},
+		"another file": {
+			map[string]string{DownloadVariable: ""},
+			"hub_test.go",
+			`tokenizer "hub_test.go" is a file, but not of a tokenizer (those are named *.json, *.tiktoken`,
+		},
+		"a path": {nil, "./none", `tokenizer "./none" is neither a file nor in the Hugging Face cache`},
+		"no tokenizer": {
+			nil, "org/name",
+			`no tokenizer "org/name" on this machine: org/name has no tokenizer of a known form: tokenizer.json or a ` +
+				`tiktoken file`,
+		},
 	} {
 		h, _ := f.open(t, c.env)
-		if _, err := h.Tokenizer(t.Context(), c.ask); err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := h.Tokenizer(t.Context(), c.ask); err == nil || !strings.HasPrefix(err.Error(), c.want) ||
+			!errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -374,7 +413,8 @@ func TestOneHubMayDownloadAndTheNextMayNot(t *testing.T) {
 	c.Download = false
 	mayNot := New(c)
 	var missing *Missing
-	if _, err := mayNot.Dataset("org/name").File(t.Context(), "x"); !errors.As(err, &missing) || missing.Variable != DownloadVariable {
+	if _, err := mayNot.Dataset("org/name").File(t.Context(), "x"); !errors.As(err, &missing) ||
+		missing.Variable != DownloadVariable {
 		t.Error(err)
 	}
 	if _, err := may.Dataset("org/name").File(t.Context(), "x"); err != nil {
@@ -430,7 +470,8 @@ func TestRepositoriesThatAreMissing(t *testing.T) {
 	f := newFakeHub(t, nil)
 	h, cache := f.open(t, map[string]string{DownloadVariable: ""})
 	_, _, err := h.Dataset("org/name").FS(t.Context())
-	if want := "dataset org/name is not in the Hugging Face cache of this machine (" + cache + "); set PITOT_HF_DOWNLOAD=1 to download it"; err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
+	if want := "dataset org/name is not in the Hugging Face cache of this machine (" + cache +
+		"); set PITOT_HF_DOWNLOAD=1 to download it"; err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if len(f.asked) > 0 {
@@ -457,7 +498,8 @@ func TestMediaIsFetched(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := h.Fetch(t.Context(), f.hub.URL+"/none"); err == nil || !strings.HasSuffix(err.Error(), "/none: 404 Not Found") {
+	if _, err := h.Fetch(t.Context(), f.hub.URL+"/none"); err == nil ||
+		!strings.HasSuffix(err.Error(), "/none: 404 Not Found") {
 		t.Error(err)
 	}
 	if f.leaked {
@@ -474,7 +516,8 @@ func TestNamesThatAreNoPaths(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
 	for _, name := range []string{kept, "org/m", "org/here", "models--x/snapshots/1"} {
-		if err := errors.Join(os.MkdirAll(name, 0o755), os.WriteFile(filepath.Join(name, "tokenizer.json"), []byte(tinyTokenizer), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(name, 0o755),
+			os.WriteFile(filepath.Join(name, "tokenizer.json"), []byte(tinyTokenizer), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -486,7 +529,8 @@ func TestNamesThatAreNoPaths(t *testing.T) {
 		t.Errorf("a path: %q, %v", got, err)
 	}
 	for _, name := range []string{
-		"org/here", "/", ".", "..", "", "~", "*", "org/*", "[o]rg/m", "org/m/", "org/m/..", "../org/m", "org\\m", "org/m\x00", "org/m\n", folder, filepath.Join(folder, "org/here/tokenizer.json"),
+		"org/here", "/", ".", "..", "", "~", "*", "org/*", "[o]rg/m", "org/m/", "org/m/..", "../org/m", "org\\m",
+		"org/m\x00", "org/m\n", folder, filepath.Join(folder, "org/here/tokenizer.json"),
 		NameOnly + "org/here", strings.Repeat("m", 200), strings.Repeat("org/", 1000),
 	} {
 		if got, err := h.Tokenizer(t.Context(), NameOnly+name); !errors.Is(err, fs.ErrNotExist) || len(f.asked) > 0 {

@@ -52,7 +52,8 @@ func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
 
 // isTokenizerFile recognizes tokenizer files by name.
 func isTokenizerFile(name string) bool {
-	return name == "tokenizer.json" || name == "tiktoken.model" || name == "tokenizer.model" || path.Ext(name) == ".tiktoken"
+	return name == "tokenizer.json" || name == "tiktoken.model" || name == "tokenizer.model" ||
+		path.Ext(name) == ".tiktoken"
 }
 
 func hasTokenizer(folder string) bool {
@@ -105,5 +106,6 @@ func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 // template.
 func besideTokenizer(file string) bool {
 	template, _ := path.Match("additional_chat_templates/*.jinja", file)
-	return template || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"}, file)
+	return template || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"},
+		file)
 }

@@ -26,7 +26,8 @@ func TestPressure(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"some avg10=69.24 avg60=75.77 avg300=75.66 total=2500000\n" + full: 2500 * time.Millisecond,
 		"some total=0": 0,
-		full:           -1, "": -1, "some": -1, "some total=": -1, "some total=-4": -1, "some total=9223372036854775807": -1, "\x00some": -1,
+		full:           -1, "": -1, "some": -1, "some total=": -1, "some total=-4": -1, "some total=9223372036854775807": -1,
+		"\x00some": -1,
 	} {
 		if got := Pressed(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)

@@ -10,7 +10,7 @@ import (
 const mostReserved = 1 << 16
 
 // ReserveDescriptors makes room in the kernel for as many descriptors as the process may have, once. Else their table
-// is replaced by one of twice the size whenever it is full, and whoever opens a file then waits until no thread
+// is replaced by one of twice the size whenever it is full, and an open of a file then waits until no thread
 // uses the old one (synchronize_rcu in fs/file.c), for 8 to 25 ms, and with it a Go processor: a load that begins with
 // a thousand connections would stand still three or four times. It takes as long itself.
 var ReserveDescriptors = sync.OnceFunc(func() {

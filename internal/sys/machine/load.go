@@ -33,7 +33,7 @@ func (w LoadWatch) Others() *Others {
 	return othersBetween(w.times, readCPUTimes(), OwnCPU()-w.own)
 }
 
-// othersBetween is the load between two readings besides a process that used own.
+// othersBetween is the load between two readings without that of a process that used own.
 func othersBetween(before, after cpuTimes, own time.Duration) *Others {
 	all := float64(after.all - before.all)
 	if all <= 0 {

@@ -11,7 +11,8 @@ import (
 // Ten idle ticks and two of waiting for a disk, four busy ones with one of our own,
 // and four stolen ones.
 func TestOthersBetween(t *testing.T) {
-	const head = "cpu  100 10 50 1000 20 5 5 7 3 0\ncpu0 50 5 25 500 10 2 2 3 1 0\ncpu1 50 5 25 500 10 3 3 4 2 0\nintr 12345 0 9\nctxt 99\n"
+	const head = "cpu  100 10 50 1000 20 5 5 7 3 0\ncpu0 50 5 25 500 10 2 2 3 1 0\ncpu1 50 5 25 500 10 3 3 4 2 0\n" +
+		"intr 12345 0 9\nctxt 99\n"
 	before, after := parseCPUTimes(head), parseCPUTimes("cpu  101 11 51 1010 22 5 6 11 3 0\n")
 	if before.processors != 2 {
 		t.Errorf("%d processors", before.processors)

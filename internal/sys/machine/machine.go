@@ -28,7 +28,10 @@ type Environment struct {
 func Here() Environment {
 	host, _ := os.Hostname()
 	files, _ := fileLimit()
-	return Environment{Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0), FileLimit: files}
+	return Environment{
+		Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0),
+		FileLimit: files,
+	}
 }
 
 // Facts are the limits of a load generator.

@@ -13,7 +13,8 @@ func TestLook(t *testing.T) {
 	if f.Files == 0 || f.FilesHard < f.Files || f.Ports == nil || f.CPUs.Usable == 0 || f.OS != runtime.GOOS {
 		t.Errorf("%+v", f)
 	}
-	if runtime.GOOS == "linux" && (f.Quota == nil || f.Memory == 0 || f.CPUs.Machine < f.CPUs.Usable || ClockSource() == "") {
+	if runtime.GOOS == "linux" && (f.Quota == nil || f.Memory == 0 || f.CPUs.Machine < f.CPUs.Usable ||
+		ClockSource() == "") {
 		t.Errorf("%+v", f)
 	}
 	if e := Here(); e.FileLimit != f.Files || e.CPUs == 0 || e.Go == "" || e.OS != runtime.GOOS+"/"+runtime.GOARCH {

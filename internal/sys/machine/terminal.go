@@ -27,7 +27,7 @@ func size(fd int) (columns, rows int) {
 	return 80, 24
 }
 
-// A Terminal is a terminal that is drawn on, and what is typed there.
+// A Terminal draws on a terminal, and reads the keys typed there.
 type Terminal struct{ in, out *os.File }
 
 // TerminalOf is the terminal behind out, nil if there is none. in is where keys come from, if
@@ -58,7 +58,7 @@ func (t *Terminal) Keys() (keys <-chan byte, restore func(), err error) {
 		return nil, nil, err
 	}
 	typed, over := make(chan byte), make(chan struct{})
-	go func() { // which a read that nobody answers keeps until the process ends
+	go func() { // a read without input blocks it until the process ends
 		var b [1]byte
 		for {
 			if n, err := t.in.Read(b[:]); n == 0 || err != nil {

@@ -1,7 +1,7 @@
 // Package probe reads what a machine tells of itself and of a process: files, links, sizes and
 // the output of a few programs.
 //
-// What is to be read is data, a list of Asks. Local reads it with system calls; a Shell turns
+// A list of Asks says as data what to read. Local reads it with system calls; a Shell turns
 // the same list into a script for any sh, at the end of a command such as `ssh HOST sh` or
 // `docker exec -i NAME sh`, and splits what comes back. Who asks cannot tell which it was.
 //
@@ -14,7 +14,7 @@ import (
 	"context"
 )
 
-// A Kind is what is read of the files of an Ask.
+// A Kind says which part of the files of an Ask is read.
 type Kind int
 
 // The kinds.

@@ -35,7 +35,10 @@ func furnished(t *testing.T) string {
 	write("p/a-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: a\nVersion: 1.0\nName: not this one\n")
 	write("p/b_c-2.dist-info/METADATA", "Name: b-c\nVersion: 2\n")
 	write("p/.hidden-1.dist-info/METADATA", "Name: hidden\nVersion: 1\n")
-	for link, to := range map[string]string{"loop": "loop", "round/a": "b", "round/b": "a", "link": "plain", "out": "/etc/hostname", "up": "../../../../../../etc/hostname"} {
+	for link, to := range map[string]string{
+		"loop": "loop", "round/a": "b", "round/b": "a", "link": "plain", "out": "/etc/hostname",
+		"up": "../../../../../../etc/hostname",
+	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +46,7 @@ func furnished(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil { // which nobody writes to
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil { // without a writer
 		t.Fatal(err)
 	}
 	return dir
@@ -89,8 +92,10 @@ func normal(all Answers) (lines []string) {
 func TestAShellReadsWhatSystemCallsRead(t *testing.T) {
 	dir := furnished(t)
 	want := []string{
-		`plain /plain "one\ntwo"`, `cut /plain "one\nt"`, `zeros /zeros "a\x00b\nc\x00"`, `blank /with blank/x y.txt "blank"`, `quote /it's "quoted"`,
-		`packages  "/p/a-1.0.dist-info/METADATA:Name: a\n/p/a-1.0.dist-info/METADATA:Version: 1.0\n/p/b_c-2.dist-info/METADATA:Name: b-c\n/p/b_c-2.dist-info/METADATA:Version: 2"`,
+		`plain /plain "one\ntwo"`, `cut /plain "one\nt"`, `zeros /zeros "a\x00b\nc\x00"`,
+		`blank /with blank/x y.txt "blank"`, `quote /it's "quoted"`,
+		`packages  "/p/a-1.0.dist-info/METADATA:Name: a\n/p/a-1.0.dist-info/METADATA:Version: ` +
+			`1.0\n/p/b_c-2.dist-info/METADATA:Name: b-c\n/p/b_c-2.dist-info/METADATA:Version: 2"`,
 		`link /link "plain"`, `size  "62 /p/a-1.0.dist-info/METADATA\n21 /p/b_c-2.dist-info/METADATA"`,
 		`hash /plain "c3f9c8c283a2b1f2f1896f27a01cbe3cddc0c9d93f752e4639035a0f5b36f6e8"`, `ran  "a b it's"`,
 	}
@@ -140,7 +145,10 @@ func TestNoLinkLeadsOutOfATree(t *testing.T) {
 		{Name: "link", Kind: Link, Dir: "/out"},
 		{Name: "glob", Kind: Size, Dir: "/", Glob: "e*/host*"},
 	})
-	want := []string{`out /out "inside"`, `up /up "inside"`, `up /etc/hostname "inside"`, `link /out "/etc/hostname"`, `glob  "6 /etc/hostname"`}
+	want := []string{
+		`out /out "inside"`, `up /up "inside"`, `up /etc/hostname "inside"`, `link /out "/etc/hostname"`,
+		`glob  "6 /etc/hostname"`,
+	}
 	if diff := cmp.Diff(want, normal(got)); diff != "" {
 		if strings.Contains(diff, "function not implemented") {
 			t.Skip("no openat2 here")
@@ -152,7 +160,7 @@ func TestNoLinkLeadsOutOfATree(t *testing.T) {
 	}
 }
 
-// What is huge costs no more than its bound.
+// A huge file costs no more than its bound.
 func TestAnswersAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	huge := filepath.Join(dir, "METADATA")
@@ -164,7 +172,9 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	began := time.Now()
 	got, _ := Local{}.Ask(t.Context(), "", []Ask{
-		{Name: "text", Dir: huge, Limit: 1000}, {Name: "lines", Kind: Lines, Dir: huge, Match: "^(Name|Version):", Most: 2}, {Name: "hash", Kind: Hash, Dir: huge},
+		{Name: "text", Dir: huge, Limit: 1000},
+		{Name: "lines", Kind: Lines, Dir: huge, Match: "^(Name|Version):", Most: 2},
+		{Name: "hash", Kind: Hash, Dir: huge},
 	})
 	if len(got) != 2 || len(got.Text("text")) != 1000 || got.Text("lines") != huge+":Name: x\n" {
 		t.Errorf("%d answers after %v: %.100q", len(got), time.Since(began), got)
@@ -197,7 +207,8 @@ func TestNothingElseIsTakenForAnAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := (Shell{[]string{"sh", "-c", "echo said >&2; exit 3"}}).Ask(t.Context(), "", nil); err == nil || len(got) > 0 || !strings.Contains(err.Error(), "said") {
+	if got, err := (Shell{[]string{"sh", "-c", "echo said >&2; exit 3"}}).Ask(t.Context(), "", nil); err == nil ||
+		len(got) > 0 || !strings.Contains(err.Error(), "said") {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// A Shell is a machine behind a command line whose input is a script for sh.
+// A Shell is a machine behind a command line that reads a script for sh.
 type Shell struct {
 	Args []string // such as docker exec -i NAME sh
 }
@@ -35,21 +35,28 @@ func script(mark, root string, asks []Ask) string {
 		files := quote(root+a.Dir) + pattern(a.Glob)
 		switch a.Kind {
 		case Text:
-			fmt.Fprintf(&out, "for f in %s; do [ -f \"$f\" ] && [ -r \"$f\" ] || continue; b %s \"$f\"; head -c %d <\"$f\"; done 2>/dev/null\n", files, a.Name, a.limit())
+			fmt.Fprintf(&out,
+				"for f in %s; do [ -f \"$f\" ] && [ -r \"$f\" ] || continue; b %s \"$f\"; head -c %d <\"$f\"; done 2>/dev/null\n",
+				files, a.Name, a.limit())
 		case Lines:
-			fmt.Fprintf(&out, "b %s; grep -aEHm %d -e %s %s /dev/null 2>/dev/null | head -c %d\n", a.Name, a.most(), quote(a.Match), files, a.limit())
+			fmt.Fprintf(&out, "b %s; grep -aEHm %d -e %s %s /dev/null 2>/dev/null | head -c %d\n", a.Name, a.most(),
+				quote(a.Match), files, a.limit())
 		case Link:
-			fmt.Fprintf(&out, "for f in %s; do [ -h \"$f\" ] || continue; b %s \"$f\"; readlink \"$f\"; done 2>/dev/null\n", files, a.Name)
+			fmt.Fprintf(&out, "for f in %s; do [ -h \"$f\" ] || continue; b %s \"$f\"; readlink \"$f\"; done 2>/dev/null\n",
+				files, a.Name)
 		case Size:
 			fmt.Fprintf(&out, "b %s; stat -L -c '%%s %%n' %s 2>/dev/null | head -c %d\n", a.Name, files, a.limit())
 		case Hash:
-			fmt.Fprintf(&out, "f=%s; if [ -f \"$f\" ] && [ \"$(stat -L -c %%s \"$f\")\" -le %d ]; then b %s \"$f\"; sha256sum <\"$f\"; fi 2>/dev/null\n", files, largestHashed, a.Name)
+			fmt.Fprintf(&out,
+				"f=%s; if [ -f \"$f\" ] && [ \"$(stat -L -c %%s \"$f\")\" -le %d ]; then b %s \"$f\"; sha256sum <\"$f\"; fi "+
+					"2>/dev/null\n", files, largestHashed, a.Name)
 		case Run:
 			words := make([]string, len(a.Args))
 			for i, word := range a.Args {
 				words[i] = quote(word)
 			}
-			fmt.Fprintf(&out, "if command -v %s >/dev/null 2>&1; then b %s; $t %s </dev/null 2>/dev/null | head -c %d; fi\n", words[0], a.Name, strings.Join(words, " "), a.limit())
+			fmt.Fprintf(&out, "if command -v %s >/dev/null 2>&1; then b %s; $t %s </dev/null 2>/dev/null | head -c %d; fi\n",
+				words[0], a.Name, strings.Join(words, " "), a.limit())
 		}
 	}
 	out.WriteString("exit 0\n")
@@ -79,7 +86,7 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // split finds the answers in the output of a script.
 func split(out, mark, root string) (all Answers) {
 	parts := strings.Split("\n"+out, "\n"+mark+" ")
-	for _, part := range parts[1:] { // what is ahead of the first is a greeting of the host
+	for _, part := range parts[1:] { // the part before the first is a greeting of the host
 		head, text, _ := strings.Cut(part, "\n")
 		name, file, _ := strings.Cut(head, " ")
 		a := Answer{Name: name, Path: strings.TrimPrefix(file, root), Text: text}

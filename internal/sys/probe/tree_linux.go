@@ -32,7 +32,7 @@ func (t tree) close() {
 	}
 }
 
-// open does not wait for who writes to a pipe.
+// open does not wait for the writer of a pipe.
 func (t tree) open(file string) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
 	fd, err := -1, error(unix.EBADF)
@@ -56,7 +56,9 @@ func (t tree) link(file string) (string, error) {
 	if t.root < 0 {
 		return "", unix.EBADF
 	}
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	how := unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	}
 	fd, err := unix.Openat2(t.root, inside(file), &how)
 	if err != nil {
 		return "", err

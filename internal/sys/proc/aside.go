@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// An Aside is a process beside this one that gets only the processor time that nobody else wants
-// (nice 19, where there is a program nice), and is not reached by what is typed on the terminal.
+// An Aside is a background process that gets only idle processor time (nice 19, where there is a
+// program nice), and no signals from the terminal.
 // It reads from a pipe that this process holds open: its end of file says that this process has
 // ended, however it did.
 type Aside struct {

@@ -18,7 +18,7 @@ type HeldCommand struct {
 	Said func(line string) // gets each line of its output too, cut at 500 bytes; may be nil
 }
 
-// A Held is a process beside this one, of the same priority, that is not reached by what is typed on
+// A Held is a background process of the same priority that gets no signals from
 // the terminal. It reads from a pipe that this process holds open: its end of file says that this
 // process has ended, however it did.
 type Held struct {

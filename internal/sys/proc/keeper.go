@@ -21,7 +21,7 @@ type keeper struct {
 	held io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
-// kept is what a keeper is told in its last argument. Its descriptor 3 is the log.
+// kept is the last argument of a keeper. Its descriptor 3 is the log.
 type kept struct {
 	Tree Tree  `json:"tree"`
 	From int64 `json:"from"`
@@ -85,7 +85,9 @@ func KeepLog(told string) error {
 
 // newLogOf is the log that another process has kept short until now.
 func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
-	l := &Log{name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{})}
+	l := &Log{
+		name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	line := make([]byte, 100)
 	n, _ := file.ReadAt(line, from+l.begin) // a short log has none
 	if found := markForm.FindSubmatch(line[:n]); found != nil {

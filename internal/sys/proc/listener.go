@@ -20,7 +20,8 @@ func Listening(tables string, port int) (sockets []string) {
 		const local, state, inode = 1, 3, 9
 		const listens = "0A"
 		if len(fields) > inode && fields[state] == listens && strings.HasSuffix(fields[local], fmt.Sprintf(":%04X", port)) {
-			if name := "socket:[" + fields[inode] + "]"; !slices.Contains(sockets, name) && strings.Trim(fields[inode], "0123456789") == "" {
+			if name := "socket:[" + fields[inode] + "]"; !slices.Contains(sockets, name) &&
+				strings.Trim(fields[inode], "0123456789") == "" {
 				sockets = append(sockets, name)
 			}
 		}

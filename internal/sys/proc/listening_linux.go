@@ -13,7 +13,7 @@ import (
 const (
 	sockDiagByFamily = 20
 	tcpListen        = 10
-	inodeAt          = 68 // in inet_diag_msg, whose last field it is
+	inodeAt          = 68 // in inet_diag_msg, the last field
 )
 
 // A diagRequest is nlmsghdr and inet_diag_req_v2.
@@ -27,8 +27,8 @@ type diagRequest struct {
 	_        [46]byte // the rest of an inet_diag_sockid, which selects nothing
 }
 
-// listening is Listening of this machine, in either family. It asks the kernel for these sockets alone: the tables in /proc
-// have every connection, and reading them takes longer than a short run where there are many.
+// listening is Listening of this machine, in either family. It asks the kernel for these sockets alone: the tables in
+// /proc have every connection, and reading them takes longer than a short run where there are many.
 func listening(port int) (sockets []string, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -51,7 +51,9 @@ var errDiag = errors.New("sock_diag gave no answer")
 
 func askListening(fd int, family uint8, port int) (sockets []string, err error) {
 	q := diagRequest{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << tcpListen}
-	q.Header = unix.NlMsghdr{Len: uint32(binary.Size(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
+	q.Header = unix.NlMsghdr{
+		Len: uint32(binary.Size(q)), Type: sockDiagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP,
+	}
 	binary.BigEndian.PutUint16(q.Port[:], uint16(port))
 	text, err := binary.Append(nil, binary.NativeEndian, q)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// logBounds are how much is kept of a log, in bytes. One of up to most is kept as it was written.
-// Of a longer one the beginning and the end are kept:
+// logBounds are the sizes of a stored log, in bytes. One of up to most is stored as it was written,
+// of a longer one the beginning and the end:
 //
 //	  from     begin                                 end
 //	┌──────┬───────────┬───────────────────────────┬──────────┐
@@ -36,12 +36,12 @@ const (
 
 // A Log is a file that processes append their output to, and that this process keeps short for as
 // long as it lives, and its keeper afterwards. The processes have the file itself and no pipe, so
-// they go on writing when this process has died. What is appended in the moment in which a log is
+// they go on writing when this process has died. A line appended in the moment in which a log is
 // shortened is lost.
 type Log struct {
 	name string   // as the system names it
 	out  *os.File // for the processes; appends
-	file *os.File // the same file, for what is moved in it
+	file *os.File // the same file, to move bytes in it
 	from int64    // its size before
 	logBounds
 
@@ -81,7 +81,8 @@ func openLog(name string, bounds logBounds) (*Log, error) {
 		return nil, errors.Join(err, l.out.Close())
 	}
 	info, err := l.file.Stat()
-	if there, failed := l.out.Stat(); err == nil && (failed != nil || !info.Mode().IsRegular() || !os.SameFile(info, there)) {
+	if there, failed := l.out.Stat(); err == nil &&
+		(failed != nil || !info.Mode().IsRegular() || !os.SameFile(info, there)) {
 		err = fmt.Errorf("%s is no file to write a log to", name)
 	}
 	if err != nil {
@@ -166,7 +167,7 @@ func (l *Log) shorten() bool {
 func (l *Log) cut(size int64) {
 	at := l.from + l.begin
 	left := l.left - at - l.mark - l.hole(at)
-	const rounds = 2 // what is appended meanwhile is moved too, unless it goes on and on
+	const rounds = 2 // bytes appended meanwhile are moved too, unless there is no end of them
 	for range rounds {
 		l.left = left + size - l.end
 		l.moved = fmt.Appendf(l.moved[:0], "\n... %d bytes left out ...\n", l.left)
@@ -206,7 +207,7 @@ func (l *Log) Written() (all, left int64) {
 	return max(0, l.size()-l.from) - l.mark + l.left, l.left
 }
 
-// tailBytes and lineBytes bound what is shown of a log.
+// tailBytes and lineBytes bound the displayed part of a log.
 const (
 	tailBytes = 64 << 10
 	lineBytes = 500

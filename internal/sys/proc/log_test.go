@@ -43,7 +43,7 @@ func appendTo(t *testing.T, l *Log, b []byte) {
 	}
 }
 
-// The beginning and the end of a long log are kept, as they were written, and what was there
+// The beginning and the end of a long log are stored, as they were written, and what was there
 // before; how much is left out stands between them.
 func TestALongLog(t *testing.T) {
 	const old, each = "older\n", 16 // lines in 1 KiB
@@ -73,7 +73,8 @@ func TestALongLog(t *testing.T) {
 	if !found || !bytes.Equal(begin, append([]byte(old), numbered(0, 8*each)...)) {
 		t.Fatalf("of %d bytes %d stand ahead of the line, which is there: %v", len(text), len(begin), found)
 	}
-	if n := (len(end) - len("the end\n")) / 64; n < 8*each || !bytes.Equal(end, append(numbered(lines-n, lines), "the end\n"...)) {
+	if n := (len(end) - len("the end\n")) / 64; n < 8*each ||
+		!bytes.Equal(end, append(numbered(lines-n, lines), "the end\n"...)) {
 		t.Errorf("the end is not that of what was written: %.70q, %d lines", end, n)
 	}
 	if int64(len(begin)-len(old)+len(end))+left != all {
@@ -90,7 +91,8 @@ func TestAFlood(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
 	over, open := pipe(t)
 	turn, _ := pipe(t)
-	const script = `echo first; head -c 150000000 /dev/zero | tr '\0' x; head -c 150000000 /dev/zero | tr '\0' y >&2; echo over >"$1"; read -r go <"$2"; echo; echo last words`
+	const script = `echo first; head -c 150000000 /dev/zero | tr '\0' x; head -c 150000000 /dev/zero | tr '\0' y >&2; ` +
+		`echo over >"$1"; read -r go <"$2"; echo; echo last words`
 	s, err := StartSession(SessionCommand{Args: []string{"sh", "-c", script, "sh", over, turn}, Log: name})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +108,7 @@ func TestAFlood(t *testing.T) {
 			t.Fatalf("the log is not shortened: %v, %v", info, err)
 		}
 	}
-	s.Output.Written() // which waits for what is under way
+	s.Output.Written() // which waits for writes in progress
 	if err := os.WriteFile(turn, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

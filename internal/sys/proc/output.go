@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Question is a short process, whose output is an answer.
+// A Question is a short process; its output is the answer.
 type Question struct {
 	Args  []string
 	Env   []string // NAME=VALUE, in addition to the environment of this process
@@ -76,7 +76,7 @@ type floodError int
 
 func (e floodError) Error() string { return fmt.Sprintf("it printed more than %d bytes", int(e)) }
 
-// A head keeps the beginning of what is written to it. With more than that it calls flood and
+// A head stores the beginning of the bytes written to it. With more than that it calls flood and
 // takes no more, which closes the pipe of the process too.
 //
 // Neither head nor tail embeds a buffer: os/exec fills a writer that has a ReadFrom through that,
@@ -96,7 +96,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return room, nil
 }
 
-// A tail keeps the end of what is written to it, and calls flood like a head.
+// A tail stores the end of the bytes written to it, and calls flood like a head.
 type tail struct {
 	text  []byte
 	size  int // of all that was written

@@ -33,7 +33,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// Of stderr the end is kept, and it has a limit of its own.
+// Of stderr the end is stored, with a limit of its own.
 func TestErrorsOfAProcessAreBounded(t *testing.T) {
 	args := func(script string) []string { return []string{"sh", "-c", "exec >&2; " + script} }
 	_, err := Ask(soon(t), Question{Args: args("head -c 32000000 /dev/zero; echo; echo why; exit 3"), Limit: 1})
@@ -65,21 +65,22 @@ func TestErrorsOfAProcessAreBounded(t *testing.T) {
 	}
 }
 
-// A line without end is seen in parts, so that who reads can count it.
+// A line without end is passed on in parts, so that the reader can count it.
 func TestALineWithoutEnd(t *testing.T) {
 	s, err := StartStream([]string{"sh", "-c", `head -c 100000000 /dev/zero; exec sleep 600`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if line, size, err := s.Line(); len(line) != streamBytes || size < longestLine || size > longestLine+streamBytes || err != nil {
+		if line, size, err := s.Line(); len(line) != streamBytes || size < longestLine || size > longestLine+streamBytes ||
+			err != nil {
 			t.Errorf("%d of %d bytes, %v", len(line), size, err)
 		}
 	}
 	_ = s.End() // it was killed
 }
 
-// A process beside this one that begins with a line without end is ended at once.
+// A background process that begins with a line without end is ended at once.
 func TestALineOfAnAsideIsBounded(t *testing.T) {
 	a, line, err := StartAside([]string{"sh", "-c", "echo ready; exec cat >/dev/null"}, nil, time.Hour)
 	if line != "ready" || err != nil {

@@ -86,7 +86,9 @@ func (p *Process) Wait() (Usage, error) {
 	state, seen := p.cmd.ProcessState, p.watch.stop()
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its children, or a process that ignored the SIGTERM
 	p.closeLogs()
-	u := Usage{CPU: state.UserTime() + state.SystemTime(), Wall: time.Since(p.began), Memory: seen.peak, Samples: seen.samples}
+	u := Usage{
+		CPU: state.UserTime() + state.SystemTime(), Wall: time.Since(p.began), Memory: seen.peak, Samples: seen.samples,
+	}
 	// The peak that Linux reports at the end includes that of the parent before
 	// exec, here this process.
 	if r, ok := state.SysUsage().(*syscall.Rusage); ok && runtime.GOOS != "linux" {

@@ -39,7 +39,8 @@ func TestAProcessWritesIntoFiles(t *testing.T) {
 	if got := LastLines(c.Stdout); !slices.Equal(got, []string{"set and told"}) {
 		t.Errorf("stdout %q", got)
 	}
-	if got, want := LastLines(c.Stderr), strings.Split("line 2|line 3|line 4|line 5|line 6", "|"); !slices.Equal(got, want) {
+	if got, want := LastLines(c.Stderr), strings.Split("line 2|line 3|line 4|line 5|line 6",
+		"|"); !slices.Equal(got, want) {
 		t.Errorf("stderr %q", got)
 	}
 	if got := LastLines(c.Stdout + ".none"); got != nil {

@@ -22,7 +22,7 @@ type SessionCommand struct {
 	Input  string // what it reads; short
 }
 
-// A Session is a process in a session of its own: what is typed on the terminal of this
+// A Session is a process in a session of its own: a signal from the terminal of this
 // process does not reach it.
 type Session struct {
 	Tree
@@ -36,7 +36,7 @@ type Session struct {
 const gated = `read -r go <&3 && exec 3<&- && exec "$@"`
 
 // StartSession starts a process, which waits until it is released. It is not bound to this
-// process afterwards: whoever starts it keeps its Tree, releases it, and ends it.
+// process afterwards: the caller stores its Tree, releases it, and ends it.
 //
 // It does not die with this process by itself, as PR_SET_PDEATHSIG would have it: that
 // signal would reach the first process only, and leave what that one started without a
@@ -172,8 +172,9 @@ func exitOf(state *os.ProcessState) Exit {
 // signalName is the name of a signal; the system's own words where it has none here.
 func signalName(s syscall.Signal) string {
 	names := map[syscall.Signal]string{
-		syscall.SIGTERM: "SIGTERM", syscall.SIGKILL: "SIGKILL", syscall.SIGINT: "SIGINT", syscall.SIGHUP: "SIGHUP", syscall.SIGSEGV: "SIGSEGV",
-		syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGILL: "SIGILL", syscall.SIGPIPE: "SIGPIPE",
+		syscall.SIGTERM: "SIGTERM", syscall.SIGKILL: "SIGKILL", syscall.SIGINT: "SIGINT", syscall.SIGHUP: "SIGHUP",
+		syscall.SIGSEGV: "SIGSEGV", syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE",
+		syscall.SIGILL: "SIGILL", syscall.SIGPIPE: "SIGPIPE",
 	}
 	if name, ok := names[s]; ok {
 		return name

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Stream is a process that prints lines for as long as somebody reads them.
+// A Stream is a process that prints lines for as long as they are read.
 //
 // Its input is a pipe that nothing but Send writes to. It stays open until End, or until this
 // process dies in whatever way: a program that ends when its input does is never left behind.
@@ -54,7 +54,7 @@ func StartStream(args []string) (*Stream, error) {
 	return s, nil
 }
 
-// streamBytes is what is kept of a line of a Stream, longestLine how much is read for it.
+// streamBytes is the stored length of a line of a Stream, longestLine the length that is read for it.
 const (
 	streamBytes = 64 << 10
 	longestLine = 16 << 20
@@ -99,7 +99,7 @@ func (s *Stream) Send(line string) error {
 const streamGrace = 500 * time.Millisecond
 
 // End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for
-// the process. One whose output has ended is about to end by itself: it gets no SIGTERM. The
+// the process. One with its output closed is about to end by itself: it gets no SIGTERM. The
 // error is how it ended, with the last line of what it wrote to stderr. A process that a driver
 // holds does not end by a SIGKILL either: after another 0.5 s it is left.
 func (s *Stream) End() error {

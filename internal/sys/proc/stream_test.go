@@ -8,9 +8,13 @@ import (
 	"testing"
 )
 
-// A process that answers lines, with one beyond what is kept, and says why it ends.
+// A process that prints lines, one beyond the limit, and says why it ends.
 func TestAStreamIsTalkedWith(t *testing.T) {
-	s, err := StartStream([]string{"sh", "-c", `head -c 200000 /dev/zero | tr '\0' x; echo; while read -r line; do echo "got $line"; done; printf last; echo why >&2; exit 3`})
+	s, err := StartStream([]string{
+		"sh", "-c",
+		`head -c 200000 /dev/zero | tr '\0' x; echo; while read -r line; do echo "got $line"; done; printf last; ` +
+			`echo why >&2; exit 3`,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (t Tree) Members() ([]Member, error) {
 	for _, p := range all {
 		member[p.pid] = p.pid != os.Getpid() && (known && p.session == t.PID || t.isFirst(p) || t.shows(p.pid))
 	}
-	for grown := true; grown; { // children of members, whose own children may stand before them
+	for grown := true; grown; { // children of members; their own children may stand before them
 		grown = false
 		for _, p := range all {
 			if !member[p.pid] && member[p.parent] && p.pid != os.Getpid() {

@@ -133,7 +133,7 @@ func TestMembersOfATree(t *testing.T) {
 	check(unmarked, nil)
 
 	killAll(t, s.Tree)
-	if _, err := io.ReadAll(r); err != nil { // nobody holds it open
+	if _, err := io.ReadAll(r); err != nil { // no process holds it open
 		t.Error(err)
 	}
 }
@@ -194,7 +194,9 @@ func TestInputAndLogOfASession(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	out, err := Ask(t.Context(), Question{Args: []string{"sh", "-c", `cat; echo "$A" >&2; exit 4`}, Env: []string{"A=why"}, Input: "read"})
+	out, err := Ask(t.Context(), Question{
+		Args: []string{"sh", "-c", `cat; echo "$A" >&2; exit 4`}, Env: []string{"A=why"}, Input: "read",
+	})
 	if out != "read" || err == nil || !strings.HasSuffix(err.Error(), ": why") || exitCode(err) != 4 {
 		t.Errorf("%q, %v, %d", out, err, exitCode(err))
 	}

@@ -59,7 +59,7 @@ func (a *fileAlarm) attempt(fd uintptr) bool {
 
 func (a *fileAlarm) ring() {
 	a.rung.Store(true)
-	_ = a.raw.Control(a.now) // closed, nobody waits
+	_ = a.raw.Control(a.now) // closed, there is no waiter
 }
 
 var atOnce = unix.ItimerSpec{Value: unix.Timespec{Nsec: 1}}

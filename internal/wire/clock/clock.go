@@ -43,7 +43,7 @@ const (
 	interval = time.Second // between two measurements
 )
 
-// New returns a Clock whose epoch is now.
+// New returns a Clock that starts now.
 func New() *Clock {
 	c := &Clock{epoch: time.Now()}
 	offset, _ := c.measure()

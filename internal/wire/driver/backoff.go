@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// In a closed loop a request goes as soon as another one is done, and one that nobody
-// accepts is done at once: a server that is dead for a second would cost the loop
+// In a closed loop a request is sent as soon as another one is done, and one that is
+// refused is done at once: a server that is down for a second would cost the loop
 // thousands of requests. So after a refusal the loop pauses, then sends a single
 // request, and goes on when that is not refused within a moment:
 //
@@ -19,11 +19,11 @@ const (
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 5 * time.Second
 	refusedWithin  = 100 * time.Millisecond
-	// givesUp is how long the server must be dead until the loop no longer waits.
+	// givesUp is how long the server must be down until the loop no longer waits.
 	givesUp = time.Minute
 )
 
-// A backoff holds a closed loop back while nobody accepts its requests. The zero value
+// A backoff holds a closed loop back while its requests are refused. The zero value
 // does not.
 type backoff struct {
 	on bool // of a closed loop that is to wait
@@ -38,7 +38,7 @@ type backoff struct {
 	free  trace.Instant // the end of the last hold
 }
 
-// refused reports whether nobody accepted the request: it was not sent.
+// refused reports whether no server accepted the request: it was not sent.
 func refused(r *trace.Record) bool {
 	switch r.Class {
 	case trace.Refused, trace.Unreachable, trace.Reset, trace.Timeout:

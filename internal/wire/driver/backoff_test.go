@@ -93,26 +93,31 @@ func TestWhoDoesNotBackOff(t *testing.T) {
 
 func TestAStopEndsABackoff(t *testing.T) {
 	p := Plan{Requests: requests(200), Schedule: arrival.Burst(), Concurrency: 1, BackOff: true}
-	drive(t, func() *fake { return newFake(always(0)) }, p, func(t *testing.T, d *Driver) (context.Context, chan struct{}) {
-		d.Sender = mortal{fake: d.Sender.(*fake), to: time.Hour}
-		stop := make(chan struct{})
-		go func() { time.Sleep(2 * time.Second); close(stop) }()
-		return t.Context(), stop
-	}, func(t *testing.T, _ *fake, o Outcome) {
-		if !o.Stopped || o.End != trace.Instant(2*time.Second) || len(o.Records) != 5 {
-			t.Errorf("%d records, end %v, stopped %v", len(o.Records), o.End, o.Stopped)
-		}
-	})
+	drive(t, func() *fake { return newFake(always(0)) }, p,
+		func(t *testing.T, d *Driver) (context.Context, chan struct{}) {
+			d.Sender = mortal{fake: d.Sender.(*fake), to: time.Hour}
+			stop := make(chan struct{})
+			go func() { time.Sleep(2 * time.Second); close(stop) }()
+			return t.Context(), stop
+		}, func(t *testing.T, _ *fake, o Outcome) {
+			if !o.Stopped || o.End != trace.Instant(2*time.Second) || len(o.Records) != 5 {
+				t.Errorf("%d records, end %v, stopped %v", len(o.Records), o.End, o.Stopped)
+			}
+		})
 }
 
 func TestABackoffThatIsNotNeededChangesNothing(t *testing.T) {
 	for _, backOff := range []bool{false, true} {
-		p := Plan{Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(5)), Concurrency: 2, BackOff: backOff}
-		drive(t, func() *fake { return newFake(always(100 * time.Millisecond)) }, p, nil, func(t *testing.T, _ *fake, o Outcome) {
-			want := [][5]int{{0, 0, 0, 0, 100}, {200, 0, 200, 200, 300}, {400, 100, 400, 400, 500}, {600, 300, 600, 600, 700}}
-			if diff := cmp.Diff(want, times(o.Records)); diff != "" {
-				t.Errorf("back off %v: %s", backOff, diff)
-			}
-		})
+		p := Plan{
+			Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(5)), Concurrency: 2,
+			BackOff: backOff,
+		}
+		drive(t, func() *fake { return newFake(always(100 * time.Millisecond)) }, p, nil,
+			func(t *testing.T, _ *fake, o Outcome) {
+				want := [][5]int{{0, 0, 0, 0, 100}, {200, 0, 200, 200, 300}, {400, 100, 400, 400, 500}, {600, 300, 600, 600, 700}}
+				if diff := cmp.Diff(want, times(o.Records)); diff != "" {
+					t.Errorf("back off %v: %s", backOff, diff)
+				}
+			})
 	}
 }

@@ -54,7 +54,8 @@ func once(ctx context.Context, s Sender, req workload.Request) error {
 	}
 	rec := trace.NewRecord(0)
 	s.Send(ctx, &req, body, rec)
-	timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) && (rec.Class == trace.Timeout || rec.Class == trace.Cancelled)
+	timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) &&
+		(rec.Class == trace.Timeout || rec.Class == trace.Cancelled)
 	if rec.OK() || (timedOut || rec.Class == trace.Truncated) && len(rec.Chunks) > 0 {
 		return nil
 	}

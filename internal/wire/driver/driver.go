@@ -104,7 +104,10 @@ type Outcome struct {
 
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()), turns: newTurns(p.Requests, p.Hold), jobs: make(chan func())}
+	r := &run{
+		Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()),
+		turns: newTurns(p.Requests, p.Hold), jobs: make(chan func()),
+	}
 	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
 		r.Progress = new(Progress)
@@ -271,8 +274,8 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 	return bodies, done
 }
 
-// behind is how late a request is whose dispatch lets those before it leave first. Of thousands that are due
-// together, few are then on their way at once, and what each needs for that serves the next.
+// behind is the lateness from which dispatch lets the requests before it leave first. Of thousands with one due
+// time, only a few are then being sent at once, and each reuses the buffers of the one before.
 const behind = trace.Instant(time.Millisecond)
 
 // dispatch releases requests until there are no more, the schedule ends, or the run

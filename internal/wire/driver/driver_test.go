@@ -108,7 +108,10 @@ func times(records []*trace.Record) [][5]int {
 }
 
 // drive runs the plan in virtual time, some time after the fake's clock began.
-func drive(t *testing.T, f func() *fake, p Plan, with func(t *testing.T, d *Driver) (context.Context, chan struct{}), check func(t *testing.T, f *fake, o Outcome)) {
+func drive(
+	t *testing.T, f func() *fake, p Plan, with func(t *testing.T, d *Driver) (context.Context, chan struct{}),
+	check func(t *testing.T, f *fake, o Outcome),
+) {
 	synctest.Test(t, func(t *testing.T) {
 		server := f()
 		time.Sleep(7 * time.Second) // records count from the start of the run all the same
@@ -143,7 +146,9 @@ func TestClosedLoopIsAGateWithEverythingDueAtZero(t *testing.T) {
 	}
 	p := Plan{Requests: requests(5), Schedule: arrival.Burst(), Concurrency: 2}
 	drive(t, uneven, p, nil, func(t *testing.T, f *fake, o Outcome) {
-		want := [][5]int{{0, 0, 0, 0, 300}, {0, 0, 0, 0, 100}, {0, 100, 100, 100, 150}, {0, 150, 150, 150, 160}, {0, 160, 160, 160, 170}}
+		want := [][5]int{
+			{0, 0, 0, 0, 300}, {0, 0, 0, 0, 100}, {0, 100, 100, 100, 150}, {0, 150, 150, 150, 160}, {0, 160, 160, 160, 170},
+		}
 		if diff := cmp.Diff(want, times(o.Records)); diff != "" {
 			t.Error(diff)
 		}
@@ -155,12 +160,13 @@ func TestClosedLoopIsAGateWithEverythingDueAtZero(t *testing.T) {
 
 func TestGateWithASchedule(t *testing.T) {
 	p := Plan{Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)), Concurrency: 1}
-	drive(t, func() *fake { return newFake(always(150 * time.Millisecond)) }, p, nil, func(t *testing.T, _ *fake, o Outcome) {
-		want := [][5]int{{0, 0, 0, 0, 150}, {100, 150, 150, 150, 300}, {200, 300, 300, 300, 450}, {300, 450, 450, 450, 600}}
-		if diff := cmp.Diff(want, times(o.Records)); diff != "" {
-			t.Error(diff)
-		}
-	})
+	drive(t, func() *fake { return newFake(always(150 * time.Millisecond)) }, p, nil,
+		func(t *testing.T, _ *fake, o Outcome) {
+			want := [][5]int{{0, 0, 0, 0, 150}, {100, 150, 150, 150, 300}, {200, 300, 300, 300, 450}, {300, 450, 450, 450, 600}}
+			if diff := cmp.Diff(want, times(o.Records)); diff != "" {
+				t.Error(diff)
+			}
+		})
 }
 
 func TestScheduleShorterThanTheWorkload(t *testing.T) {
@@ -205,10 +211,14 @@ func TestTheTimeOfAPlanEndsArrivals(t *testing.T) {
 		records int
 		end     trace.Instant
 	}{
-		"a schedule":                 {Plan{Requests: requests(9), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}, 5, 900 * ms},
-		"a closed loop":              {Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 2}, 2, 500 * ms},
-		"a conversation":             {Plan{Requests: talk, Schedule: arrival.Burst()}, 1, 500 * ms},
-		"one that holds its place":   {Plan{Requests: talk, Schedule: arrival.Burst(), Concurrency: 1, Hold: true}, 1, 500 * ms},
+		"a schedule": {
+			Plan{Requests: requests(9), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}, 5, 900 * ms,
+		},
+		"a closed loop":  {Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 2}, 2, 500 * ms},
+		"a conversation": {Plan{Requests: talk, Schedule: arrival.Burst()}, 1, 500 * ms},
+		"one that holds its place": {
+			Plan{Requests: talk, Schedule: arrival.Burst(), Concurrency: 1, Hold: true}, 1, 500 * ms,
+		},
 		"all is sent before the end": {Plan{Requests: requests(2), Schedule: arrival.Burst()}, 2, 500 * ms},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -216,7 +226,8 @@ func TestTheTimeOfAPlanEndsArrivals(t *testing.T) {
 			tt.plan.Until = 500 * time.Millisecond
 			out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), nil, tt.plan)
 			if len(out.Records) != tt.records || out.End != tt.end || out.Stopped {
-				t.Errorf("%s: %d records, end %v, stopped %v; want %d, %v", name, len(out.Records), out.End, out.Stopped, tt.records, tt.end)
+				t.Errorf("%s: %d records, end %v, stopped %v; want %d, %v", name, len(out.Records), out.End, out.Stopped,
+					tt.records, tt.end)
 			}
 		})
 	}
@@ -226,7 +237,8 @@ func TestAStopBeforeTheTimeOfAPlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, stop := newFake(always(time.Second)), make(chan struct{})
 		time.AfterFunc(1500*time.Millisecond, func() { close(stop) })
-		out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), stop, Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 1, Until: time.Hour})
+		out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), stop,
+			Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 1, Until: time.Hour})
 		if len(out.Records) != 2 || out.End != trace.Instant(2*time.Second) || !out.Stopped {
 			t.Errorf("%d records, end %v, stopped %v", len(out.Records), out.End, out.Stopped)
 		}
@@ -293,11 +305,12 @@ func TestARequestThatCannotBeEncodedIsARecord(t *testing.T) {
 		f.encode = func(*workload.Request) error { return errors.New("no such field") }
 		return f
 	}
-	drive(t, server, Plan{Requests: requests(1), Schedule: arrival.Burst(), Concurrency: 1}, nil, func(t *testing.T, f *fake, o Outcome) {
-		if len(o.Records) != 1 || o.Records[0].Class != trace.Other || o.Records[0].Error != "no such field" || f.most != 0 {
-			t.Errorf("%+v", o.Records)
-		}
-	})
+	drive(t, server, Plan{Requests: requests(1), Schedule: arrival.Burst(), Concurrency: 1}, nil,
+		func(t *testing.T, f *fake, o Outcome) {
+			if len(o.Records) != 1 || o.Records[0].Class != trace.Other || o.Records[0].Error != "no such field" || f.most != 0 {
+				t.Errorf("%+v", o.Records)
+			}
+		})
 }
 
 func TestProbesRunBesideTheLoad(t *testing.T) {
@@ -335,7 +348,10 @@ func TestReady(t *testing.T) {
 	}{
 		{name: "at once", limit: time.Minute},
 		{name: "sixth attempt", limit: time.Minute, readyAt: 7900 * time.Millisecond, at: 12500 * time.Millisecond},
-		{name: "never", limit: 12 * time.Second, readyAt: time.Hour, want: "not ready after 12s: connection refused", at: 12 * time.Second},
+		{
+			name: "never", limit: 12 * time.Second, readyAt: time.Hour, want: "not ready after 12s: connection refused",
+			at: 12 * time.Second,
+		},
 		{name: "a single attempt", readyAt: time.Hour, want: "connection refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -348,7 +364,8 @@ func TestReady(t *testing.T) {
 					return ""
 				}
 				told := 0
-				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit, func(error) bool { told++; return true })
+				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit,
+					func(error) bool { told++; return true })
 				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
 					t.Errorf("error %v, want %q", err, tt.want)
 				}
@@ -430,7 +447,8 @@ func TestReadyTakesAnAnswerUnderWayAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(always(time.Hour))
 		f.streams = true
-		if err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) bool { return true }); err != nil || time.Since(f.epoch) != 3*time.Second {
+		if err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) bool { return true }); err != nil ||
+			time.Since(f.epoch) != 3*time.Second {
 			t.Errorf("error %v after %v", err, time.Since(f.epoch))
 		}
 	})

@@ -55,7 +55,8 @@ func TestPlacesAreRaised(t *testing.T) {
 					places.Raise(100) // no more than the most
 				}()
 				out := Driver{Sender: s, Now: s.now}.Run(t.Context(), nil, Plan{
-					Requests: make([]workload.Request, 8), Schedule: slices.Values(make([]time.Duration, 8)), Concurrency: tt.have, Places: places,
+					Requests: make([]workload.Request, 8), Schedule: slices.Values(make([]time.Duration, 8)), Concurrency: tt.have,
+					Places: places,
 				})
 				if got := time.Duration(out.End); got != tt.end || s.most.Load() != tt.mostAtOnce {
 					t.Errorf("ended after %v with %d at once; want %v, %d", got, s.most.Load(), tt.end, tt.mostAtOnce)

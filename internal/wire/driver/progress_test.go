@@ -40,13 +40,17 @@ func TestSnapshotsOfARun(t *testing.T) {
 		}
 		return f
 	}
-	p := Plan{Requests: requests(3), Schedule: arrival.New(arrival.Regular(), arrival.Constant(2)), Probe: &Probe{Request: workload.Request{Text: "p"}, Rate: 0.1}}
+	p := Plan{
+		Requests: requests(3), Schedule: arrival.New(arrival.Regular(), arrival.Constant(2)),
+		Probe: &Probe{Request: workload.Request{Text: "p"}, Rate: 0.1},
+	}
 	var tokens atomic.Int64
 	tokens.Store(1000) // of the warm-up
 	progress := new(Progress)
 	during := make(chan trace.Snapshot, 2)
 	drive(t, second, p, func(t *testing.T, d *Driver) (context.Context, chan struct{}) {
-		d.Sender, d.Tokens, d.Progress = counting{d.Sender.(*fake), &tokens}, func() int { return int(tokens.Load()) }, progress
+		d.Sender, d.Tokens, d.Progress = counting{d.Sender.(*fake), &tokens},
+			func() int { return int(tokens.Load()) }, progress
 		if s := progress.Snapshot(); s != (trace.Snapshot{At: trace.Never}) {
 			t.Errorf("before the run: %+v", s)
 		}
@@ -55,11 +59,14 @@ func TestSnapshotsOfARun(t *testing.T) {
 		}
 		return t.Context(), nil
 	}, func(t *testing.T, _ *fake, o Outcome) {
-		want := []trace.Snapshot{{At: 1200 * ms, Released: 3, Done: 1, Tokens: 18}, {At: 1700 * ms, Released: 3, Done: 2, Failed: 1, Tokens: 24}}
+		want := []trace.Snapshot{
+			{At: 1200 * ms, Released: 3, Done: 1, Tokens: 18}, {At: 1700 * ms, Released: 3, Done: 2, Failed: 1, Tokens: 24},
+		}
 		if diff := cmp.Diff(want, []trace.Snapshot{<-during, <-during}); diff != "" {
 			t.Error(diff)
 		}
-		if s := progress.Snapshot(); s != (trace.Snapshot{At: o.End, Released: 3, Done: 3, Failed: 1, Tokens: 30}) || s.InFlight() != 0 {
+		if s := progress.Snapshot(); s != (trace.Snapshot{At: o.End, Released: 3, Done: 3, Failed: 1, Tokens: 30}) ||
+			s.InFlight() != 0 {
 			t.Errorf("after the run: %+v", s)
 		}
 	})

@@ -56,7 +56,10 @@ func talk(name string, first, turns int, think time.Duration) []workload.Request
 	return out
 }
 
-func converse(t *testing.T, p Plan, f func() *fake, with func(t *testing.T, d *Driver) (context.Context, chan struct{}), check func(t *testing.T, f *fake, o Outcome)) {
+func converse(
+	t *testing.T, p Plan, f func() *fake, with func(t *testing.T, d *Driver) (context.Context, chan struct{}),
+	check func(t *testing.T, f *fake, o Outcome),
+) {
 	drive(t, f, p, func(t *testing.T, d *Driver) (context.Context, chan struct{}) {
 		d.Sender = talker{d.Sender.(*fake)}
 		if with != nil {
@@ -69,7 +72,10 @@ func converse(t *testing.T, p Plan, f func() *fake, with func(t *testing.T, d *D
 func second() *fake { return newFake(always(time.Second)) }
 
 func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
-	p := Plan{Requests: slices.Concat(talk("a", 0, 3, 2*time.Second), talk("b", 3, 2, 500*time.Millisecond)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
+	p := Plan{
+		Requests: slices.Concat(talk("a", 0, 3, 2*time.Second), talk("b", 3, 2, 500*time.Millisecond)),
+		Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)),
+	}
 	converse(t, p, second, nil, func(t *testing.T, _ *fake, o Outcome) {
 		want := [][5]int{ // due, free, released, sent, done
 			{0, -1, 0, 0, 1000},
@@ -100,7 +106,8 @@ func TestATurnRemembersWhatWasSaid(t *testing.T) {
 			}
 		}
 		converse(t, p, second, nil, func(t *testing.T, f *fake, _ Outcome) {
-			want := `[{"role":"user","content":"a0"},{"role":"assistant","content":"re:a0"},{"role":"user","content":"a1"},{"role":"assistant","content":"re:a1"},{"role":"user","content":"a2"}]a2`
+			want := `[{"role":"user","content":"a0"},{"role":"assistant","content":"re:a0"},{"role":"user","content":"a1"},` +
+				`{"role":"assistant","content":"re:a1"},{"role":"user","content":"a2"}]a2`
 			if got := f.seen[2]; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
@@ -122,14 +129,15 @@ func TestTextRemembersText(t *testing.T) {
 	requests := talk("a", 0, 2, 0)
 	requests[0].Messages, requests[0].Text = nil, "Once "
 	requests[1].Messages, requests[1].Text = nil, " and then"
-	converse(t, Plan{Requests: requests, Schedule: arrival.Burst(), KeepText: true}, second, nil, func(t *testing.T, f *fake, o Outcome) {
-		if got, want := f.seen[1], "Once re:a0 and thena1"; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if got := o.Records[0].Text; got != "re:a0" {
-			t.Errorf("the answer that was to be kept is %q", got)
-		}
-	})
+	converse(t, Plan{Requests: requests, Schedule: arrival.Burst(), KeepText: true}, second, nil,
+		func(t *testing.T, f *fake, o Outcome) {
+			if got, want := f.seen[1], "Once re:a0 and thena1"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if got := o.Records[0].Text; got != "re:a0" {
+				t.Errorf("the answer that was to be kept is %q", got)
+			}
+		})
 }
 
 func TestAConversationGoesOnAfterATurnThatFailed(t *testing.T) {
@@ -143,11 +151,12 @@ func TestAConversationGoesOnAfterATurnThatFailed(t *testing.T) {
 		}
 		return f
 	}
-	converse(t, Plan{Requests: talk("a", 0, 2, 0), Schedule: arrival.Burst()}, failing, nil, func(t *testing.T, f *fake, _ Outcome) {
-		if len(f.seen) != 2 || !strings.Contains(f.seen[1], `{"role":"assistant","content":""}`) {
-			t.Errorf("saw %q", f.seen)
-		}
-	})
+	converse(t, Plan{Requests: talk("a", 0, 2, 0), Schedule: arrival.Burst()}, failing, nil,
+		func(t *testing.T, f *fake, _ Outcome) {
+			if len(f.seen) != 2 || !strings.Contains(f.seen[1], `{"role":"assistant","content":""}`) {
+				t.Errorf("saw %q", f.seen)
+			}
+		})
 }
 
 // With one place in the gate, a turn that takes its own place lets the other

@@ -169,7 +169,7 @@ func (b *bodyWriter) name(name string) *bodyWriter {
 	return b
 }
 
-// field writes a member whose value is encoded as JSON.
+// field writes a member with its value encoded as JSON.
 func (b *bodyWriter) field(name string, value []byte) {
 	if !b.form {
 		b.name(name).raw(value)

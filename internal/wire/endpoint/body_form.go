@@ -42,7 +42,7 @@ func transcriptionFields(o *Options) map[string]any {
 }
 
 // soundPrompt writes the sound as a file of a form. The text of the request is not
-// sent: it is about the sound, as in a chat, and not the beginning of what is said.
+// sent: it is about the audio, as in a chat, and not the beginning of the transcript.
 func soundPrompt(b *bodyWriter, _ *Options, req *workload.Request, _ func(string) bool) error {
 	sound := req.Media[0]
 	b.rawString("--" + formBoundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"audio." +

@@ -4,7 +4,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// inputPrompt writes what is to be embedded: one text, several, token ids, or a
+// inputPrompt writes the input of an embedding: one text, several, token ids, or a
 // chat.
 func inputPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(string) bool) error {
 	switch {

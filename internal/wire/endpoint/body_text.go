@@ -20,7 +20,7 @@ func textPrompt(name string) func(*bodyWriter, *Options, *workload.Request, func
 	}
 }
 
-// generatePrompt writes SGLang's: text or input_ids, and pictures beside it.
+// generatePrompt writes SGLang's: text or input_ids, and images.
 func generatePrompt(b *bodyWriter, _ *Options, req *workload.Request, free func(string) bool) error {
 	switch {
 	case !free("text") || !free("input_ids"):

@@ -18,9 +18,9 @@ import (
 // otherwise. Only embeddings of many texts are larger.
 const MaxBody = 64 << 20
 
-// What an answer may hold in memory by itself, in bytes. It is several times as much as
-// answers need. What takes more shares a budget with all other answers of the client, so
-// that a server cannot make the client hold what nobody asked for.
+// The memory that an answer may hold by itself, in bytes: several times as much as answers
+// need. Larger answers share a budget with all other answers of the client, so that a server
+// cannot fill the client's memory with bytes that were not asked for.
 const (
 	allowance    = 64 << 10
 	perToken     = 512
@@ -32,7 +32,8 @@ const (
 )
 
 // errUnasked is an answer for which the budget was not enough.
-var errUnasked = fmt.Errorf("%w: it is larger than what was asked for, and the memory for such answers is used up", errMalformed)
+var errUnasked = fmt.Errorf("%w: it is larger than what was asked for, and the memory for such answers is used up",
+	errMalformed)
 
 // ErrLarge is an answer in one piece beyond its limit.
 var ErrLarge = errors.New("larger than the client accepts")

@@ -74,7 +74,8 @@ func TestNothingNestedIsRead(t *testing.T) {
 	if rec.Class != trace.Truncated {
 		t.Errorf("%s %s", rec.Class, rec.Error)
 	}
-	if _, err := (Server{Transport: canned(deep)}).Models(t.Context()); err == nil || !strings.Contains(err.Error(), "brackets are open") {
+	if _, err := (Server{Transport: canned(deep)}).Models(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "brackets are open") {
 		t.Errorf("models: %v", err)
 	}
 }
@@ -93,7 +94,7 @@ func TestOfAnErrorNoMoreIsReadThanIsKept(t *testing.T) {
 	}
 }
 
-// Of what nobody asked for, all streams together hold no more than the budget.
+// All streams hold no more unrequested bytes than the budget.
 func TestTheBudget(t *testing.T) {
 	taken := 0
 	flood := server{http.StatusOK, strings.Repeat(text("a"), 1000), 1 << 20, &taken}
@@ -113,10 +114,11 @@ func TestTheBudget(t *testing.T) {
 	}
 }
 
-// What is held for an answer under way is given back.
+// The memory held for an answer in progress is released.
 func TestTheBudgetIsGivenBack(t *testing.T) {
 	taken := 0
-	c := client(t, server{http.StatusOK, `{"a":"` + strings.Repeat("x", 1<<18), 20, &taken}, Options{Protocol: Completions, MaxBody: 4 << 20})
+	c := client(t, server{http.StatusOK, `{"a":"` + strings.Repeat("x", 1<<18), 20, &taken},
+		Options{Protocol: Completions, MaxBody: 4 << 20})
 	for range 20 {
 		if rec := ask(t, c); !strings.Contains(rec.Error, ErrLarge.Error()) {
 			t.Fatalf("%s %s", rec.Class, rec.Error)
@@ -130,7 +132,8 @@ func TestTheBudgetIsGivenBack(t *testing.T) {
 func TestLargeEventsByRequest(t *testing.T) {
 	event := "data: {\"id\":\"" + strings.Repeat("x", 9<<20) + "\",\"choices\":[{\"text\":\"a\"}]}\n\n" + end
 	for limit, want := range map[int]trace.Class{0: trace.Malformed, 16 << 20: ""} {
-		rec := ask(t, client(t, server{http.StatusOK, event, 1, new(int)}, Options{Protocol: Completions, Stream: true, MaxEvent: limit}))
+		rec := ask(t, client(t, server{http.StatusOK, event, 1, new(int)},
+			Options{Protocol: Completions, Stream: true, MaxEvent: limit}))
 		if rec.Class != want {
 			t.Errorf("limit %d: %s %.200s", limit, rec.Class, rec.Error)
 		}
@@ -156,7 +159,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// An answer in one piece has 64 MiB, one about the server itself 32 MiB, and all that nobody asked
+// An answer in one piece has 64 MiB, one about the server itself 32 MiB, and all that was not asked
 // for 96 MiB.
 func TestAnswersInOnePieceAreBounded(t *testing.T) {
 	piece, taken := strings.Repeat("x", 1<<20), 0
@@ -185,7 +188,8 @@ func (silent) Do(ctx context.Context, _ *transport.Request, _ transport.Receiver
 func TestAQuestionToAServerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		if _, err := (Server{Transport: silent{}}).Models(t.Context()); !errors.Is(err, transport.ErrTimeout) || time.Since(began) != 30*time.Second {
+		if _, err := (Server{Transport: silent{}}).Models(t.Context()); !errors.Is(err, transport.ErrTimeout) ||
+			time.Since(began) != 30*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})

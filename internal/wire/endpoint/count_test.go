@@ -45,8 +45,10 @@ func TestCountsThatCannotBe(t *testing.T) {
 		tt.opts.Protocol, tt.opts.Stream = Completions, true
 		usage := fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":%s}}\n\n", tt.count)
 		rec := ask(t, client(t, server{http.StatusOK, text("a") + text("b") + usage + end, 1, new(int)}, tt.opts))
-		if rec.Usage.Completion != tt.kept || rec.OutputTokens != tt.want || rec.Refused() != (tt.kept != 0 && tt.kept != tt.want) {
-			t.Errorf("%s: kept %d, %d tokens from %s, refused %v", tt.count, rec.Usage.Completion, rec.OutputTokens, rec.CountedFrom, rec.Refused())
+		if rec.Usage.Completion != tt.kept || rec.OutputTokens != tt.want ||
+			rec.Refused() != (tt.kept != 0 && tt.kept != tt.want) {
+			t.Errorf("%s: kept %d, %d tokens from %s, refused %v", tt.count, rec.Usage.Completion, rec.OutputTokens,
+				rec.CountedFrom, rec.Refused())
 		}
 		told, err := json.Marshal(rec)
 		if err != nil || strings.Contains(string(told), `"usage_refused":true`) != rec.Refused() {
@@ -55,10 +57,12 @@ func TestCountsThatCannotBe(t *testing.T) {
 	}
 }
 
-// Nor can a number of SGLang's break what is kept, of which JSON must be made.
+// Nor can a number from SGLang make a record that has no JSON form.
 func TestNumbersOfSGLangThatCannotBe(t *testing.T) {
 	for _, number := range []string{"1e999", "-1e999", "-1", "9999999999999999999"} {
-		body := strings.ReplaceAll(`{"text":"a b","meta_info":{"finish_reason":{"type":"length"},"completion_tokens":N,"prompt_tokens":N,"cached_tokens":N,"spec_accept_length":N,"cached_tokens_details":{"device":N,"host":N,"storage":N}}}`, "N", number)
+		body := strings.ReplaceAll(`{"text":"a b","meta_info":{"finish_reason":{"type":"length"},"completion_tokens":N,`+
+			`"prompt_tokens":N,"cached_tokens":N,"spec_accept_length":N,"cached_tokens_details":{"device":N,"host":N,`+
+			`"storage":N}}}`, "N", number)
 		for _, stream := range []bool{false, true} {
 			answer := body
 			if stream {
@@ -67,7 +71,8 @@ func TestNumbersOfSGLangThatCannotBe(t *testing.T) {
 			c := client(t, server{http.StatusOK, answer, 1, new(int)}, Options{Protocol: Generate, Stream: stream})
 			rec := trace.NewRecord(0)
 			c.Send(t.Context(), &workload.Request{OutputTokens: 2}, nil, rec)
-			if _, err := json.Marshal(rec); err != nil || !rec.OK() || !rec.Refused() || rec.Credible().Prompt != 0 || rec.Credible().Cached != 0 {
+			if _, err := json.Marshal(rec); err != nil || !rec.OK() || !rec.Refused() || rec.Credible().Prompt != 0 ||
+				rec.Credible().Cached != 0 {
 				t.Errorf("%s, stream %v: %s %s %v, %+v", number, stream, rec.Class, rec.Error, err, rec.Usage)
 			}
 		}

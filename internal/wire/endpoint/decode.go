@@ -37,7 +37,7 @@ type delta struct {
 	raw    []byte
 	tokens int               // that it carries, where the protocol says so without usage
 	accept float64           // tokens a step of speculative decoding
-	tiers  *trace.CacheTiers // from where cached tokens came, if that is told beside usage
+	tiers  *trace.CacheTiers // where cached tokens came from, if that is reported next to usage
 	server *trace.ServerTimes
 }
 
@@ -171,7 +171,10 @@ func (d *delta) call(function gjson.Result) bool {
 // it does not tell.
 type counts struct{ prompt, completion, cached, reasoning string }
 
-var openAICounts = &counts{"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens_details.reasoning_tokens"}
+var openAICounts = &counts{
+	"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens",
+	"completion_tokens_details.reasoning_tokens",
+}
 
 // of reads them.
 func (c *counts) of(u gjson.Result) trace.Usage {
@@ -182,9 +185,13 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		return whole(u.Get(name))
 	}
 	told := c.cached != "" && u.Get(c.cached).Exists()
-	usage := trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
-	if total := u.Get("total_tokens"); usage.Reasoning > 0 && whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
-		usage.Reasoning = 0 // there are servers that count it beside the completion
+	usage := trace.Usage{
+		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning),
+		At: trace.Never,
+	}
+	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
+		whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
+		usage.Reasoning = 0 // some servers do not count it in the completion
 	}
 	return usage
 }
@@ -238,12 +245,13 @@ var (
 )
 
 // strayError are the words of an error in an event that belongs to no answer: it says that it is one,
-// or has a code beside words.
+// or has a code and words.
 func strayError(root gjson.Result) string {
 	words := firstOf(root, errorNames...)
 	code := whole(firstOf(root, "code", "status_code", "status"))
 	kind := strings.ToLower(root.Get("type").Str + root.Get("status").Str)
-	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") || root.Get("success").Type == gjson.False
+	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") ||
+		root.Get("success").Type == gjson.False
 	if !truthy(words) && failed {
 		words = firstOf(root, append(wordNames, "type", "status")...)
 	}

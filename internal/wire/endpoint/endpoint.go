@@ -56,8 +56,8 @@ type Options struct {
 	PartsAlways bool
 	// MediaFirst puts media ahead of the text in a message.
 	MediaFirst bool
-	// AsMessages writes what is to be embedded or pooled as a chat, even when it is
-	// text alone.
+	// AsMessages writes the input of an embedding or pooling request as a chat, even when it
+	// is text alone.
 	AsMessages bool
 	// Extra is merged over the body.
 	Extra map[string]json.RawMessage
@@ -72,8 +72,8 @@ type Options struct {
 
 	KeepText bool // keep the answers' text in the records
 	Recount  Recount
-	// Count gives the number of tokens in an answer whose server reports no
-	// usage: of its text, reasoning and tool calls. nil when there is no
+	// Count gives the number of tokens in an answer without usage from its
+	// server: of its text, reasoning and tool calls. nil when there is no
 	// tokenizer. It is called after the request.
 	Count func(text string) int
 	// Secrets are hidden in all that a record keeps of a server's or client's words.
@@ -151,7 +151,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 }
 
 // exchange sends a body to a URL and reads the answer.
-func (c *Client) exchange(ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record) (*reader, transport.Timing, error) {
+func (c *Client) exchange(
+	ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record,
+) (*reader, transport.Timing, error) {
 	r := &reader{
 		hot: hot{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
 		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
@@ -200,7 +202,8 @@ func (c *Client) headerFields(own map[string]string) http.Header {
 	case h.Get("Content-Type") == "":
 		h.Set("Content-Type", "application/json")
 	}
-	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages && h.Get("X-Api-Key") == "" {
+	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages &&
+		h.Get("X-Api-Key") == "" {
 		h.Set("X-Api-Key", key) // where Anthropic's servers look for it
 	}
 	for name, value := range own {
@@ -223,7 +226,7 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	}
 }
 
-// settle counts the output tokens and cuts the texts to what is kept.
+// settle counts the output tokens and cuts the texts to the part that the record keeps.
 func (c *Client) settle(r *reader, req *workload.Request) {
 	rec := r.rec
 	_, _, chunks := rec.Output()

@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -40,8 +39,9 @@ func chat(delta string) string {
 
 const (
 	last    = "data: {\"choices\":[{\"index\":0,\"text\":\" c\",\"finish_reason\":\"length\"}]}\n\n"
-	counted = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":4},\"completion_tokens_details\":{\"reasoning_tokens\":1}}}\n\n"
-	end     = "data: [DONE]\n\n"
+	counted = `data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,` +
+		`"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}}` + "\n\n"
+	end = "data: [DONE]\n\n"
 )
 
 func TestCompletionsStream(t *testing.T) {
@@ -94,9 +94,10 @@ func TestChatStreamKinds(t *testing.T) {
 
 func TestContinuousUsageCountsTokensOfEachChunk(t *testing.T) {
 	event := func(n int) string {
-		return fmt.Sprintf("data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", n)
+		return fmt.Sprintf(`data: {"choices":[{"text":"x"}],"usage":{"prompt_tokens":5,"completion_tokens":%d}}`+"\n\n", n)
 	}
-	got := send(t, Options{Protocol: Completions, Stream: true, ContinuousUsage: true}, transport.Config{}, workload.Request{},
+	got := send(t, Options{Protocol: Completions, Stream: true, ContinuousUsage: true}, transport.Config{},
+		workload.Request{},
 		stream(event(1), event(4), event(5), end))
 	var tokens []uint16
 	for _, c := range got.Chunks {
@@ -124,9 +125,11 @@ func TestWholeAnswers(t *testing.T) {
 		}
 	}
 	got := send(t, Options{Protocol: Chat, KeepText: true}, transport.Config{}, workload.Request{},
-		answer(`{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":9}}`))
+		answer(`{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":2,"completion_tokens":9}}`))
 	want := []trace.Chunk{{At: 50 * ms, Tokens: 9, Kind: trace.Text | trace.Finish}}
-	if diff := cmp.Diff(want, got.Chunks); diff != "" || !got.OK() || got.Text != "hi" || got.Done != 50*ms || got.OutputTokens != 9 {
+	if diff := cmp.Diff(want, got.Chunks); diff != "" || !got.OK() || got.Text != "hi" || got.Done != 50*ms ||
+		got.OutputTokens != 9 {
 		t.Errorf("%+v\n%s", got, diff)
 	}
 	got = send(t, Options{Protocol: Chat}, transport.Config{}, workload.Request{},
@@ -169,23 +172,55 @@ func TestFailures(t *testing.T) {
 	}{
 		{"status with a body", transport.Config{}, status(503, `{"error":"overloaded"}`), trace.HTTP, 503, 0, "overloaded"},
 		{"a redirect to nowhere", transport.Config{}, status(307, ""), trace.HTTP, 307, 0, ""},
-		{"clean end without a marker", transport.Config{}, stream(text("a"), text("b")), trace.Truncated, 200, 2, "neither [DONE]"},
-		{"clean end within an event", transport.Config{}, stream(text("a"), "data: {\"choi"), trace.Truncated, 200, 1, "within an event"},
+		{
+			"clean end without a marker",
+			transport.Config{},
+			stream(text("a"), text("b")), trace.Truncated, 200, 2,
+			"neither [DONE]",
+		},
+		{
+			"clean end within an event",
+			transport.Config{},
+			stream(text("a"), "data: {\"choi"), trace.Truncated, 200, 1,
+			"within an event",
+		},
 		{"connection lost", transport.Config{}, abort(text("a")), trace.Closed, 200, 1, "unexpected EOF"},
-		{"error event, then the end", transport.Config{}, stream(text("a"), "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n", end), trace.StreamError, 200, 1, "engine died"},
-		{"broken JSON", transport.Config{}, stream(text("a"), "data: {\"choices\":[\n\n", text("b")), trace.Malformed, 200, 1, "event 2"},
-		{"marker without a choice", transport.Config{}, stream(counted, end), trace.Empty, 200, 0, "without anything that protocol completions calls output"},
+		{
+			"error event, then the end",
+			transport.Config{},
+			stream(text("a"), "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n", end), trace.StreamError, 200,
+			1, "engine died",
+		},
+		{
+			"broken JSON",
+			transport.Config{},
+			stream(text("a"), "data: {\"choices\":[\n\n", text("b")), trace.Malformed, 200,
+			1, "event 2",
+		},
+		{
+			"marker without a choice",
+			transport.Config{},
+			stream(counted, end), trace.Empty, 200, 0,
+			"without anything that protocol completions calls output",
+		},
 		{"JSON in place of a stream", transport.Config{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"text":"a"}]}`)
 		}, trace.Malformed, 200, 0, `asked for an event stream, got application/json: "{\"choices\"`},
-		{"too slow", transport.Config{Timeout: 105 * time.Millisecond}, stream(text("a"), last, end), trace.Timeout, 200, 1, "request timeout"},
+		{
+			"too slow",
+			transport.Config{Timeout: 105 * time.Millisecond},
+			stream(text("a"), last, end), trace.Timeout, 200, 1,
+			"request timeout",
+		},
 		{"stalled", transport.Config{Idle: 99 * time.Millisecond}, stream(text("a")), trace.Timeout, 0, 0, "idle"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := send(t, Options{Protocol: Completions, Stream: true}, tt.cfg, workload.Request{}, tt.handler)
-			if got.Class != tt.class || got.Status != tt.status || len(got.Chunks) != tt.chunks || !strings.Contains(got.Error, tt.err) {
-				t.Errorf("class %q, status %d, %d chunks, error %q\nwant %q, %d, %d, %q", got.Class, got.Status, len(got.Chunks), got.Error, tt.class, tt.status, tt.chunks, tt.err)
+			if got.Class != tt.class || got.Status != tt.status || len(got.Chunks) != tt.chunks ||
+				!strings.Contains(got.Error, tt.err) {
+				t.Errorf("class %q, status %d, %d chunks, error %q\nwant %q, %d, %d, %q", got.Class, got.Status, len(got.Chunks),
+					got.Error, tt.class, tt.status, tt.chunks, tt.err)
 			}
 			if !got.Done.Happened() {
 				t.Error("a failed attempt ends, too")
@@ -206,7 +241,8 @@ func TestVariationsAreNoFailures(t *testing.T) {
 		"no [DONE]":                {text("a"), text(" b"), last, counted},
 		"no empty line at the end": {text("a"), text(" b"), strings.TrimSuffix(last, "\n")},
 	} {
-		got := send(t, Options{Protocol: Completions, Stream: true, KeepText: true}, transport.Config{}, workload.Request{}, stream(pieces...))
+		got := send(t, Options{Protocol: Completions, Stream: true, KeepText: true}, transport.Config{}, workload.Request{},
+			stream(pieces...))
 		if !got.OK() || got.Text != "a b c" || len(got.Chunks) != 3 || got.FinishReason != "length" {
 			t.Errorf("%s: class %q (%s), text %q, %d chunks", name, got.Class, got.Error, got.Text, len(got.Chunks))
 		}
@@ -226,7 +262,10 @@ func TestClassify(t *testing.T) {
 		{dial(syscall.EHOSTUNREACH), trace.Unreachable},
 		{dial(syscall.ETIMEDOUT), trace.Timeout},
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x"}}, trace.DNS},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "x"}}, trace.Files},
+		{
+			&net.OpError{Op: "dial", Err: &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "x"}},
+			trace.Files,
+		},
 		{errors.New("net/http: server response headers exceeded 1048576 bytes; aborted"), trace.Malformed},
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, trace.Reset},
 		{&net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}, trace.Reset},
@@ -275,7 +314,8 @@ var encodeCases = []struct {
 		"chat",
 		Options{Protocol: Chat, Stream: true, ContinuousUsage: true},
 		workload.Request{Text: "a", OutputTokens: 5},
-		`{"model":"","messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`,
+		`{"model":"","messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"stream":true,` +
+			`"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`,
 	},
 	{
 		"chat in parts",
@@ -286,9 +326,12 @@ var encodeCases = []struct {
 	{
 		"pictures",
 		Options{Protocol: Chat},
-		workload.Request{Text: "a", Media: []workload.Media{{MIME: "image/jpeg", Data: []byte{1, 2, 3}}, {URL: "http://h/p.png"}}},
+		workload.Request{
+			Text: "a", Media: []workload.Media{{MIME: "image/jpeg", Data: []byte{1, 2, 3}}, {URL: "http://h/p.png"}},
+		},
 		`{"model":"","stream":false,"messages":[{"role":"user","content":[{"type":"text","text":"a"},
-		 {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,AQID"}},{"type":"image_url","image_url":{"url":"http://h/p.png"}}]}]}`,
+		 {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,AQID"}},
+		 {"type":"image_url","image_url":{"url":"http://h/p.png"}}]}]}`,
 	},
 	{
 		"messages as given",
@@ -298,14 +341,20 @@ var encodeCases = []struct {
 	},
 	{
 		"run's extras win over the protocol",
-		Options{Protocol: Completions, Model: "m", Extra: map[string]json.RawMessage{"max_tokens": rawJSON("9"), "logprobs": rawJSON("null"), "stream": rawJSON("true")}},
+		Options{
+			Protocol: Completions, Model: "m", Extra: map[string]json.RawMessage{
+				"max_tokens": rawJSON("9"), "logprobs": rawJSON("null"), "stream": rawJSON("true"),
+			},
+		},
 		workload.Request{Text: "a", OutputTokens: 5},
 		`{"model":"m","prompt":"a","max_tokens":9,"logprobs":null,"stream":true}`,
 	},
 	{
 		"the request's win over both",
 		Options{Protocol: Completions, Model: "m", Extra: map[string]json.RawMessage{"top_k": rawJSON("1")}},
-		workload.Request{Text: "a", Model: "lora", Extra: map[string]json.RawMessage{"top_k": rawJSON("2"), "prompt": rawJSON(`"b"`)}},
+		workload.Request{
+			Text: "a", Model: "lora", Extra: map[string]json.RawMessage{"top_k": rawJSON("2"), "prompt": rawJSON(`"b"`)},
+		},
 		`{"model":"lora","prompt":"b","top_k":2,"stream":false}`,
 	},
 }
@@ -368,7 +417,9 @@ func TestServer(t *testing.T) {
 		"POST /tokenize":      `{"count":2,"max_model_len":4096,"tokens":[5,6]}`,
 		"POST /detokenize":    `{"prompt":"hi"}`,
 		"POST /start_profile": ``,
-		"GET /metrics":        "# TYPE vllm:spec_decode_num_drafts counter\nvllm:spec_decode_num_drafts_total{engine=\"0\"} 7\n# TYPE x gauge\nx 1.5\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\nh_sum 1\nh_count 1\n",
+		"GET /metrics": "# TYPE vllm:spec_decode_num_drafts counter\n" +
+			"vllm:spec_decode_num_drafts_total{engine=\"0\"} 7\n# TYPE x gauge\nx 1.5\n# TYPE h histogram\n" +
+			"h_bucket{le=\"+Inf\"} 1\nh_sum 1\nh_count 1\n",
 	}
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := routes[r.Method+" "+r.URL.Path]
@@ -384,12 +435,16 @@ func TestServer(t *testing.T) {
 		srv := &http.Server{Handler: http.HandlerFunc(handler)}
 		go func() { _ = srv.Serve(l) }()
 		tr := transport.New(transport.Config{Dial: l.Dial})
-		s := Server{Transport: tr, URL: "http://engine", Header: http.Header{"Authorization": {"Bearer sk-verysecret"}}, Secrets: new(secret.Set)}
+		s := Server{
+			Transport: tr, URL: "http://engine", Header: http.Header{"Authorization": {"Bearer sk-verysecret"}},
+			Secrets: new(secret.Set),
+		}
 		s.Secrets.Add("sk-verysecret")
 		ctx := t.Context()
 		check := func(what string, got, want any, err error) {
 			t.Helper()
-			if diff := cmp.Diff(want, got, cmpopts.SortSlices(func(a, b exposition.Sample) bool { return a.Name < b.Name })); diff != "" || err != nil {
+			if diff := cmp.Diff(want, got,
+				cmpopts.SortSlices(func(a, b exposition.Sample) bool { return a.Name < b.Name })); diff != "" || err != nil {
 				t.Errorf("%s: %v %s", what, err, diff)
 			}
 		}
@@ -410,11 +465,15 @@ func TestServer(t *testing.T) {
 		check("metrics", samples, []exposition.Sample{
 			{Name: "h_count", Value: 1, Counter: true},
 			{Name: "h_sum", Value: 1, Counter: true},
-			{Name: "vllm:spec_decode_num_drafts_total", Labels: exposition.Labels{{Name: "engine", Value: "0"}}, Value: 7, Counter: true},
+			{
+				Name: "vllm:spec_decode_num_drafts_total", Labels: exposition.Labels{{Name: "engine", Value: "0"}}, Value: 7,
+				Counter: true,
+			},
 			{Name: "x", Value: 1.5},
 		}, err)
 		var status *StatusError
-		if err := s.Post(ctx, "/stop_profile", nil); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {
+		if err := s.Post(ctx, "/stop_profile", nil); !errors.As(err, &status) || status.Status != 404 ||
+			strings.Contains(err.Error(), "for k") {
 			t.Errorf("missing route: %v", err)
 		}
 		tr.Close()
@@ -463,119 +522,4 @@ func TestAChoiceWithoutAnythingToSayIsNoToken(t *testing.T) {
 	if d, _ := decode(Completions, false, []byte(`{"choices":[{"text":""}]}`)); !d.kind.Output() {
 		t.Error("an empty text is a token that cannot be seen")
 	}
-}
-
-// What servers were seen to do, and what stands before them.
-func TestOddServers(t *testing.T) {
-	typed := func(contentType string, pieces ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", contentType)
-			stream(pieces...)(w, r)
-		}
-	}
-	abort := func(pieces ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			stream(pieces...)(w, r)
-			panic(http.ErrAbortHandler)
-		}
-	}
-	ended := func(reason string) string {
-		return `data: {"choices":[{"text":"","finish_reason":"` + reason + `"}]}` + "\n\n"
-	}
-	const failure = `{"error":{"message":"out of memory at layer 3"}}`
-	for _, tt := range []struct {
-		name    string
-		handler http.HandlerFunc
-		class   trace.Class
-		chunks  int
-		err     string // part of the text
-	}{
-		{"events called JSON", typed("application/json", text("a"), last, end), "", 2, ""},
-		{"events called text", typed("text/plain", text("a"), last, end), "", 2, ""},
-		{"a blank after the marker", stream(text("a"), "data: [DONE] \n\n"), "", 1, ""},
-		{"empty data", stream("data:\n\n", text("a"), end), "", 1, ""},
-		{"ping events", stream(text("a"), "event: ping\ndata: ping\n\n", text("b"), end), "", 2, ""},
-		{"last line without its end", stream(text("a"), strings.TrimSpace(last)), "", 2, ""},
-		{"error object under any type", typed("text/plain", failure), trace.StreamError, 0, "layer 3"},
-		{"a page", typed("text/html", "<html>please log in</html>"), trace.Malformed, 0, "please log in"},
-		{"words", typed("text/plain", "upstream is gone"), trace.Malformed, 0, "upstream is gone"},
-		{"error event in JSON without error", stream(text("a"), "event: error\ndata: {\"message\":\"boom\",\"code\":500}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error event in JSON without words", stream(text("a"), "event: error\ndata: {\"code\":500}\n\n", end), trace.StreamError, 1, `{"code":500}`},
-		{"error event with a comment alone", stream(text("a"), "event: error\n: boom\n\n", end), trace.StreamError, 1, "boom"},
-		{"error event with a comment before it", stream(text("a"), ": boom\nevent: error\n\n", end), trace.StreamError, 1, "boom"},
-		{"error event with nothing", stream(text("a"), "event: error\n\n", end), trace.StreamError, 1, "without words"},
-		{"error event under another name", stream(text("a"), "event: server_error\ndata: boom\n\n", end), trace.StreamError, 1, "boom"},
-		{"error event of a chunk", stream(text("a"), "event: error\ndata: {\"choices\":[],\"error\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error field", stream(text("a"), "error: {\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error in JSON that is no field", stream(text("a"), failure+"\n\n", end), trace.StreamError, 1, "layer 3"},
-		{"error object, then the marker", stream(failure+"\n\n", end), trace.StreamError, 0, "layer 3"},
-		{"error by its type", stream(text("a"), "data: {\"type\":\"error\",\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error by its code", stream(text("a"), "data: {\"code\":503,\"message\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error as a detail", stream(text("a"), "data: {\"detail\":\"boom\"}\n\n", end), trace.StreamError, 1, "boom"},
-		{"error of a choice", stream(text("a"), "data: {\"choices\":[{\"text\":\"\",\"error\":{\"message\":\"boom\"}}]}\n\n", end), trace.StreamError, 2, "boom"},
-		{"no error", stream("data: {\"error\":false,\"choices\":[{\"text\":\"a\",\"error\":null}]}\n\n", "data: {\"message\":\"still there\",\"code\":0}\n\n", end), "", 1, ""},
-		{"error event in words", stream(text("a"), "event: error\ndata: boom\n\n"), trace.StreamError, 1, "boom"},
-		{"error, then the connection ends", abort(text("a"), "data: "+failure+"\n\n"), trace.StreamError, 1, "layer 3"},
-		{"aborted by the engine", stream(text("a"), ended("abort"), end), trace.StreamError, 2, "finish reason abort"},
-		{"comments alone", stream(": keep-alive\n\n", ": keep-alive\n\n"), trace.Truncated, 0, "neither [DONE]"},
-		{"nothing at all", stream(), trace.Truncated, 0, "neither [DONE]"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{}, tt.handler)
-			if got.Class != tt.class || len(got.Chunks) != tt.chunks || !strings.Contains(got.Error, tt.err) {
-				t.Errorf("class %q, %d chunks, error %q\nwant %q, %d, %q", got.Class, len(got.Chunks), got.Error, tt.class, tt.chunks, tt.err)
-			}
-		})
-	}
-}
-
-func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
-	final := "data: {\"choices\":[{\"text\":\"c\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":3}}\n\n"
-	zero := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n"
-	got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{}, stream(text("a"), text("b"), final, zero, end))
-	for i, c := range got.Chunks {
-		if c.Tokens != 0 {
-			t.Errorf("chunk %d is said to carry %d tokens", i, c.Tokens)
-		}
-	}
-	if got.OutputTokens != 3 || got.Usage.Prompt != 5 || got.CountedFrom != trace.FromUsage {
-		t.Errorf("%d tokens of %d from %s", got.OutputTokens, got.Usage.Prompt, got.CountedFrom)
-	}
-}
-
-func TestThoughtsAndToolCallsAreCountedToo(t *testing.T) {
-	opts := Options{Protocol: Chat, Stream: true, KeepText: true, Count: func(s string) int { return len(strings.Fields(s)) }}
-	got := send(t, opts, transport.Config{}, workload.Request{Text: "hello"}, stream(
-		chat(`{"reasoning_content":"let me","reasoning":"let me"}`), chat(`{"reasoning":" think"}`),
-		chat(`{"content":" yes"}`),
-		chat(`{"tool_calls":[{"function":{"name":" call","arguments":" x y"}}]}`),
-		end))
-	if got.OutputTokens != 7 || got.CountedFrom != trace.FromTokenizer || got.Text != " yes" {
-		t.Errorf("%d tokens from %s, text %q", got.OutputTokens, got.CountedFrom, got.Text)
-	}
-}
-
-// decode reads data as openAI does.
-func decode(p Protocol, whole bool, data []byte) (delta, error) {
-	return of(func(root gjson.Result) delta { return openAI(p, whole, root) })(data)
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"choices":[{"delta":{"role":"assistant","content":"x","tool_calls":[{}]},"finish_reason":"stop"}],"usage":{"completion_tokens":3}}`))
-	f.Add([]byte(`{"choices":[{"text":"x"}],"error":{"message":"y"}}`))
-	f.Add([]byte(`{"object":"error","message":3}`))
-	f.Add([]byte(`[]`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, p := range []Protocol{Completions, Chat} {
-			for _, whole := range []bool{false, true} {
-				d, err := decode(p, whole, data)
-				if err == nil && !json.Valid(data) {
-					t.Fatalf("%s: accepted %q", p, data)
-				}
-				if err == nil && !d.token && (d.text+d.hidden != "" || d.kind != 0) {
-					t.Fatalf("%s: text without a choice in %q", p, data)
-				}
-			}
-		}
-	})
 }

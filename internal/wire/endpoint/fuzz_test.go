@@ -63,8 +63,8 @@ func FuzzScanGenerate(f *testing.F) {
 	})
 }
 
-// Whatever comes, no parser takes what is not JSON for an event, nor finds text in
-// what is none of the answer.
+// On any input, no parser takes bytes that are not JSON for an event, nor finds text outside
+// the answer.
 func FuzzProtocols(f *testing.F) {
 	for _, s := range streams {
 		for _, piece := range s.pieces {
@@ -92,7 +92,7 @@ func FuzzProtocols(f *testing.F) {
 	})
 }
 
-// However texts are told again, what is kept of them is valid text.
+// However texts are repeated, the record has valid text.
 func FuzzGrowing(f *testing.F) {
 	f.Add("a", "a b", "a b c", "a")
 	f.Add("a", "b", "c", "")
@@ -109,7 +109,8 @@ func FuzzGrowing(f *testing.F) {
 		if !g.pieces && string(text) != string(g.text) {
 			t.Errorf("%q is not %q", text, g.text)
 		}
-		if strings.HasPrefix(two, one) && strings.HasPrefix(three, two) && strings.HasPrefix(four, three) && string(text) != four {
+		if strings.HasPrefix(two, one) && strings.HasPrefix(three, two) && strings.HasPrefix(four, three) &&
+			string(text) != four {
 			t.Errorf("%q, want %q", text, four)
 		}
 	})

@@ -50,7 +50,7 @@ func (d *delta) stopped(reason gjson.Result) {
 	}
 }
 
-// tiers reads from where cached tokens came; nil if that is not told.
+// tiers reads where cached tokens came from; nil if that is not reported.
 func tiers(details gjson.Result) *trace.CacheTiers {
 	if !details.IsObject() {
 		return nil

@@ -6,11 +6,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A growing is the text of an answer whose events each tell all of it:
+// A growing is the text of an answer in which every event repeats all of it:
 //
 //	{"text":"The"} {"text":"The Pitot"} {"text":"The Pitot tube"}
 //
-// Servers may be told to send pieces instead, under the same name. A text that does
+// Servers may be configured to send pieces instead, under the same name. A text that does
 // not begin with the one before it shows that they do, unless texts have grown a few
 // times: then it is a text that was cut, as where a stop string was found.
 type growing struct {

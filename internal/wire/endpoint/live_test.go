@@ -17,10 +17,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// served sends a request to our engine, whose first token takes 20 ms and every other
+// served sends a request to our engine: its first token takes 20 ms, and every other
 // 5 ms.
-func served(t *testing.T, opts endpoint.Options, nethttp bool, req workload.Request, faults ...string) (rec *trace.Record) {
-	cfg := apiserver.Config{Latency: engine.Latency{TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(5 * time.Millisecond)}}
+func served(
+	t *testing.T, opts endpoint.Options, nethttp bool, req workload.Request, faults ...string,
+) (rec *trace.Record) {
+	cfg := apiserver.Config{Latency: engine.Latency{
+		TTFT: arrival.FixedDuration(20 * time.Millisecond), ITL: arrival.FixedDuration(5 * time.Millisecond),
+	}}
 	for _, text := range faults {
 		f, err := apiserver.ParseFault(text)
 		if err != nil {
@@ -83,7 +87,9 @@ func TestProtocolsAgainstTheEngine(t *testing.T) {
 			continue
 		}
 		for _, nethttp := range []bool{false, true} {
-			opts := endpoint.Options{Protocol: p, Model: "pitot", Stream: true, IncludeUsage: true, IgnoreEOS: true, KeepText: true}
+			opts := endpoint.Options{
+				Protocol: p, Model: "pitot", Stream: true, IncludeUsage: true, IgnoreEOS: true, KeepText: true,
+			}
 			if p == endpoint.Generate {
 				opts.Model = ""
 			}
@@ -117,7 +123,8 @@ func TestProtocolsAgainstTheEngine(t *testing.T) {
 	} {
 		for _, p := range group[1:] {
 			if texts[string(p)] != texts[string(group[0])] {
-				t.Errorf("%s and %s give the same prompt other answers: %q, %q", group[0], p, texts[string(group[0])], texts[string(p)])
+				t.Errorf("%s and %s give the same prompt other answers: %q, %q", group[0], p, texts[string(group[0])],
+					texts[string(p)])
 			}
 		}
 	}
@@ -127,9 +134,13 @@ func TestProtocolsAgainstTheEngine(t *testing.T) {
 func TestPoolingAgainstTheEngine(t *testing.T) {
 	for p, inputs := range map[endpoint.Protocol]int{endpoint.Embeddings: 3, endpoint.Pooling: 3, endpoint.Rerank: 2} {
 		for _, encoding := range []string{"float", "base64", "bytes"} {
-			opts := endpoint.Options{Protocol: p, Model: "pitot", Stream: true, Extra: map[string]json.RawMessage{"encoding_format": json.RawMessage(`"` + encoding + `"`)}}
+			opts := endpoint.Options{
+				Protocol: p, Model: "pitot", Stream: true,
+				Extra: map[string]json.RawMessage{"encoding_format": json.RawMessage(`"` + encoding + `"`)},
+			}
 			rec := served(t, opts, false, asked(p))
-			if !rec.OK() || len(rec.Chunks) != 1 || rec.Chunks[0].Kind != trace.Bare || rec.Done-rec.Sent != 20*ms || rec.Inputs != inputs || rec.Usage.Prompt == 0 || rec.OutputTokens != 0 {
+			if !rec.OK() || len(rec.Chunks) != 1 || rec.Chunks[0].Kind != trace.Bare || rec.Done-rec.Sent != 20*ms ||
+				rec.Inputs != inputs || rec.Usage.Prompt == 0 || rec.OutputTokens != 0 {
 				t.Errorf("%s as %s: %+v", p, encoding, rec)
 			}
 		}
@@ -140,7 +151,8 @@ func TestPoolingAgainstTheEngine(t *testing.T) {
 func TestFaultsAgainstTheEngine(t *testing.T) {
 	for _, p := range endpoint.Protocols() {
 		for fault, class := range map[string]trace.Class{
-			"http-503=1": trace.HTTP, "cut=1@3": trace.Closed, "truncate=1@3": trace.Truncated, "malformed=1@3": trace.Malformed, "stream-error=1@3": trace.StreamError,
+			"http-503=1": trace.HTTP, "cut=1@3": trace.Closed, "truncate=1@3": trace.Truncated,
+			"malformed=1@3": trace.Malformed, "stream-error=1@3": trace.StreamError,
 		} {
 			if p.Silent() && fault != "http-503=1" || p == endpoint.TRT && fault == "truncate=1@3" {
 				continue // Triton's streams have no end of their own

@@ -44,15 +44,17 @@ func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
 // output are the kinds of what a model gives.
 const output = trace.Text | trace.Reasoning | trace.ToolCall
 
-// The names under which servers put output that is no plain text, beside content: of the
-// names of thoughts some servers use several for the same.
+// The names, other than content, under which servers put output that is no plain text. Some
+// servers use several of the names of thoughts for the same text.
 var (
-	besides  = []string{"refusal", "audio", "images", "text", "output_text"}
-	thoughts = []string{"reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "thought", "thoughts"}
+	otherText = []string{"refusal", "audio", "images", "text", "output_text"}
+	thoughts  = []string{
+		"reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "thought", "thoughts",
+	}
 )
 
-// elsewhere reads the output that stands in no plain text of a message, or beside it, and names
-// what may be some and is not known.
+// elsewhere reads the output of a message that is not in its plain text, and names unknown members
+// that may be output.
 func (d *delta) elsewhere(choice, m gjson.Result) {
 	if content := m.Get("content"); content.Type != gjson.String {
 		d.parts(content, trace.Text)
@@ -60,7 +62,7 @@ func (d *delta) elsewhere(choice, m gjson.Result) {
 	if m.Type == gjson.String {
 		d.say(m, trace.Text)
 	}
-	for _, name := range besides {
+	for _, name := range otherText {
 		d.parts(m.Get(name), trace.Text)
 	}
 	for _, from := range []gjson.Result{m, choice} {
@@ -85,7 +87,7 @@ func (d *delta) elsewhere(choice, m gjson.Result) {
 //
 //	[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"yes"}]
 //
-// What is encrypted is no output that anybody sees.
+// Encrypted parts are not output: no user sees them.
 func (d *delta) parts(v gjson.Result, kind trace.Kind) {
 	switch {
 	case v.Type == gjson.String:
@@ -154,14 +156,19 @@ func (d *delta) several(index gjson.Result, here int) {
 const maxChoices = 1 << 16
 
 // about are the members of a choice, and of what it says, that are no output.
-var about = set("annotations", "channel", "citations", "content_filter_offsets", "content_filter_results", "context", "created", "cumulative_logprob",
-	"end_turn", "event", "extra_content", "finish_reason", "hidden_states", "id", "index", "logprobs", "matched_stop", "meta_info", "metadata", "model",
-	"name", "native_finish_reason", "object", "prompt_logprobs", "prompt_token_ids", "provider_specific_fields", "recipient", "role", "routed_experts",
-	"safety_ratings", "seed", "service_tier", "signature", "status", "stop_details", "stop_reason", "stop_sequence", "system_fingerprint",
-	"thought_signature", "timestamp", "token", "token_id", "token_ids", "tool_call_id", "tool_call_type", "type", "usage")
+var about = set(
+	"annotations", "channel", "citations", "content_filter_offsets", "content_filter_results", "context", "created",
+	"cumulative_logprob", "end_turn", "event", "extra_content", "finish_reason", "hidden_states", "id", "index",
+	"logprobs", "matched_stop", "meta_info", "metadata", "model", "name", "native_finish_reason", "object",
+	"prompt_logprobs", "prompt_token_ids", "provider_specific_fields", "recipient", "role", "routed_experts",
+	"safety_ratings", "seed", "service_tier", "signature", "status", "stop_details", "stop_reason", "stop_sequence",
+	"system_fingerprint", "thought_signature", "timestamp", "token", "token_id", "token_ids", "tool_call_id",
+	"tool_call_type", "type", "usage",
+)
 
 // known are the members that are read.
-var known = set(append(slices.Concat(besides, thoughts), "content", "delta", "error", "function_call", "message", "tool_calls")...)
+var known = set(append(slices.Concat(otherText, thoughts), "content", "delta", "error", "function_call", "message",
+	"tool_calls")...)
 
 func set(names ...string) map[string]bool {
 	all := map[string]bool{}

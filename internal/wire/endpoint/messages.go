@@ -51,7 +51,7 @@ func (d *delta) piece(part gjson.Result) {
 	}
 }
 
-// counted reads a usage object; what a cache gave stands beside input_tokens there.
+// counted reads a usage object; tokens from a cache are not in input_tokens there.
 func (d *delta) counted(u gjson.Result) {
 	d.use(&counts{"input_tokens", "output_tokens", "cache_read_input_tokens", ""}, u)
 	d.usage.Prompt += d.usage.Cached + whole(u.Get("cache_creation_input_tokens"))

@@ -36,7 +36,9 @@ func decodePooling(data []byte) (delta, error) {
 // read takes the prompt's length from OpenAI's usage, or from Cohere's.
 func (d *delta) read(usage, meta gjson.Result) {
 	n := usage.Get("prompt_tokens")
-	for _, other := range []gjson.Result{usage.Get("total_tokens"), meta.Get("tokens.input_tokens"), meta.Get("billed_units.input_tokens")} {
+	for _, other := range []gjson.Result{
+		usage.Get("total_tokens"), meta.Get("tokens.input_tokens"), meta.Get("billed_units.input_tokens"),
+	} {
 		if n.Type != gjson.Number {
 			n = other
 		}

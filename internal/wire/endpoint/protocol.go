@@ -41,7 +41,7 @@ type grammar struct {
 	model       string
 	limit, nest string
 	parameters  func(o *Options) map[string]any
-	takes       takes             // beside text
+	takes       takes             // in addition to text
 	multipart   bool              // the fields are parts of a form
 	header      map[string]string // of every request
 
@@ -90,12 +90,12 @@ var grammars = map[Protocol]*grammar{
 		event: of(tgiEvent), answer: decodeTGI, ends: "generated_text",
 	},
 	TRT: {
-		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField, prompt: trtPrompt,
-		limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
+		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField,
+		prompt: trtPrompt, limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
 	},
 	Truss: {
-		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
-		takes: tokenIDs,
+		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"),
+		model: "model", limit: "max_tokens", takes: tokenIDs,
 		usual: usualCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Embeddings: {
@@ -114,8 +114,8 @@ var grammars = map[Protocol]*grammar{
 		answer: decodePooling, silent: true,
 	},
 	Transcription: {
-		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt, model: "model", limit: "max_completion_tokens",
-		takes:     otherMedia | oneSound,
+		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt,
+		model: "model", limit: "max_completion_tokens", takes: otherMedia | oneSound,
 		multipart: true, event: of(transcriptionEvent), answer: decodeTranscription, ends: "[DONE]",
 	},
 }
@@ -132,7 +132,7 @@ func (p Protocol) grammar() *grammar {
 }
 
 // Nest is the field of a request with the object of sampling parameters, empty where they
-// stand beside the others.
+// are members of the request itself.
 func (p Protocol) Nest() string { return p.grammar().nest }
 
 // Path is where the protocol is usually served.

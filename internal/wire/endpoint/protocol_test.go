@@ -22,7 +22,7 @@ var (
 	film    = workload.Media{MIME: "video/mp4", URL: "http://h/f.mp4"}
 )
 
-// What bodies there are, beside those of completions and chats.
+// The bodies of requests, except those of completions and chats.
 var bodies = []struct {
 	name string
 	opts Options
@@ -31,19 +31,26 @@ var bodies = []struct {
 }{
 	{
 		"generate",
-		Options{Protocol: Generate, Model: "m", Stream: true, IgnoreEOS: true, Sampling: map[string]json.RawMessage{"temperature": rawJSON("0.0")}},
+		Options{
+			Protocol: Generate, Model: "m", Stream: true, IgnoreEOS: true,
+			Sampling: map[string]json.RawMessage{"temperature": rawJSON("0.0")},
+		},
 		workload.Request{Text: "a", OutputTokens: 5, Model: "lora"},
-		`{"text":"a","stream":true,"lora_path":"lora","sampling_params":{"ignore_eos":true,"temperature":0.0,"max_new_tokens":5}}`,
+		`{"text":"a","stream":true,"lora_path":"lora","sampling_params":{"ignore_eos":true,"temperature":0.0,` +
+			`"max_new_tokens":5}}`,
 	},
 	{
 		"generate, ids and pictures",
 		Options{Protocol: Generate, Extra: map[string]json.RawMessage{"lora_path": rawJSON("null")}},
 		workload.Request{Tokens: []int32{3, 4}, Media: []workload.Media{picture, film}},
-		`{"input_ids":[3,4],"stream":false,"lora_path":null,"sampling_params":{},"image_data":["data:image/png;base64,AQID"],"video_data":["http://h/f.mp4"]}`,
+		`{"input_ids":[3,4],"stream":false,"lora_path":null,"sampling_params":{},` +
+			`"image_data":["data:image/png;base64,AQID"],"video_data":["http://h/f.mp4"]}`,
 	},
 	{
 		"sampling parameters of the run's stand alone",
-		Options{Protocol: Generate, IgnoreEOS: true, Extra: map[string]json.RawMessage{"sampling_params": rawJSON(`{"n":1}`)}},
+		Options{
+			Protocol: Generate, IgnoreEOS: true, Extra: map[string]json.RawMessage{"sampling_params": rawJSON(`{"n":1}`)},
+		},
 		workload.Request{Text: "a", OutputTokens: 5},
 		`{"text":"a","stream":false,"sampling_params":{"n":1}}`,
 	},
@@ -81,7 +88,8 @@ var bodies = []struct {
 		"responses with a picture",
 		Options{Protocol: Responses, Model: "m"},
 		workload.Request{Text: "a", Media: []workload.Media{picture}},
-		`{"model":"m","stream":false,"input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:image/png;base64,AQID"}]}]}`,
+		`{"model":"m","stream":false,"input":[{"role":"user","content":[{"type":"input_text","text":"a"},` +
+			`{"type":"input_image","image_url":"data:image/png;base64,AQID"}]}]}`,
 	},
 	{
 		"messages",
@@ -92,7 +100,9 @@ var bodies = []struct {
 	{
 		"messages with the system's and pictures",
 		Options{Protocol: Messages, Model: "m"},
-		workload.Request{Messages: rawJSON(`[{"role":"system","content":"be brief"},{"role":"user","content":"a"}]`), OutputTokens: 5},
+		workload.Request{
+			Messages: rawJSON(`[{"role":"system","content":"be brief"},{"role":"user","content":"a"}]`), OutputTokens: 5,
+		},
 		`{"model":"m","system":"be brief","messages":[{"role":"user","content":"a"}],"max_tokens":5,"stream":false}`,
 	},
 	{
@@ -100,14 +110,19 @@ var bodies = []struct {
 		Options{Protocol: Messages, Model: "m"},
 		workload.Request{Text: "a", Media: []workload.Media{picture, {URL: "http://h/p.png"}}, OutputTokens: 5},
 		`{"model":"m","max_tokens":5,"stream":false,"messages":[{"role":"user","content":[{"type":"text","text":"a"},
-		 {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},{"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}]}`,
+		 {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},
+		 {"type":"image","source":{"type":"url","url":"http://h/p.png"}}]}]}`,
 	},
 	{
 		"media of all kinds",
 		Options{Protocol: Chat, Model: "m", MediaFirst: true},
-		workload.Request{Text: "a", Media: []workload.Media{picture, sound, film, {MIME: "audio/mpeg", URL: "http://h/s.mp3"}}},
-		`{"model":"m","stream":false,"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},
-		 {"type":"input_audio","input_audio":{"data":"AQID","format":"wav"}},{"type":"video_url","video_url":{"url":"http://h/f.mp4"}},
+		workload.Request{
+			Text: "a", Media: []workload.Media{picture, sound, film, {MIME: "audio/mpeg", URL: "http://h/s.mp3"}},
+		},
+		`{"model":"m","stream":false,"messages":[{"role":"user","content":[
+		 {"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},
+		 {"type":"input_audio","input_audio":{"data":"AQID","format":"wav"}},
+		 {"type":"video_url","video_url":{"url":"http://h/f.mp4"}},
 		 {"type":"audio_url","audio_url":{"url":"http://h/s.mp3"}},{"type":"text","text":"a"}]}]}`,
 	},
 	{
@@ -222,13 +237,19 @@ func TestProtocolsRefuseWhatTheyCannotSay(t *testing.T) {
 }
 
 func TestTranscriptionIsAForm(t *testing.T) {
-	wav := append([]byte("RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00"), make([]byte, 16000)...)
+	wav := append([]byte("RIFF\x2c\x00\x00\x00WAVEfmt "+
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00"),
+		make([]byte, 16000)...)
 	opts := Options{
 		Protocol: Transcription, Model: "whisper", Stream: true, IncludeUsage: true, KeepText: true,
-		Extra: map[string]json.RawMessage{"language": rawJSON(`"en"`), "response_format": rawJSON("null"), "temperature": rawJSON("0.5")},
+		Extra: map[string]json.RawMessage{
+			"language": rawJSON(`"en"`), "response_format": rawJSON("null"), "temperature": rawJSON("0.5"),
+		},
 	}
 	fields, name := map[string]string{}, ""
-	got := send(t, opts, transport.Config{}, workload.Request{Media: []workload.Media{{MIME: "audio/wav", Data: wav}}, OutputTokens: 9}, func(w http.ResponseWriter, r *http.Request) {
+	got := send(t, opts, transport.Config{}, workload.Request{
+		Media: []workload.Media{{MIME: "audio/wav", Data: wav}}, OutputTokens: 9,
+	}, func(w http.ResponseWriter, r *http.Request) {
 		_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil {
 			t.Error(err)
@@ -248,10 +269,12 @@ func TestTranscriptionIsAForm(t *testing.T) {
 			}
 			fields[part.FormName()] = string(value)
 		}
-		stream("data: {\"choices\":[{\"delta\":{\"content\":\"so\"}}]}\n\n", "data: {\"choices\":[{\"delta\":{\"content\":\" be it\"},\"finish_reason\":\"stop\"}]}\n\n", counted, end)(w, r)
+		stream("data: {\"choices\":[{\"delta\":{\"content\":\"so\"}}]}\n\n",
+			"data: {\"choices\":[{\"delta\":{\"content\":\" be it\"},\"finish_reason\":\"stop\"}]}\n\n", counted, end)(w, r)
 	})
 	want := map[string]string{
-		"file": string(wav), "model": "whisper", "stream": "true", "stream_include_usage": "true", "language": "en", "temperature": "0.5", "max_completion_tokens": "9",
+		"file": string(wav), "model": "whisper", "stream": "true", "stream_include_usage": "true", "language": "en",
+		"temperature": "0.5", "max_completion_tokens": "9",
 	}
 	if diff := cmp.Diff(want, fields); diff != "" || name != "audio.wav audio/wav" {
 		t.Errorf("%s %s", name, diff)
@@ -263,14 +286,17 @@ func TestTranscriptionIsAForm(t *testing.T) {
 
 // Headers of a protocol, of the run and of the request, the later over the former.
 func TestHeaders(t *testing.T) {
-	c, err := New(nil, Options{Protocol: Messages, Header: http.Header{"Authorization": {"Bearer k"}, "X-A": {"run"}, "X-B": {"run"}}})
+	c, err := New(nil, Options{
+		Protocol: Messages, Header: http.Header{"Authorization": {"Bearer k"}, "X-A": {"run"}, "X-B": {"run"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := c.headerFields(map[string]string{"x-b": "request"})
 	want := http.Header{
-		"Authorization": {"Bearer k"}, "X-Api-Key": {"k"}, "Anthropic-Version": {"2023-06-01"}, "Content-Type": {"application/json"},
-		"X-A": {"run"}, "X-B": {"request"},
+		"Authorization": {"Bearer k"}, "X-Api-Key": {"k"}, "Anthropic-Version": {"2023-06-01"},
+		"Content-Type": {"application/json"},
+		"X-A":          {"run"}, "X-B": {"request"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -91,7 +91,7 @@ const (
 	compressed              // not to be read
 )
 
-// errMalformed wraps what is wrong with an answer.
+// errMalformed wraps the fault of an answer.
 var errMalformed = errors.New("malformed answer")
 
 // Head notes the status.
@@ -108,7 +108,8 @@ func (r *reader) Head(status int, header http.Header) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		r.rec.Quirks.RetryAfter = header.Get("Retry-After")
 	}
-	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
+	if r.grammar.silent && status == http.StatusOK &&
+		strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
 		r.packed = true
 		r.body = append(r.body, header.Get("Metadata")...)
 	}
@@ -166,7 +167,8 @@ func sniff(p []byte) form {
 
 // begin takes up another read.
 func (r *reader) begin(s transport.Stamp) {
-	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle, r.segments = s, len(r.chunks), 0, 0, false, false, false, 0
+	r.read, r.from, r.shared, r.outputs, r.segments = s, len(r.chunks), 0, 0, 0
+	r.ofLast, r.asked, r.bundle = false, false, false
 	switch {
 	case s.Kernel:
 		r.stamps = trace.KernelStamps
@@ -308,7 +310,8 @@ func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	if r.bytes += d.bytes; d.bytes == 0 && chunk.Kind.Output() {
 		r.empties += max(1, int(chunk.Tokens))
 	}
-	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 && chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
+	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 &&
+		chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
 		chunk.Kind |= trace.Totals
 	}
 	if r.keep {
@@ -344,8 +347,9 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	} else {
 		u.At = at
 	}
-	if u.Prompt == 0 { // told before the answer began, in protocols that tell it apart
-		u.Prompt, u.Cached, u.CachedTold = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached), u.CachedTold || r.rec.Usage.CachedTold
+	if u.Prompt == 0 { // reported before the answer began, in protocols that report it separately
+		was := &r.rec.Usage
+		u.Prompt, u.Cached, u.CachedTold = was.Prompt, max(u.Cached, was.Cached), u.CachedTold || was.CachedTold
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
 		r.rec.Usage, r.rec.Quirks.UsageAside = u, d.aside
@@ -432,8 +436,8 @@ func (r *reader) whole() error {
 // givenUp are the finish reasons of a server that did not finish.
 var givenUp = []string{"abort", "aborted", "error", "failed"}
 
-// verdict is the class of the record, and in whose words. What the server said
-// explains more than what became of the connection afterwards.
+// verdict is the class of the record, and its error text. The words of the server
+// explain more than the end of the connection after them.
 func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	switch {
 	case r.rec.Status != 0 && r.rec.Status != http.StatusOK:

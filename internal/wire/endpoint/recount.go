@@ -2,8 +2,8 @@ package endpoint
 
 import "github.com/pitot-bench/pitot/internal/record/trace"
 
-// A Recount says which texts of an answer are counted with Options.Count beside what
-// the server counts. There are clients whose definitions want that.
+// A Recount says which texts of an answer are counted with Options.Count in addition to
+// the server's count. The definitions of some clients need that.
 type Recount struct {
 	Answer    bool // its text as a whole
 	Chunks    bool // the text of each chunk, in place of the server's count of it
@@ -22,8 +22,8 @@ func (o *Options) visible(d *delta) string {
 	return d.text
 }
 
-// recount counts the answer of r again. A chunk whose text has no token keeps the
-// count that it has.
+// recount counts the answer of r again. A chunk without a token in its text keeps its
+// count.
 func (c *Client) recount(r *reader) {
 	if !c.opts.counts() || r.tooLong(&r.text) {
 		return

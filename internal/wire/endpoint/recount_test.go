@@ -16,7 +16,8 @@ func TestAnswersAreCountedAgain(t *testing.T) {
 		return `data: {"choices":[{"index":0,"delta":{` + delta + `},"finish_reason":null}]}` + "\n\n"
 	}
 	handler := stream(chunk(`"reasoning_content":"a b c "`), chunk(`"content":"d e "`), chunk(`"content":" "`),
-		`data: {"choices":[{"index":0,"delta":{"content":"f"},"finish_reason":"stop"}],"usage":{"completion_tokens":50}}`+"\n\ndata: [DONE]\n\n")
+		`data: {"choices":[{"index":0,"delta":{"content":"f"},"finish_reason":"stop"}],"usage":{"completion_tokens":50}}`+
+			"\n\ndata: [DONE]\n\n")
 	for _, tt := range []struct {
 		recount Recount
 		again   int
@@ -28,7 +29,8 @@ func TestAnswersAreCountedAgain(t *testing.T) {
 		{Recount{Chunks: true}, 0, [4]uint16{0, 2, 0, 1}},
 		{Recount{Answer: true, Chunks: true, Reasoning: true}, 6, [4]uint16{3, 2, 0, 1}},
 	} {
-		rec := send(t, Options{Protocol: Chat, Stream: true, Count: words, Recount: tt.recount}, transport.Config{}, workload.Request{Text: "x"}, handler)
+		rec := send(t, Options{Protocol: Chat, Stream: true, Count: words, Recount: tt.recount}, transport.Config{},
+			workload.Request{Text: "x"}, handler)
 		if rec.Retokenized != tt.again || rec.OutputTokens != 50 || rec.Text != "" || len(rec.Chunks) != 4 {
 			t.Errorf("%+v: %+v", tt, rec)
 			continue
@@ -39,7 +41,8 @@ func TestAnswersAreCountedAgain(t *testing.T) {
 			}
 		}
 	}
-	rec := send(t, Options{Protocol: Chat, Stream: true, Count: words, KeepText: true, Recount: Recount{Reasoning: true}}, transport.Config{}, workload.Request{Text: "x"}, handler)
+	rec := send(t, Options{Protocol: Chat, Stream: true, Count: words, KeepText: true, Recount: Recount{Reasoning: true}},
+		transport.Config{}, workload.Request{Text: "x"}, handler)
 	if rec.Text != "a b c d e  f" {
 		t.Errorf("%q", rec.Text)
 	}

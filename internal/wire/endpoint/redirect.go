@@ -41,7 +41,8 @@ func next(from string, status int, header http.Header) (to string, ok bool) {
 	}
 	base, _ := url.Parse(from)
 	at := location(from, header)
-	if at == nil || at.Scheme != base.Scheme || at.User.String() != base.User.String() || !strings.EqualFold(at.Hostname(), base.Hostname()) || port(at) != port(base) {
+	if at == nil || at.Scheme != base.Scheme || at.User.String() != base.User.String() ||
+		!strings.EqualFold(at.Hostname(), base.Hostname()) || port(at) != port(base) {
 		return "", false
 	}
 	at.Fragment = ""
@@ -52,9 +53,11 @@ func port(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// follow sends a request again that was redirected, until it is answered otherwise. The latency is that of all of it, as a
+// follow sends a redirected request again until it gets another answer. The latency is that of all exchanges, as a
 // client sees it.
-func (c *Client) follow(ctx context.Context, req *workload.Request, r *reader, first transport.Timing, err error) (*reader, transport.Timing, error) {
+func (c *Client) follow(
+	ctx context.Context, req *workload.Request, r *reader, first transport.Timing, err error,
+) (*reader, transport.Timing, error) {
 	timing := first
 	for range maxHops {
 		to, ok := next(r.url, r.rec.Status, r.header)
@@ -69,7 +72,8 @@ func (c *Client) follow(ctx context.Context, req *workload.Request, r *reader, f
 		r.rec.Status = 0
 		redials := timing.Redials
 		r, timing, err = c.exchange(ctx, to, req, body, r.rec)
-		timing.Dialed, timing.Connected, timing.Sent, timing.FirstSent = first.Dialed, first.Connected, first.Sent, first.FirstSent
+		timing.Dialed, timing.Connected = first.Dialed, first.Connected
+		timing.Sent, timing.FirstSent = first.Sent, first.FirstSent
 		timing.Redials += redials
 	}
 	if r.url != c.opts.URL && !moved(r.rec.Status) { // no circle

@@ -39,13 +39,22 @@ func TestRedirects(t *testing.T) {
 		{"in a circle", 307, circle, "redirected to http://engine/other"},
 		{"with another method", 303, map[string]string{route: "/a"}, "redirected to http://engine/a"},
 		{"moved", 301, map[string]string{route: "/a"}, "redirected to http://engine/a"},
-		{"to another host", 307, map[string]string{route: "http://user:secret@elsewhere/login?token=secret"}, "redirected to http://elsewhere/login?..."},
+		{
+			"to another host", 307,
+			map[string]string{route: "http://user:secret@elsewhere/login?token=secret"},
+			"redirected to http://elsewhere/login?...",
+		},
 		{"to another port", 308, map[string]string{route: "http://engine:81/"}, "redirected to http://engine:81/"},
 		{"to TLS", 308, map[string]string{route: "https://engine/"}, "redirected to https://engine/"},
 		{"as somebody", 307, map[string]string{route: "http://user:secret@engine/a"}, "redirected to http://engine/a"},
-		{"far", 307, map[string]string{route: "http://elsewhere/" + strings.Repeat("a", 5000)}, "redirected to http://elsewhere/" + strings.Repeat("a", 200-len("http://elsewhere/"))},
+		{
+			"far", 307,
+			map[string]string{route: "http://elsewhere/" + strings.Repeat("a", 5000)},
+			"redirected to http://elsewhere/" + strings.Repeat("a", 200-len("http://elsewhere/")),
+		},
 	} {
-		got := send(t, Options{Protocol: Completions, Stream: true, KeepText: true}, transport.Config{}, workload.Request{ID: "7", Text: "hello"}, redirects(tt.status, tt.to))
+		got := send(t, Options{Protocol: Completions, Stream: true, KeepText: true}, transport.Config{},
+			workload.Request{ID: "7", Text: "hello"}, redirects(tt.status, tt.to))
 		switch {
 		case tt.err == "" && (!got.OK() || got.Text != `POST 7{"model" c` || got.Sent != 0 || got.Done < got.FirstByte):
 			t.Errorf("%s: class %q (%s), text %q", tt.name, got.Class, got.Error, got.Text)
@@ -70,16 +79,38 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 		class   trace.Class
 		err     string
 	}{
-		{"compressed", answer(200, "Content-Encoding", "gzip", "\x1f\x8b\b\x00"), trace.Malformed, "the answer is compressed (Content-Encoding: gzip), which was not asked for"},
-		{"a compressed error", answer(400, "Content-Encoding", "br", "\x8b\b\x00"), trace.HTTP, "the answer is compressed (Content-Encoding: br), which was not asked for"},
+		{
+			"compressed", answer(200, "Content-Encoding", "gzip", "\x1f\x8b\b\x00"), trace.Malformed,
+			"the answer is compressed (Content-Encoding: gzip), which was not asked for",
+		},
+		{
+			"a compressed error", answer(400, "Content-Encoding", "br", "\x8b\b\x00"), trace.HTTP,
+			"the answer is compressed (Content-Encoding: br), which was not asked for",
+		},
 		{"not compressed", answer(200, "Content-Encoding", "identity", text("a")+last+end), "", ""},
-		{"a page", answer(200, "Content-Type", "text/html; charset=utf-8", "<html>Sign in"), trace.Malformed, `asked for an event stream, got text/html: "<html>Sign in"`},
-		{"a page that is called a stream", answer(200, "Content-Type", "text/event-stream", "<html>Sign in"), trace.Malformed, `asked for an event stream, got text/event-stream: "<html>Sign in"`},
-		{"plain text", answer(200, "Content-Type", "text/plain", "ok"), trace.Malformed, `asked for an event stream, got text/plain: "ok"`},
-		{"a type that is none", answer(200, "Content-Type", strings.Repeat("a", 100)+"/b", "{}"), trace.Malformed, `asked for an event stream, got "{}"`},
-		{"a large event", answer(200, "Content-Type", "text/event-stream", large), trace.Malformed, "event too large: the limit is 0 MiB"},
+		{
+			"a page", answer(200, "Content-Type", "text/html; charset=utf-8", "<html>Sign in"), trace.Malformed,
+			`asked for an event stream, got text/html: "<html>Sign in"`,
+		},
+		{
+			"a page that is called a stream", answer(200, "Content-Type", "text/event-stream", "<html>Sign in"),
+			trace.Malformed, `asked for an event stream, got text/event-stream: "<html>Sign in"`,
+		},
+		{
+			"plain text", answer(200, "Content-Type", "text/plain", "ok"), trace.Malformed,
+			`asked for an event stream, got text/plain: "ok"`,
+		},
+		{
+			"a type that is none", answer(200, "Content-Type", strings.Repeat("a", 100)+"/b", "{}"), trace.Malformed,
+			`asked for an event stream, got "{}"`,
+		},
+		{
+			"a large event", answer(200, "Content-Type", "text/event-stream", large), trace.Malformed,
+			"event too large: the limit is 0 MiB",
+		},
 	} {
-		got := send(t, Options{Protocol: Completions, Stream: true, MaxEvent: 1 << 19}, transport.Config{}, workload.Request{}, tt.handler)
+		got := send(t, Options{Protocol: Completions, Stream: true, MaxEvent: 1 << 19}, transport.Config{},
+			workload.Request{}, tt.handler)
 		if got.Class != tt.class || got.Error != tt.err {
 			t.Errorf("%s: class %q, error %q, want %q, %q", tt.name, got.Class, got.Error, tt.class, tt.err)
 		}

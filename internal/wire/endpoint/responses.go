@@ -41,7 +41,7 @@ func responsesEvent(root gjson.Result) delta {
 		return itemAdded(root.Get("item"))
 	case "response.completed", "response.incomplete", "response.failed":
 		d := response(root.Get("response"))
-		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // all of it was told before
+		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // events before it had all of it
 		d.last = d.err == ""
 		return d
 	case "error":
@@ -70,7 +70,9 @@ func itemAdded(item gjson.Result) delta {
 // response reads a response object, which is a whole answer.
 func response(r gjson.Result) delta {
 	d := delta{err: serverError(r)}
-	d.use(&counts{"input_tokens", "output_tokens", "input_tokens_details.cached_tokens", "output_tokens_details.reasoning_tokens"}, r.Get("usage"))
+	d.use(&counts{
+		"input_tokens", "output_tokens", "input_tokens_details.cached_tokens", "output_tokens_details.reasoning_tokens",
+	}, r.Get("usage"))
 	status := r.Get("status").Str
 	switch {
 	case status == "failed" && d.err == "":

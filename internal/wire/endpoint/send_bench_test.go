@@ -13,8 +13,11 @@ import (
 )
 
 // oneToken is an answer of one token.
-const oneToken = "HTTP/1.1 200 OK\r\ndate: Tue, 24 Nov 2026 21:00:00 GMT\r\nserver: pitot\r\ntransfer-encoding: chunked\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n" +
-	"6b\r\n" + `data: {"id":"1","object":"text_completion","choices":[{"index":0,"text":" a","finish_reason":"length"}]}` + "\n\n\r\n" +
+const oneToken = "HTTP/1.1 200 OK\r\ndate: Tue, 24 Nov 2026 21:00:00 GMT\r\nserver: pitot\r\n" +
+	"transfer-encoding: chunked\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n" +
+	"6b\r\n" +
+	`data: {"id":"1","object":"text_completion","choices":[{"index":0,"text":" a","finish_reason":"length"}]}` +
+	"\n\n\r\n" +
 	"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
 
 // answers accepts connections and answers every request with oneToken.
@@ -57,7 +60,10 @@ func BenchmarkSend(b *testing.B) {
 	defer l.Close()
 	tr := transport.New(transport.Config{Timeout: time.Hour, Idle: time.Hour})
 	defer tr.Close()
-	c, err := New(tr, Options{Protocol: Completions, URL: "http://" + l.Addr().String() + "/v1/completions", Model: "truth", Stream: true, IncludeUsage: true, IgnoreEOS: true})
+	c, err := New(tr, Options{
+		Protocol: Completions, URL: "http://" + l.Addr().String() + "/v1/completions", Model: "truth", Stream: true,
+		IncludeUsage: true, IgnoreEOS: true,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -21,7 +21,9 @@ import (
 
 // send makes one request to handler in virtual time and returns its record, which
 // is the same with either engine of the transport.
-func send(t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc) *trace.Record {
+func send(
+	t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc,
+) *trace.Record {
 	t.Helper()
 	own := sendOver(t, opts, cfg, req, handler)
 	if cfg.HTTP2 {
@@ -35,7 +37,9 @@ func send(t *testing.T, opts Options, cfg transport.Config, req workload.Request
 	return own
 }
 
-func sendOver(t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc) *trace.Record {
+func sendOver(
+	t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc,
+) *trace.Record {
 	var rec *trace.Record
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
@@ -79,7 +83,7 @@ func stream(pieces ...string) http.HandlerFunc {
 	}
 }
 
-// What a server puts where a word or a number belongs is kept as the beginning of it, in which no part of a secret stands.
+// Where a word or a number belongs, only the beginning of a server's text is stored, without a part of a secret.
 func TestShortTextsAreShort(t *testing.T) {
 	const key = "sk-verysecret"
 	long := strings.Repeat("n", shortText-5) + key + strings.Repeat("n", 1<<16)
@@ -88,16 +92,21 @@ func TestShortTextsAreShort(t *testing.T) {
 	unread := send(t, opts, transport.Config{}, asked(Chat), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for n := range 4 {
-			fmt.Fprintf(w, `data: {"choices":[{"delta":{%q:"hello"}}],"usage":{"prompt_tokens":1,"completion_tokens":%d}}`+"\n\n", long, n+1)
+			fmt.Fprintf(w, `data: {"choices":[{"delta":{%q:"hello"}}],"usage":{"prompt_tokens":1,"completion_tokens":%d}}`+
+				"\n\n", long, n+1)
 		}
-		fmt.Fprintf(w, `data: {"choices":[{"delta":{"content":"a"},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n", long)
+		fmt.Fprintf(w,
+			`data: {"choices":[{"delta":{"content":"a"},"finish_reason":%q}],`+
+				`"usage":{"prompt_tokens":1,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n", long)
 	})
 	shed := send(t, opts, transport.Config{}, asked(Chat), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", long[:1<<12])
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	want := strings.Repeat("n", shortText-5) + "***nn…"
-	for name, got := range map[string]string{"member": unread.Quirks.Unread, "finish reason": unread.FinishReason, "Retry-After": shed.Quirks.RetryAfter} {
+	for name, got := range map[string]string{
+		"member": unread.Quirks.Unread, "finish reason": unread.FinishReason, "Retry-After": shed.Quirks.RetryAfter,
+	} {
 		if got != want {
 			t.Errorf("%s: %.200q, want %q", name, got, want)
 		}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// servedBy is who answers, by the headers of the first answer.
+// servedBy names the server, by the headers of the first answer.
 type servedBy struct{ told atomic.Pointer[string] }
 
 // headerText is how much of a header is kept, in bytes.

@@ -76,7 +76,7 @@ func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 // maxSide is the largest answer of a side route, in bytes.
 const maxSide = 32 << 20
 
-// collector keeps a whole response, and of one that is an error what is told of it.
+// collector stores a whole response; of an error, the part that is reported.
 type collector struct {
 	limit  int // in bytes
 	status int
@@ -136,7 +136,9 @@ func (s Server) exchange(ctx context.Context, limit int, method, route string, i
 	case err != nil:
 		return nil, &CallError{s.URL + route, classify(err), err}
 	case c.status != http.StatusOK:
-		return nil, &StatusError{s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(refusal(req.URL, c.status, c.header, c.body.Bytes())))}
+		return nil, &StatusError{
+			s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(refusal(req.URL, c.status, c.header, c.body.Bytes()))),
+		}
 	case compression(c.header) != "":
 		return nil, &CallError{s.URL + route, trace.Malformed, errors.New(refusal(req.URL, c.status, c.header, nil))}
 	}

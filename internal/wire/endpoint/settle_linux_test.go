@@ -17,8 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// A lateReader is busy elsewhere after its first event, until it is told to go on, and
-// tells when it has read the last one.
+// A lateReader is busy elsewhere after its first event, until resume is closed; it closes
+// read when it has read the last one.
 type lateReader struct {
 	Transport
 	begun, resume, read chan struct{}
@@ -46,9 +46,9 @@ func (r *lateReceiver) Data(p []byte, s transport.Stamp) error {
 	return err
 }
 
-// Events that a server writes together are told from those that a client was late to
-// read, with either engine.
-func TestABundleIsToldFromALateClient(t *testing.T) {
+// Events of one write of the server are distinguished from those that a client was late to
+// read, with either HTTP client.
+func TestABundleIsNoLateClient(t *testing.T) {
 	const middle = trace.Coalesced | trace.Bundled
 	for _, tt := range []struct {
 		name   string
@@ -82,8 +82,8 @@ func TestABundleIsToldFromALateClient(t *testing.T) {
 	}
 }
 
-// readLate is the record of an answer whose first event is read at once and whose others
-// are read when all of them have been written.
+// readLate is the record of an answer: its first event is read at once, the others when all
+// of them have been written.
 func readLate(t *testing.T, std bool, writes []string) *trace.Record {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

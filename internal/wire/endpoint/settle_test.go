@@ -22,7 +22,10 @@ type piece struct {
 func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
-	r := &reader{hot: hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
+	r := &reader{
+		hot:   hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec},
+		tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),
+	}
 	r.yield = r.event
 	r.Head(200, nil)
 	for _, p := range pieces {
@@ -46,43 +49,101 @@ func with(s transport.Stamp, change func(*transport.Stamp)) transport.Stamp {
 	return s
 }
 
-// An instant is exact if its chunk is the last of what a read brought, and the read
+const us = 1000
+
+// A settledChunk is a chunk with its instant, which may be earlier by slack.
+type settledChunk struct {
+	at    trace.Instant
+	slack uint32
+	kind  trace.Kind
+}
+
+// A settleCase is an answer in pieces, and its chunks.
+type settleCase struct {
+	name   string
+	pieces []piece
+	want   []settledChunk
+}
+
+// An instant is exact if its chunk is the last one of a read, and the read
 // left nothing behind; else it is an interval.
 func TestInstantsAreExactOrBounded(t *testing.T) {
 	a, b := text("a"), text("b")
 	finish := "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n"
-	type want struct {
-		at    trace.Instant
-		slack uint32
-		kind  trace.Kind
-	}
-	const us = 1000
-	for _, tt := range []struct {
-		name   string
-		pieces []piece
-		want   []want
-	}{
-		{"each in a read of its own", []piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}}, []want{{500 * us, 0, 0}, {900 * us, 0, 0}}},
-		{"two in one read", []piece{{a + b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
-		{"two pieces of one read", []piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
-		{"with the usage behind it", []piece{{a + counted + end, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}}},
-		{"two with the usage behind them", []piece{{a + b + counted, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}}},
-		{"with an empty chunk behind it", []piece{{a + finish, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}}},
-		{"with the beginning of the usage behind it", []piece{{a + counted[:9], at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
-		{"with the beginning of the next", []piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}}, []want{{500 * us, 400, 0}, {900 * us, 0, 0}}},
-		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
-		{"a read that the buffer cut", []piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Drained = false })}}, []want{{500 * us, 400, 0}}},
-		{"its empty line comes later", []piece{{a[:len(a)-1], at(1, 100*us, 500*us)}, {"\n", at(2, 510*us, 900*us)}}, []want{{500 * us, 0, 0}}},
-		{"a part of a microsecond counts as one", []piece{{a + b, at(1, 499_999, 501_000)}}, []want{{501_000, 2, 0}, {501_000, 0, trace.Coalesced}}},
-		{"a read without a stamp", []piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Kernel = false })}}, []want{{500 * us, 400, 0}}},
-		{"no stamps at all", []piece{{a + b, transport.Stamp{At: 500 * us, User: 500 * us, Lo: 500 * us, Seq: 1}}}, []want{{500 * us, 0, 0}, {500 * us, 0, trace.Coalesced}}},
+	for _, tt := range []settleCase{
+		{
+			"each in a read of its own",
+			[]piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}},
+			[]settledChunk{{500 * us, 0, 0}, {900 * us, 0, 0}},
+		},
+		{
+			"two in one read",
+			[]piece{{a + b, at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
+		},
+		{
+			"two pieces of one read",
+			[]piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}},
+		},
+		{
+			"with the usage behind it",
+			[]piece{{a + counted + end, at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, trace.Bundled}},
+		},
+		{
+			"two with the usage behind them",
+			[]piece{{a + b + counted, at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}},
+		},
+		{
+			"with an empty chunk behind it",
+			[]piece{{a + finish, at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}},
+		},
+		{
+			"with the beginning of the usage behind it",
+			[]piece{{a + counted[:9], at(1, 100*us, 500*us)}},
+			[]settledChunk{{500 * us, 400, 0}},
+		},
+		{
+			"with the beginning of the next",
+			[]piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}},
+			[]settledChunk{{500 * us, 400, 0}, {900 * us, 0, 0}},
+		},
+		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []settledChunk{{500 * us, 400, 0}}},
+		{
+			"a read that the buffer cut", []piece{{
+				a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Drained = false }),
+			}}, []settledChunk{{500 * us, 400, 0}},
+		},
+		{
+			"its empty line comes later",
+			[]piece{{a[:len(a)-1], at(1, 100*us, 500*us)}, {"\n", at(2, 510*us, 900*us)}},
+			[]settledChunk{{500 * us, 0, 0}},
+		},
+		{
+			"a part of a microsecond counts as one",
+			[]piece{{a + b, at(1, 499_999, 501_000)}},
+			[]settledChunk{{501_000, 2, 0}, {501_000, 0, trace.Coalesced}},
+		},
+		{
+			"a read without a stamp",
+			[]piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Kernel = false })}},
+			[]settledChunk{{500 * us, 400, 0}},
+		},
+		{
+			"no stamps at all",
+			[]piece{{a + b, transport.Stamp{At: 500 * us, User: 500 * us, Lo: 500 * us, Seq: 1}}},
+			[]settledChunk{{500 * us, 0, 0}, {500 * us, 0, trace.Coalesced}},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var got []want
+			var got []settledChunk
 			for _, c := range taken(t, tt.pieces...).Chunks {
-				got = append(got, want{c.At, c.Slack, c.Kind &^ trace.Text})
+				got = append(got, settledChunk{c.At, c.Slack, c.Kind &^ trace.Text})
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(want{})); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(settledChunk{})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -128,7 +189,9 @@ func BenchmarkStreams(b *testing.B) {
 		}
 		for i := uint64(0); pb.Next(); i++ {
 			r, n := readers[i%streams], i/streams+1
-			if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true}) != nil {
+			if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{
+				At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true,
+			}) != nil {
 				b.Error("an event was refused")
 			}
 			r.from, r.talliedTo = 0, 0
@@ -137,7 +200,12 @@ func BenchmarkStreams(b *testing.B) {
 }
 
 func benchReader() *reader {
-	r := &reader{hot: hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: new(trace.Record), chunks: make([]trace.Chunk, 0, 1<<12)}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
+	r := &reader{
+		hot: hot{
+			opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: new(trace.Record),
+			chunks: make([]trace.Chunk, 0, 1<<12),
+		}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),
+	}
 	r.yield = r.event
 	r.Head(200, nil)
 	return r

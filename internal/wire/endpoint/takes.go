@@ -8,14 +8,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// takes is what a protocol takes beside text.
+// takes are the inputs of a protocol other than text.
 type takes uint
 
 const (
 	tokenIDs   takes = 1 << iota // a prompt of token ids
 	messages                     // a chat
 	parts                        // the typed parts of a message, as OpenAI has them
-	pictures                     // beside the text
+	pictures                     // with a text
 	otherMedia                   // video and sound
 	batch                        // several texts
 	pairs                        // the texts must be a query and documents
@@ -27,7 +27,8 @@ func (t takes) check(req *workload.Request) error {
 	switch {
 	case t&pairs != 0 && len(req.Batch) < 2:
 		return errors.New("it holds no query with documents, which this protocol is about")
-	case t&oneSound != 0 && (len(req.Media) != 1 || req.Later == nil && (mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0)):
+	case t&oneSound != 0 && (len(req.Media) != 1 ||
+		req.Later == nil && (mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0)):
 		return errors.New("it holds no sound, by content, which this protocol is about")
 	case req.Tokens != nil && t&tokenIDs == 0:
 		return unsaid("a prompt of token ids", tokenIDs)
@@ -53,7 +54,7 @@ func (t takes) checkMedia(media []workload.Media) error {
 	return nil
 }
 
-// unsaid names what cannot be said, and who can say it.
+// unsaid names an input that a protocol does not take, and the protocols that take it.
 func unsaid(what string, by takes) error {
 	var able []string
 	for p, g := range grammars {

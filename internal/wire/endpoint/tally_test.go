@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// feed is a transport whose reads come when the test sends them.
+// feed is a transport with reads that the test sends.
 type feed chan piece
 
 func (f feed) Do(_ context.Context, _ *transport.Request, r transport.Receiver) (transport.Timing, error) {

@@ -10,9 +10,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Meta is what llama.cpp's server says of a model beside the fields of OpenAI.
+// Meta are the fields of a model that llama.cpp's server adds to those of OpenAI.
 type Meta struct {
-	Vocab int // ids of the vocabulary, 0 = not told
+	Vocab int // ids of the vocabulary, 0 = not reported
 }
 
 // maxVocab is more ids than any vocabulary has: what a server says beyond it is no size.

@@ -44,7 +44,12 @@ func llamaTokens(w http.ResponseWriter, r *http.Request) {
 func TestTheTokenizerOfLlamaCpp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, calls := memnet.Listen(), 0
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { calls++; llamaTokens(w, r) })}
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request,
+		) {
+			calls++
+			llamaTokens(w, r)
+		})}
 		go func() { _ = srv.Serve(l) }()
 		tr := transport.New(transport.Config{Dial: l.Dial})
 		tok := &Tokenizer{Server: Server{Transport: tr, URL: "http://engine"}, Model: "m"}
@@ -69,7 +74,9 @@ func TestTheTokenizerOfLlamaCpp(t *testing.T) {
 func TestAServerWithoutATokenizerHasNoTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"tokens":[]}`) })}
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"tokens":[]}`)
+		})}
 		go func() { _ = srv.Serve(l) }()
 		tr := transport.New(transport.Config{Dial: l.Dial})
 		tok := &Tokenizer{Server: Server{Transport: tr, URL: "http://engine"}}

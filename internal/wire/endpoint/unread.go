@@ -6,12 +6,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// An unread is what came in an answer under names that nobody knows, in chunks that have no
-// other output. Some of it is about the answer: what comes beside output, and what the server's
-// count of tokens does not grow with.
+// An unread describes members of an answer with unknown names, in chunks that have no other output.
+// Some are about the answer: those that also occur in chunks with output, and those with which the
+// server's count of tokens does not grow.
 type unread struct {
 	name   string // of the first such member
-	about  string // a member that came beside output
+	about  string // a member that occurred in a chunk with output
 	chunks int
 	grew   bool // the count grew with one of them
 }

@@ -1,15 +1,15 @@
-// Package exposition reads what servers and exporters print at /metrics: the Prometheus text
-// format 0.0.4 and OpenMetrics 1.0.
+// Package exposition reads the pages that servers and exporters serve at /metrics: the Prometheus
+// text format 0.0.4 and OpenMetrics 1.0.
 //
 //	page ── syntax.go ──> names, labels, numbers ── reader.go ──> Samples
 //
-// A page comes from a program that may be anything. What cannot be read is refused with one
-// message, before it costs much; what is wrong in a line costs that line and is a doubt about
-// the page. Histograms are their sum and count, without buckets; summaries are left out.
+// A page is untrusted input. An unreadable page is refused with one message, before it costs much;
+// a faulty line is dropped and reported as a doubt about the page. Histograms are their sum and count, without
+// buckets; summaries are left out.
 //
-// It is read here and not by prometheus/common/expfmt, which makes up to forty times the memory of
-// a page, of all that it has, where a page every second is read beside a measurement during which
-// garbage is not collected. Tests hold one to the other. OpenMetrics is read as the text format
+// prometheus/common/expfmt is not used: it reads all series and allocates up to forty times the size
+// of a page, and a page is read every second of a measurement during which garbage is not collected.
+// Tests compare the two. OpenMetrics is read as the text format
 // is, but for its end, its timestamps in seconds, its exemplars, and creation times, which are left
 // out.
 package exposition
@@ -39,7 +39,7 @@ const (
 	maxLine  = 16 << 10 // bytes
 )
 
-// Codes of what is wrong with a page. With the first four nothing of it can be used.
+// Codes of the faults of a page. With the first four nothing of it can be used.
 const (
 	Large     plan.Code = "telemetry.page-large"     // MiB
 	Lines     plan.Code = "telemetry.page-lines"     // most
@@ -64,7 +64,7 @@ func TooLarge() error {
 	return &Error{plan.Say(Large, "MiB", MaxBytes>>20), fmt.Sprintf("more than %d MiB", MaxBytes>>20)}
 }
 
-// Malformed is the error of what is no page.
+// Malformed is the error of a document that is not a page.
 func Malformed(why error) error {
 	return &Error{plan.Say(Syntax, "why", why), why.Error()}
 }
@@ -75,7 +75,7 @@ type Sample struct {
 	Labels  Labels
 	Value   float64
 	Counter bool      // it only ever grows: by its type, or by its name
-	Stamp   time.Time // by the clock of who printed it, to 1 ms; zero: it has none
+	Stamp   time.Time // by the clock of its exporter, to 1 ms; zero: it has none
 }
 
 // Labels are those of a sample, in the order of their names.
@@ -132,7 +132,7 @@ func Parse(ctx context.Context, contentType string, text []byte) (Page, error) {
 	return page, nil
 }
 
-// refuse refuses what is no page of samples, or more than is read.
+// refuse refuses a document that is no page of samples, or that is too large.
 func refuse(text []byte) error {
 	if len(text) > MaxBytes {
 		return TooLarge()

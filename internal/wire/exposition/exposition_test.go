@@ -84,7 +84,7 @@ u +Inf
 	}
 }
 
-// What is wrong is one message; what can be used of the page is used.
+// A fault gives one message, and the rest of the page is used.
 func TestHostilePages(t *testing.T) {
 	good := "a 1\n"
 	for what, tt := range map[string]struct {
@@ -130,7 +130,8 @@ func TestHostilePages(t *testing.T) {
 
 // A histogram has the numbers that its page has, and no others.
 func TestHistogramsInPart(t *testing.T) {
-	page, err := Parse(t.Context(), "", []byte("# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\n# TYPE f histogram\nf_count 2.5\n"))
+	page, err := Parse(t.Context(), "",
+		[]byte("# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\n# TYPE f histogram\nf_count 2.5\n"))
 	want := []Sample{{Name: "f_count", Value: 2.5, Counter: true}}
 	if d := cmp.Diff(want, page.Samples); d != "" || err != nil {
 		t.Error(err, d)
@@ -164,7 +165,8 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: an error that says nothing", text)
 		}
 		for _, s := range page.Samples {
-			stands := strings.Contains(text, strings.TrimSuffix(s.Name, "_total")) || strings.Contains(text, `"`) // which the parser takes in names
+			// which the parser takes in names
+			stands := strings.Contains(text, strings.TrimSuffix(s.Name, "_total")) || strings.Contains(text, `"`)
 			if s.Name == "" || !stands || !strings.HasPrefix(s.Series(), s.Name) {
 				t.Errorf("%q gives %+v, %s", text, s, s.Series())
 			}
@@ -180,7 +182,9 @@ func BenchmarkParse(b *testing.B) {
 		for le := range 22 {
 			fmt.Fprintf(&text, "vllm:m%d_bucket{engine=\"0\",le=\"%d.0\",model_name=\"Qwen/Qwen3-32B\"} %d.0\n", i, le, le*i)
 		}
-		fmt.Fprintf(&text, "vllm:m%d_sum{engine=\"0\",model_name=\"Qwen/Qwen3-32B\"} 12.5\nvllm:m%d_count{engine=\"0\",model_name=\"Qwen/Qwen3-32B\"} %d.0\n", i, i, 21*i)
+		fmt.Fprintf(&text,
+			"vllm:m%d_sum{engine=\"0\",model_name=\"Qwen/Qwen3-32B\"} 12.5\n"+
+				"vllm:m%d_count{engine=\"0\",model_name=\"Qwen/Qwen3-32B\"} %d.0\n", i, i, 21*i)
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
@@ -200,8 +204,8 @@ func paged(lines int, line func(n int) string) []byte {
 	return text.Bytes()
 }
 
-// A page of very many lines costs no memory for what is not wanted in it, and little for what
-// is; one like the page before it costs none.
+// A page of very many lines costs no memory for the series that are not wanted, and little for
+// the others; a page like the one before costs none.
 func TestTheMemoryOfPages(t *testing.T) {
 	none := func([]byte) bool { return false }
 	for what, tt := range map[string]struct {

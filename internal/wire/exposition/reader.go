@@ -37,7 +37,7 @@ type Reader struct {
 // A family is the type of a metric.
 type family byte
 
-// The types that are told apart. A type of OpenMetrics that is none of them is as good as none.
+// The types that matter here. Other types of OpenMetrics are read as untyped.
 const (
 	counter family = iota + 1
 	histogram
@@ -45,7 +45,9 @@ const (
 	other
 )
 
-var families = map[string]family{"counter": counter, "gauge": other, "histogram": histogram, "summary": summary, "untyped": other}
+var families = map[string]family{
+	"counter": counter, "gauge": other, "histogram": histogram, "summary": summary, "untyped": other,
+}
 
 // mostTexts bounds the strings that a Reader keeps.
 const mostTexts = 1 << 14
@@ -56,7 +58,9 @@ const mostTexts = 1 << 14
 //
 // The doubts are what was left out, each code once. The error is an *Error, or the cause of the end
 // of ctx; what was handed over before is then part of no page.
-func (r *Reader) Read(ctx context.Context, contentType string, text []byte, take func(*Sample)) ([]plan.Message, error) {
+func (r *Reader) Read(
+	ctx context.Context, contentType string, text []byte, take func(*Sample),
+) ([]plan.Message, error) {
 	if err := refuse(text); err != nil {
 		return nil, err
 	}
@@ -178,8 +182,8 @@ func (r *Reader) kind(name []byte) (of family, part string) {
 	return 0, ""
 }
 
-// series reads a sample; wanted if it is to be handed over. Buckets of histograms, summaries and
-// the instants at which series were created are most of an engine's page, and none of what is read.
+// series reads a sample, and reports whether the caller wants it. Most of an engine's page are buckets of
+// histograms, summaries and creation times, which are skipped.
 func (r *Reader) series(line []byte) (wanted bool, err error) {
 	name, rest := cutName(line)
 	if len(name) == 0 {
@@ -187,7 +191,8 @@ func (r *Reader) series(line []byte) (wanted bool, err error) {
 	}
 	of, part := r.kind(name)
 	switch {
-	case of == histogram && (part == "" || part == "_bucket"), of == summary && (part == "" || part == "_sum" || part == "_count"):
+	case of == histogram && (part == "" || part == "_bucket"),
+		of == summary && (part == "" || part == "_sum" || part == "_count"):
 		return false, nil
 	case r.open && part == "_created" && (of == counter || of == histogram || of == summary):
 		return false, nil

@@ -12,11 +12,11 @@
 //	              data: {"id":…,"usage":{…}}                       Total
 //	              data: [DONE]                                     End
 //
-// What is the same in all events is rendered once, so that an event is a few copies
+// The constant part of all events is rendered once, so that an event is a few copies
 // into the caller's buffer and takes no allocation. The tokens come from a [Source]:
 // the simulated engine draws them, the truth server has a list of them.
 //
 // The words are those of vLLM, of SGLang and of the other servers that clients
-// speak to. When a token leaves, and what is refused for being too long, is the
-// server's to decide: nothing here has a clock, a connection or a tokenizer.
+// speak to. The server decides when a token leaves and which request is too long:
+// nothing here has a clock, a connection or a tokenizer.
 package phrase

@@ -12,7 +12,7 @@ import (
 //	{"error":{"message":"…","type":"BadRequestError","param":null,"code":400}}
 //
 // A request that does not fit the schema has the type "Bad Request" and a list of
-// what is wrong; one that fits and cannot be served is a "BadRequestError".
+// its faults; one that fits and cannot be served is a "BadRequestError".
 type Error struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
@@ -36,7 +36,10 @@ func BadRequest(param string, value any, format string, args ...any) *Error {
 // ModelNotFound refuses a request for its model.
 func ModelNotFound(model string) *Error {
 	param := "model"
-	return &Error{Message: fmt.Sprintf("The model `%s` does not exist.", model), Type: "NotFoundError", Param: &param, Code: http.StatusNotFound}
+	return &Error{
+		Message: fmt.Sprintf("The model `%s` does not exist.", model), Type: "NotFoundError", Param: &param,
+		Code: http.StatusNotFound,
+	}
 }
 
 // UnknownModel refuses q for its model, or adapter.
@@ -50,7 +53,8 @@ func (q *Request) UnknownModel() *Error {
 // TooMany refuses q for its limit, which is beyond the context.
 func (q *Request) TooMany(limit, context int) *Error {
 	field := q.Protocol.Limit
-	return BadRequest(field, limit, "%s=%d cannot be greater than max_model_len=%d. Please request fewer output tokens.", field, limit, context)
+	return BadRequest(field, limit, "%s=%d cannot be greater than max_model_len=%d. Please request fewer output tokens.",
+		field, limit, context)
 }
 
 // NotJSON refuses a body for its media type.
@@ -112,7 +116,7 @@ func schemaError(bad ...invalid) *Error {
 	return &Error{Message: b.String(), Type: "Bad Request", Param: &bad[0].loc, Code: http.StatusBadRequest}
 }
 
-// ruleError is a body whose fields do not go together.
+// ruleError is the fault of a body with fields that exclude each other.
 func ruleError(param, msg string) *Error {
 	e := schemaError(invalid{"value_error", "body", "Value error, " + msg + " (parameter=" + param + ")"})
 	e.Param = &param

@@ -40,7 +40,8 @@ func ExampleProtocol_Stream() {
 }
 
 func ExampleRead() {
-	body := `{"model":"m","max_tokens":3,"stream":true,"system":"Be brief.","messages":[{"role":"user","content":"What is a pitot tube?"}]}`
+	body := `{"model":"m","max_tokens":3,"stream":true,"system":"Be brief.","messages":[{"role":"user",` +
+		`"content":"What is a pitot tube?"}]}`
 	q, _ := phrase.Read("/v1/messages", phrase.JSON, []byte(body))
 	fmt.Println(q.Protocol.Name, q.Model, q.MaxTokens, q.Stream, q.Messages)
 

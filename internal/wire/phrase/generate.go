@@ -12,14 +12,16 @@ import (
 // again, so that n tokens make O(n²) bytes. A mistake in the values of a request for a
 // stream is an event of a stream, with status 200.
 var Generate = &Protocol{
-	Name: "generate", Routes: []string{"/generate"}, Limit: "max_new_tokens", Least: "min_new_tokens", Timed: true, Marked: true,
+	Name: "generate", Routes: []string{"/generate"}, Limit: "max_new_tokens", Least: "min_new_tokens",
+	Timed: true, Marked: true,
 	failure: `data: {"error": {"message": "Internal server error"}}`,
 	refuse:  refuseGenerate, read: readGenerate, usual: 128,
 	fields: fields{
 		"text": later, "input_ids": later, "inputs": later, "sampling_params": readSampling, "image_data": readImages,
 		"rid": readID, "request_id": readID, "lora_path": readModel, "priority": readPriority, "stream": readStream,
-		"input_embeds": unserved(`[]`), "video_data": unserved(`[]`), "audio_data": unserved(`[]`), "session_params": unserved(`[]`),
-		"return_logprob": unserved(), "return_hidden_states": unserved(), "return_routed_experts": unserved(),
+		"input_embeds": unserved(`[]`), "video_data": unserved(`[]`), "audio_data": unserved(`[]`),
+		"session_params": unserved(`[]`), "return_logprob": unserved(), "return_hidden_states": unserved(),
+		"return_routed_experts": unserved(),
 	},
 	event: func(w *Writer, dst []byte, n int, last bool) []byte {
 		return w.generated(append(dst, "data: "...), n, last)
@@ -36,7 +38,10 @@ func refuseGenerate(e *Error, stream bool) Reply {
 	if !stream {
 		return JSONReply(e.Code, body)
 	}
-	return Reply{Status: http.StatusOK, MediaType: EventStream, Body: []byte("data: " + string(body) + "\n\n" + done + "\n\n"), Events: 2}
+	return Reply{
+		Status: http.StatusOK, MediaType: EventStream, Body: []byte("data: " + string(body) + "\n\n" + done + "\n\n"),
+		Events: 2,
+	}
 }
 
 // generated appends the answer so far, with n tokens that are new.
@@ -107,7 +112,8 @@ func readGenerate(r *reader) {
 }
 
 var samplingFields = fields{
-	"max_new_tokens": readLimitOrNull, "min_new_tokens": readLeast, "ignore_eos": readEOS, "stop": readStop, "n": readChoices,
+	"max_new_tokens": readLimitOrNull, "min_new_tokens": readLeast, "ignore_eos": readEOS,
+	"stop": readStop, "n": readChoices,
 	"no_stop_trim": readBoolean(func(q *Request) *bool { return &q.IncludeStop }),
 }
 

@@ -15,14 +15,16 @@ var Messages = &Protocol{
 		"system": later, "messages": later, "max_tokens": readLimit, "model": readModel,
 		"stream": readStream, "priority": readPriority, "ignore_eos": readEOS, "stop_sequences": readStop,
 	},
-	failure: "event: error\n" + `data: {"type":"error","error":{"type":"internal_error","message":"Internal server error"}}`,
+	failure: "event: error\n" +
+		`data: {"type":"error","error":{"type":"internal_error","message":"Internal server error"}}`,
 	refuse: func(e *Error, _ bool) Reply {
 		body := marshal(map[string]any{"type": "error", "error": map[string]string{"type": e.Type, "message": e.Message}})
 		return JSONReply(e.Code, body)
 	},
 	begin: func(w *Writer, dst []byte) []byte {
 		dst = w.named(dst, "message_start", `"message":%s,"type":"message_start"`, w.message("", "null", 0))
-		return w.named(dst, "content_block_start", `"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"`)
+		return w.named(dst, "content_block_start",
+			`"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"`)
 	},
 	frame: func(*Writer) frame {
 		return frame{
@@ -32,7 +34,8 @@ var Messages = &Protocol{
 	},
 	conclude: func(w *Writer, dst []byte) []byte {
 		dst = w.named(dst, "content_block_stop", `"index":0,"type":"content_block_stop"`)
-		dst = w.named(dst, "message_delta", `"delta":{"stop_reason":%s},"type":"message_delta","usage":%s`, w.stopReason(), w.tokensUsed(w.Tokens))
+		dst = w.named(dst, "message_delta", `"delta":{"stop_reason":%s},"type":"message_delta","usage":%s`, w.stopReason(),
+			w.tokensUsed(w.Tokens))
 		return w.named(dst, "message_stop", `"type":"message_stop"`)
 	},
 	whole: func(w *Writer, dst []byte) []byte {
@@ -42,7 +45,8 @@ var Messages = &Protocol{
 }
 
 func (w *Writer) message(content, reason string, tokens int) string {
-	return fmt.Sprintf(`{"content":[%s],"id":%s,"model":%s,"role":"assistant","stop_reason":%s,"stop_sequence":null,"type":"message","usage":%s}`,
+	return fmt.Sprintf(`{"content":[%s],"id":%s,"model":%s,"role":"assistant","stop_reason":%s,"stop_sequence":null,`+
+		`"type":"message","usage":%s}`,
 		content, w.id, quote(w.Model), reason, w.tokensUsed(tokens))
 }
 

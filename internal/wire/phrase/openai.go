@@ -3,7 +3,8 @@ package phrase
 import "github.com/tidwall/gjson"
 
 // openAIFailure is what vLLM sends when generation fails in mid-stream.
-const openAIFailure = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}`
+const openAIFailure = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", ` +
+	`"param": null, "code": 500}}`
 
 // nullPrompt are fields of a whole answer: of its choice, or of itself in a chat.
 const nullPrompt = `,"prompt_logprobs":null,"prompt_token_ids":null`
@@ -58,8 +59,10 @@ var Chat = &Protocol{
 		}
 	},
 	whole: func(w *Writer, dst []byte) []byte {
-		dst = append(append(dst, w.identity("chat.completion")...), `,"choices":[{"index":0,"message":{"role":"assistant","content":"`...)
-		dst = append(w.tokens(dst, w.Tokens), `","refusal":null,"annotations":null,"audio":null,"function_call":null,"tool_calls":[],"reasoning":null}`...)
+		dst = append(append(dst, w.identity("chat.completion")...),
+			`,"choices":[{"index":0,"message":{"role":"assistant","content":"`...)
+		dst = append(w.tokens(dst, w.Tokens),
+			`","refusal":null,"annotations":null,"audio":null,"function_call":null,"tool_calls":[],"reasoning":null}`...)
 		return w.conclusion(dst, "", nullPrompt)
 	},
 }
@@ -72,7 +75,8 @@ func (w *Writer) finish() string {
 // conclusion is what follows the text in a whole answer, with further fields of the
 // choice and of the answer.
 func (w *Writer) conclusion(dst []byte, ofChoice, ofAnswer string) []byte {
-	dst = append(dst, `,"logprobs":null,"finish_reason":`+w.finish()+`,"token_ids":null`+ofChoice+`}],"service_tier":null,"system_fingerprint":null`...)
+	dst = append(dst, `,"logprobs":null,"finish_reason":`+w.finish()+`,"token_ids":null`+ofChoice+
+		`}],"service_tier":null,"system_fingerprint":null`...)
 	if w.Usage {
 		dst = appendUsage(dst, w.PromptTokens, w.Tokens)
 		if w.Cached >= 0 {

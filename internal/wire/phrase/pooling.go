@@ -33,7 +33,7 @@ var Rerank = &Protocol{
 	fields: textFields, read: readDocuments, whole: (*Writer).ranked,
 }
 
-// Texts are what is to be embedded or ranked.
+// Texts are the inputs to embed or to rank.
 type Texts struct {
 	Inputs    []Prompt
 	Query     string // of a rerank
@@ -59,7 +59,8 @@ const (
 )
 
 var textFields = fields{
-	"model": readModel, "request_id": readID, "priority": readPriority, "messages": later, "input": later, "documents": later,
+	"model": readModel, "request_id": readID, "priority": readPriority, "messages": later,
+	"input": later, "documents": later,
 	"query":                  readString(func(q *Request) *string { return &q.Texts.Query }),
 	"top_n":                  readInteger(func(q *Request) *int { return &q.Texts.TopN }),
 	"dimensions":             readInteger(func(q *Request) *int { return &q.Texts.Dimensions }),

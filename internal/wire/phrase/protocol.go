@@ -17,7 +17,7 @@ type Protocol struct {
 	Form   bool // a request is a form and not JSON
 	Single bool // an event is one token
 	Timed  bool // the last event says how long the answer took
-	Roles  bool // a stream begins with the role of who answers
+	Roles  bool // a stream begins with the role of the answer
 	Counts bool // a whole answer has the usage, and can do without
 	Marked bool // a stream ends with [DONE]
 

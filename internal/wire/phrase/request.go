@@ -14,7 +14,7 @@ type Request struct {
 	Model    string // or adapter; empty if none is named
 	ID       string // of the request, if it names one
 	Prompt
-	Media    []Media // beside the prompt, in order
+	Media    []Media // in addition to the prompt, in order
 	Priority int
 
 	MaxTokens   int  // the limit, or the default of the protocol
@@ -94,7 +94,9 @@ func Read(route, mediaType string, body []byte) (*Request, *Error) {
 }
 
 func newReader(p *Protocol) *reader {
-	r := &reader{choices: 1, late: make([]kept, 0, 4), req: Request{Protocol: p, MaxTokens: cmp.Or(p.usual, 16), EndID: -1}}
+	r := &reader{
+		choices: 1, late: make([]kept, 0, 4), req: Request{Protocol: p, MaxTokens: cmp.Or(p.usual, 16), EndID: -1},
+	}
 	if p.Silent {
 		r.req.Texts = &Texts{Dimensions: dimensions, Encoding: "float"}
 	}
@@ -147,7 +149,8 @@ func (r *reader) check() {
 	case q.MinTokens < 0:
 		r.refusef(least, q.MinTokens, "%s must be greater than or equal to 0, got %d.", least, q.MinTokens)
 	case !q.Fill && q.MinTokens > q.MaxTokens:
-		r.refusef(least, q.MinTokens, "%s must be less than or equal to %s=%d, got %d.", least, most, q.MaxTokens, q.MinTokens)
+		r.refusef(least, q.MinTokens, "%s must be less than or equal to %s=%d, got %d.", least, most, q.MaxTokens,
+			q.MinTokens)
 	}
 	if slices.Contains(q.Stop, "") {
 		r.refusef("", nil, "stop cannot contain an empty string.")

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Responses is OpenAI's newer way to ask, as vLLM serves it: events with names and
-// numbers, the text told once more at the end.
+// Responses is OpenAI's newer protocol, as vLLM serves it: events with names and
+// numbers, the whole text once more at the end.
 var Responses = &Protocol{
 	Name: "responses", Routes: []string{"/v1/responses"}, Limit: "max_output_tokens", Least: "min_tokens",
 	prefix: "resp_", read: readResponses,
@@ -17,7 +17,8 @@ var Responses = &Protocol{
 		"stream": readStream, "priority": readPriority, "ignore_eos": readEOS, "stop": readStop,
 		"previous_response_id": unserved(), "background": unserved(),
 	},
-	failure: "event: error\n" + `data: {"type":"error","code":"server_error","message":"Internal server error","param":null}`,
+	failure: "event: error\n" +
+		`data: {"type":"error","code":"server_error","message":"Internal server error","param":null}`,
 	accept: func(w *Writer, dst []byte) []byte {
 		for _, name := range []string{"response.created", "response.in_progress"} {
 			dst = w.numbered(dst, name, `"response":`+w.response("in_progress", "null", "", "null"), "")
@@ -45,7 +46,8 @@ var Responses = &Protocol{
 	},
 	conclude: func(w *Writer, dst []byte) []byte {
 		text := string(w.shown)
-		dst = w.numbered(dst, "response.output_text.done", `"content_index":0,"item_id":`+w.itemID()+`,"logprobs":[],"output_index":0`, `,"text":"`+text+`"`)
+		dst = w.numbered(dst, "response.output_text.done", `"content_index":0,"item_id":`+w.itemID()+
+			`,"logprobs":[],"output_index":0`, `,"text":"`+text+`"`)
 		dst = w.numbered(dst, "response.content_part.done", w.place()+`,"part":`+part(text), "")
 		dst = w.numbered(dst, "response.output_item.done", `"item":`+w.item("completed", part(text))+`,"output_index":0`, "")
 		return w.numbered(dst, "response.completed", `"response":`+w.finished(text), "")
@@ -71,13 +73,15 @@ func part(text string) string {
 }
 
 func (w *Writer) item(status, content string) string {
-	return `{"content":[` + content + `],"id":` + w.itemID() + `,"role":"assistant","status":"` + status + `","type":"message"}`
+	return `{"content":[` + content + `],"id":` + w.itemID() + `,"role":"assistant","status":"` + status +
+		`","type":"message"}`
 }
 
 func (w *Writer) response(status, incomplete, output, usage string) string {
-	return fmt.Sprintf(`{"background":false,"created_at":%d,"id":%s,"incomplete_details":%s,"max_output_tokens":%d,"metadata":null,`+
-		`"model":%s,"object":"response","output":[%s],"parallel_tool_calls":true,"previous_response_id":null,"service_tier":"auto",`+
-		`"status":"%s","tool_choice":"auto","tools":[],"truncation":"disabled","usage":%s}`,
+	return fmt.Sprintf(`{"background":false,"created_at":%d,"id":%s,"incomplete_details":%s,"max_output_tokens":%d,`+
+		`"metadata":null,"model":%s,"object":"response","output":[%s],"parallel_tool_calls":true,`+
+		`"previous_response_id":null,"service_tier":"auto","status":"%s","tool_choice":"auto","tools":[],`+
+		`"truncation":"disabled","usage":%s}`,
 		w.Created, w.id, incomplete, w.MaxTokens, quote(w.Model), output, status, usage)
 }
 

@@ -16,7 +16,7 @@ import (
 
 // What a body may have.
 const (
-	mostValues = 1 << 18 // beside numbers
+	mostValues = 1 << 18 // numbers not counted
 	mostNoted  = 1000    // of what does not fit
 	mostLoose  = 1 << 20 // bytes of a list of ids that are not all plain
 )
@@ -28,8 +28,8 @@ const (
 	notObject = notDict + " or object to extract fields from"
 )
 
-// A schema reads typed fields out of a JSON body and notes what does not fit,
-// so that everything wrong is told at once. Numbers and booleans written as
+// A schema reads typed fields out of a JSON body and collects the values that do not
+// fit, so that one answer reports all of them. Numbers and booleans written as
 // strings are taken, as pydantic takes them. A null leaves the field as it is.
 type schema struct {
 	nest string // the object that is read, with a dot, unless it is the body
@@ -78,7 +78,7 @@ func (s *schema) boolean(loc string, v gjson.Result, dst *bool) {
 	}
 }
 
-// looseBool reads what pydantic 2 takes for a boolean beside booleans.
+// looseBool reads the strings and numbers that pydantic 2 takes for booleans.
 func looseBool(v gjson.Result) (value, ok bool) {
 	if v.Type == gjson.Number {
 		return v.Num == 1, v.Num == 0 || v.Num == 1

@@ -50,7 +50,7 @@ type ServerInfo struct {
 	PrefixCache    bool
 	KVTokens       int     // in all; 0: no limit
 	Drafts         int     // of speculative decoding; 0: there is none
-	AcceptLength   float64 // mean tokens of a step with it; 0: not told
+	AcceptLength   float64 // mean tokens of a step with it; 0: not reported
 }
 
 // Body words it. Of the server's arguments it has those that mean something here.

@@ -76,6 +76,7 @@ func refuseTGI(e *Error, _ bool) Reply {
 }
 
 var tgiParameters = fields{
-	"max_new_tokens": readLimitOrNull, "stop": readStop, "ignore_eos_token": readEOS, "adapter_id": readModel, "best_of": readChoices,
+	"max_new_tokens": readLimitOrNull, "stop": readStop, "ignore_eos_token": readEOS,
+	"adapter_id": readModel, "best_of": readChoices,
 	"details": readBoolean(func(q *Request) *bool { return &q.Details }),
 }

@@ -7,7 +7,8 @@ var Triton = &Protocol{
 	Limit: "max_tokens", Least: "min_length",
 	failure: `data: {"error":"Internal server error"}`,
 	fields: fields{
-		"text_input": readText, "max_tokens": readLimit, "min_length": readLeast, "stop_words": readStop, "stream": readStream,
+		"text_input": readText, "max_tokens": readLimit, "min_length": readLeast,
+		"stop_words": readStop, "stream": readStream,
 		"end_id": readInteger(func(q *Request) *int { return &q.EndID }),
 	},
 	read: func(r *reader) { r.wantText("text_input is missing or empty") },
@@ -20,5 +21,6 @@ var Triton = &Protocol{
 	},
 }
 
-const tensors = `{"context_logits":0.0,"cum_log_probs":0.0,"generation_logits":0.0,"model_name":"ensemble","model_version":"1",` +
-	`"output_log_probs":0.0,"sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":"`
+const tensors = `{"context_logits":0.0,"cum_log_probs":0.0,"generation_logits":0.0,"model_name":"ensemble",` +
+	`"model_version":"1","output_log_probs":0.0,"sequence_end":false,"sequence_id":0,"sequence_start":false,` +
+	`"text_output":"`

@@ -26,9 +26,12 @@ func (w *words) ID() int32 { return int32((w.next - 1) % len(wordList)) }
 
 func testAnswer() Answer {
 	return Answer{
-		ID: `an "id"`, Model: "m", Created: 946684800, Source: &words{}, PromptTokens: 7, Cached: 4, MaxTokens: 3, Tokens: 3, Finish: "length",
-		Usage: true, Details: true, Elapsed: 1500 * time.Millisecond, Steps: 2, Seconds: 1.2,
-		Pooled: &Pooled{Texts: &Texts{Documents: []string{"one", "two"}, Encoding: "float"}, Vectors: [][]float32{{0.5, -0.25}}},
+		ID: `an "id"`, Model: "m", Created: 946684800, Source: &words{}, PromptTokens: 7, Cached: 4, MaxTokens: 3, Tokens: 3,
+		Finish: "length",
+		Usage:  true, Details: true, Elapsed: 1500 * time.Millisecond, Steps: 2, Seconds: 1.2,
+		Pooled: &Pooled{
+			Texts: &Texts{Documents: []string{"one", "two"}, Encoding: "float"}, Vectors: [][]float32{{0.5, -0.25}},
+		},
 	}
 }
 
@@ -102,7 +105,8 @@ func TestPackedVectors(t *testing.T) {
 		a := testAnswer()
 		a.Pooled.Encoding = encoding
 		r := Pooling.Whole(a)
-		if string(r.Body) != "\x00\x00\x00\x3f\x00\x00\x80\xbe" || r.MediaType != "application/octet-stream" || r.Metadata != metadata {
+		if string(r.Body) != "\x00\x00\x00\x3f\x00\x00\x80\xbe" || r.MediaType != "application/octet-stream" ||
+			r.Metadata != metadata {
 			t.Errorf("%s: %+v", encoding, r)
 		}
 	}
@@ -144,7 +148,9 @@ func TestRoutes(t *testing.T) {
 
 // The fast way to read a list of ids gives what the slow one does.
 func FuzzPlainIDs(f *testing.F) {
-	for _, s := range []string{"[]", "[1, 22,333]", "[2147483647]", "[2147483648]", "[12345678901]", "[1.0]", "[-1]", "[[1]]", "[1\n]"} {
+	for _, s := range []string{
+		"[]", "[1, 22,333]", "[2147483647]", "[2147483648]", "[12345678901]", "[1.0]", "[-1]", "[[1]]", "[1\n]",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, list string) {

@@ -22,27 +22,27 @@ type Answer struct {
 	Source  Source
 
 	PromptTokens int
-	Cached       int    // of them, found in a prefix cache; negative: not told
+	Cached       int    // of them, found in a prefix cache; negative: not reported
 	MaxTokens    int    // as asked for
 	Tokens       int    // of the answer
 	Finish       string // length or stop
 	Stop         string // the stop string that ended it, if one did
 
-	Usage      bool   // the usage is told at the end, and in a whole answer
-	Continuous bool   // every event tells it too
+	Usage      bool   // usage is reported at the end, and in an answer that is no stream
+	Continuous bool   // every event reports it too
 	Details    bool   // TGI: how the answer ended
 	Plain      bool   // a transcription is a text, without JSON
 	LineEnd    string // of streams; "\n" if empty
 
 	Elapsed time.Duration // SGLang: from the request to the last token
-	Steps   int           // SGLang: of speculative decoding; 0: not told
+	Steps   int           // SGLang: of speculative decoding; 0: not reported
 	Seconds float64       // of the audio that was transcribed
 
 	Pooled *Pooled // what was made of texts
 }
 
 // Answer is the answer to q, as far as q settles it: its id, its model if it names one,
-// and what it wants to be told.
+// and the details that it asks for.
 func (q *Request) Answer() Answer {
 	return Answer{
 		ID: q.ID, Model: q.Model, Cached: -1,
@@ -53,7 +53,7 @@ func (q *Request) Answer() Answer {
 // A Writer appends the events of one stream to a buffer.
 type Writer struct {
 	Answer
-	Sent   int // tokens told so far
+	Sent   int // tokens written so far
 	Events int // since it was last set to 0
 
 	protocol          *Protocol
@@ -62,7 +62,7 @@ type Writer struct {
 	head              string
 	open, close, last string // around the text of an event
 
-	shown    []byte // the text so far, where it is told again
+	shown    []byte // the text so far, where events repeat it
 	ids      []byte // and the ids, with commas
 	sequence int    // of the next event, where they are numbered
 }
@@ -76,7 +76,7 @@ type Writer struct {
 // event with text, last stands for close.
 type frame struct{ head, open, close, last string }
 
-// Stream makes the writer of an answer. Where events have no usage, none is told.
+// Stream makes the writer of an answer. Where events have no usage, none is reported.
 func (p *Protocol) Stream(a Answer) *Writer {
 	if a.LineEnd == "" {
 		a.LineEnd = "\n"
@@ -172,7 +172,7 @@ func (w *Writer) End(dst []byte, mark bool) []byte {
 	return dst
 }
 
-// Fail appends what ends a stream whose generation failed.
+// Fail appends the end of a stream after a failed generation.
 func (w *Writer) Fail(dst []byte) []byte {
 	dst = w.line(dst, w.protocol.failure)
 	if w.protocol.Marked {
@@ -197,7 +197,7 @@ func (w *Writer) line(dst []byte, text string) []byte {
 	return w.Break(append(dst, text...))
 }
 
-// named appends an event with a name, whose data is an object.
+// named appends an event with a name and an object as its data.
 func (w *Writer) named(dst []byte, name, format string, args ...any) []byte {
 	w.Events++
 	dst = append(append(append(dst, "event: "...), name...), "\ndata: {"...)
@@ -206,7 +206,8 @@ func (w *Writer) named(dst []byte, name, format string, args ...any) []byte {
 
 // identity opens the object of an answer or event.
 func (w *Writer) identity(object string) string {
-	return `{"id":` + w.id + `,"object":"` + object + `","created":` + strconv.FormatInt(w.Created, 10) + `,"model":` + quote(w.Model)
+	return `{"id":` + w.id + `,"object":"` + object + `","created":` + strconv.FormatInt(w.Created, 10) + `,"model":` +
+		quote(w.Model)
 }
 
 // quote is s as a JSON string.
@@ -240,7 +241,7 @@ func appendInt(dst []byte, name string, v int) []byte {
 }
 
 // appendCached adds to the usage at the end of dst how much of the prompt was
-// cached: vLLM with --enable-prompt-tokens-details, but 0 is told too.
+// cached: vLLM with --enable-prompt-tokens-details, but 0 is reported too.
 func appendCached(dst []byte, cached int) []byte {
 	dst = appendInt(dst[:len(dst)-1], `,"prompt_tokens_details":{"cached_tokens":`, cached)
 	return append(dst, '}', '}')

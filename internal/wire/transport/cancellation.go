@@ -10,10 +10,10 @@ import (
 type cancellation struct {
 	mu    sync.Mutex
 	why   error       // the first cause; nil: nothing has ended it
-	abort func(error) // of what is under way; nil: nothing is
+	abort func(error) // aborts the operation in progress; nil: there is none
 }
 
-// end notes the cause, unless there is one, and aborts what is under way.
+// end records the cause, unless there is one, and aborts the operation in progress.
 func (c *cancellation) end(cause error) {
 	c.mu.Lock()
 	first, abort := c.why == nil, c.abort
@@ -45,7 +45,7 @@ func (c *cancellation) unwatch() bool {
 	return c.why == nil
 }
 
-// cause is what ended the exchange, whose context is ctx; nil if nothing has.
+// cause is the error that ended the exchange with context ctx; nil if none has.
 func (c *cancellation) cause(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -38,7 +38,7 @@ type Client struct {
 // Sizes and limits of the client.
 const (
 	readSize    = 64 << 10               // one read of a socket
-	parkedSize  = 8 << 10                // one read above TLS, whose buffer a stream keeps
+	parkedSize  = 8 << 10                // one read above TLS: a stream holds its buffer
 	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
@@ -54,7 +54,10 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, direct: direct, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
+	c := &Client{
+		cfg: cfg, clock: cfg.Clock, direct: direct, watch: newWatch(), release: holdStamping(),
+		idle: idleConns{conns: map[string][]idleConn{}},
+	}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -158,14 +161,17 @@ func (c *Client) origin(text string) (*origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI()}
+	o := &origin{
+		secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI(),
+	}
 	port := "80"
 	if o.secure {
 		port = "443"
 	}
 	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
 	o.key = u.Scheme + " " + o.addr
-	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !plainName(o.name)
+	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+		!plainName(o.name)
 	if c.cfg.Proxy != nil && !o.std {
 		proxy, err := c.cfg.Proxy(u)
 		o.std = proxy != nil || err != nil

@@ -96,7 +96,9 @@ func TestDoInstants(t *testing.T) {
 				if err != nil || r.status != 200 || r.body.String() != "piece 0;piece 1;piece 2;" {
 					t.Fatalf("error %v, status %d, body %q", err, r.status, r.body.String())
 				}
-				want := Timing{Dialed: 5 * ms, Connected: 5 * ms, Sent: 5 * ms, FirstSent: Never, FirstByte: 105 * ms, Done: 145 * ms}
+				want := Timing{
+					Dialed: 5 * ms, Connected: 5 * ms, Sent: 5 * ms, FirstSent: Never, FirstByte: 105 * ms, Done: 145 * ms,
+				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Error(diff)
 				}
@@ -307,7 +309,12 @@ func TestDoLimits(t *testing.T) {
 	}{
 		{"whole request", Config{Timeout: 110 * time.Millisecond}, ErrTimeout, 110 * ms, "piece 0;"},
 		{"idle before the head", Config{Idle: 90 * time.Millisecond}, ErrIdle, 90 * ms, ""},
-		{"idle is pushed back by each arrival", Config{Idle: 101 * time.Millisecond}, nil, 140 * ms, "piece 0;piece 1;piece 2;"},
+		{
+			"idle is pushed back by each arrival",
+			Config{Idle: 101 * time.Millisecond},
+			nil, 140 * ms,
+			"piece 0;piece 1;piece 2;",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			serve(t, tt.cfg, slowly, func(t *testing.T, c *Client) {

@@ -33,7 +33,7 @@ type rawConn struct {
 	left    int         // in the socket after the latest read, -1 if unknown
 	reading atomic.Bool // an exchange is on its way
 	missed  atomic.Bool // an event came while there was none
-	ending  bool        // an event told of its end
+	ending  bool        // an event reported its end
 	dry     bool        // there is nothing to read until an event comes
 	again   bool        // the poller will read more without an event
 	asked   bool        // in how many segments a read of the exchange came
@@ -82,8 +82,8 @@ func (r *rawConn) warmUp() {
 	}
 }
 
-// alone reports whether what comes is to be passed on before others are read. A layer reads by itself; and in how many
-// segments a read came can only be told until the next one comes.
+// alone reports whether bytes are passed on before other connections are read. A layer reads by itself; and the number
+// of segments of a read is only known until the next one arrives.
 func (r *rawConn) alone() bool { return r.layer != nil || r.asked }
 
 // Control messages in Linux's layout on 64 bits.
@@ -260,7 +260,8 @@ func (c *Conn) failed(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: errno}
 }
 
-// begin has the poller pass what is read to a taker, from now on. A layer, such as TLS, is read in place of the connection.
+// begin has the poller pass the bytes that it reads to a taker, from now on. A layer, such as TLS, is read in place of
+// the connection.
 // It reports false if there is no poller.
 func (c *Conn) begin(layer io.Reader, to taker) bool {
 	if c.raw.poller == nil {
@@ -324,7 +325,7 @@ func (c *Conn) Close() error {
 		return c.Conn.Close()
 	}
 	p := r.poller
-	p.mu.Lock() // nobody asks the epoll for a descriptor that is closed
+	p.mu.Lock() // the epoll is never asked for a closed descriptor
 	if !r.closed.CompareAndSwap(false, true) {
 		p.mu.Unlock()
 		return net.ErrClosed
@@ -461,7 +462,8 @@ func (c *Conn) stale(secure bool) bool {
 // quiet reports whether a socket is open and has nothing to read.
 func quiet(fd uintptr) bool {
 	var b [1]byte
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1,
+		unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
 	return errno == syscall.EAGAIN
 }
 

@@ -348,7 +348,8 @@ func TestEventsHaveKernelStamps(t *testing.T) {
 				t.Errorf("%+v, first event at %d", timing, tape.got[0].Stamp.At)
 			}
 			if kernel < events || inside < events-2 {
-				t.Errorf("of %d events %d have stamps of the kernel's, %d lie between the instants around the write", events, kernel, inside)
+				t.Errorf("of %d events %d have stamps of the kernel's, %d lie between the instants around the write", events,
+					kernel, inside)
 			}
 			if h, _ := c.TakeLag(); h.Reads == 0 || h.P50 > h.P99 || h.P99 > h.Max || h.Max == 0 {
 				t.Errorf("%+v", h)

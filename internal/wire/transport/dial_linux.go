@@ -56,11 +56,12 @@ func (a *address) connect(fd int) syscall.Errno {
 	}
 }
 
-// is reports whether a socket has this address: to a port that nobody listens to, it may have connected to itself.
+// is reports whether a socket has this address: to a port without a listener it may have connected to itself.
 func (a *address) is(fd int) bool {
 	var own [unix.SizeofSockaddrInet6]byte
 	size := uint32(len(own))
-	_, _, errno := syscall.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&own)), uintptr(unsafe.Pointer(&size)))
+	_, _, errno := syscall.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&own)),
+		uintptr(unsafe.Pointer(&size)))
 	return errno == 0 && own == a.raw
 }
 

@@ -55,7 +55,8 @@ func TestADialedConnectionIsAsNetsDialer(t *testing.T) {
 		}
 		defer far.Close()
 		if ours.LocalAddr().String() != far.RemoteAddr().String() || ours.RemoteAddr().String() != far.LocalAddr().String() {
-			t.Errorf("from %v to %v, the server says %v to %v", ours.LocalAddr(), ours.RemoteAddr(), far.RemoteAddr(), far.LocalAddr())
+			t.Errorf("from %v to %v, the server says %v to %v", ours.LocalAddr(), ours.RemoteAddr(), far.RemoteAddr(),
+				far.LocalAddr())
 		}
 		rc, err := theirs.(*net.TCPConn).SyscallConn()
 		if err != nil {
@@ -92,7 +93,7 @@ func alike(t *testing.T, a, b int) {
 	}
 }
 
-// A server that is not there is told of in the words of net.Dialer.
+// An unreachable server is reported in the words of net.Dialer.
 func TestARefusedConnectionIsToldAsNetDoes(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -190,7 +191,8 @@ func TestAConnectionThatTakesAWhile(t *testing.T) {
 func TestAddressesInDigits(t *testing.T) {
 	for text, plain := range map[string]bool{
 		"127.0.0.1:80": true, "[::1]:8000": true, "[::ffff:10.0.0.1]:1": true, "10.0.0.1:65535": true,
-		"localhost:80": false, "0.0.0.0:80": false, "[::]:80": false, "[fe80::1%eth0]:80": false, "127.1:80": false, "127.0.0.1:http": false,
+		"localhost:80": false, "0.0.0.0:80": false, "[::]:80": false, "[fe80::1%eth0]:80": false, "127.1:80": false,
+		"127.0.0.1:http": false,
 	} {
 		a := newAddress(text)
 		if (a != nil) != plain {

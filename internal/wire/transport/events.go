@@ -11,7 +11,9 @@ import (
 // An Event is one server-sent event with data, or one that tells an error.
 type Event struct {
 	Name []byte // its event field, mostly empty; valid until the callback returns
-	Data []byte // its data lines, joined with newlines; of an error without any, its comments; valid until the callback returns
+	// Data are its data lines, joined with newlines; of an error without any, its comments. It is valid until the
+	// callback returns.
+	Data []byte
 	// Stamp is the stamp of the read that contained the end of its last data line.
 	Stamp Stamp
 	// Coalesced means that the same read completed an earlier event, so the two
@@ -141,7 +143,7 @@ func (e *Events) Held() int {
 }
 
 // Append is append for what may become as large as limit. It doubles the space, so that
-// what is left behind is no more than what there is.
+// the copies left behind are no larger than the last.
 func Append(b, p []byte, limit int) []byte {
 	if len(b)+len(p) > cap(b) {
 		b = slices.Grow(b, max(len(p), min(len(b), limit-len(b))))
@@ -281,7 +283,9 @@ func (e *Events) dispatch(yield func(Event) error) error {
 		}
 		e.data = said
 	}
-	ev := Event{Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0, Commented: commented}
+	ev := Event{
+		Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0, Commented: commented,
+	}
 	if e.owned {
 		e.own = e.data[:0]
 	}

@@ -51,15 +51,35 @@ func TestEvents(t *testing.T) {
 		{"CRLF split between reads", []string{"data: a\r", "\n\r", "\n"}, []gotEvent{{"a", 1, false}}, false},
 		{"split anywhere", []string{"da", "ta", ": ", "a", "b\n", "\n"}, []gotEvent{{"ab", 5, false}}, false},
 		{"instant of the data line, not of the empty one", []string{"data: a\n", "\n"}, []gotEvent{{"a", 1, false}}, false},
-		{"two reads, two instants", []string{"data: a\n\n", "data: b\n\n"}, []gotEvent{{"a", 1, false}, {"b", 2, false}}, false},
+		{
+			"two reads, two instants",
+			[]string{"data: a\n\n", "data: b\n\n"},
+			[]gotEvent{{"a", 1, false}, {"b", 2, false}},
+			false,
+		},
 		{"data over several lines", []string{"data: a\ndata\ndata: b\n\n"}, []gotEvent{{"a\n\nb", 1, false}}, false},
-		{"several lines over several reads", []string{"data: a\n", "data: b", "c\n", "\n"}, []gotEvent{{"a\nbc", 3, false}}, false},
-		{"comments and other fields", []string{": ping\n\nevent: x\nid: 3\nretry: 10\ndata: a\n: c\n\n"}, []gotEvent{{"a", 1, false}}, false},
+		{
+			"several lines over several reads",
+			[]string{"data: a\n", "data: b", "c\n", "\n"},
+			[]gotEvent{{"a\nbc", 3, false}},
+			false,
+		},
+		{
+			"comments and other fields",
+			[]string{": ping\n\nevent: x\nid: 3\nretry: 10\ndata: a\n: c\n\n"},
+			[]gotEvent{{"a", 1, false}},
+			false,
+		},
 		{"a field that only begins like data", []string{"database: x\n\ndata: a\n\n"}, []gotEvent{{"a", 1, false}}, false},
 		{"byte order mark", []string{"\xef\xbb\xbfdata: a\n\n"}, []gotEvent{{"a", 1, false}}, false},
 		{"empty data is an event", []string{"data:\n\n"}, []gotEvent{{"", 1, false}}, false},
 		{"last empty line missing", []string{"data: a\n"}, []gotEvent{{"a", 1, false}}, false},
-		{"end marker without any line end", []string{"data: a\n\n", "data: [DONE]"}, []gotEvent{{"a", 1, false}, {"[DONE]", 3, false}}, false},
+		{
+			"end marker without any line end",
+			[]string{"data: a\n\n", "data: [DONE]"},
+			[]gotEvent{{"a", 1, false}, {"[DONE]", 3, false}},
+			false,
+		},
 		{"broken off within a line", []string{"data: a\n\ndata: {\"cho"}, []gotEvent{{"a", 1, false}}, true},
 		{"nothing", nil, nil, false},
 	} {
@@ -79,7 +99,9 @@ func TestEventsHaveTheirNames(t *testing.T) {
 	var e Events
 	var got []string
 	yield := func(ev Event) error { got = append(got, string(ev.Name)+"/"+string(ev.Data)); return nil }
-	for _, read := range []string{"event: a\ndata: 1\n\ndata: 2\n\n", "event: b\nev", "ent: c\ndata: 3\n\n", "event: d\n\ndata: 4\n\n"} {
+	for _, read := range []string{
+		"event: a\ndata: 1\n\ndata: 2\n\n", "event: b\nev", "ent: c\ndata: 3\n\n", "event: d\n\ndata: 4\n\n",
+	} {
 		if err := e.Feed([]byte(read), readAt(1), yield); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +127,10 @@ func TestErrorsAreEvents(t *testing.T) {
 	} {
 		var e Events
 		var got []string
-		err := e.Feed([]byte(tt.stream), readAt(1), func(ev Event) error { got = append(got, string(ev.Name)+"/"+string(ev.Data)); return nil })
+		err := e.Feed([]byte(tt.stream), readAt(1), func(ev Event) error {
+			got = append(got, string(ev.Name)+"/"+string(ev.Data))
+			return nil
+		})
 		if err != nil || strings.Join(got, " ") != tt.want {
 			t.Errorf("%.40q: %.60q, want %.60q (%v)", tt.stream, got, tt.want, err)
 		}
@@ -117,7 +142,8 @@ func TestCommentsAndFields(t *testing.T) {
 	var e Events
 	var got []bool
 	stream := ":\ndata: a\n\ndata: b\n: c\n\n: c\n\nid: 1\ndata: c\n\nevent: x\n\n"
-	if err := e.Feed([]byte(stream), readAt(1), func(ev Event) error { got = append(got, ev.Commented); return nil }); err != nil {
+	if err := e.Feed([]byte(stream), readAt(1),
+		func(ev Event) error { got = append(got, ev.Commented); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []bool{true, false, false}; !slices.Equal(got, want) || e.Asides() != 5 || e.Fields() != 2 {
@@ -157,7 +183,9 @@ func TestCommentsAreNotHeld(t *testing.T) {
 		got = append(got, string(ev.Data))
 		return nil
 	}
-	for _, p := range []string{"data: a\n", ":", strings.Repeat("data: x", 1000), "\n", "data: b\n\n:", " c\r\ndata: d\n\n"} {
+	for _, p := range []string{
+		"data: a\n", ":", strings.Repeat("data: x", 1000), "\n", "data: b\n\n:", " c\r\ndata: d\n\n",
+	} {
 		if err := e.Feed([]byte(p), readAt(1), yield); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +237,9 @@ func texts(events []gotEvent) (s []string) {
 }
 
 func BenchmarkEvents(b *testing.B) {
-	event := fmt.Appendf(nil, "data: {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"text\":\" the\",\"logprobs\":null,\"finish_reason\":null}]}\n\n")
+	event := fmt.Appendf(nil,
+		`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" the",`+
+			`"logprobs":null,"finish_reason":null}]}`+"\n\n")
 	var e Events
 	b.ReportAllocs()
 	b.SetBytes(int64(len(event)))

@@ -28,7 +28,11 @@ func TestAURLMeansTheSameToBothEngines(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := memnet.Listen()
 				var addr, host, path string
-				srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { host, path = r.Host, r.RequestURI })}
+				srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter,
+					r *http.Request,
+				) {
+					host, path = r.Host, r.RequestURI
+				})}
 				go func() { _ = srv.Serve(l) }()
 				cfg.Dial = func(ctx context.Context, network, a string) (net.Conn, error) {
 					addr = a

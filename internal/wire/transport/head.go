@@ -49,5 +49,8 @@ func readHead(b []byte) (*answerHead, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errResponse, err)
 	}
-	return &answerHead{status: res.StatusCode, header: res.Header, close: res.Close, length: res.ContentLength, chunked: res.TransferEncoding != nil}, nil
+	return &answerHead{
+		status: res.StatusCode, header: res.Header, close: res.Close, length: res.ContentLength,
+		chunked: res.TransferEncoding != nil,
+	}, nil
 }

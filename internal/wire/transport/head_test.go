@@ -9,13 +9,15 @@ import (
 	"testing"
 )
 
-const usualHead = "HTTP/1.1 200 OK\r\nServer: uvicorn\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+const usualHead = "HTTP/1.1 200 OK\r\nServer: uvicorn\r\nContent-Type: text/event-stream\r\n" +
+	"Transfer-Encoding: chunked\r\n\r\n"
 
 // A head says the same, whatever head came before it.
 func FuzzHead(f *testing.F) {
 	for _, text := range []string{
 		usualHead, strings.Replace(usualHead, "200", "500", 1), "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 x\r\n\r\n", "HTTP/1.1 200 OK\nA: b\n\n",
+		"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 x\r\n\r\n",
+		"HTTP/1.1 200 OK\nA: b\n\n",
 	} {
 		f.Add([]byte(text), []byte(usualHead))
 		f.Add([]byte(usualHead), []byte(text))

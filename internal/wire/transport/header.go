@@ -34,7 +34,8 @@ func NewHeader(fields http.Header) *Header {
 		lines *[]byte
 		order int
 	}{{&h.before, -1}, {&h.id, 0}, {&h.after, 1}} {
-		*part.lines = append(*part.lines, linesOf(fields, func(name string) bool { return strings.Compare(name, idName) == part.order })...)
+		*part.lines = append(*part.lines,
+			linesOf(fields, func(name string) bool { return strings.Compare(name, idName) == part.order })...)
 	}
 	return h
 }
@@ -58,7 +59,8 @@ func linesOf(fields http.Header, wanted func(name string) bool) []byte {
 // checkHeader rejects fields that would break a request.
 func checkHeader(fields http.Header) error {
 	for name, values := range fields {
-		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+		if !httpguts.ValidHeaderFieldName(name) ||
+			slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
 			return unsendable(name)
 		}
 	}

@@ -55,7 +55,7 @@ func TestFloodsEndWithTheTimeout(t *testing.T) {
 			"chunks":   {ok + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n\n\r\n"},
 		} {
 			c := New(cfg)
-			_, err := c.Do(t.Context(), &Request{Method: "POST", URL: speak(t, flood.text, flood.more)}, new(nobody))
+			_, err := c.Do(t.Context(), &Request{Method: "POST", URL: speak(t, flood.text, flood.more)}, new(discard))
 			c.Close()
 			if !errors.Is(err, ErrTimeout) {
 				t.Errorf("%s: %v", name, err)
@@ -64,11 +64,11 @@ func TestFloodsEndWithTheTimeout(t *testing.T) {
 	})
 }
 
-// nobody is a Receiver that keeps nothing.
-type nobody struct{ status int }
+// discard is a Receiver that ignores all it gets.
+type discard struct{ status int }
 
-func (n *nobody) Head(status int, _ http.Header) { n.status = status }
-func (n *nobody) Data([]byte, Stamp) error       { return nil }
+func (n *discard) Head(status int, _ http.Header) { n.status = status }
+func (n *discard) Data([]byte, Stamp) error       { return nil }
 
 // Heads and trailers have no end of their own.
 func TestHeadsAndTrailersAreBounded(t *testing.T) {
@@ -80,7 +80,7 @@ func TestHeadsAndTrailersAreBounded(t *testing.T) {
 			"trailers":      {ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: b\r\n"},
 		} {
 			c := New(cfg)
-			_, err := c.Do(t.Context(), &Request{Method: "POST", URL: speak(t, flood.text, flood.more)}, new(nobody))
+			_, err := c.Do(t.Context(), &Request{Method: "POST", URL: speak(t, flood.text, flood.more)}, new(discard))
 			c.Close()
 			if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%s: %v", name, err)
@@ -96,21 +96,25 @@ func TestAFloodOverHTTP2EndsWithTheTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	flood := strings.Repeat(": keep-alive\n\n", 1<<10)
-	s := http.Server{Protocols: new(http.Protocols), WriteTimeout: floodLimit, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for _, err := io.WriteString(w, flood); err == nil; _, err = io.WriteString(w, flood) {
-		}
-	})}
+	s := http.Server{
+		Protocols: new(http.Protocols), WriteTimeout: floodLimit,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, err := io.WriteString(w, flood); err == nil; _, err = io.WriteString(w, flood) {
+			}
+		}),
+	}
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
 	c := New(Config{HTTP2: true, Timeout: 50 * time.Millisecond})
 	defer c.Close()
-	if _, err := c.Do(t.Context(), &Request{Method: "POST", URL: "http://" + l.Addr().String()}, new(nobody)); !errors.Is(err, ErrTimeout) {
+	if _, err := c.Do(t.Context(), &Request{Method: "POST", URL: "http://" + l.Addr().String()},
+		new(discard)); !errors.Is(err, ErrTimeout) {
 		t.Error(err)
 	}
 }
 
-// Nobody asked for another protocol, and what follows has no end that could be waited for.
+// No request asked for another protocol, and the bytes that follow have no end to wait for.
 func TestSwitchingProtocolsEndsTheExchange(t *testing.T) {
 	serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -122,7 +126,7 @@ func TestSwitchingProtocolsEndsTheExchange(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 		_, _ = io.Copy(io.Discard, conn)
 	}, func(t *testing.T, c *Client) {
-		var n nobody
+		var n discard
 		timing, err := c.Do(t.Context(), post(), &n)
 		if err != nil || n.status != http.StatusSwitchingProtocols || timing.Done != 0 {
 			t.Errorf("status %d after %v, %v", n.status, time.Duration(timing.Done), err)
@@ -138,7 +142,7 @@ func TestTheSizeOfAHead(t *testing.T) {
 				w.Header().Add("X-A", strings.Repeat("b", 1017))
 			}
 		}, func(t *testing.T, c *Client) {
-			if _, err := c.Do(t.Context(), post(), new(nobody)); (err == nil) != taken {
+			if _, err := c.Do(t.Context(), post(), new(discard)); (err == nil) != taken {
 				t.Errorf("%d KiB: %v", size, err)
 			}
 		})

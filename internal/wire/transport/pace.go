@@ -9,9 +9,9 @@ import "time"
 //   - streams pause long enough between tokens that hardly two of one stream are read at once, which would
 //     cost the first its own timestamp;
 //   - the kernel timestamps every read, or else the delay would be an error;
-//   - no server sends its tokens in pieces, of which it may hold one back until the one before is acknowledged, which is
-//     when it is read;
-//   - answers take so long that what waits for their ends is not noticeably late, or nothing does.
+//   - no server sends its tokens in pieces: it may hold one back until the one before is acknowledged, which is when
+//     it is read;
+//   - answers take so long that a request that waits for their ends is not noticeably late, or none waits.
 //
 // Where nothing waits for the ends of answers, it sleeps for longer after its first window, as long as the pauses of
 // the streams allow.
@@ -41,9 +41,11 @@ const (
 	sleepsAPause = 10               // a pause between two reads of a stream is at least so many sleeps
 	shortAnswer  = 100 * shortSleep // what waits for its end is a hundredth late
 	fewMerged    = 0.0005           // of the events; more, and it is eager for a while
-	fewPieces    = 0.1              // of the events; more, and it is never lazy again. A read also ends where large ones are cut into segments
 	waryWindows  = 25               // the first time; twice as many each further time
 	meanDuration = 8                // answers
+	// fewPieces is a share of the events; with more it is never lazy again. A read also ends where large ones are cut
+	// into segments.
+	fewPieces = 0.1
 )
 
 // ended notes the duration of an answer that has ended now.

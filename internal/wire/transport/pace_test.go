@@ -13,8 +13,8 @@ type load struct {
 	patient                 bool
 }
 
-// paced runs windows of a load from an instant on, and returns the instant behind them and in how many of the windows the
-// poller is lazy after their end.
+// paced runs windows of a load from an instant on, and returns the instant behind them and in how many of the windows
+// the poller is lazy after their end.
 func paced(p *pace, now int64, windows int, l load) (end int64, lazy int) {
 	for range windows {
 		p.decide(now, l.streams, l.patient) // the first call begins a window
@@ -50,10 +50,16 @@ func TestWhenAPollerIsLazy(t *testing.T) {
 		{"nobody is there", load{events: 10 * window}, false},
 		{"pauses are just long enough", load{events: 10 * window, streams: 100, answer: time.Second}, true},
 		{"pauses are short", load{events: 10 * window, streams: 99, answer: time.Second}, false},
-		{"pauses are short, with patience", load{events: 10 * window, streams: 99, answer: time.Second, patient: true}, false},
+		{
+			"pauses are short, with patience", load{events: 10 * window, streams: 99, answer: time.Second, patient: true}, false,
+		},
 		{"answers are just long enough", load{events: 10 * window, streams: 500, answer: shortAnswer}, true},
 		{"answers are short", load{events: 10 * window, streams: 500, answer: shortAnswer - 1}, false},
-		{"answers are short, with patience", load{events: 10 * window, streams: 500, answer: shortAnswer - 1, patient: true}, true},
+		{
+			"answers are short, with patience",
+			load{events: 10 * window, streams: 500, answer: shortAnswer - 1, patient: true},
+			true,
+		},
 		{"answers have not ended yet", load{events: 10 * window, streams: 500}, true},
 	} {
 		var p pace
@@ -132,7 +138,8 @@ func TestTokensInPiecesKeepAPaceEager(t *testing.T) {
 	}
 }
 
-// A poller sleeps for a tenth of the pauses of streams within limits, and for the shortest time in its first window or if something waits.
+// A poller sleeps for a tenth of the pauses of streams within limits, and for the shortest time in its first window
+// or if something waits.
 func TestHowLongAPollerSleeps(t *testing.T) {
 	const events = 10_000
 	for _, tt := range []struct {
@@ -154,7 +161,8 @@ func TestHowLongAPollerSleeps(t *testing.T) {
 			t.Errorf("pauses of %v, patient %v: it is lazy %v and first sleeps for %v", tt.pause, tt.patient, p.lazy, p.sleep)
 		}
 		if paced(&p, now, 1, l); !p.lazy || p.sleep != tt.want {
-			t.Errorf("pauses of %v, patient %v: it is lazy %v and sleeps for %v, want %v", tt.pause, tt.patient, p.lazy, p.sleep, tt.want)
+			t.Errorf("pauses of %v, patient %v: it is lazy %v and sleeps for %v, want %v", tt.pause, tt.patient, p.lazy,
+				p.sleep, tt.want)
 		}
 	}
 }
@@ -182,6 +190,7 @@ func TestAPaceWithoutTimestampsIsEager(t *testing.T) {
 	now, lazy := paced(&p, started, 3, busy)
 	p.bare = 1
 	if _, after := paced(&p, now, waryWindows, busy); lazy != 3 || after != 1 {
-		t.Errorf("it is lazy for %d of 3 windows, and after one read without a timestamp for %d of %d", lazy, after, waryWindows)
+		t.Errorf("it is lazy for %d of 3 windows, and after one read without a timestamp for %d of %d", lazy, after,
+			waryWindows)
 	}
 }

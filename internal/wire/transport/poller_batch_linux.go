@@ -55,8 +55,8 @@ func (p *poller) deliver() {
 	p.batch, p.used = p.batch[:0], 0
 }
 
-// prepare fetches the memory that the next two events need, while this one's system call runs: of the second
-// its connection, and of the first, whose connection is there by now, its exchange.
+// prepare prefetches memory for the next two events while the system call of this one runs: the connection of
+// the second, and the exchange of the first, which has its connection by now.
 func (p *poller) prepare(i, n int) {
 	if i+2 < n {
 		if c := p.all.table.get(int(p.events[i+2].Fd)); c != nil {

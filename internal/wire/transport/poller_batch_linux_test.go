@@ -12,11 +12,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// idlePoller is a poller whose rounds the test makes.
+// idlePoller is a poller with rounds that the test calls.
 func idlePoller(t *testing.T, clk *clock.Clock) *poller {
 	t.Helper()
 	w := newWatch()
-	p := &poller{alarm: -1, clock: clk, all: &pollers{watch: w, clock: clk}, meter: &w.meters[0], waiting: map[*Conn][]wait{}}
+	p := &poller{
+		alarm: -1, clock: clk, all: &pollers{watch: w, clock: clk}, meter: &w.meters[0], waiting: map[*Conn][]wait{},
+	}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		t.Fatal(err)
@@ -77,8 +79,8 @@ func TestBatchesKeepStreamsApart(t *testing.T) {
 	}
 }
 
-// In how many segments a read came is asked before more can come: what a connection whose reads are asked for has is
-// passed on before others are read.
+// The number of segments of a read is asked for before more can arrive: a connection that asks for it passes its
+// bytes on before others are read.
 func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
 	p := idlePoller(t, clock.New())
 	var second *Conn

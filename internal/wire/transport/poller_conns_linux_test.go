@@ -495,7 +495,8 @@ func TestReceiversOfPolledAnswersEndThem(t *testing.T) {
 		}, func(t *testing.T, c *Client, url string) {
 			for i := range tt.requests {
 				soon(t, func() {
-					got, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &tape{data: func([]byte) error { return tt.data }})
+					got, err := c.Do(t.Context(), &Request{Method: "GET", URL: url},
+						&tape{data: func([]byte) error { return tt.data }})
 					if !errors.Is(err, tt.want) || i > 0 && (got.Dialed == Never) != tt.keep {
 						t.Errorf("%q: error %v, want %v; %+v", tt.tail, err, tt.want, got)
 					}

@@ -25,7 +25,7 @@ import (
 // sleeps for a moment and then reads all that are there: no token wakes a thread. It is lazy then. While
 // few come it is eager: it waits for each. See pace.
 //
-// A connection is a poller's from its opening to its close, but nobody reads it between two exchanges.
+// A connection belongs to a poller from its opening to its close, but is not read between two exchanges.
 type poller struct {
 	epoll  int
 	alarm  int // an eventfd, which ends the wait of an eager poller
@@ -126,7 +126,8 @@ func (a *pollers) register(c *Conn, p *poller, fd int) error {
 // watch tells the epoll for which events to look. They bear the connection's serial number, since descriptors
 // are reused.
 func (c *Conn) watch(op int, events uint32) error {
-	return unix.EpollCtl(c.raw.poller.epoll, op, c.raw.fd, &unix.EpollEvent{Events: events, Fd: int32(c.raw.fd), Pad: c.raw.serial})
+	return unix.EpollCtl(c.raw.poller.epoll, op, c.raw.fd,
+		&unix.EpollEvent{Events: events, Fd: int32(c.raw.fd), Pad: c.raw.serial})
 }
 
 // next is the poller of another connection, which it counts; nil if there is none.
@@ -163,7 +164,9 @@ func (a *pollers) least() *poller {
 }
 
 func (a *pollers) start(m *meter) (*poller, error) {
-	p := &poller{epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, pace: pace{sleep: shortSleep}, waiting: map[*Conn][]wait{}}
+	p := &poller{
+		epoll: -1, alarm: -1, clock: a.clock, all: a, meter: m, pace: pace{sleep: shortSleep}, waiting: map[*Conn][]wait{},
+	}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		err = unix.SetNonblock(p.epoll, true) // the runtime waits for it
@@ -278,7 +281,8 @@ func (p *poller) stayEager() bool {
 
 // poll asks which sockets are ready, without waiting, and returns the number of events.
 func (p *poller) poll() int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])),
+		uintptr(len(p.events)), 0, 0, 0)
 	if errno != 0 {
 		return 0
 	}
@@ -296,7 +300,7 @@ func (p *poller) visit(n int) {
 	}
 }
 
-// round reads what is left of connections that had more than others, and what n events announce, and looks at
+// round reads on from connections that had more than others, reads those that n events announce, and looks at
 // those that it is asked to.
 func (p *poller) round(n int) {
 	p.seen = p.clock.Now()
@@ -504,7 +508,7 @@ func (p *poller) release(c *Conn) {
 	delete(p.waiting, c)
 }
 
-// room ends waits for a socket that takes bytes, and with nobody waiting the events that tell of it.
+// room wakes the waiters for a socket that takes bytes; without waiters it ends the events that report it.
 func (p *poller) room(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -69,7 +69,8 @@ func newPeer(t testing.TB, secure bool, on func(conn net.Conn)) *peer {
 	return p
 }
 
-// inWays runs a test in every way that a poller reads, with a client of a server that has a function for each connection.
+// inWays runs a test in every way that a poller reads, with a client of a server that has a function for each
+// connection.
 func inWays(t *testing.T, cfg Config, on func(conn net.Conn), test func(t *testing.T, c *Client, url string)) {
 	for _, w := range polledWays {
 		t.Run(w.String(), func(t *testing.T) {
@@ -172,7 +173,8 @@ func TestPolledConnectionsEndAnywhere(t *testing.T) {
 				var r tape
 				soon(t, func() {
 					_, err := c.Do(t.Context(), &Request{Method: "GET", URL: url}, &r)
-					ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || reset && errors.Is(err, syscall.ECONNRESET)
+					ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+						reset && errors.Is(err, syscall.ECONNRESET)
 					if whole := cut == len(answer); whole && err != nil && !reset || !whole && !ended {
 						t.Errorf("reset %v after %d of %d bytes: error %v", reset, cut, len(answer), err)
 					}
@@ -193,7 +195,7 @@ func body(begin string) string {
 	return x.r.(*tape).body.String()
 }
 
-// A corked connection holds what is written until it is closed.
+// A corked connection holds written bytes until it is closed.
 type corked struct {
 	net.Conn
 	held *[]byte // nil: not corked
@@ -207,7 +209,7 @@ func (c *corked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send sends what is held but the last bytes.
+// send sends all held bytes but the last.
 func (c *corked) send(without int) {
 	_ = c.SetWriteDeadline(time.Time{}) // TLS sets one when it ends
 	_, _ = c.Conn.Write((*c.held)[:len(*c.held)-without])

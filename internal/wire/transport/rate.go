@@ -12,9 +12,11 @@ import (
 
 // ReadRate measures how many reads per second this machine makes that each have a stamp of their own,
 // in a time of at most 2 s: over loopback connections to itself, of which each gets its next byte when
-// the last one was read. Both ends take processor time, which a server elsewhere would not; parsing
-// what is read takes none.
-func ReadRate(ctx context.Context, clk *clock.Clock, connections int, span time.Duration) (perSecond float64, err error) {
+// the last one was read. Both ends take processor time, which a server elsewhere would not;
+// nothing is parsed.
+func ReadRate(
+	ctx context.Context, clk *clock.Clock, connections int, span time.Duration,
+) (perSecond float64, err error) {
 	var reads atomic.Int64
 	var all sync.WaitGroup
 	failed := make([]error, connections)

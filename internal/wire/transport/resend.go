@@ -8,8 +8,8 @@ import (
 
 // A server may close an idle connection at the very moment at which a request
 // leaves on it. Such a request ends without a byte of an answer, and measures
-// nothing. Nobody knows whether the server has seen it: HTTP leaves it to the client
-// whether to send it again (RFC 9112, section 9.3.1).
+// nothing. Whether the server has seen it is unknown: HTTP leaves it to the client
+// to send it again (RFC 9112, section 9.3.1).
 
 // closeRace is how long after a request the close of its reused connection can
 // come and still count as one that was on its way. A server that takes longer had
@@ -45,7 +45,7 @@ func (c *Client) newOnly() bool { return c.cfg.NoReuse || c.reuse.stopped.Load()
 
 // retry uses a new connection if err is that of a reused one which the server had
 // closed: the request has not left, or it ended without a byte of an answer. If
-// nobody accepts the new one, the first ending stands.
+// the new one is refused, the first error stands.
 func (x *exchange) retry(ctx context.Context, req *Request, err error) error {
 	if x.reused && x.Sent != Never {
 		x.c.reuse.taken.Add(1)

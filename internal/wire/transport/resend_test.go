@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
-// hangsUp is a server that ends requests without an answer, a while after they came: those
-// whose number ends names, if they are not the first of their connection.
+// hangsUp is a server that closes the connection of some requests without an answer, a while after
+// they arrived: those for which ends is true, unless they are the first of their connection.
 type hangsUp struct {
 	requests int
 	ends     func(n int) bool
@@ -73,10 +73,14 @@ func TestAnUnansweredRequestIsSentAgainOnANewConnection(t *testing.T) {
 		for i := range 2 {
 			start := c.Now()
 			got, err := c.Do(t.Context(), post(), &tape{})
-			want := Timing{Dialed: start, Connected: start, Sent: start, FirstSent: Never, FirstByte: start + 10*ms, Done: start + 10*ms}
+			want := Timing{
+				Dialed: start, Connected: start, Sent: start, FirstSent: Never, FirstByte: start + 10*ms, Done: start + 10*ms,
+			}
 			if i == 1 {
 				again := start + 30*ms
-				want = Timing{Dialed: again, Connected: again, Sent: again, FirstSent: start, FirstByte: again + 10*ms, Done: again + 10*ms}
+				want = Timing{
+					Dialed: again, Connected: again, Sent: again, FirstSent: start, FirstByte: again + 10*ms, Done: again + 10*ms,
+				}
 			}
 			if err != nil || got != want {
 				t.Errorf("request %d: error %v\ngot  %+v\nwant %+v", i, err, got, want)
@@ -188,7 +192,8 @@ func TestTheMemoryOfABodyIsGivenBack(t *testing.T) {
 				t.Errorf("request %d: error %v, %+v", i, err, got)
 			}
 			if fresh := got.Dialed != Never; !c.cfg.NetHTTP && (given != i+1 || (before == 1) != fresh) {
-				t.Errorf("request %d: given back %d times, before the answer %d times, on a new connection: %v", i, given-i, before, fresh)
+				t.Errorf("request %d: given back %d times, before the answer %d times, on a new connection: %v", i, given-i,
+					before, fresh)
 			}
 		}
 		if want := []string{"first", "resent", "resent", "last"}; !slices.Equal(arrived, want) {

@@ -143,7 +143,7 @@ func (p *response) parseHead(b []byte) error {
 	}
 	p.keepAlive, p.left = !a.close, a.length
 	switch {
-	case switches: // nobody asked for another protocol: what follows is not HTTP
+	case switches: // no request asked for another protocol: the rest is not HTTP
 		p.state, p.keepAlive = complete, false
 	case a.chunked:
 		p.state = size

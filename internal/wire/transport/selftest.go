@@ -73,7 +73,8 @@ func connectSelf(ctx context.Context, clk *clock.Clock) (*selfPair, error) {
 		return nil, err
 	}
 	p := &selfPair{
-		clock: clk, near: NewConn(near, clk), far: NewConn(far, clk), timer: clock.NewPrecise(), arrivals: make(chan Stamp, 1),
+		clock: clk, near: NewConn(near, clk), far: NewConn(far, clk), timer: clock.NewPrecise(),
+		arrivals: make(chan Stamp, 1),
 	}
 	deadline := time.Now().Add(checkLimit)
 	_ = p.near.SetDeadline(deadline)

@@ -53,7 +53,8 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	s.left.Store(Never)
 	s.first.Store(Never)
 	defer s.settle()
-	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, s.hooks()), req.Method, req.URL, bytes.NewReader(req.Body))
+	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, s.hooks()), req.Method, req.URL,
+		bytes.NewReader(req.Body))
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	x.alive()
 	x.r.Head(resp.StatusCode, resp.Header)
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return nil // nobody asked for another protocol, and net/http leaves the connection to us
+		return nil // no request asked for another protocol, and net/http leaves the connection to us
 	}
 	return s.read(resp.Body)
 }

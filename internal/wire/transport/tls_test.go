@@ -48,6 +48,8 @@ func certificates(t testing.TB) (server, client *tls.Config) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
-	server = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13}
+	server = &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13,
+	}
 	return server, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 }

@@ -49,8 +49,8 @@ type Request struct {
 	Header *Header
 	ID     string // its X-Request-Id, empty: that of Header, if it has one
 	Body   []byte
-	// Sent, if there is one, is called with Body when the request has left and will not leave again. Whoever
-	// sends it may then use the memory for another. It may be called before Do returns, or not at all.
+	// Sent, if there is one, is called with Body when the request has left and will not be sent again. The
+	// caller may then reuse the memory. It may be called before Do returns, or not at all.
 	Sent func(body []byte)
 }
 
@@ -107,7 +107,7 @@ type Config struct {
 	HTTP2   bool // HTTP/2 only: by ALPN over TLS, with prior knowledge without
 	NetHTTP bool // net/http carries every request
 	NoReuse bool // a new connection for every request
-	// NoResend fails a request whose reused connection the server closed without an
+	// NoResend fails a request if the server closed its reused connection without an
 	// answer; otherwise it is sent once more, on a new one. After a few of them every
 	// request gets a new connection, unless KeepReusing is set, which implies NoResend.
 	NoResend, KeepReusing bool

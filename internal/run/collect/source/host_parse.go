@@ -29,7 +29,7 @@ func fixed() []string {
 	return files
 }
 
-// A sampler makes values of files. It keeps what is the same in each sample.
+// A sampler makes values of files. It stores the parts that are the same in each sample.
 type sampler struct {
 	groups machine.Groups
 	labels map[string]telemetry.Labels

@@ -76,7 +76,7 @@ func TestAHostWithControlGroupsOfVersion1(t *testing.T) {
 	}
 }
 
-// What is read equals what the reference parser reads in the same files: of this machine, and
+// The values equal those of the reference parser for the same files: of this machine, and
 // constructed ones.
 func TestItEqualsProcfs(t *testing.T) {
 	proc := filepath.Join(t.TempDir(), "proc")

@@ -24,7 +24,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
-// Codes of what is said of a source that is scraped. The first of a kind counts: since is how
+// Codes of messages about a source that is scraped. The first of a kind counts: since is how
 // long after sampling had begun that was, in seconds.
 const (
 	NoAnswer  plan.Code = "telemetry.no-answer"      // why, since
@@ -42,14 +42,14 @@ const (
 // absent are the troubles of a server that has no /metrics.
 var absent = map[plan.Code]bool{NoAnswer: true, Status: true, Elsewhere: true}
 
-// Config says what is scraped, and how it is reached.
+// Config names a page to scrape, and how it is reached.
 type Config struct {
 	Name    string      // of the source, unique in a run
-	Host    string      // whose quantities they are; empty: that of the URL, if it is not this machine
+	Host    string      // the machine of the quantities; empty: that of the URL, if it is not this machine
 	URL     string      // http or https; without a path it is /metrics
 	Header  http.Header // of each request, such as a key
-	Secrets *secret.Set // hidden in all that is said
-	Keep    []string    // patterns of foreign series that are kept under their own names: vllm:*
+	Secrets *secret.Set // hidden in all messages
+	Keep    []string    // patterns of foreign series to store under their own names: vllm:*
 	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
 	TLS     *tls.Config
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none
@@ -212,7 +212,7 @@ func wait(ctx context.Context, until time.Time) bool {
 	}
 }
 
-// A session is what is known of a source while it is collected.
+// A session is the state of a source while it is collected.
 type session struct {
 	x       *Exporter
 	begun   time.Time
@@ -231,7 +231,7 @@ type session struct {
 // A held reading waits until the clock of its source is known well enough.
 type held struct {
 	collect.Reading
-	stamped []bool // the values whose instants are still by that clock
+	stamped []bool // the values with instants still by that clock
 }
 
 // round makes one request and gives what comes of it. It reports whether there was an answer.
@@ -312,7 +312,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	}
 }
 
-// learn takes what the Date of an answer says of the source's clock, and says what is wrong
+// learn reads the source's clock from the Date of an answer, and reports what is wrong
 // with that.
 func (s *session) learn(a answer) plan.Message {
 	switch {
@@ -341,7 +341,7 @@ func (s *session) judge(v *value, received time.Time) plan.Message {
 	return plan.Message{}
 }
 
-// choose is the first doubt that was not told yet, else the first.
+// choose is the first doubt that was not reported yet, else the first.
 func (s *session) choose(doubts []plan.Message) (first plan.Message) {
 	for _, d := range doubts {
 		if d.IsZero() {

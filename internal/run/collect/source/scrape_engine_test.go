@@ -38,7 +38,7 @@ func (l *logged) around(at time.Duration, of func(engine.Load) float64) (low, hi
 	return low, high
 }
 
-// What is sampled of an engine under load is its own state, within one interval of the log: in a
+// Samples of an engine under load are its own state, within one interval of the log: in a
 // cache that is too small, with drafts, a prefix cache and more requests than places.
 func TestSeriesAreTheEnginesState(t *testing.T) {
 	truth := map[string]func(engine.Load) float64{

@@ -30,7 +30,7 @@ type Row struct {
 	// without the label meets both.
 	Only string
 	Fold Fold
-	Term bool // of a sum, with the rows of this name beside it; without one of them there is none
+	Term bool // of a sum, with the other rows of this name; without one of them there is none
 	Else bool // counts only in pages in which no row before it has the name: another way to count
 	Form Form
 }
@@ -41,7 +41,7 @@ type Fold string
 // The folds of values.
 const (
 	Sum  Fold = ""     // of parts
-	Most Fold = "most" // the largest: shares of several parts, or one thing told several times
+	Most Fold = "most" // the largest: shares of several parts, or one thing reported several times
 )
 
 // A Form says where the value of a row is, if it is not that of the sample.
@@ -58,7 +58,7 @@ const (
 
 // reasons are bits of NVIDIA's clocks event reasons that hold clocks down, by what
 // telemetry.DeviceThrottled calls them (nvmlClocksEventReason... in nvml.h). Clocks that are low
-// since the device is idle, since somebody set them, for a display or in step with others are
+// since the device is idle, since they were set by hand, for a display or in step with others are
 // none.
 var scrapeReasons = []struct {
 	bit  uint64
@@ -115,11 +115,11 @@ type mapping struct {
 	labels      exposition.Labels
 }
 
-// mostPlaces bounds what is made of a page: series, each perhaps by several rows.
+// mostPlaces bounds the places of a page: series, each perhaps by several rows.
 const mostPlaces = 2 * collect.MostSeries
 
 // A value is made of one or more samples of a page. It is that of a series of ours, by one row or by
-// the terms of a sum: by is the first of these rows. Beyond all rows stands what is kept by pattern.
+// the terms of a sum: by is the first of these rows. After all rows stand the series stored by pattern.
 type value struct {
 	collect.Value
 	series string
@@ -145,7 +145,7 @@ func (m *mapping) wants(name []byte) bool {
 	return len(index[string(m.name)]) > 0 || m.keeps(m.name)
 }
 
-// take adds what is made of a sample.
+// take adds the values of a sample.
 func (m *mapping) take(s *exposition.Sample) {
 	m.name = canonical(m.name[:0], s.Name)
 	all := index[string(m.name)]
@@ -159,7 +159,7 @@ func (m *mapping) take(s *exposition.Sample) {
 }
 
 // values are those of the page, in order of names and labels, valid until the next one. The doubts
-// name a series whose value is no number, and say that there are too many.
+// name a series with a value that is no number, and say that there are too many.
 func (m *mapping) values() (out []*value, doubts []plan.Message) {
 	slices.SortFunc(m.found, func(a, b *value) int {
 		return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.by, b.by))
@@ -294,7 +294,7 @@ func (m *mapping) add(i int, s *exposition.Sample, name string, v float64, fold 
 		had.Value.Value += v
 	case fold == Sum:
 		had.Value.Value += v
-	case all == 1: // one thing told twice, as a term of a sum, counts once
+	case all == 1: // one thing reported twice, as a term of a sum, counts once
 		had.Value.Value = max(had.Value.Value, v)
 	}
 }

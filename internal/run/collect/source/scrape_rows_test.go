@@ -52,7 +52,7 @@ func (m *mapping) of(t testing.TB, text []byte) ([]*value, []plan.Message) {
 	return m.values()
 }
 
-// What is made of each page, in full.
+// The series of each page, in full.
 func TestPages(t *testing.T) {
 	for name, text := range pages(t) {
 		m := mapping{keep: []string{"vllm:[ce]*", "*_exec_*", "sglang:fwd*", "node_load?", "machine_*"}}

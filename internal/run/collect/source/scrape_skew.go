@@ -21,7 +21,7 @@ import (
 //
 // Two clocks drift apart: what an exchange said holds the less the longer ago it was. Here an
 // instant is the wall clock of the first exchange, moved on by the monotonic clock, so that
-// nobody's setting of the clock moves it.
+// setting the clock does not move it.
 type skew struct {
 	origin time.Time // of instants
 	known  bool
@@ -61,7 +61,7 @@ func (s *skew) date(sent, received, date time.Time, age time.Duration) bool {
 	return true
 }
 
-// drift widens what is known for what may have happened until now.
+// drift widens the interval by the drift that is possible until now.
 func (s *skew) drift(now time.Duration) {
 	if wide := time.Duration(float64(now-s.at) * maxDrift); s.known && wide > 0 {
 		s.low, s.high = s.low-wide, s.high+wide
@@ -90,7 +90,7 @@ func (s *skew) age(stamp, received time.Time) time.Duration {
 	return s.on(received) - (s.stamped(stamp) - s.low)
 }
 
-// bound is half the width of what is known.
+// bound is half the width of the interval.
 func (s *skew) bound() time.Duration { return (s.high - s.low + 1) / 2 }
 
 // clock is by what stamps are moved now.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A source whose clock is up to 5 s off and drifts by up to 100 ppm stamps samples that are up to
+// A source with a clock up to 5 s off that drifts by up to 100 ppm stamps samples that are up to
 // a second old. In each of 200 trials of 10 minutes the truth is within the bound after every
 // exchange, and the bound is narrow after 20.
 func TestTheBoundHoldsTheTruth(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTheBoundHoldsTheTruth(t *testing.T) {
 	}
 }
 
-// A clock that is set starts anew, and one that nobody told is not used.
+// A clock that is set starts anew, and one that was never reported is not used.
 func TestClocksThatAreSet(t *testing.T) {
 	var s skew
 	begun := time.Now()

@@ -333,7 +333,7 @@ func TestOverTLS(t *testing.T) {
 	}
 }
 
-// A secret is in nothing that is said.
+// No message has a secret.
 func TestSecretsAreHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := &secret.Set{}

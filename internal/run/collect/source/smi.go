@@ -33,11 +33,11 @@ type form struct {
 	answer func(text string) []collect.Value
 }
 
-// A row is what a line told.
+// A row is the content of a line.
 type row struct {
 	stamp  time.Time // by the wall clock of the host; zero: none
 	values []collect.Value
-	// strange means that it should have told something, known that it is a heading, or of a
+	// strange means that it should have values, known that it is a heading, or of a
 	// device of which perhaps nothing is known.
 	strange, known bool
 }
@@ -78,7 +78,7 @@ func (d *Devices) Answers(ctx context.Context) bool {
 }
 
 // IfThere samples Devices if there are some. Where there are none, or the program does not answer
-// in time, it ends without an error. Nobody waits for that: the source joins a run late.
+// in time, it ends without an error. The run does not wait for it: the source joins late.
 type IfThere struct{ *Devices }
 
 // Collect asks whether there are devices, and then is that of Devices.
@@ -174,7 +174,7 @@ type listener struct {
 	clock  collect.Clock
 	give   func(collect.Reading)
 	asking bool            // the question aside has no answer yet
-	first  time.Time       // when a line told something; zero: none did
+	first  time.Time       // of the first line with values; zero: there was none
 	early  collect.Line    // an answer that came before the first sample was whole: it waits for the next one
 	last   telemetry.Clock // of the last line that did
 }
@@ -193,7 +193,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 	}
 	switch {
 	case len(r.values) > 0:
-	case r.known && l.ever(): // a device that has gone, beside others
+	case r.known && l.ever(): // a device that has gone, among others
 		return collect.Good
 	case r.strange:
 		return collect.Odd
@@ -215,7 +215,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 
 func (l *listener) ever() bool { return !l.first.IsZero() }
 
-// whole reports whether all devices have told something by an instant, each in a line of its own.
+// whole reports whether all devices have had values by an instant, each in a line of its own.
 func (l *listener) whole(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {
@@ -289,7 +289,7 @@ func (all labels) get(id string) *device {
 	return d
 }
 
-// mostDevices bounds what is kept of a program that makes names up.
+// mostDevices bounds the devices of a program that invents names.
 const mostDevices = 1024
 
 func (d *device) value(name string, v float64) collect.Value {

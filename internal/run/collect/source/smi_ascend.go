@@ -80,7 +80,7 @@ const (
 	npuMem            = "Memory(%)"
 )
 
-// npuOwn are columns that are kept under names of their own, as shares from 0 to 1.
+// npuOwn are columns stored under names of their own, as shares from 0 to 1.
 var npuOwn = map[string]string{npuCore: "npu.ai_core", "AI Cube(%)": "npu.ai_cube", "Memory BW(%)": "npu.memory_bandwidth"}
 
 func (a *ascendReader) read(text string) (r row) {

@@ -69,8 +69,8 @@ var quantities = map[string]column{
 }
 
 // reasons are bits of clocks_event_reasons.active that hold clocks down, as nvml.h has them
-// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since somebody set
-// them, for a display or in step with other devices are none.
+// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since they were set by
+// hand, for a display or in step with other devices are none.
 var smiReasons = []struct {
 	bit  uint64
 	name string
@@ -183,7 +183,7 @@ func throttling(d *device, cell string) (all []collect.Value) {
 const idleMemory = 1 << 30
 
 // processes reads rows of UUID and process id, with ; for line ends: how many there are on each
-// device that has told its UUID.
+// device that has reported its UUID.
 func (n *nvidiaReader) processes(text string) (all []collect.Value) {
 	count := map[string]int{}
 	for line := range strings.SplitSeq(text, ";") {

@@ -24,7 +24,7 @@ func smiSample(t testing.TB, name string) string {
 	return string(b)
 }
 
-// told is what lines tell: for each line that tells something its values in order, as
+// told are the values of lines: for each line with values these in order, as
 // name{labels} value.
 func smiTold(text string, read func(string) row) (rows []string) {
 	for line := range strings.Lines(text) {
@@ -117,7 +117,7 @@ func TestNVIDIADrivers(t *testing.T) {
 	}
 }
 
-// Processes are counted by device. None on a device whose memory is in use may be one that
+// Processes are counted by device. None on a device with memory in use may be one that
 // cannot be seen from a container: that is not known.
 func TestProcesses(t *testing.T) {
 	r := &nvidiaReader{devices: labels{}, index: map[string]string{"GPU-a": "0", "GPU-b": "1", "GPU-c": "2"}, used: map[string]float64{"0": 70e9, "1": 4e6, "2": 70e9}}
@@ -134,7 +134,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// The power of a card with two dies is told by the first one, and so counts once in a sum.
+// The first die of a card with two reports its power, which so counts once in a sum.
 func TestAscend(t *testing.T) {
 	totals := npuMemory(smiSample(t, "npu-smi-info.txt"))
 	if d := cmp.Diff(map[string]float64{"0.0": 65536 << 20, "3.0": 32768 << 20}, totals); d != "" {

@@ -182,7 +182,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// A program that never tells anything is given up, with what it said; one that is not there too.
+// A program that never prints a value is given up, with its words; a missing one too.
 func TestNothingAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := devices.Fake{Text: "NVIDIA-SMI has failed because it couldn't communicate with the driver."}

@@ -18,10 +18,10 @@ const Auto = "auto"
 // server is the name of the target's source.
 const server = "server"
 
-// Check reports what is wrong with the sources of a Spec.
+// Check reports the faults of the sources of a Spec.
 func Check(t plan.Telemetry) (p plan.Problems) {
 	for i, text := range t.Sources {
-		if text == plan.NoTelemetry || text == Auto || text == "" { // the last one is told by plan
+		if text == plan.NoTelemetry || text == Auto || text == "" { // plan reports the last one
 			continue
 		}
 		_, err := Parse(text, func(u string) (collect.Collector, error) { return NewScraper(Config{URL: u}) })
@@ -131,7 +131,7 @@ func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.
 	return NewScraper(config)
 }
 
-// ofURL is the target's /metrics, or another exporter, which is not told the target's key.
+// ofURL is the target's /metrics, or another exporter, which does not get the target's key.
 func ofURL(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -1,5 +1,5 @@
-/** What a list can be sorted by, named runs.column.X; down: the largest first, as of throughput. */
-export interface Sort {
+/** The columns that sort a list, named runs.column.X; down: the largest first, as of throughput. */
+interface Sort {
   by: string
   down: boolean
 }

@@ -1,7 +1,7 @@
-import type { Sparks } from '../../lib/sparks.svelte.ts'
-import type { Row } from '../../lib/types.ts'
+import type { Sparklines } from '../../lib/runs/sparklines.svelte.ts'
+import type { Row } from '../../lib/net/types.ts'
 
-/** What a list draws of the runs: the rows in view, each of one height, and what can be done with them. */
+/** The drawn rows of a list of runs, each of one height, and the actions on them. */
 export interface Shown {
   /** Of the rows in view. */
   indices: number[]
@@ -15,7 +15,7 @@ export interface Shown {
   at: number
   now: number
   chosen: ReadonlyMap<string, Row>
-  sparks: Sparks
+  sparks: Sparklines
   /** Select a run or no longer; all of them from the one before. */
   choose: (index: number, through: boolean) => void
   arrive: (index: number) => void
