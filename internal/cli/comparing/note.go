@@ -42,11 +42,10 @@ func (p *Page) Note(ctx context.Context, asked view.Asked, lang *words.Language)
 	if err != nil {
 		return view.Note{}, comparison.NotePage{}, err
 	}
-	out := view.Note{Title: w.title, Markdown: string(w.page.Markdown), Refused: w.refused.in(lang), Command: command("note", asked, p.Store, "--lang", lang.Name)}
-	for _, f := range w.page.Plots {
-		out.Plots = append(out.Plots, f.Name)
-	}
-	return out, w.page, nil
+	return view.Note{
+		Title: w.title, Markdown: string(w.page.Markdown), Refused: w.refused.in(lang),
+		Command: command("note", asked, p.Store, "--lang", lang.Name),
+	}, w.page, nil
 }
 
 // note writes a note, unless that was done before.

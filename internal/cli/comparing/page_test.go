@@ -196,8 +196,8 @@ func TestCompareOfAnExperiment(t *testing.T) {
 	if err != nil || n.Refused != nil || !strings.Contains(n.Markdown, "# ab\n") || !strings.Contains(n.Markdown, "ABBA") || n.Command != "pitot note ab --lang zh" {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	if len(n.Plots) == 0 || len(n.Plots) != len(page.Plots) || !strings.Contains(n.Markdown, "]("+n.Plots[0]+")") {
-		t.Errorf("%q", n.Plots)
+	if len(page.Plots) == 0 || !strings.Contains(n.Markdown, "]("+page.Plots[0].Name+")") {
+		t.Errorf("%d plots", len(page.Plots))
 	}
 }
 

@@ -147,6 +147,30 @@ func full(items []Item) []Item {
 	return slices.DeleteFunc(slices.Clone(items), Item.empty)
 }
 
+// WithImages is the document with its images at other paths.
+func (d Document) WithImages(at func(path string) string) Document {
+	var moved func(items []Item) []Item
+	moved = func(items []Item) []Item {
+		items = slices.Clone(items)
+		for i, item := range items {
+			switch item := item.(type) {
+			case Image:
+				item.Path = at(item.Path)
+				items[i] = item
+			case Folded:
+				item.Items = moved(item.Items)
+				items[i] = item
+			}
+		}
+		return items
+	}
+	d.Sections = slices.Clone(d.Sections)
+	for i := range d.Sections {
+		d.Sections[i].Items = moved(d.Sections[i].Items)
+	}
+	return d
+}
+
 // sections yields those that have a title or items.
 func (d Document) sections() iter.Seq[Section] {
 	return func(yield func(Section) bool) {

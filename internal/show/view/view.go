@@ -8,7 +8,7 @@
 //	     └──> Sweep, Conformity, Note     many loads, a client's errors, the lab note
 //
 // Numbers are SI: seconds, tokens, bytes; the page scales them. Sentences are in the language
-// that was asked for, and the page shows them as text, never as markup. A number that is not
+// that was asked for, and the page shows them as text; only a Note is markup. A number that is not
 // known is null. web/src/lib/net/types.ts has the same types for the page; a test writes it.
 //
 //	records, in the order of their commits ──> Digest ──> Course    over time, distributions
@@ -167,12 +167,12 @@ func NewProgress(p store.Pulse) Progress {
 	return out
 }
 
-// A Note is a lab note: Markdown as package note writes it, whose images are its plots.
+// A Note is a lab note. Its HTML is a part of a page in which all text is escaped: the only answer that
+// the page shows as markup.
 type Note struct {
 	Title    string `json:"title"`
 	Markdown string `json:"markdown"`
-	// Plots are the names of its images, which have an address each beside the note's.
-	Plots []string `json:"plots"`
+	HTML     string `json:"html"`
 	// Refused says why there is none; null: there is.
 	Refused *Refused `json:"refused"`
 	Command string   `json:"command"` // that writes it

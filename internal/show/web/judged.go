@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -137,7 +138,17 @@ func (s *Server) note(q asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, _, err := s.Judged.Note(q.Context(), a, q.lang)
+	n, page, err := s.Judged.Note(q.Context(), a, q.lang)
+	if err != nil || n.Refused != nil {
+		return n, err
+	}
+	var html strings.Builder
+	plot := q.values() // a copy of the question
+	err = doc.Fragment(&html, page.Document.WithImages(func(name string) string {
+		plot.Set("name", name)
+		return "api/note/plot?" + plot.Encode()
+	}), 1)
+	n.HTML = html.String()
 	return n, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -89,9 +91,36 @@ func notes() Judged {
 			if a.Runs[0] == "apart" {
 				return view.Note{Refused: &view.Refused{Text: "the loads differ"}}, comparison.NotePage{}, nil
 			}
-			page := comparison.NotePage{Markdown: []byte("# n\n"), Plots: []comparison.NoteFile{{Name: "note/1-ttft.svg", Data: []byte("<svg/>")}}}
-			return view.Note{Title: "../a/b <c>\r\nx", Markdown: "# n\n", Plots: []string{"note/1-ttft.svg"}}, page, nil
+			title := "../a/b <c>\r\nx"
+			items := []doc.Item{
+				doc.Prose(doc.Strong("<script>") + title),
+				doc.Pre{Text: "</pre><script>"},
+				doc.Folded{Title: "<b>", Items: []doc.Item{doc.Image{Title: `"><c>`, Path: "note/1-ttft.svg"}}},
+			}
+			page := comparison.NotePage{
+				Markdown: []byte("# n\n"), Plots: []comparison.NoteFile{{Name: "note/1-ttft.svg", Data: []byte("<svg/>")}},
+				Document: doc.Document{Lang: words.In("en"), Sections: []doc.Section{{Title: title, Items: items}}},
+			}
+			return view.Note{Title: title, Markdown: "# n\n"}, page, nil
 		},
+	}
+}
+
+// The HTML of a note has no text as markup, and its images are the plots of the same question.
+func TestNotesAreHTML(t *testing.T) {
+	w := fetch(judgedServer(t, notes()), "/api/note?run=a&run=%22b%3E&lang=en")
+	var n view.Note
+	if err := json.Unmarshal(w.Body.Bytes(), &n); err != nil {
+		t.Fatal(err)
+	}
+	for _, markup := range []string{"<script", "<b>", "<c>", `"b`} {
+		if strings.Contains(n.HTML, markup) {
+			t.Errorf("%s is markup in %s", markup, n.HTML)
+		}
+	}
+	src := `<img src="api/note/plot?lang=en&amp;name=note%2F1-ttft.svg&amp;run=a&amp;run=%22b%3E" alt="&#34;&gt;&lt;c&gt;"`
+	if !strings.Contains(n.HTML, src) || !strings.Contains(n.HTML, "<strong>&lt;script&gt;</strong>") {
+		t.Errorf("%s", n.HTML)
 	}
 }
 

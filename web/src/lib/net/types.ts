@@ -483,7 +483,7 @@ export interface Experiment {
 export interface Note {
   title: string;
   markdown: string;
-  plots: string[];
+  html: string;
   refused: Refused | null;
   command: string;
 }
