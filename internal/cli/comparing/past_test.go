@@ -50,7 +50,7 @@ func TestStoredSessionsAreAskedOfASecondDay(t *testing.T) {
 	if said := c.Loads[0].Results[0].Text; !strings.HasPrefix(said, "worse ~ in ") || !strings.Contains(said, "all of base-* ran first, so that 60 % of a drift would look like it") {
 		t.Error(said)
 	}
-	if n, _, err := NewPage(s.Store, "", "1").Note(t.Context(), view.Asked{Runs: []string{"base-*", "new-*"}}, english); err != nil || !strings.Contains(n.Markdown, "**Order of the runs**: all runs of base-") {
+	if n, _, err := NewPage(s.Store, "", "1").Note(t.Context(), view.Asked{Runs: []string{"base-*", "new-*"}}, english); err != nil || !strings.Contains(n.Markdown, "**note**: all runs of base-") || !strings.Contains(n.Markdown, "is worse ~**") {
 		t.Errorf("%v: %s", err, n.Markdown)
 	}
 	// Another server, another model, another load, and simulations tell nothing.

@@ -75,8 +75,10 @@ const (
 	openFigures = 2
 )
 
-func (v *verdictMaker) add(code plan.Code, t doc.Tone, said string) {
-	p := Part{Lead: v.Word(code, "variant", v.subject, "margin", v.margin()), Text: said, tone: t}
+// add adds a part; the rows are those that it is about.
+func (v *verdictMaker) add(code plan.Code, t doc.Tone, said string, rows ...int) {
+	tentative := bottomLine{load: v.load, variant: v.variant}.tentative(rows)
+	p := Part{Lead: v.Word(code, "variant", v.subject, "margin", v.margin(), "tentative", tentative), Text: said, tone: t}
 	v.parts, v.subject = append(v.parts, p), ""
 }
 
@@ -102,13 +104,13 @@ func (v *verdictMaker) tally(t compare.Tally) {
 		}
 		rows := v.rows(t, func(c compare.Change) bool { return c.Verdict == kind.verdict && c.Small == kind.small })
 		if len(rows) > 0 {
-			v.add(kind.code, kind.tone, v.figures(rows))
+			v.add(kind.code, kind.tone, v.figures(rows), rows...)
 		}
 	}
 	same := v.main(t, func(c compare.Change) bool { return c.Verdict == compare.Same && !c.Unproven })
 	switch {
 	case len(same) > 0 && len(v.parts) == 0:
-		v.add("verdict.same", doc.Neutral, v.figures(same))
+		v.add("verdict.same", doc.Neutral, v.figures(same), same...)
 	case len(same) > 0 && !v.brief:
 		v.add("verdict.same", doc.Neutral, v.Word("verdict.others", "n", len(same)))
 	}
