@@ -138,17 +138,13 @@ func (c *planCmd) plan(p *session.Session) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch args := t.Run.Env.Invocation; {
+	switch {
 	case t.Run.Plan.Spec != nil:
 		return &compiled{Compiled: tool.Compiled{Spec: *t.Run.Plan.Spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
 	case t.Run.Origin != nil:
 		return nil, usagef("run %s was imported from %s: only runs of Pitot have a plan", t.Run.ID, t.Run.Origin.Tool)
-	case len(args) == 0:
-		return nil, usagef("run %s has no plan: it was made by an earlier version", t.Run.ID)
-	default: // before plans were kept
-		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, plain.Line(strings.Join(args, " ")))
-		return planOf(p, args)
 	}
+	return nil, usagef("run %s has no plan", t.Run.ID)
 }
 
 // planOf is the plan of a command line.
