@@ -59,7 +59,10 @@ func (c checkCmd) check(ctx context.Context, w io.Writer, q *profile.Profile) er
 			return err
 		}
 		for _, r := range comparisons {
-			report.Evidence(w, r)
+			fmt.Fprintln(w)
+			if err := report.Evidence(w, r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -101,7 +104,9 @@ func (c fitCmd) Run(con *session.Session) error {
 	if err != nil {
 		return err
 	}
-	report.Fitted(con.Stdout, out)
+	if err := report.Fitted(con.Stdout, out); err != nil {
+		return err
+	}
 	fmt.Fprintln(con.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
 }

@@ -2,6 +2,7 @@ package doc
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -12,24 +13,24 @@ import (
 // Columns writes rows with their columns aligned, by the width that characters have
 // on a terminal: Chinese ones are two wide.
 func Columns(w io.Writer, rows [][]string) error {
-	var d Builder
+	var t terminal
 	for _, row := range rows {
 		for i := range row {
 			row[i] = plain.Line(row[i])
 		}
 	}
-	Align(rows, func(int) bool { return false })
+	align(rows, nil, func(int) bool { return false })
 	for _, row := range rows {
-		d.Line(strings.Join(row, "  "))
+		t.line(strings.Join(row, "  "))
 	}
-	_, err := io.WriteString(w, d.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
-// Align fills the cells of rows up to the width of their columns: those of some columns
-// end at the right.
-func Align(rows [][]string, right func(column int) bool) {
-	var widths []int
+// align fills the cells of rows up to the width of their columns, at least that given for each. Those
+// of some columns end at the right.
+func align(rows [][]string, least []int, right func(column int) bool) {
+	widths := slices.Clone(least)
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {

@@ -10,7 +10,7 @@
 // may hold those marks too: all they can do is be bold, monospaced or broken.
 //
 // The rest of the package is what layouts for a terminal share: columns by the width of characters,
-// lines broken where a language breaks them, and a Builder for texts that are no document.
+// and lines broken where a language breaks them.
 package doc
 
 import (
@@ -108,6 +108,7 @@ type Reach struct{ Low, High float64 }
 type Grid struct {
 	Align  string // l or r for each column, the last one for all further ones
 	Padded bool   // in Markdown, so that it can be read as it stands
+	Widths []int  // in Text, at least, with one blank between columns; nil: as their cells, with two
 	Rows   [][]string
 }
 

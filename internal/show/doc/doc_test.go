@@ -132,3 +132,17 @@ func TestFragment(t *testing.T) {
 		t.Errorf("%s", b.String())
 	}
 }
+
+func TestGridWithWidths(t *testing.T) {
+	rows := [][]string{{"ms", "mean", "max"}, {"service time: a title"}, {"TTFT", "1", "22222"}, {"set-up", "and a sentence"}}
+	for want, widths := range map[string][]int{
+		"ms         mean   max\nservice time: a title\nTTFT          1 22222\nset-up   and a sentence\n": {8, 6, 4},
+		"ms      mean    max\nservice time: a title\nTTFT       1  22222\nset-up  and a sentence\n":      nil,
+	} {
+		var b strings.Builder
+		d := Document{Sections: []Section{{Items: []Item{Grid{Align: "lr", Widths: widths, Rows: rows}}}}}
+		if err := Text(&b, d, 0, false); err != nil || b.String() != want {
+			t.Errorf("%v:\n%swant\n%s", err, b.String(), want)
+		}
+	}
+}

@@ -117,7 +117,7 @@ func (m *markdown) grid(g Grid) {
 		rows = append(rows, cells)
 	}
 	if g.Padded {
-		Align(rows, g.right)
+		align(rows, nil, g.right)
 		for i, cell := range rule {
 			rule[i] = strings.ReplaceAll(cell, " ", "-")
 		}

@@ -40,22 +40,25 @@ func (s Section) labels() (n int) {
 
 // A terminal is text for one of that many columns.
 type terminal struct {
-	Builder
+	strings.Builder
 	width int
 	color bool
 	label int // columns of labels
 }
 
+// line writes a line, and no blanks behind it.
+func (t *terminal) line(s string) { t.WriteString(strings.TrimRight(plain.Line(s), " ") + "\n") }
+
 func (t *terminal) section(s Section) {
 	if t.Len() > 0 {
-		t.Line()
+		t.WriteString("\n")
 	}
 	if s.Title != "" {
 		t.WriteString(t.paint(s.Title, plain.Bold) + "\n")
 	}
 	for i, item := range s.Items {
 		if i > 0 {
-			t.Line()
+			t.WriteString("\n")
 		}
 		t.item(item)
 	}
@@ -70,37 +73,41 @@ func (t *terminal) item(i Item) {
 	case Grid:
 		t.grid(i)
 	case Prose:
-		t.Line(Plain(string(i)))
+		t.line(Plain(string(i)))
 	case List:
 		for _, said := range i {
 			if said != "" {
-				t.Line(Plain(said))
+				t.line(Plain(said))
 			}
 		}
 	case Pre:
 		t.WriteString(i.Text + "\n")
 	case Image:
-		t.Line(i.Title, ": ", i.Path)
+		t.line(i.Title + ": " + i.Path)
 	case Folded:
 		t.section(Section{Title: i.Title, Items: i.Items})
 	}
 }
 
-// grid aligns columns. A row that is shorter or longer than the heads ends with a sentence, which is
-// in no column.
+// grid aligns columns, as many as there are widths or else heads. A row with more or fewer cells ends
+// with a sentence, which is in no column.
 func (t *terminal) grid(g Grid) {
-	rows, sentences := make([][]string, len(g.Rows)), make([]string, len(g.Rows))
+	columns, gap := len(g.Rows[0]), "  "
+	if g.Widths != nil {
+		columns, gap = len(g.Widths), " "
+	}
+	rows, sentences := make([][]string, len(g.Rows)), make([][]string, len(g.Rows))
 	for n, row := range g.Rows {
 		for _, cell := range row {
 			rows[n] = append(rows[n], plain.Line(Plain(cell)))
 		}
-		if last := len(row) - 1; last > 0 && len(row) != len(g.Rows[0]) {
-			rows[n], sentences[n] = rows[n][:last], "  "+rows[n][last]
+		if last := max(0, len(row)-1); len(row) != columns {
+			rows[n], sentences[n] = rows[n][:last], rows[n][last:]
 		}
 	}
-	Align(rows, g.right)
+	align(rows, g.Widths, g.right)
 	for n, row := range rows {
-		t.Line(strings.Join(row, "  "), sentences[n])
+		t.line(strings.Join(slices.Concat(row, sentences[n]), gap))
 	}
 }
 
@@ -148,7 +155,7 @@ func (t *terminal) tables(s Table) {
 		n, room := t.fitting(titles, columns[0], rest)
 		t.table(s, room, slices.Concat(columns[:1], rest[:n]))
 		if rest = rest[n:]; len(rest) > 0 {
-			t.Line()
+			t.WriteString("\n")
 		}
 	}
 }

@@ -10,56 +10,94 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/show/doc"
-	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // Calibrated shows an engine that was found from runs: its costs, its limits, what could not be
 // seen, how the runs come out, and what it may be trusted for.
 func Calibrated(w io.Writer, c *calibrate.Calibration) error {
-	var d doc.Builder
-	line := func(format string, a ...any) { d.Line(fmt.Sprintf(format, a...)) }
-	line("costs of a step")
+	return doc.Text(w, doc.Document{Sections: []doc.Section{
+		{Title: "costs of a step", Items: []doc.Item{costs(c)}},
+		{Items: []doc.Item{limits(c)}},
+		{Title: "the same requests, simulated (misfit, not prediction)", Items: []doc.Item{refits(c.Runs)}},
+		{Items: []doc.Item{doc.Prose(trust(c))}},
+	}}, 0, false)
+}
+
+// costs are those of a step, with what each depends on.
+func costs(c *calibrate.Calibration) doc.Grid {
+	g := doc.Grid{Align: "lrl", Widths: []int{16, 10, 11, 0}}
+	row := func(name string, cells ...string) { g.Rows = append(g.Rows, append([]string{"  " + name}, cells...)) }
 	for _, t := range c.Tables() {
 		for _, point := range t.Points {
-			line("  %-14s %10s             with %g %s", t.Name, shortly(point.Time), point.At, t.Of)
+			row(t.Name, shortly(point.Time), "", fmt.Sprintf("with %g %s", point.At, t.Of))
 		}
 	}
 	for _, k := range c.Linear() {
-		d.Line(strings.TrimRight(fmt.Sprintf("  %-14s %10s ± %-9s %s", k.Name, shortly(k.Value), shortly(k.Spread), k.Of), " "))
+		row(k.Name, shortly(k.Value), "± "+shortly(k.Spread), k.Of)
 	}
-	line("  %-14s %9.1f %%%s", "jitter", 100*c.Jitter, map[bool]string{true: ", not lognormal", false: ""}[c.Cost.JitterQuantiles != nil])
+	jitter := fmt.Sprintf("%9.1f %%", 100*c.Jitter)
+	if c.Cost.JitterQuantiles != nil {
+		jitter += ", not lognormal"
+	}
+	row("jitter", jitter)
 	if slow := c.Cost.SlowSteps; slow != nil {
-		line("  %-14s %9.1f %%   %s longer in the median", "slow_steps", 100*float64(slow.Share), shortly(slow.Extra[len(slow.Extra)/2]))
+		longer := shortly(slow.Extra[len(slow.Extra)/2])
+		row("slow_steps", fmt.Sprintf("%9.1f %%   %s longer in the median", 100*float64(slow.Share), longer))
 	}
-	d.Line("")
-	line("frontend         %s", frontendOf(c))
-	line("policy           %s", policyOf(c))
-	line("%-16s %s", budgetOf(c), limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d tokens of prompts", c.Longest)))
-	if c.MaxPrompts > 0 {
-		line("max_prompts      %d in a step%s", c.MaxPrompts, map[bool]string{true: ", which share its budget evenly", false: ""}[c.Even])
-	}
-	line("max_sequences    %s", limitOf(c.MaxSequences > 0, c.MaxSequences, fmt.Sprintf("not reached: %d ran at once", c.MostRunning)))
-	line("kv.tokens        %s", limitOf(c.Memory > 0, c.Memory, fmt.Sprintf("not reached: %d were held", c.MostContext)))
-	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
-	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget; %.1f %% of first tokens came at another time than the schedule has them",
-		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over, 100*(c.Early+c.Late))
-	if c.Block > 0 {
-		line("prefix cache     %.1f %% of the prompt tokens were found in it, in blocks of %d; other loads have such a cache%s", 100*c.Cached, c.Block, map[bool]string{true: "", false: " from which nothing is evicted, as its size is not known"}[c.Memory > 0])
-	}
-	d.Line("")
-	d.Line("the same requests, simulated (misfit, not prediction)")
-	for _, r := range c.Runs {
-		line("  %s: %s", plain.Line(r.Name), r.Load)
-		for _, f := range r.Figures {
-			name, scale := figureName(f.Name)
-			line("    %-24s %10s %10s %+7.1f%%", name, digits(f.Measured*scale), digits(f.Median*scale), 100*f.Error())
+	return g
+}
+
+// limits are what the engine does with requests, up to what, and how well it was seen.
+func limits(c *calibrate.Calibration) (l doc.List) {
+	line := func(name, format string, a ...any) { l = append(l, doc.PadRight(name, 17)+fmt.Sprintf(format, a...)) }
+	limit := func(name string, reached bool, n int, otherwise string, most int) {
+		if reached {
+			otherwise, most = "%d", n
 		}
-		line("    %-24s %28.1f%%", fmt.Sprintf("mean error of %d", len(r.Figures)), 100*r.Error())
+		line(name, otherwise, most)
 	}
-	d.Line("")
-	d.Line(trust(c))
-	_, err := io.WriteString(w, d.String())
-	return err
+	line("frontend", "%s", frontendOf(c))
+	line("policy", "%s", policyOf(c))
+	limit(budgetOf(c), c.BudgetSeen, c.Budget, "not reached: the longest step had %d tokens of prompts", c.Longest)
+	even := map[bool]string{true: ", which share its budget evenly"}[c.Even]
+	if c.MaxPrompts > 0 {
+		line("max_prompts", "%d in a step%s", c.MaxPrompts, even)
+	}
+	limit("max_sequences", c.MaxSequences > 0, c.MaxSequences, "not reached: %d ran at once", c.MostRunning)
+	limit("kv.tokens", c.Memory > 0, c.Memory, "not reached: %d were held", c.MostContext)
+	line("seen", "%d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart",
+		c.Steps, c.Rows, c.Prefills, 100*c.Miss)
+	line("unexplained", "steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; "+
+		"the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget; "+
+		"%.1f %% of first tokens came at another time than the schedule has them",
+		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over, 100*(c.Early+c.Late))
+	lasting := map[bool]string{true: " from which nothing is evicted, as its size is not known"}[c.Memory == 0]
+	if c.Block > 0 {
+		line("prefix cache", "%.1f %% of the prompt tokens were found in it, in blocks of %d; "+
+			"other loads have such a cache%s", 100*c.Cached, c.Block, lasting)
+	}
+	return l
+}
+
+// refits are the figures of runs, measured and simulated.
+func refits(runs []calibrate.Refit) doc.Grid {
+	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8}}
+	for _, r := range runs {
+		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + r.Load})
+		for _, f := range r.Figures {
+			g.Rows = append(g.Rows, refit(f))
+		}
+		mean := fmt.Sprintf("    mean error of %d", len(r.Figures))
+		g.Rows = append(g.Rows, []string{mean, fmt.Sprintf("%28.1f%%", 100*r.Error())})
+	}
+	return g
+}
+
+// refit is a figure: its name, measured, simulated, and the error of that.
+func refit(f calibrate.Figure) []string {
+	name, scale := figureName(f.Name)
+	off := fmt.Sprintf("%+.1f%%", 100*f.Error())
+	return []string{"    " + name, digits(f.Measured * scale), digits(f.Median * scale), off}
 }
 
 // shortly has four digits.
@@ -108,17 +146,10 @@ func budgetOf(c *calibrate.Calibration) string {
 	return "token_budget"
 }
 
-func limitOf(seen bool, n int, otherwise string) string {
-	if seen {
-		return fmt.Sprint(n)
-	}
-	return otherwise
-}
-
 // trust says in a sentence what the engine is good for.
 func trust(c *calibrate.Calibration) string {
-	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once and %d tokens of context; not beyond",
-		c.Lo, c.Hi, c.MostRunning, c.MostContext)
+	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once "+
+		"and %d tokens of context; not beyond", c.Lo, c.Hi, c.MostRunning, c.MostContext)
 	if why := c.Doubts(); why != nil {
 		s = "do not trust it: " + strings.Join(why, "; ")
 	}
@@ -129,32 +160,39 @@ func trust(c *calibrate.Calibration) string {
 }
 
 // Evidence shows how a profile compares with what was measured in one run.
-func Evidence(w io.Writer, c calibrate.Comparison) {
-	e := c.Evidence
-	how := "not fitted to it"
+func Evidence(w io.Writer, c calibrate.Comparison) error {
+	e, how := c.Evidence, "not fitted to it"
 	if e.Fitted {
 		how = "in sample: fitted to it, on other draws"
 	}
-	fmt.Fprintf(w, "\n  %s · %s · %s\n  %s\n", e.Name, describeEvidence(e), how, e.Log)
-	fmt.Fprintf(w, "    %-24s %10s %10s %8s %10s\n", "", "measured", "simulated", "error", "draws vary")
+	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8, 10}, Rows: [][]string{
+		{"  " + doc.Join(" · ", e.Name, describeEvidence(e), how)},
+		{"  " + e.Log},
+		{"", "measured", "simulated", "error", "draws vary"},
+	}}
 	for _, f := range c.Figures {
-		name, scale := figureName(f.Name)
-		fmt.Fprintf(w, "    %-24s %10s %10s %+7.1f%% %9.1f%%\n", name, digits(f.Measured*scale), digits(f.Median*scale), 100*f.Error(), 100*f.Spread)
+		g.Rows = append(g.Rows, append(refit(f), fmt.Sprintf("%.1f%%", 100*f.Spread)))
 	}
-	fmt.Fprintf(w, "    %-24s %30.1f%%   ±%.1f%% over other sets of %d draws\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error, 100*c.Within, c.Draws)
-	fmt.Fprintf(w, "    %-24s %30.1f%%   %.1f to %.1f%% in nine of ten; %.1f%% of it by chance alone\n", "of a single draw", 100*c.Single, 100*c.Low, 100*c.High, 100*c.Floor)
+	title := fmt.Sprintf("    mean error of %d", len(c.Figures))
+	mean := fmt.Sprintf("%30.1f%%   ±%.1f%% over other sets of %d draws", 100*c.Error, 100*c.Within, c.Draws)
+	single := fmt.Sprintf("%30.1f%%   %.1f to %.1f%% in nine of ten; %.1f%% of it by chance alone",
+		100*c.Single, 100*c.Low, 100*c.High, 100*c.Floor)
+	g.Rows = append(g.Rows, []string{title, mean}, []string{"    of a single draw", single})
+	return write(w, g)
 }
 
 // Fitted shows what a fit found, and which numbers the evidence does not determine.
-func Fitted(w io.Writer, f calibrate.Fitted) {
-	fmt.Fprintf(w, "%-36s %12s %12s  %s\n", "", "before", "after", "lies in, 95 % sure")
+func Fitted(w io.Writer, f calibrate.Fitted) error {
+	g := doc.Grid{Align: "lrrl", Widths: []int{36, 12, 12, 0}}
+	g.Rows = append(g.Rows, []string{"", "before", "after", " lies in, 95 % sure"})
 	for _, field := range f.Fields {
-		line := fmt.Sprintf("%-36s %12s %12s  %s", field.Path, field.Before, field.After, howSure(field))
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		g.Rows = append(g.Rows, []string{field.Path, field.Before, field.After, " " + howSure(field)})
 	}
 	if !math.IsInf(f.Before, 1) {
-		fmt.Fprintf(w, "%-36s %11.1f%% %11.1f%%\n", "mean error", 100*f.Before, 100*f.After)
+		before, after := fmt.Sprintf("%.1f%%", 100*f.Before), fmt.Sprintf("%.1f%%", 100*f.After)
+		g.Rows = append(g.Rows, []string{"mean error", before, after, ""})
 	}
+	return write(w, g)
 }
 
 // howSure is what is known of where a fitted number lies.

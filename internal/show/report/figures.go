@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// rates are lines of a name, what it counts, and the rate over the whole run
-// and in the steady state.
-func (r *report) rates(s metrics.Summary) {
+// rates are rows of a name, what it counts, and the rate over the whole run and in the steady state.
+func (r *report) rates(s metrics.Summary) doc.Grid {
+	g := doc.Grid{Align: "llr", Widths: []int{11, 27, 18, 21}}
+	row := func(cells ...string) { g.Rows = append(g.Rows, cells) }
 	steady := func(string) string { return "" }
 	title := ""
 	if s.Steady.Why.IsZero() {
@@ -24,40 +26,31 @@ func (r *report) rates(s metrics.Summary) {
 		steady = func(v string) string { return v }
 	}
 	tokens := func(n int) string { return r.Word("report.token-count", "tokens", n) }
-	r.rate("", "", r.Word("report.whole", "duration", s.Duration), title)
-	r.rate(r.Word("report.requests"), r.Word("report.counts", "ok", s.Requests.OK, "failed", s.Requests.Failed),
+	row("", "", r.Word("report.whole", "duration", s.Duration), title)
+	row(r.Word("report.requests"), r.Word("report.counts", "ok", s.Requests.OK, "failed", s.Requests.Failed),
 		sig(s.Rates.Requests)+" req/s", steady(sig(s.Steady.Completed)+" req/s"))
 	if s.Run.Plan.Silent() {
-		r.rate(r.Word("report.texts"), fmt.Sprint(s.Tokens.Inputs), sig(s.Rates.Inputs)+" /s", "")
+		row(r.Word("report.texts"), fmt.Sprint(s.Tokens.Inputs), sig(s.Rates.Inputs)+" /s", "")
 	} else {
-		r.rate(r.Word("report.output"), tokens(s.Tokens.Output), sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
+		row(r.Word("report.output"), tokens(s.Tokens.Output),
+			sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
 	}
-	r.rate(r.Word("report.input"), tokens(s.Tokens.Input), sig(s.Rates.Input)+" tok/s", "")
+	row(r.Word("report.input"), tokens(s.Tokens.Input), sig(s.Rates.Input)+" tok/s", "")
 	if s.Tokens.Audio > 0 {
-		r.rate(r.Word("report.audio"), fmt.Sprintf("%.1f s", s.Tokens.Audio), sig(s.Rates.Audio)+" s/s", "")
+		row(r.Word("report.audio"), fmt.Sprintf("%.1f s", s.Tokens.Audio), sig(s.Rates.Audio)+" s/s", "")
 	}
-	r.rate(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
+	row(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
 		r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
 	if within := Apart(s.Run.Fleet, r.Language); within != "" {
-		r.Line(strings.Repeat(" ", nameWidth), within)
+		row("", within)
 	}
 	if g := s.Goodput; g != nil {
-		r.rate(r.Word("report.goodput"), r.Word("report.met", "requests", g.Met, "share", g.Share), sig(g.Rate)+" req/s", r.unsettled(g))
-		r.Line(strings.Repeat(" ", nameWidth), objectives(g))
+		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
+		met := r.Word("report.met", "requests", g.Met, "share", g.Share)
+		row(r.Word("report.goodput"), met, sig(g.Rate)+" req/s", unsettled)
+		row("", objectives(g))
 	}
-	r.Line()
-}
-
-func (r *report) rate(name, what, whole, steady string) {
-	r.Line(doc.PadRight(name, nameWidth), doc.PadRight(what, 28), doc.PadLeft(whole, 18), doc.PadLeft(steady, 22))
-}
-
-// unsettled says beside the share within the objectives that it is not that of the rate.
-func (r *report) unsettled(g *metrics.Goodput) string {
-	if g.Unsettled.IsZero() {
-		return ""
-	}
-	return r.Word("report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
+	return g
 }
 
 func objectives(g *metrics.Goodput) string {
@@ -68,12 +61,12 @@ func objectives(g *metrics.Goodput) string {
 	return strings.Join(parts, ", ")
 }
 
-func (r *report) latencies(s metrics.Summary) {
-	figures := []string{"ms", r.Word("report.mean"), r.Word("report.median")}
+func (r *report) latencies(s metrics.Summary) doc.Grid {
+	head := []string{"ms", r.Word("report.mean"), r.Word("report.median")}
 	for _, p := range s.Service.E2EL.Percentiles {
-		figures = append(figures, fmt.Sprintf("P%g ", p.P))
+		head = append(head, fmt.Sprintf("P%g ", p.P))
 	}
-	r.figures(append(figures, r.Word("report.max"), "n")...)
+	r.figures(append(head, r.Word("report.max"), "n")...)
 	streamed := s.Run.Plan.Stream
 	r.group(r.Word("report.service"), s.Service, streamed, true)
 	if s.Response != nil {
@@ -86,17 +79,22 @@ func (r *report) latencies(s metrics.Summary) {
 		r.group(r.Word("report.steady-service", "requests", s.Steady.Requests), s.Steady.Service, streamed, true)
 	}
 	if u := s.Unstalled; u != nil {
-		r.group(r.Word("report.unstalled-service", "touched", u.Touched, "requests", u.Service.E2EL.N), u.Service, streamed, true)
+		title := r.Word("report.unstalled-service", "touched", u.Touched, "requests", u.Service.E2EL.N)
+		r.group(title, u.Service, streamed, true)
 	}
 	if s.Setup.N > 0 {
-		r.Line(r.Word("report.new-connections"))
+		r.title(r.Word("report.new-connections"))
 		r.row(r.Word("report.set-up"), s.Setup)
 	}
-	r.Line()
+	widths := append([]int{nameWidth}, slices.Repeat([]int{figureWidth}, len(r.rows[0])-1)...)
+	return doc.Grid{Align: "lr", Widths: widths, Rows: r.rows}
 }
 
+// title begins a group of rows.
+func (r *report) title(s string) { r.rows = append(r.rows, []string{s}) }
+
 func (r *report) group(title string, l metrics.Latencies, streamed, gaps bool) {
-	r.Line(title)
+	r.title(title)
 	if streamed {
 		r.row("TTFT", l.TTFT)
 	}
@@ -171,21 +169,19 @@ func sig(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// figures is a line of a name and figures, which stand below one another.
-func (r *report) figures(nameAndFigures ...string) {
-	for i, s := range nameAndFigures {
-		nameAndFigures[i] = doc.PadLeft(s, figureWidth)
-		if i == 0 {
-			nameAndFigures[i] = doc.PadRight(s, nameWidth)
-		}
+// figures is a row of a name and figures, with blanks where the head has more.
+func (r *report) figures(cells ...string) {
+	if len(r.rows) > 0 {
+		cells = append(cells, make([]string, max(0, len(r.rows[0])-len(cells)))...)
 	}
-	r.Line(nameAndFigures...)
+	r.rows = append(r.rows, cells)
 }
 
-// Widths of the latency table.
+// Least widths of columns.
 const (
 	nameWidth   = 12
-	figureWidth = 9
+	figureWidth = 8
+	countWidth  = 7
 )
 
 // FigureTitle is the name of a figure as the title of a column, with its unit.

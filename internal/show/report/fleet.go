@@ -24,7 +24,7 @@ const (
 // fleetLine sums up the machines that sent the run.
 func (r *report) fleetLine(run trace.Run) {
 	if f := run.Fleet; f != nil {
-		r.Field(r.Word("report.fleet"), FleetSummary(run, r.Language), Apart(f, r.Language))
+		r.field(r.Word("report.fleet"), FleetSummary(run, r.Language), Apart(f, r.Language))
 	}
 }
 
@@ -49,97 +49,75 @@ func Apart(f *trace.Fleet, l *words.Language) string {
 	return l.Word("fleet.apart", "apart", ms(f.Apart.Seconds()), "stepped", stepped)
 }
 
-// A workerColumn is one of the table of workers.
-type workerColumn struct {
-	name, unit string // the heading, in two lines
-	text       bool   // it is cut where there is no room, and begins at the left
-	value      func(metrics.Worker) string
-}
-
 // fleet is a table of the workers, and why some of them are not fit.
-func (r *report) fleet(run trace.Run) {
+func (r *report) fleet(run trace.Run) doc.Grid {
 	all := metrics.Workers(run)
 	if len(all) == 0 {
-		return
+		return doc.Grid{}
 	}
-	shown, columns := all[:min(len(all), mostWorkers)], r.workerColumns(all)
-	rows := make([][]string, 2, len(shown)+2)
-	for _, c := range columns {
-		rows[0], rows[1] = append(rows[0], c.name), append(rows[1], c.unit)
-	}
-	for _, w := range shown {
-		var row []string
-		for _, c := range columns {
-			row = append(row, doc.Clean(c.value(w)))
-		}
-		rows = append(rows, row)
-	}
-	fit(rows, columns)
-	doc.Align(rows, func(i int) bool { return !columns[i].text })
-	for _, row := range rows {
-		r.Line(strings.Join(row, " "))
-	}
+	shown := all[:min(len(all), mostWorkers)]
+	g := tableOf(shown, r.workerColumns(all))
+	fit(g)
 	if more := len(all) - len(shown); more > 0 {
-		r.Line(r.Word("fleet.more", "workers", more))
+		g.Rows = append(g.Rows, []string{r.Word("fleet.more", "workers", more)})
 	}
 	for _, w := range shown {
 		if why := WorkerTrouble(w, r.Language); why != "" {
 			for _, line := range doc.Wrap(r.Word("fleet.of-worker", "worker", doc.Clean(w.Name), "what", why), reportWidth) {
-				r.Line(line)
+				g.Rows = append(g.Rows, []string{line})
 			}
 		}
 	}
-	r.Line()
+	return g
 }
 
 // workerColumns leave out zones where there are none, and hosts that names tell.
-func (r *report) workerColumns(all []metrics.Worker) []workerColumn {
+func (r *report) workerColumns(all []metrics.Worker) (columns []column[metrics.Worker]) {
 	any := func(is func(metrics.Worker) bool) bool { return slices.ContainsFunc(all, is) }
-	number := func(name, unit string, value func(metrics.Worker) string) workerColumn {
-		return workerColumn{name: r.Word(plan.Code("fleet." + name)), unit: unit, value: value}
+	add := func(name plan.Code, unit string, text bool, value func(metrics.Worker) string) {
+		columns = append(columns, column[metrics.Worker]{r.Word(name), unit, 0, text, value})
 	}
-	columns := []workerColumn{{r.Word("fleet.worker"), "", true, func(w metrics.Worker) string { return w.Name }}}
+	add("fleet.worker", "", true, func(w metrics.Worker) string { return doc.Clean(w.Name) })
 	if any(func(w metrics.Worker) bool { return w.Zone != "" }) {
-		columns = append(columns, workerColumn{r.Word("fleet.zone"), "", true, func(w metrics.Worker) string { return w.Zone }})
+		add("fleet.zone", "", true, func(w metrics.Worker) string { return doc.Clean(w.Zone) })
 	}
 	if any(func(w metrics.Worker) bool { return !strings.HasPrefix(w.Name, w.Host) }) {
-		columns = append(columns, workerColumn{r.Word("fleet.host"), "", true, func(w metrics.Worker) string { return w.Host }})
+		add("fleet.host", "", true, func(w metrics.Worker) string { return doc.Clean(w.Host) })
 	}
-	return append(columns,
-		number("requests", "", workerRequests),
-		number("late", "P99 ms", workerLate),
-		number("cpu", "%", workerCPU),
-		number("read", "P99 ms", workerLag),
-		number("clock", "± ms", workerClock),
-		number("drift", "ppm", workerDrift),
-		workerColumn{r.Word("fleet.verdict"), "", true, func(w metrics.Worker) string { return WorkerVerdict(w, r.Language) }},
-	)
+	add("fleet.requests", "", false, workerRequests)
+	add("fleet.late", "P99 ms", false, workerLate)
+	add("fleet.cpu", "%", false, workerCPU)
+	add("fleet.read", "P99 ms", false, workerLag)
+	add("fleet.clock", "± ms", false, workerClock)
+	add("fleet.drift", "ppm", false, workerDrift)
+	add("fleet.verdict", "", true, func(w metrics.Worker) string { return WorkerVerdict(w, r.Language) })
+	return columns
 }
 
-// fit cuts the names, the longest first, until the rows are as wide as a report.
-func fit(rows [][]string, columns []workerColumn) {
-	widths, total := make([]int, len(columns)), len(columns)-1
-	for i := range columns {
-		for _, row := range rows {
-			widths[i] = max(widths[i], doc.Width(row[i]))
+// fit cuts texts, the longest first, until the rows are as wide as a report.
+func fit(g doc.Grid) {
+	total := len(g.Widths) - 1
+	for i := range g.Widths {
+		for _, row := range g.Rows {
+			g.Widths[i] = max(g.Widths[i], doc.Width(row[i]))
 		}
-		total += widths[i]
+		total += g.Widths[i]
 	}
 	for ; total > reportWidth; total-- {
 		longest := -1
-		for i, c := range columns[:len(columns)-1] { // a verdict stays
-			if c.text && widths[i] > leastName && (longest < 0 || widths[i] > widths[longest]) {
+		for i, n := range g.Widths[:len(g.Widths)-1] { // a verdict stays
+			if g.Align[i] == 'l' && n > leastName && (longest < 0 || n > g.Widths[longest]) {
 				longest = i
 			}
 		}
 		if longest < 0 {
 			return
 		}
-		widths[longest]--
+		g.Widths[longest]--
 	}
-	for _, row := range rows {
+	for _, row := range g.Rows {
 		for i := range row {
-			row[i] = doc.Cut(row[i], widths[i])
+			row[i] = doc.Cut(row[i], g.Widths[i])
 		}
 	}
 }

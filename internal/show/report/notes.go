@@ -14,21 +14,20 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-// failures are listed by class, most frequent first, in the words of the first
-// of each.
-func (r *report) failures(q metrics.Requests) {
+// failures are listed by class, most frequent first, in the words of the first of each.
+func (r *report) failures(q metrics.Requests) doc.List {
 	if q.Failed == 0 {
-		return
+		return nil
 	}
-	r.Line(r.Word("report.failures", "failed", q.Failed, "sent", q.Sent))
+	l := doc.List{r.Word("report.failures", "failed", q.Failed, "sent", q.Sent)}
 	for _, c := range q.Classes {
 		name := string(c.Class)
 		if c.Status != 0 {
 			name = fmt.Sprintf("%s %d", name, c.Status)
 		}
-		r.Line(doc.PadLeft(fmt.Sprint(c.Count), 7), "  ", doc.PadRight(name, 13), " ", r.Word(c.Class.Code()))
+		l = append(l, fmt.Sprintf("%7d  %-13s %s", c.Count, name, r.Word(c.Class.Code())))
 		if c.Example != "" {
-			r.Line(strings.Repeat(" ", 23), doc.Cut(doc.Clean(c.Example), 100))
+			l = append(l, strings.Repeat(" ", 23)+doc.Cut(doc.Clean(c.Example), 100))
 		}
 	}
 	if q.LastFailed > 0 {
@@ -36,15 +35,17 @@ func (r *report) failures(q metrics.Requests) {
 		if ended < q.Failed { // when nobody knows
 			code = "report.others-failed-when"
 		}
-		r.Line(strings.Repeat(" ", 9), r.Word(code, "failed", ended, "from", q.FirstFailed, "to", q.LastFailed))
+		l = append(l, strings.Repeat(" ", 9)+r.Word(code, "failed", ended, "from", q.FirstFailed, "to", q.LastFailed))
 	}
-	r.Line()
+	return l
 }
 
-// notes are what a reader of the figures has to know.
-func (r *report) notes(s metrics.Summary) {
+// notes are what a reader of the figures has to know. Without any a blank line ends the report.
+func (r *report) notes(s metrics.Summary) doc.List {
+	r.footnotes = doc.List{""}
 	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
-	r.noteIf(missing > 0 && measured && s.Run.Status != trace.Complete, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
+	ended := measured && s.Run.Status != trace.Complete
+	r.noteIf(missing > 0 && ended, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
@@ -78,6 +79,7 @@ func (r *report) notes(s metrics.Summary) {
 		r.noteIf(illustrative, "report.illustrative", "profile", p.Name)
 		r.noteIf(!illustrative, "report.profile-error", "profile", p.Name, "error", p.Error)
 	}
+	return r.footnotes
 }
 
 // lengths are the notes on prompts and answers that are longer or shorter than asked for.
@@ -86,12 +88,13 @@ func (r *report) lengths(s metrics.Summary) {
 	if p := t.Prompts; p != nil {
 		r.noteIf(true, "report.prompts-counted", "counted", p.Counted, "asked", p.Asked)
 	}
-	r.noteIf(t.Hidden > 0, "report.tokens-hidden", "tokens", t.Hidden, "answers", t.HiddenIn, "all", t.Output, "stream", s.Run.Plan.Stream)
+	r.noteIf(t.Hidden > 0, "report.tokens-hidden",
+		"tokens", t.Hidden, "answers", t.HiddenIn, "all", t.Output, "stream", s.Run.Plan.Stream)
 	r.noteIf(t.Choices > 1 && s.Run.Plan.Stream, "report.choices", "choices", t.Choices)
 	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
 	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
-	unread := t.Fixed > 0 || 2*t.Beyond > s.Requests.OK
-	r.noteIf(unread && s.Run.Plan.Protocol == "chat", "report.limit-unread", "tokens", t.Fixed, "body", `'{"max_tokens": N}'`)
+	unread := s.Run.Plan.Protocol == "chat" && (t.Fixed > 0 || 2*t.Beyond > s.Requests.OK)
+	r.noteIf(unread, "report.limit-unread", "tokens", t.Fixed, "body", `'{"max_tokens": N}'`)
 }
 
 // wanted says how large a sample percentiles with an asterisk want.
@@ -108,7 +111,8 @@ func (r *report) wanted() string {
 func (r *report) chunks(s metrics.Summary) {
 	c, streamed := s.Chunks, s.Run.Plan.Stream
 	r.noteIf(streamed && c.PerChunk > 1.005, "report.chunk-tokens", "tokens", c.PerChunk)
-	r.noteIf(streamed && c.Merged > 0, "report.chunks-merged", "merged", c.Merged, "chunks", c.Output, "share", c.MergedShare)
+	r.noteIf(streamed && c.Merged > 0, "report.chunks-merged",
+		"merged", c.Merged, "chunks", c.Output, "share", c.MergedShare)
 	r.noteIf(r.bounded, "report.bounded")
 	r.noteIf(r.invalid, "report.invalid")
 	r.noteIf(r.void, "report.void")
@@ -121,7 +125,9 @@ func (r *report) noteIf(cond bool, code plan.Code, args ...any) {
 	}
 }
 
-func (r *report) note(m plan.Message) { r.Line(r.Word("report.note", "note", m)) }
+func (r *report) note(m plan.Message) {
+	r.footnotes = append(r.footnotes, r.Word("report.note", "note", m))
+}
 
 // mark is an asterisk for a percentile that its sample cannot carry, else a blank.
 func (r *report) mark(p metrics.Percentile) string {
@@ -140,9 +146,9 @@ func (r *report) machine(s metrics.Summary) {
 	if used == nil {
 		return
 	}
-	r.Field(r.Word("report.device"), r.devices(used.Devices)...)
+	r.field(r.Word("report.device"), r.devices(used.Devices)...)
 	if e := used.Energy; e != nil && e.Method != resources.Unknown {
-		r.Field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
+		r.field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
 	}
 }
 
@@ -186,35 +192,29 @@ func (r *report) devices(d *resources.Devices) (parts []string) {
 
 // throttled are the device that was held down longest for a serious reason, and the longest time at
 // a power limit, where full load is all the time.
-func (r *report) throttled(all []resources.Throttled) (parts []string) {
-	serious, limited := false, false
+func (r *report) throttled(all []resources.Throttled) []string {
+	serious, limited := "", ""
 	for _, held := range all { // the longest first
 		switch grave := telemetry.SeriousThrottling(held.Reason); {
-		case grave && !serious:
-			parts = append([]string{r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason)}, parts...)
-			serious = true
-		case !grave && !limited:
-			parts = append(parts, r.Word("report.power-limited", "time", held.Seconds))
-			limited = true
+		case grave && serious == "":
+			serious = r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason)
+		case !grave && limited == "":
+			limited = r.Word("report.power-limited", "time", held.Seconds)
 		}
 	}
-	return parts
+	return []string{serious, limited}
 }
 
-func (r *report) energy(e resources.Energy, tokens int) (parts []string) {
+func (r *report) energy(e resources.Energy, tokens int) []string {
 	how := plan.Say(plan.Code("energy-method."+string(e.Method)), "missing", 1-e.Covered)
 	if !e.Method.Known() {
 		return []string{r.Word("report.energy-none", "why", how)}
 	}
-	parts = append(parts, r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how))
-	if e.PerToken > 0 {
-		parts = append(parts, r.Word("report.energy-token", "energy", e.PerToken))
+	net, known := e.Net()
+	return []string{
+		r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how),
+		r.wordIf(e.PerToken > 0, "report.energy-token", "energy", e.PerToken),
+		r.wordIf(known && tokens > 0, "report.energy-net", "energy", net/float64(tokens)),
+		r.wordIf(e.PerRequest > 0, "report.energy-request", "energy", e.PerRequest),
 	}
-	if net, ok := e.Net(); ok && tokens > 0 {
-		parts = append(parts, r.Word("report.energy-net", "energy", net/float64(tokens)))
-	}
-	if e.PerRequest > 0 {
-		parts = append(parts, r.Word("report.energy-request", "energy", e.PerRequest))
-	}
-	return parts
 }

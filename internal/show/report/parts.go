@@ -9,86 +9,84 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-// parts are tables of what tenants, or the parts of a mix, and the turns of
-// conversations got.
-func (r *report) parts(s metrics.Summary) {
-	streamed := s.Run.Plan.Stream
+// A column is one of a table that has a row for each T.
+type column[T any] struct {
+	above, head string // the heading, in two lines
+	width       int    // at least
+	text        bool   // it begins at the left
+	value       func(T) string
+}
+
+func tableOf[T any](all []T, columns []column[T]) doc.Grid {
+	g := doc.Grid{Rows: make([][]string, 2+len(all))}
+	for _, c := range columns {
+		g.Widths, g.Align = append(g.Widths, c.width), g.Align+map[bool]string{true: "l", false: "r"}[c.text]
+		g.Rows[0], g.Rows[1] = append(g.Rows[0], c.above), append(g.Rows[1], c.head)
+		for i, t := range all {
+			g.Rows[2+i] = append(g.Rows[2+i], c.value(t))
+		}
+	}
+	return g
+}
+
+type partColumn = column[metrics.Part]
+
+// tenants is a table of what tenants, or the parts of a mix, got.
+func (r *report) tenants(s metrics.Summary) doc.Grid {
 	who := r.Word("report.tenant")
 	if s.Run.Plan.Mixed() {
 		who = r.Word("report.of-mix")
 	}
-	r.partTable(who, s.Tenants, streamed, []partColumn{
-		{"req/s", func(p metrics.Part) string { return sig(p.Rate) }},
-		{"tok/s", func(p metrics.Part) string { return sig(p.Output) }},
-	})
-	r.partTable(r.Word("report.turn"), s.Turns, streamed, []partColumn{
-		{r.Word("report.prompt"), func(p metrics.Part) string { return fmt.Sprintf("%.0f", p.Prompt) }},
-		{r.Word("report.cached"), cached(s.Turns)},
-	})
+	return r.parts(who, s.Tenants, s.Run.Plan.Stream,
+		number("req/s", figureWidth, func(p metrics.Part) string { return sig(p.Rate) }),
+		number("tok/s", figureWidth, func(p metrics.Part) string { return sig(p.Output) }))
 }
 
-func (r *report) partTable(who string, parts []metrics.Part, streamed bool, columns []partColumn) {
+// turns is a table of what the turns of conversations got.
+func (r *report) turns(s metrics.Summary) doc.Grid {
+	return r.parts(r.Word("report.turn"), s.Turns, s.Run.Plan.Stream,
+		number(r.Word("report.prompt"), figureWidth, func(p metrics.Part) string { return fmt.Sprintf("%.0f", p.Prompt) }),
+		number(r.Word("report.cached"), figureWidth, cached(s.Turns)))
+}
+
+func number(head string, width int, value func(metrics.Part) string) partColumn {
+	return partColumn{head: head, width: width, value: value}
+}
+
+// parts is a table with columns of its own, and with one for each latency.
+func (r *report) parts(who string, parts []metrics.Part, streamed bool, own ...partColumn) doc.Grid {
 	if len(parts) == 0 {
-		return
+		return doc.Grid{}
 	}
-	width := nameWidth
-	for _, p := range parts {
-		width = max(width, doc.Width(doc.Clean(p.Name))+2)
-	}
-	r.partHead(who, parts[0], width, streamed, columns)
-	for _, p := range parts {
-		line := doc.PadRight(doc.Clean(p.Name), width) + doc.PadLeft(fmt.Sprint(p.OK), countWidth) + doc.PadLeft(fmt.Sprint(p.Failed), countWidth)
-		for _, c := range columns {
-			line += doc.PadLeft(c.value(p), partWidth)
-		}
-		for _, d := range partLatencies(p.Service, streamed) {
-			line += r.partFigures(d)
-		}
-		r.Line(line)
-	}
-	r.Line()
-}
-
-// partHead names the columns, the latencies in two lines.
-func (r *report) partHead(who string, first metrics.Part, width int, streamed bool, columns []partColumn) {
-	above := doc.PadRight("", width+2*countWidth+len(columns)*partWidth)
-	below := doc.PadRight(who, width) + doc.PadLeft(r.Word("report.ok"), countWidth) + doc.PadLeft(r.Word("report.failed"), countWidth)
-	for _, c := range columns {
-		below += doc.PadLeft(c.name, partWidth)
-	}
-	names := []string{"E2EL"}
-	if streamed {
-		names = []string{"TTFT", "ITL", "E2EL"}
-	}
+	name := func(p metrics.Part) string { return doc.Clean(p.Name) + "  " }
+	columns := append([]partColumn{
+		{head: who, width: nameWidth, text: true, value: name},
+		number(r.Word("report.ok"), countWidth, func(p metrics.Part) string { return fmt.Sprint(p.OK) }),
+		number(r.Word("report.failed"), countWidth, func(p metrics.Part) string { return fmt.Sprint(p.Failed) }),
+	}, own...)
 	high := r.Word("report.max")
-	if p := first.Service.E2EL.Percentiles; len(p) > 0 {
+	if p := parts[0].Service.E2EL.Percentiles; len(p) > 0 {
 		high = fmt.Sprintf("P%g", p[len(p)-1].P)
 	}
-	for _, name := range names {
-		above += doc.PadLeft(name+", ms ", 2*partWidth)
-		below += doc.PadLeft(r.Word("report.median"), partWidth) + doc.PadLeft(high+" ", partWidth)
+	latency := func(name string, of func(metrics.Latencies) metrics.Distribution) {
+		c := number(pair(r.Word("report.median"), high+" "), 2*figureWidth+1, func(p metrics.Part) string {
+			return r.partFigures(of(p.Service))
+		})
+		c.above = name + ", ms "
+		columns = append(columns, c)
 	}
-	r.Line(above)
-	r.Line(below)
-}
-
-// A partColumn is one that not all tables of parts have.
-type partColumn struct {
-	name  string
-	value func(metrics.Part) string
-}
-
-func partLatencies(l metrics.Latencies, streamed bool) []metrics.Distribution {
 	if streamed {
-		return []metrics.Distribution{l.TTFT, l.ITL, l.E2EL}
+		latency("TTFT", func(l metrics.Latencies) metrics.Distribution { return l.TTFT })
+		latency("ITL", func(l metrics.Latencies) metrics.Distribution { return l.ITL })
 	}
-	return []metrics.Distribution{l.E2EL}
+	latency("E2EL", func(l metrics.Latencies) metrics.Distribution { return l.E2EL })
+	return tableOf(parts, columns)
 }
 
 // partFigures are the median and the highest percentile.
 func (r *report) partFigures(d metrics.Distribution) string {
 	if d.N == 0 {
-		return doc.PadLeft("–", partWidth) + doc.PadLeft("– ", partWidth)
+		return pair("–", "– ")
 	}
 	high, mark := d.Max, " "
 	if n := len(d.Percentiles); n > 0 {
@@ -97,14 +95,11 @@ func (r *report) partFigures(d metrics.Distribution) string {
 	if doubt := r.doubt(d); doubt != "" {
 		mark = strings.TrimSpace(doubt)
 	}
-	return doc.PadLeft(ms(d.Median), partWidth) + doc.PadLeft(ms(high)+mark, partWidth)
+	return pair(ms(d.Median), ms(high)+mark)
 }
 
-// Widths of these tables; a name may take more.
-const (
-	countWidth = 8
-	partWidth  = 9
-)
+// pair is a cell of two figures.
+func pair(median, high string) string { return median + " " + doc.PadLeft(high, figureWidth) }
 
 // cached is the share of a prompt that the server had in its cache. Most servers leave
 // it out unless they are told to say it, and what none of the turns has is not known.

@@ -35,7 +35,7 @@ func Predicted(w io.Writer, r *predict.Report) error {
 		}
 		table, foot = one(r, r.Rows[0].Prediction)
 	}
-	return doc.Text(w, doc.Document{Sections: []doc.Section{{Items: []doc.Item{head, table, foot}}}}, 0, false)
+	return write(w, head, table, foot)
 }
 
 func calibrated(r *predict.Report) string {
@@ -176,14 +176,17 @@ func several(r *predict.Report) (doc.Grid, doc.List) {
 		}
 		rows = append(rows, cells)
 	}
-	if i := slices.IndexFunc(r.Rows, func(row predict.Row) bool { return row.Prediction != nil && row.Failed > 0 }); i >= 0 {
+	failed := func(row predict.Row) bool { return row.Prediction != nil && row.Failed > 0 }
+	if i := slices.IndexFunc(r.Rows, failed); i >= 0 {
 		foot = append(foot, failures(r.Rows[i].Prediction)...)
 	}
 	return doc.Grid{Rows: rows}, append(append(foot, unsettled(r)...), smallest(r))
 }
 
 // inRows are the figures of a row where there are no objectives.
-var inRows = []string{figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean()}
+var inRows = []string{
+	figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean(),
+}
 
 func columnsOf(r *predict.Report) (names []string) {
 	for _, row := range r.Rows {

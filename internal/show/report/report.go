@@ -1,5 +1,5 @@
-// Package report writes the text of a run for a terminal: its report, its records, its environment,
-// and what calibrations, predictions and profiles say.
+// Package report makes texts about runs for a terminal: the report of a run, its records, its
+// environment, and the results of calibrations, predictions and checks of profiles.
 //
 // Text has in its first lines what was run and whether the load generator can be trusted, of a
 // fleet with a table of its workers; then come the rates and the latencies, whole run and steady
@@ -22,27 +22,31 @@ import (
 // Text writes the report of a run.
 func Text(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r := report{Language: l}
-	r.head(s)
-	r.fleet(s.Run)
-	r.rates(s)
-	r.latencies(s)
-	r.parts(s)
-	r.failures(s.Requests)
-	r.notes(s)
-	_, err := io.WriteString(w, r.String())
-	return err
+	return write(w, r.head(s), r.fleet(s.Run), r.rates(s), r.latencies(s), r.tenants(s), r.turns(s),
+		r.failures(s.Requests), r.notes(s)) // notes explain marks in the tables: they are made last
+}
+
+// write writes a document of one section.
+func write(w io.Writer, items ...doc.Item) error {
+	return doc.Text(w, doc.Document{Sections: []doc.Section{{Items: items}}}, 0, false)
 }
 
 // A report is one in the making.
 type report struct {
 	*words.Language
-	doc.Builder
-	short            []metrics.Percentile // with an asterisk, each once
-	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
-	void             bool                 // and rows of which nothing is
+	fields, footnotes doc.List             // the lines of its head and its end
+	rows              [][]string           // of the table of latencies
+	short             []metrics.Percentile // with an asterisk, each once
+	invalid, bounded  bool                 // there are rows that are not to be believed, and rows with bounds
+	void              bool                 // and rows of which nothing is
 }
 
-func (r *report) head(s metrics.Summary) {
+// field adds a line to the head.
+func (r *report) field(name string, parts ...string) {
+	r.fields = append(r.fields, doc.Field(name, parts...))
+}
+
+func (r *report) head(s metrics.Summary) doc.List {
 	run, p := s.Run, s.Run.Plan
 	name := ""
 	if run.Name != "" {
@@ -55,32 +59,33 @@ func (r *report) head(s metrics.Summary) {
 	case run.Env.Embedded:
 		where = r.Word("report.embedded-engine")
 	}
-	r.Field(r.Word("report.run"), run.ID, name, when, r.status(run.Status))
+	status := r.wordIf(run.Status != "", plan.Code("status."+string(run.Status)))
+	r.field(r.Word("report.run"), run.ID, name, when, status)
 	if run.Env.Profile != nil {
 		where += " " + run.Env.Profile.Name
 	}
-	r.Field(r.Word("report.target"), where, p.Model, r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
-	seed := r.Word("report.seed", "seed", strconv.FormatUint(p.Seed, 10))
-	if run.Origin != nil && p.Seed == 0 { // most tools do not tell theirs
-		seed = ""
-	}
-	r.Field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), Limit(p, r.Language), seed)
+	protocol := r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream)
+	r.field(r.Word("report.target"), where, p.Model, protocol)
+	seeded := run.Origin == nil || p.Seed != 0 // most other tools do not report theirs
+	seed := r.wordIf(seeded, "report.seed", "seed", strconv.FormatUint(p.Seed, 10))
+	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), Limit(p, r.Language), seed)
 	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
-		r.Field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
+		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
 	r.fleetLine(s.Run)
 	r.server(s)
 	r.cache(s)
 	r.machine(s)
-	r.Line()
+	return r.fields
 }
 
-func (r *report) status(s trace.Status) string {
-	if s == "" {
+// wordIf is r.Word under a condition, else "".
+func (r *report) wordIf(cond bool, code plan.Code, args ...any) string {
+	if !cond {
 		return ""
 	}
-	return r.Word(plan.Code("status." + string(s)))
+	return r.Word(code, args...)
 }
 
 // Limit is how many requests, or conversations, of a plan may be in flight; empty: any number.
@@ -98,42 +103,42 @@ func Limit(p trace.Load, l *words.Language) string {
 func (r *report) client(s metrics.Summary) {
 	h, name := s.Health, r.Word("report.client")
 	if h.Simulated {
-		r.Field(name, r.Word("report.no-client"))
+		r.field(name, r.Word("report.no-client"))
 		return
 	}
 	if o := s.Run.Origin; o != nil {
-		r.Field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
+		r.field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
 		return
 	}
 	validity := plan.Say(plan.Code("validity." + string(h.Verdict.Validity)))
-	r.Field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
+	r.field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
 	lateness := r.Word("report.nothing-sent")
 	if h.Lateness.N > 0 {
 		lateness = r.Word("report.sent-late", "spread", spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max))
 	}
-	r.Field("", lateness)
-	r.Field("", r.stamps(h), r.merged(s.Chunks))
+	r.field("", lateness)
+	r.field("", r.stamps(h), r.wordIf(s.Chunks.Merged > 0, "report.merged", "share", s.Chunks.MergedShare))
 	if h.Measured {
-		r.Field("", r.usage(h)...)
+		r.field("", r.usage(h)...)
 	}
 }
 
-// stamps says whose the instants are, and how late they would be, or are, that are taken
-// when the client reads.
+// stamps is the source of the instants, and how late those are, or would be, that are taken when the
+// client reads.
 func (r *report) stamps(h metrics.Health) string {
-	whose := ""
+	source := ""
 	switch s := h.Stamps; {
 	case s.User == 0 && s.Kernel > 0:
-		whose = r.Word("report.kernel-stamps")
+		source = r.Word("report.kernel-stamps")
 	case s.User > 0 && s.Kernel > 0:
-		whose = r.Word("report.mixed-stamps", "user", s.User, "all", s.User+s.Kernel)
+		source = r.Word("report.mixed-stamps", "user", s.User, "all", s.User+s.Kernel)
 	case s.User > 0:
-		whose = r.Word("report.user-stamps")
+		source = r.Word("report.user-stamps")
 	}
-	if h.Lag.Reads > 0 && whose != "" {
-		return r.Word("report.read-late", "spread", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), "stamps", whose)
+	if h.Lag.Reads > 0 && source != "" {
+		return r.Word("report.read-late", "spread", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), "stamps", source)
 	}
-	return whose
+	return source
 }
 
 // spread is a distribution of delays.
@@ -141,26 +146,14 @@ func spread(p50, p99, most float64) plan.Message {
 	return plan.Say("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
 }
 
-// merged are the chunks without an instant of their own.
-func (r *report) merged(c metrics.Chunks) string {
-	if c.Merged == 0 {
-		return ""
-	}
-	return r.Word("report.merged", "share", c.MergedShare)
-}
-
 func (r *report) usage(h metrics.Health) []string {
-	used := []string{r.Word("report.cpu", "share", h.CPU, "processors", h.CPUs), r.Word("report.collections", "cycles", h.GCCycles, "pause", ms(h.GCMax))}
-	if h.GCCycles == 0 {
-		used[1] = r.Word("report.no-collection")
+	return []string{
+		r.Word("report.cpu", "share", h.CPU, "processors", h.CPUs),
+		r.wordIf(h.GCCycles == 0, "report.no-collection"),
+		r.wordIf(h.GCCycles > 0, "report.collections", "cycles", h.GCCycles, "pause", ms(h.GCMax)),
+		r.wordIf(h.Redials > 0, "report.redials", "connections", h.Redials),
+		r.wordIf(h.Resent > 0, "report.resent", "requests", h.Resent),
 	}
-	if h.Redials > 0 {
-		used = append(used, r.Word("report.redials", "connections", h.Redials))
-	}
-	if h.Resent > 0 {
-		used = append(used, r.Word("report.resent", "requests", h.Resent))
-	}
-	return used
 }
 
 // server is what its own counters say that a client cannot see, as far as there
@@ -173,31 +166,29 @@ func (r *report) server(all metrics.Summary) {
 	if all.Resources != nil {
 		parts = append(parts, r.serverLoad(all.Resources.Server)...)
 	}
-	r.Field(r.Word("report.server"), parts...)
+	r.field(r.Word("report.server"), parts...)
 }
 
-func (r *report) counters(s *metrics.Server) (parts []string) {
-	add := func(there bool, code plan.Code, args ...any) {
-		if there {
-			parts = append(parts, r.Word(code, args...))
-		}
+func (r *report) counters(s *metrics.Server) []string {
+	return []string{
+		r.wordIf(!s.Dropped.IsZero(), "report.counters-dropped", "why", s.Dropped),
+		r.wordIf(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued)),
+		r.wordIf(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions),
+		r.wordIf(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried)),
+		r.wordIf(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted)),
+		r.wordIf(s.Computed > 0, "report.computed", "tokens", s.Computed),
+		r.wordIf(s.PerDecode > 0, "report.per-decode", "tokens", s.PerDecode),
 	}
-	add(!s.Dropped.IsZero(), "report.counters-dropped", "why", s.Dropped)
-	add(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued))
-	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
-	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
-	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
-	add(s.Computed > 0, "report.computed", "tokens", s.Computed)
-	add(s.PerDecode > 0, "report.per-decode", "tokens", s.PerDecode)
-	return parts
 }
 
 // cache is the declared state of the server's cache and the evidence of it.
 func (r *report) cache(s metrics.Summary) {
 	c := s.Cache
 	if c == nil {
-		if reuse := s.Run.Reuse; reuse != nil && reuse.Hit > 0 && (s.Server == nil || s.Server.PrefixHit == 0) { // else that line has it
-			r.Field(r.Word("report.cache"), r.Word("report.cache-found", "share", float64(reuse.Hit)/float64(reuse.Prompt), "usage", true))
+		reuse, counted := s.Run.Reuse, s.Server != nil && s.Server.PrefixHit > 0 // by the server, in its line
+		if reuse != nil && reuse.Hit > 0 && !counted {
+			found := r.Word("report.cache-found", "share", float64(reuse.Hit)/float64(reuse.Prompt), "usage", true)
+			r.field(r.Word("report.cache"), found)
 		}
 		return
 	}
@@ -207,14 +198,10 @@ func (r *report) cache(s metrics.Summary) {
 	} else if run != nil && run.Primed > 0 {
 		done = r.Word("report.cache-primed", "prompts", run.Primed)
 	}
-	found, proof := "", ""
-	if c.Source != "" {
-		found = r.Word("report.cache-found", "share", c.Share, "usage", c.Source == metrics.FromUsage)
-	}
-	if c.Proof != metrics.NothingToSay {
-		proof = r.Word(plan.Code("cachestate." + string(c.Proof)))
-	}
-	r.Field(r.Word("report.cache"), r.Word("report.cache-declared", "state", plan.Say(plan.Code("cachestate."+string(c.Declared)))), done, found, proof)
+	declared := r.Word("report.cache-declared", "state", plan.Say(plan.Code("cachestate."+string(c.Declared))))
+	found := r.wordIf(c.Source != "", "report.cache-found", "share", c.Share, "usage", c.Source == metrics.FromUsage)
+	proof := r.wordIf(c.Proof != metrics.NothingToSay, plan.Code("cachestate."+string(c.Proof)))
+	r.field(r.Word("report.cache"), declared, done, found, proof)
 }
 
 // shortQueue is how long requests may wait in the server, in the mean, without

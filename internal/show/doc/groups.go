@@ -7,29 +7,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
-// A Builder makes text for a terminal.
-type Builder struct{ strings.Builder }
-
-// Line writes parts in one line, and no blanks behind them.
-func (b *Builder) Line(parts ...string) {
-	b.WriteString(strings.TrimRight(plain.Line(strings.Join(parts, "")), " ") + "\n")
-}
-
-// Field is a line of the head: a name and parts with dots between, without those that are
-// empty; no line without any.
-func (b *Builder) Field(name string, parts ...string) {
-	if said := Field(name, parts...); said != "" {
-		b.Line(said)
-	}
-}
-
-// Field is the line of Builder.Field, "" without parts.
+// Field is a line of a head: a name, and the parts that are not empty with dots between; "" without
+// any.
 func Field(name string, parts ...string) string {
-	said := Join(" · ", parts...)
-	if said == "" {
+	text := Join(" · ", parts...)
+	if text == "" {
 		return ""
 	}
-	return PadRight(name, 8) + said
+	return PadRight(name, 8) + text
 }
 
 // Join joins the parts that are not empty.
