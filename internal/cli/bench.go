@@ -198,7 +198,7 @@ type batch struct {
 // make makes one run, reports it, and holds it to its thresholds.
 func (b *batch) make(c *compiled) error {
 	p, o := b.p, b.o
-	made, err := p.Make(experiment.Load{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks})
+	made, err := p.Make(experiment.VariantLoad{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks})
 	if made.Result == nil {
 		return err
 	}

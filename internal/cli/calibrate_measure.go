@@ -71,7 +71,7 @@ func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
 }
 
 // load compiles load i.
-func (c calibrateCmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.Load, error) {
+func (c calibrateCmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
 	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
 	return con.Load(d.With(more...))
 }
@@ -124,7 +124,7 @@ type invalidError struct{ why string }
 func (e invalidError) Error() string { return e.why }
 
 // one makes the run of a load, to its end. An invalid one shows its client and ends all.
-func (c calibrateCmd) one(con *session.Session, l experiment.Load) (*trace.Trace, error) {
+func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
 	r, err := con.Make(l, session.Options{Store: c.Store})
 	switch {
 	case err != nil:

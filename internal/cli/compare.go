@@ -132,7 +132,7 @@ func (v variants) compare(p *session.Session, o compare.Options, see func(*trace
 			return c, err
 		}
 	}
-	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.By) (seen compare.Run, err error) {
+	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.RuleSource) (seen compare.ComparedRun, err error) {
 		_, err = one.Observed(func(t *trace.Trace) {
 			if see != nil {
 				see(t)

@@ -31,18 +31,18 @@ type experimentRunner struct {
 	*experimentFlags
 	p        *session.Session
 	store    *store.Store
-	plan     *experiment.Plan
+	plan     *experiment.CheckedExperiment
 	journal  *experiment.Journal
 	options  compare.Options
 	view     *session.View
-	observed map[string]*compare.Run // by id
-	changed  time.Time               // when the journal was stored
+	observed map[string]*compare.ComparedRun // by id
+	changed  time.Time                       // when the journal was stored
 }
 
 // carryOut makes what a journal lacks, and says what came of it.
-func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
+func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
 	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
-	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
+	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (x *experimentRunner) deps() experiment.Deps {
 }
 
 // measure makes a run and keeps it.
-func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l experiment.Load, leg trace.Leg) (*run.Result, error) {
+func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 	preparing, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go func() {
@@ -148,7 +148,7 @@ func (x *experimentRunner) void(l *experiment.Leg) error {
 }
 
 // observe are the runs of legs, to be judged.
-func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Run, err error) {
+func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.ComparedRun, err error) {
 	for _, l := range legs {
 		for _, made := range l.Runs {
 			if x.observed[made.ID] == nil {
@@ -218,8 +218,8 @@ func (x *experimentRunner) fleetFlags() string {
 }
 
 // join has a fleet send the requests of all runs, if one is named.
-func (c *experimentFlags) join(p *session.Session, made *experiment.Plan) (end func(), err error) {
-	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.Load) bool { return l.Spec.Target.Simulated })
+func (c *experimentFlags) join(p *session.Session, made *experiment.CheckedExperiment) (end func(), err error) {
+	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.VariantLoad) bool { return l.Spec.Target.Simulated })
 	return p.JoinFleet(c.Fleet, simulated)
 }
 

@@ -20,15 +20,15 @@ type doctorCmd struct {
 
 // diagnosis is what `pitot doctor --json` prints.
 type diagnosis struct {
-	Verdict  doctor.Verdict   `json:"verdict"` // the gravest
-	Plan     doctor.Plan      `json:"plan"`
-	Findings []doctor.Finding `json:"findings"`
-	Facts    doctor.Facts     `json:"facts"`
+	Verdict  doctor.Verdict     `json:"verdict"` // the gravest
+	Plan     doctor.PlannedLoad `json:"plan"`
+	Findings []doctor.Finding   `json:"findings"`
+	Facts    doctor.Facts       `json:"facts"`
 }
 
 // Run looks at this machine and says what it found. Only what is bad is an error.
 func (c doctorCmd) Run(con *session.Session) error {
-	planned := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
+	planned := doctor.PlannedLoad{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
 		return session.Usage(err)
 	}

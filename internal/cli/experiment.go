@@ -82,7 +82,7 @@ func explainedBy(doc *plan.Document) func(plan.Problems) error {
 }
 
 // prepareExperiment checks an experiment, and draws its seed if it has none.
-func prepareExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.Plan, error) {
+func prepareExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.CheckedExperiment, error) {
 	if e.Design.Seed == 0 {
 		var b [4]byte
 		_, _ = rand.Read(b[:]) // never fails
@@ -304,15 +304,15 @@ func (c *experimentStatusCmd) show(p *session.Session, all []*experiment.Journal
 }
 
 // compileLoad compiles a command line that makes one run.
-func compileLoad(s *session.Session, words []string) (experiment.Load, error) {
+func compileLoad(s *session.Session, words []string) (experiment.VariantLoad, error) {
 	c, err := planOf(s, words)
 	switch {
 	case err != nil:
-		return experiment.Load{}, err
+		return experiment.VariantLoad{}, err
 	case c.fleet.HasFlag():
-		return experiment.Load{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
+		return experiment.VariantLoad{}, errors.New("--fleet: all runs have one fleet; put the flag ahead of the load")
 	}
-	return experiment.Load{Compiled: c.Compiled}, nil
+	return experiment.VariantLoad{Compiled: c.Compiled}, nil
 }
 
 // parseDraft is the draft of a command line of bench or sim.

@@ -207,7 +207,7 @@ func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *ex
 }
 
 // start starts a server.
-func (x *experimentRunner) start(ctx context.Context, s design.Server, o server.Options) (experiment.Server, error) {
+func (x *experimentRunner) start(ctx context.Context, s design.ServerSetup, o server.Options) (experiment.Server, error) {
 	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
 	return server.Start(ctx, s, o)
 }
@@ -218,7 +218,7 @@ type keepLogCmd struct {
 }
 
 // Run waits until that has happened, or is not to be expected any more.
-func (c keepLogCmd) Run(*session.Session) error { return proc.KeepLog(c.Kept) }
+func (c keepLogCmd) Run(*session.Session) error { return proc.TrimLog(c.Kept) }
 
 // freePort is a port of the loopback that nobody listens on.
 func (x *experimentRunner) freePort() (int, error) {

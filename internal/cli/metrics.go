@@ -119,7 +119,7 @@ var bounds = func() (all []float64) {
 	return all
 }()
 
-func newFigures(r trace.Run, load run.Load, p *driver.Progress) *figures {
+func newFigures(r trace.Run, load run.PlannedWork, p *driver.Progress) *figures {
 	f := &figures{
 		set: metrics.NewSet(), label: label("run", r.ID), stream: r.Plan.Stream,
 		samples: map[string]float64{},

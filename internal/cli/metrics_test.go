@@ -40,7 +40,7 @@ func TestARunIsExposed(t *testing.T) {
 	defer func() { _ = x.Close() }()
 	hostile := "m\"} 9\nevil 1\n# \\"
 	made := &trace.Run{ID: "r1", Name: hostile, Kind: trace.Measured, Plan: trace.Load{Model: hostile, Stream: true}}
-	_ = x.Handle(run.Starting{Run: made, Load: run.Load{Requests: 12}})
+	_ = x.Handle(run.Starting{Run: made, Load: run.PlannedWork{Requests: 12}})
 	for i := range 10 {
 		_ = x.Handle(run.Recorded{Record: answered(i)})
 	}

@@ -18,7 +18,7 @@ func TestTablesOfNotes(t *testing.T) {
 	r.Chunks = []trace.Chunk{{At: trace.Instant(time.Millisecond), Kind: trace.Text}}
 	own.Records, own.Run.End = append(own.Records, r), r.Done
 	foreign := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{
-		Tool: "guidellm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 0.94518}, {Name: "duration", Value: 206.06}},
+		Tool: "guidellm", Detail: trace.Table, Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: 0.94518}, {Name: "duration", Value: 206.06}},
 	}}}
 	for _, tt := range []struct {
 		of         *trace.Trace

@@ -82,7 +82,7 @@ func poisoned(id string, imported bool) (trace.Run, []*trace.Record) {
 	run.ServerCounters = map[string]float64{hostile: 1}
 	if imported {
 		run.Kind, run.Origin.Tool, run.Origin.Detail = trace.Imported, "guidellm", trace.Summed
-		run.Origin.Figures = []trace.Figure{{Name: "ttft.mean", Value: 1}}
+		run.Origin.Figures = []trace.ReportedFigure{{Name: "ttft.mean", Value: 1}}
 		return run, nil
 	}
 	run.Origin = nil

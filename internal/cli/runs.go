@@ -116,7 +116,7 @@ func withFigures(p *session.Session, s *store.Store, list []store.Listing) (all 
 	return all, err
 }
 
-func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
+func figuresOf(s *store.Store, id string) ([]trace.ReportedFigure, error) {
 	all, known, err := s.Figures(id, metrics.Pitot, metrics.Version)
 	if err == nil && !known {
 		var t *trace.Trace
@@ -128,7 +128,7 @@ func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
 }
 
 // keepFigures computes the figures of a run and keeps them.
-func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
+func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.ReportedFigure, error) {
 	all := known.Figures(t)
 	if t.Run.Status == trace.Running {
 		return all, nil

@@ -91,7 +91,7 @@ func (t *toolRun) make(p *session.Session) error {
 	}
 	defer end()
 	view := p.NewView(session.ViewOptions{Progress: shown})
-	made, err := p.Make(experiment.Load{Compiled: t.Compiled}, session.Options{View: view, Sinks: t.sinks})
+	made, err := p.Make(experiment.VariantLoad{Compiled: t.Compiled}, session.Options{View: view, Sinks: t.sinks})
 	if made.Result == nil {
 		return err
 	}

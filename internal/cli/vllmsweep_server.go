@@ -47,7 +47,7 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	}
 	ctx, release := s.con.UntilInterrupt(context.Background())
 	defer release()
-	up.server, err = server.Start(ctx, design.Server{
+	up.server, err = server.Start(ctx, design.ServerSetup{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
 	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: session.LogKeeper()})
 	if err != nil {

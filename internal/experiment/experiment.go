@@ -39,13 +39,13 @@ import (
 // Deps are what an experiment depends on.
 type Deps struct {
 	// Measure makes a run and keeps it. Closing stop ends it early.
-	Measure func(ctx context.Context, stop <-chan struct{}, l Load, leg trace.Leg) (*run.Result, error)
+	Measure func(ctx context.Context, stop <-chan struct{}, l VariantLoad, leg trace.Leg) (*run.Result, error)
 	// Start starts a server of Pitot's.
-	Start func(context.Context, design.Server, server.Options) (Server, error)
+	Start func(context.Context, design.ServerSetup, server.Options) (Server, error)
 	// Keep stores the journal.
 	Keep func(*Journal) error
 	// Observed are the runs of the legs of a journal, to be judged.
-	Observed func(legs []*Leg) ([]compare.Run, error)
+	Observed func(legs []*Leg) ([]compare.ComparedRun, error)
 	// Void marks all stored runs of a leg as no evidence, also one that Measure has not come to
 	// the end of.
 	Void func(*Leg) error
@@ -75,15 +75,15 @@ type Server interface {
 	Life() server.Lifetime
 }
 
-// A Plan is an experiment in which everything was checked.
-type Plan struct {
+// A CheckedExperiment is an experiment in which everything was checked.
+type CheckedExperiment struct {
 	*design.Experiment
 	Variants []design.Variant // the baseline first
-	Loads    [][]Load         // by variant and workload
+	Loads    [][]VariantLoad  // by variant and workload
 }
 
-// A Load is a workload as a variant meets it.
-type Load struct {
+// A VariantLoad is a workload as a variant meets it.
+type VariantLoad struct {
 	Workload string
 	tool.Compiled
 	// Serving is where the server of a run is, of one that Pitot has started.
@@ -93,23 +93,23 @@ type Load struct {
 // A Compiler makes a Load of a workload.
 type Compiler interface {
 	// Command compiles a command line: words of a shell.
-	Command(words []string) (Load, error)
+	Command(words []string) (VariantLoad, error)
 	// Spec checks a Spec.
-	Spec(plan.Spec) (Load, error)
+	Spec(plan.Spec) (VariantLoad, error)
 }
 
 // Prepare compiles the workloads of all variants. Its errors are plan.Problems, all in one go.
-func Prepare(e *design.Experiment, c Compiler) (*Plan, error) {
+func Prepare(e *design.Experiment, c Compiler) (*CheckedExperiment, error) {
 	problems := e.Check()
 	if problems != nil {
 		return nil, problems
 	}
-	p := &Plan{Experiment: e, Variants: e.Expanded()}
+	p := &CheckedExperiment{Experiment: e, Variants: e.Expanded()}
 	for v, variant := range p.Variants {
 		if variant.Server.Starts() {
 			problems = append(problems, server.Check(variant.Server).Below(plan.Item("variants", v)+".server")...)
 		}
-		var loads []Load
+		var loads []VariantLoad
 		for w, workload := range e.Workloads {
 			l, err := compile(c, variant, workload)
 			path := pathOf(e, w)
@@ -132,7 +132,7 @@ func pathOf(e *design.Experiment, workload int) string {
 }
 
 // compile makes the load of one variant and workload.
-func compile(c Compiler, v design.Variant, w design.Workload) (l Load, err error) {
+func compile(c Compiler, v design.Variant, w design.Workload) (l VariantLoad, err error) {
 	if w.Command != "" {
 		var words []string
 		if words, err = v.Words(w); err == nil {
@@ -160,7 +160,7 @@ func inVariant(v design.Variant, own bool, err error) error {
 }
 
 // target directs a Spec at the server of a variant.
-func (p *Plan) target(s *plan.Spec, own design.Server) (problems plan.Problems) {
+func (p *CheckedExperiment) target(s *plan.Spec, own design.ServerSetup) (problems plan.Problems) {
 	switch {
 	case own.Embedded():
 		s.Target = plan.Target{Simulated: s.Target.Simulated, Engine: engine(s.Target.Engine, own)}
@@ -179,7 +179,7 @@ func (p *Plan) target(s *plan.Spec, own design.Server) (problems plan.Problems) 
 }
 
 // engine are settings of the engine: those of the load with those of a variant over them.
-func engine(of json.RawMessage, own design.Server) json.RawMessage {
+func engine(of json.RawMessage, own design.ServerSetup) json.RawMessage {
 	all := map[string]any{}
 	_ = json.Unmarshal(of, &all)
 	_ = json.Unmarshal(own.Engine, &all)

@@ -16,21 +16,23 @@ import (
 // words compiles command lines to Specs that have them as their names.
 type words struct{}
 
-func (words) Command(args []string) (Load, error) {
+func (words) Command(args []string) (VariantLoad, error) {
 	if args[0] == "wrong" {
-		return Load{}, errors.New("unknown command")
+		return VariantLoad{}, errors.New("unknown command")
 	}
 	return words{}.Spec(plan.Spec{Name: strings.Join(args, " "), Target: plan.Target{URL: "http://load:1", Simulated: args[0] == "sim"}})
 }
-func (words) Spec(s plan.Spec) (Load, error) { return Load{Compiled: tool.Compiled{Spec: s}}, nil }
+func (words) Spec(s plan.Spec) (VariantLoad, error) {
+	return VariantLoad{Compiled: tool.Compiled{Spec: s}}, nil
+}
 
 func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 	e := &design.Experiment{
 		Version: 1, Name: "x", Cache: plan.ColdCache,
 		Variants: []design.Variant{
-			{Name: "a", Server: design.Server{Command: "serve"}},
-			{Name: "b", Server: design.Server{URL: "http://b:2"}, Flags: "--rate 3", Settings: json.RawMessage(`{"seed":7,"gate":{"concurrency":4}}`)},
-			{Name: "c", Server: design.Server{Profile: "small-chat", Engine: json.RawMessage(`{"max_model_len":4096}`)}},
+			{Name: "a", Server: design.ServerSetup{Command: "serve"}},
+			{Name: "b", Server: design.ServerSetup{URL: "http://b:2"}, Flags: "--rate 3", Settings: json.RawMessage(`{"seed":7,"gate":{"concurrency":4}}`)},
+			{Name: "c", Server: design.ServerSetup{Profile: "small-chat", Engine: json.RawMessage(`{"max_model_len":4096}`)}},
 		},
 		Workloads: []design.Workload{{Name: "w", Command: "bench --rate 2"}, {Name: "s", Spec: json.RawMessage(`{"name":"own","request":{"protocol":"chat"},"load":[{"arrival":"poisson","dataset":"random"}],"gate":{"concurrency":2,"hold":true}}`)}},
 	}
@@ -66,7 +68,7 @@ func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 func TestWhatCannotBeMeasuredIsSaidAtOnce(t *testing.T) {
 	e := &design.Experiment{
 		Version: 1, Name: "x",
-		Variants:  []design.Variant{{Name: "a", Server: design.Server{Command: "serve"}}, {Name: "b", Server: design.Server{Command: "serve"}, Flags: "--more"}},
+		Variants:  []design.Variant{{Name: "a", Server: design.ServerSetup{Command: "serve"}}, {Name: "b", Server: design.ServerSetup{Command: "serve"}, Flags: "--more"}},
 		Workloads: []design.Workload{{Name: "w", Command: "wrong"}, {Name: "v", Command: "sim"}},
 	}
 	_, err := Prepare(e, words{})

@@ -32,7 +32,7 @@ type WorkloadForecast struct {
 
 // Preview says what a plan will do. runs are the forecasts of its workloads, for the baseline,
 // before the journals of other experiments, the newest first, and host this machine.
-func Preview(p *Plan, host string, runs []*run.Forecast, before []*Journal) Forecast {
+func Preview(p *CheckedExperiment, host string, runs []*run.Forecast, before []*Journal) Forecast {
 	f := Forecast{Endless: p.Design.Adaptive()}
 	for block := 1; block <= p.Design.Most(); block++ {
 		for slot, v := range design.Order(len(p.Variants), p.Design, block) {

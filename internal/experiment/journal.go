@@ -82,11 +82,11 @@ type Leg struct {
 	Life        *server.Lifetime `json:"life,omitempty"`         // of the server that it started
 	Log         string           `json:"log,omitempty"`
 
-	Runs []Made `json:"runs,omitempty"`
+	Runs []LegRun `json:"runs,omitempty"`
 }
 
-// A Made is a run of a leg.
-type Made struct {
+// A LegRun is a run of a leg.
+type LegRun struct {
 	ID       string        `json:"id"`
 	Workload string        `json:"workload"`
 	Took     time.Duration `json:"took"` // with what precedes it
@@ -98,9 +98,9 @@ type Made struct {
 	Load    string `json:"load"` // LoadKey
 }
 
-// madeOf is what is kept of a run beside the run itself.
-func madeOf(r trace.Run, workload string, took time.Duration) Made {
-	m := Made{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
+// legRunOf is what is kept of a run beside the run itself.
+func legRunOf(r trace.Run, workload string, took time.Duration) LegRun {
+	m := LegRun{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
 	if r.Kind == trace.Simulated {
 		m.Simulated = time.Duration(r.End)
 	}

@@ -28,7 +28,7 @@ type FigureNoise struct {
 // noise is what a comparison of an experiment saw, by workload. The load is the baseline's.
 func (j *Journal) noise(c compare.Comparison, baseline string) (all []Noise) {
 	for _, w := range c.Workloads {
-		made, ok := j.made(baseline, w.Name)
+		made, ok := j.evidenceRun(baseline, w.Name)
 		if !ok || w.Layout == nil {
 			continue
 		}
@@ -49,8 +49,8 @@ func (j *Journal) noise(c compare.Comparison, baseline string) (all []Noise) {
 	return all
 }
 
-// made is a run of a variant and workload that is evidence.
-func (j *Journal) made(variant, workload string) (Made, bool) {
+// evidenceRun is a run of a variant and workload that is evidence.
+func (j *Journal) evidenceRun(variant, workload string) (LegRun, bool) {
 	for _, l := range j.With(Done) {
 		for _, r := range l.Runs {
 			if l.Variant == variant && r.Workload == workload {
@@ -58,7 +58,7 @@ func (j *Journal) made(variant, workload string) (Made, bool) {
 			}
 		}
 	}
-	return Made{}, false
+	return LegRun{}, false
 }
 
 // noiseOf is what experiments before saw of a load together; of how many tells how many.
@@ -94,7 +94,7 @@ type Effect struct {
 }
 
 // effects are those of a workload, by the noise that is known.
-func (p *Plan) effects(n Noise) (all []Effect) {
+func (p *CheckedExperiment) effects(n Noise) (all []Effect) {
 	size := compare.DesignSize{
 		Blocks: p.Design.Most(), Variants: len(p.Variants), Each: len(design.Order(len(p.Variants), p.Design, 1)) / len(p.Variants),
 		Runs: max(1, p.Design.Runs), Figures: n.Judged * len(p.Workloads), Looks: Looks(p.Design).Most > 1,

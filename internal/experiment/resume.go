@@ -117,7 +117,7 @@ func (j *Journal) Without(there func(run string) (bool, error)) (gone []*Leg, er
 }
 
 // Fits checks that the legs of a journal are some of a plan's.
-func (p *Plan) Fits(j *Journal) error {
+func (p *CheckedExperiment) Fits(j *Journal) error {
 	for _, l := range j.Legs {
 		if l.Confirms {
 			continue
@@ -237,11 +237,11 @@ func masks(masked, text string) bool {
 
 // AddSecrets makes the secrets in the settings of an experiment known.
 func AddSecrets(secrets *secret.Set, e *design.Experiment) {
-	ofServer := func(s design.Server) {
+	ofServer := func(s design.ServerSetup) {
 		secrets.Add(server.Secrets(s)...)
 		secrets.AddJSON(s.Engine)
 	}
-	ofVariant := func(s design.Server, flags string, settings json.RawMessage) {
+	ofVariant := func(s design.ServerSetup, flags string, settings json.RawMessage) {
 		ofServer(s)
 		secrets.Add(inCommand(flags)...)
 		secrets.AddJSON(settings)

@@ -18,7 +18,7 @@ func stored(t *testing.T, change func(j, first map[string]any)) []byte {
 	t.Helper()
 	b, err := json.Marshal(&Journal{
 		Name: "x", Folder: "/x", Owner: Owner{Host: "h", PID: 2, Birth: "b"}, Status: Interrupted, Legs: []*Leg{
-			{Variant: "a", Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: Done, Runs: []Made{{ID: "r"}}},
+			{Variant: "a", Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: Done, Runs: []LegRun{{ID: "r"}}},
 			{Variant: "b", Block: 1, Slot: 2, Ordinal: 1, Position: 2, Status: Running},
 		},
 	})
@@ -134,7 +134,7 @@ func TestAnInterruptedJudgement(t *testing.T) {
 		stop := make(chan struct{})
 		d := l.deps()
 		observed := d.Observed
-		d.Observed = func(legs []*Leg) ([]compare.Run, error) {
+		d.Observed = func(legs []*Leg) ([]compare.ComparedRun, error) {
 			close(stop)
 			return observed(legs)
 		}
@@ -223,9 +223,9 @@ func TestTheKeptFileCounts(t *testing.T) {
 // What can be a secret in an experiment is known before any of it is kept or shown.
 func TestLearn(t *testing.T) {
 	e := &design.Experiment{
-		Server:   design.Server{Env: map[string]string{"HF_TOKEN": "aaa1bbb2ccc3"}},
-		Variants: []design.Variant{{Server: design.Server{Command: "API_KEY=ddd1eee2fff3 serve"}, Flags: "--api-key ggg1hhh2iii3", Settings: json.RawMessage(`{"target":{"headers":[{"name":"X-Key","value":"jjj1kkk2lll3"}]}}`)}},
-		Matrix:   &design.Matrix{Server: design.Server{Options: "--env TOKEN=mmm1nnn2ooo3"}, Flags: "--token=ppp1qqq2rrr3"},
+		Server:   design.ServerSetup{Env: map[string]string{"HF_TOKEN": "aaa1bbb2ccc3"}},
+		Variants: []design.Variant{{Server: design.ServerSetup{Command: "API_KEY=ddd1eee2fff3 serve"}, Flags: "--api-key ggg1hhh2iii3", Settings: json.RawMessage(`{"target":{"headers":[{"name":"X-Key","value":"jjj1kkk2lll3"}]}}`)}},
+		Matrix:   &design.Matrix{Server: design.ServerSetup{Options: "--env TOKEN=mmm1nnn2ooo3"}, Flags: "--token=ppp1qqq2rrr3"},
 		Workloads: []design.Workload{
 			{Command: "bench --header 'Authorization=Bearer sss1ttt2uuu3'"},
 			{Spec: json.RawMessage(`{"target":{"headers":[{"name":"Cookie","value":"vvv1www2xxx3"}]}}`)},

@@ -44,8 +44,8 @@ type Outcome struct {
 // Run carries out what a journal lacks of a plan. Closing stop ends it: what is under way is
 // ended, servers are stopped, and the error is ErrInterrupted. Cancelling ctx does so without
 // waiting for answers.
-func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps) (*Outcome, error) {
-	x := &execution{Plan: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, failed: map[turn]int{}, since: d.Now(), spent: j.Spent}
+func Run(ctx context.Context, stop <-chan struct{}, p *CheckedExperiment, j *Journal, d Deps) (*Outcome, error) {
+	x := &execution{CheckedExperiment: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, failed: map[turn]int{}, since: d.Now(), spent: j.Spent}
 	j.Status, j.Why, j.Ended = Running, plan.Message{}, plan.Message{}
 	out, err := x.run(ctx)
 	x.stopServers(ctx, "")
@@ -65,7 +65,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 
 // An execution is an experiment under way.
 type execution struct {
-	*Plan
+	*CheckedExperiment
 	Deps
 	j    *Journal
 	stop <-chan struct{}
@@ -278,7 +278,7 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 }
 
 // measureOne makes one run of a leg.
-func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, workload, repeat int) (why plan.Message, err error) {
+func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load VariantLoad, workload, repeat int) (why plan.Message, err error) {
 	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), workload, repeat)
 	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
 	if s.Server != nil {
@@ -300,7 +300,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	began := x.Now()
 	r, err := x.Measure(watched, x.stop, load, place)
 	if r != nil {
-		l.Runs = append(l.Runs, madeOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
+		l.Runs = append(l.Runs, legRunOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
 		if s.died().IsZero() && !x.stopped(ctx) { // else its figures say nothing
 			x.tell(RunMade{l, load.Workload, r})
 		}

@@ -85,7 +85,7 @@ func (l *lab) deps() Deps {
 			}
 			return nil
 		},
-		Observed: func(legs []*Leg) (out []compare.Run, err error) {
+		Observed: func(legs []*Leg) (out []compare.ComparedRun, err error) {
 			for _, leg := range legs {
 				for _, made := range leg.Runs {
 					r := l.figures[made.ID]
@@ -97,7 +97,7 @@ func (l *lab) deps() Deps {
 	}
 }
 
-func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) (Server, error) {
+func (l *lab) startServer(_ context.Context, s design.ServerSetup, o server.Options) (Server, error) {
 	l.starts++
 	name := path.Base(s.Command)
 	if l.up[name] != nil {
@@ -115,7 +115,7 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 	return f, nil
 }
 
-func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
+func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load VariantLoad, leg trace.Leg) (*run.Result, error) {
 	if asked := load.Spec.Before.Ready.Ask; len(l.up) > 0 && asked != plan.AskSmall {
 		l.t.Errorf("leg %d: a server that was started is asked for %q", leg.Position, asked)
 	}
@@ -146,7 +146,7 @@ func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg 
 	}
 	r := trace.Run{
 		ID: id, Name: load.Spec.Name, Kind: trace.Imported, Status: trace.Complete, Leg: &leg,
-		Origin: &trace.Origin{Tool: "vllm", Detail: trace.Summed, Figures: []trace.Figure{{Name: "ttft.mean", Value: value}, {Name: "tpot.mean", Value: value / 10}}},
+		Origin: &trace.Origin{Tool: "vllm", Detail: trace.Summed, Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: value}, {Name: "tpot.mean", Value: value / 10}}},
 	}
 	l.figures[id] = r
 	l.say("run %s %d/%d seed %d", leg.Variant, leg.Block, leg.Slot, load.Spec.Seed)
@@ -158,12 +158,12 @@ func newLab(t *testing.T) *lab {
 }
 
 // newPlan is a plan of two variants with servers of their own.
-func newPlan(d design.Design) (*Plan, *Journal) {
+func newPlan(d design.Design) (*CheckedExperiment, *Journal) {
 	d.Seed = 1
-	p := &Plan{Experiment: &design.Experiment{Name: "x", Design: d, Workloads: []design.Workload{{Name: "load"}}}}
+	p := &CheckedExperiment{Experiment: &design.Experiment{Name: "x", Design: d, Workloads: []design.Workload{{Name: "load"}}}}
 	for _, name := range []string{"a", "b"} {
-		p.Variants = append(p.Variants, design.Variant{Name: name, Server: design.Server{Command: name, URL: "http://" + name}})
-		p.Loads = append(p.Loads, []Load{{Workload: "load", Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{URL: "http://" + name}}}}})
+		p.Variants = append(p.Variants, design.Variant{Name: name, Server: design.ServerSetup{Command: name, URL: "http://" + name}})
+		p.Loads = append(p.Loads, []VariantLoad{{Workload: "load", Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{URL: "http://" + name}}}}})
 	}
 	j := &Journal{Name: "x"}
 	j.Looks = Looks(d)
@@ -322,7 +322,7 @@ func TestALegThatWasUnderWayIsVoid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)
 		p, j := newPlan(design.Design{Blocks: 2})
-		j.Legs = []*Leg{{Variant: variantsOf(p.Design, 1)[0], Block: 1, Slot: 1, Ordinal: 1, Position: 1, Attempt: 1, Status: Running, Runs: []Made{{ID: "old"}}, Handle: &server.Handle{}}}
+		j.Legs = []*Leg{{Variant: variantsOf(p.Design, 1)[0], Block: 1, Slot: 1, Ordinal: 1, Position: 1, Attempt: 1, Status: Running, Runs: []LegRun{{ID: "old"}}, Handle: &server.Handle{}}}
 		if _, err := Run(t.Context(), nil, p, j, l.deps()); err != nil {
 			t.Fatal(err)
 		}
@@ -377,7 +377,7 @@ func TestTheBestOfSeveralIsConfirmed(t *testing.T) {
 			return v
 		}
 		p, j := newPlan(design.Design{Blocks: 3})
-		p.Variants = append(p.Variants, design.Variant{Name: "c", Server: design.Server{Command: "c", URL: "http://c"}})
+		p.Variants = append(p.Variants, design.Variant{Name: "c", Server: design.ServerSetup{Command: "c", URL: "http://c"}})
 		p.Loads = append(p.Loads, p.Loads[0])
 		out, err := Run(t.Context(), nil, p, j, l.deps())
 		if err != nil {

@@ -24,7 +24,7 @@ type started struct {
 }
 
 // placed is a server with a free port in place of the name of one.
-func (x *execution) placed(s design.Server) (design.Server, error) {
+func (x *execution) placed(s design.ServerSetup) (design.ServerSetup, error) {
 	if !strings.Contains(s.Command+s.Options+s.URL, design.Port) {
 		return s, nil
 	}

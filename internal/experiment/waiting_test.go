@@ -64,7 +64,7 @@ func TestLongWaitsAreTold(t *testing.T) {
 						told = append(told, "log")
 					}
 				}
-				d.Start = func(ctx context.Context, s design.Server, o server.Options) (Server, error) {
+				d.Start = func(ctx context.Context, s design.ServerSetup, o server.Options) (Server, error) {
 					up, err := l.startServer(ctx, s, o)
 					return &slowServer{up, o.Tell, tt.start, tt.stop, tt.log}, err
 				}

@@ -165,7 +165,7 @@ func checkMix(path string, mix []Part) (p Problems) {
 	return p
 }
 
-func (o *Own) check(path string) Problems { return checkHeaders(Join(path, "headers"), o.Headers) }
+func (o *Override) check(path string) Problems { return checkHeaders(Join(path, "headers"), o.Headers) }
 
 func (b *Before) check() (p Problems) {
 	const at = "before."

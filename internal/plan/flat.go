@@ -68,7 +68,7 @@ func flatten(all []Setting, path string, n *Node, of reflect.Type, role Role) []
 	switch {
 	case !empty:
 		return append(all, Setting{path, n.Text, role})
-	case of.Kind() == reflect.Struct && of != reflect.TypeFor[Thing]():
+	case of.Kind() == reflect.Struct && of != reflect.TypeFor[Typed]():
 		return all // nothing is set
 	}
 	return append(all, Setting{path, text, role})

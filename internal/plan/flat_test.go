@@ -20,8 +20,8 @@ func simulated() *Spec {
 			Body: json.RawMessage(`{"stop":[],"a.b":1,"a":{"b":2},"user":null,"temperature":1e6}`),
 		},
 		Load: []Stream{{
-			Arrival: Thing{"constant", json.RawMessage(`{"rate":20}`)}, Dataset: Thing{"random", json.RawMessage(`{"output_len":32,"name":"x"}`)},
-			Own: Own{Model: "m"},
+			Arrival: Typed{"constant", json.RawMessage(`{"rate":20}`)}, Dataset: Typed{"random", json.RawMessage(`{"output_len":32,"name":"x"}`)},
+			Override: Override{Model: "m"},
 		}},
 		Before:     Before{WarmUp: WarmUp{Requests: 1, From: WarmOther}},
 		Objectives: []Objective{{Metric: "ttft", Limit: Duration(time.Second)}},

@@ -161,22 +161,22 @@ type Recount struct {
 type Stream struct {
 	Name     string `json:"name,omitempty"`     // of the tenant
 	Requests int    `json:"requests,omitempty"` // at most, of a tenant
-	Arrival  Thing  `json:"arrival"`
-	Dataset  Thing  `json:"dataset,omitzero"`
+	Arrival  Typed  `json:"arrival"`
+	Dataset  Typed  `json:"dataset,omitzero"`
 	Mix      []Part `json:"mix,omitempty"`
-	Own
+	Override
 }
 
 // A Part is a dataset among those of a mix.
 type Part struct {
 	Name    string  `json:"name,omitempty"`
 	Weight  float64 `json:"weight"` // its share of the arrivals, relative to the others
-	Dataset Thing   `json:"dataset"`
-	Own
+	Dataset Typed   `json:"dataset"`
+	Override
 }
 
-// Own holds the settings of a stream or a part that replace the run's.
-type Own struct {
+// Override holds the settings of a stream or a part that replace the run's.
+type Override struct {
 	Model   string   `json:"model,omitempty"`
 	Key     *Source  `json:"key,omitempty"`
 	Headers []Header `json:"headers,omitempty"`
@@ -381,24 +381,24 @@ type Dialect struct {
 	Settings json.RawMessage `json:"settings,omitempty"` // decoded by the tool's package
 }
 
-// A Thing is one of several kinds, with settings that only its kind understands. In
+// A Typed is one of several kinds, with settings that only its kind understands. In
 // files they are side by side: {kind: poisson, rate: 10}.
-type Thing struct {
+type Typed struct {
 	Kind     string
 	Settings json.RawMessage // an object; nil: none
 }
 
 // Make returns a Thing of a kind with the settings that v has in JSON, an object.
-func Make(kind string, v any) Thing {
+func Make(kind string, v any) Typed {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("plan: settings of %s: %v", kind, err)) // strings and numbers only
 	}
-	return Thing{kind, b}
+	return Typed{kind, b}
 }
 
 // MarshalJSON writes the kind before the settings.
-func (t Thing) MarshalJSON() ([]byte, error) {
+func (t Typed) MarshalJSON() ([]byte, error) {
 	kind, err := json.Marshal(t.Kind)
 	if err != nil {
 		return nil, err
@@ -416,7 +416,7 @@ func (t Thing) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.
-func (t *Thing) UnmarshalJSON(b []byte) error {
+func (t *Typed) UnmarshalJSON(b []byte) error {
 	n, err := ParseJSON(b)
 	if err != nil {
 		return err
@@ -425,9 +425,9 @@ func (t *Thing) UnmarshalJSON(b []byte) error {
 }
 
 // DecodeNode splits a map into its kind and the rest.
-func (t *Thing) DecodeNode(n *Node) (problems Problems) {
+func (t *Typed) DecodeNode(n *Node) (problems Problems) {
 	if n.Kind == String { // a kind without settings
-		*t = Thing{Kind: n.Text}
+		*t = Typed{Kind: n.Text}
 		return nil
 	}
 	problems.If(n.Kind != Map, "", nil, "must be a map with a kind")
@@ -453,7 +453,7 @@ func (t *Thing) DecodeNode(n *Node) (problems Problems) {
 }
 
 // IsZero reports whether it is empty.
-func (t Thing) IsZero() bool { return t.Kind == "" && t.Settings == nil }
+func (t Typed) IsZero() bool { return t.Kind == "" && t.Settings == nil }
 
 // A Duration is a time.Duration written in files as 30s or 1m30s.
 type Duration time.Duration

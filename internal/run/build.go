@@ -23,7 +23,7 @@ const partRequests = 100
 type builder struct {
 	*load
 	source  workload.Source // of all parts, except for their seeds
-	headers func(path string, own plan.Own) (map[string]string, error)
+	headers func(path string, own plan.Override) (map[string]string, error)
 	// noTokens is why there is no tokenizer, nil where there is one or none was wanted.
 	noTokens error
 }
@@ -96,7 +96,7 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 	if err != nil {
 		return w, plan.Below(o.path, err)
 	}
-	header, err := b.headers(plan.Parent(o.path), o.Own)
+	header, err := b.headers(plan.Parent(o.path), o.Override)
 	if err != nil {
 		return w, err
 	}

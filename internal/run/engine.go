@@ -29,7 +29,7 @@ func (p *Prepared) engine() error {
 		p.run.Env.Embedded = true
 		return nil
 	}
-	if p.intake, err = apiserver.NewIntake(cfg); err != nil {
+	if p.intake, err = apiserver.NewAdmission(cfg); err != nil {
 		return err
 	}
 	return p.checkSimulated()
@@ -90,14 +90,14 @@ func (p *Prepared) startEngine() (url string, err error) {
 }
 
 // An engineTokenizer does the same as /tokenize and /detokenize of the engine.
-type engineTokenizer struct{ *apiserver.Intake }
+type engineTokenizer struct{ *apiserver.Admission }
 
 func (t engineTokenizer) name() plan.Message { return plan.Say(tokensEngine) }
 
 func (t engineTokenizer) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
-	return t.Intake.Encode(text), nil
+	return t.Admission.Encode(text), nil
 }
 
 func (t engineTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
-	return t.Intake.Decode(ids)
+	return t.Admission.Decode(ids)
 }

@@ -76,7 +76,7 @@ type (
 	// Starting says that the first request is about to be sent.
 	Starting struct {
 		Run      *trace.Run // unchanged until Ended
-		Load     Load
+		Load     PlannedWork
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
 	// Sampled is what telemetry has since the last Sampled: all sources as they are so far, and
@@ -95,8 +95,8 @@ type (
 	Judged struct{ Result *Result }
 )
 
-// A Load is what a run has to do, as far as that is known before it begins.
-type Load struct {
+// A PlannedWork is what a run has to do, as far as that is known before it begins.
+type PlannedWork struct {
 	Requests int           // at most
 	Output   int           // tokens of all answers together, at most; 0: unknown
 	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer

@@ -285,7 +285,7 @@ func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver
 		x.run.Env.ServedBy = x.client.ServedBy()
 		return out, nil
 	}
-	out, err := x.Fleet.Drive(ctx, x.stop, Told{Progress: progress, Record: record, Note: x.add})
+	out, err := x.Fleet.Drive(ctx, x.stop, FleetSink{Progress: progress, Record: record, Note: x.add})
 	x.run.Fleet, x.run.Env.ServedBy = out.Fleet, out.ServedBy
 	return out.Outcome, err
 }
@@ -423,8 +423,8 @@ func closedLoop(s *plan.Spec) bool {
 }
 
 // ahead is what the run has to do.
-func (x *execution) ahead() Load {
-	l := Load{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
+func (x *execution) ahead() PlannedWork {
+	l := PlannedWork{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
 	open, turns, starts := false, false, 0
 	for i := range x.Requests() {
 		r := &x.Requests()[i]

@@ -21,7 +21,7 @@ type Fleet interface {
 	Start(ctx context.Context, r *trace.Run) error
 	// Drive follows the requests that are sent from then on, and tells progress and records; stop
 	// and ctx are those of driver.Run. All requests that were sent or lost are in the Outcome.
-	Drive(ctx context.Context, stop <-chan struct{}, t Told) (Outcome, error)
+	Drive(ctx context.Context, stop <-chan struct{}, t FleetSink) (Outcome, error)
 	// Close lets the machines go.
 	Close()
 }
@@ -38,8 +38,8 @@ type Job struct {
 	Embedded bool                              // the server is the engine inside this process
 }
 
-// Told is where a Fleet tells what happens. Record may come from many goroutines.
-type Told struct {
+// FleetSink is where a Fleet tells what happens. Record may come from many goroutines.
+type FleetSink struct {
 	Progress *driver.Progress
 	Record   func(*trace.Record)
 	Note     func(plan.Message)

@@ -45,7 +45,7 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	}
 	if err == nil {
 		b := p.builder()
-		b.headers = func(string, plan.Own) (map[string]string, error) { return nil, nil }
+		b.headers = func(string, plan.Override) (map[string]string, error) { return nil, nil }
 		p.built, err = b.build(ctx)
 	}
 	var problems plan.Problems
@@ -122,7 +122,7 @@ func (h offlineHub) Fetch(ctx context.Context, address string) (io.ReadCloser, e
 func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	asked := &p.spec.Request
 	if p.run.Env.Embedded {
-		if p.standIn, err = apiserver.NewIntake(p.server); err != nil {
+		if p.standIn, err = apiserver.NewAdmission(p.server); err != nil {
 			return err
 		}
 		asked.Model = cmp.Or(asked.Model, p.standIn.Model())
@@ -142,7 +142,7 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	if err != nil {
 		return err
 	}
-	intake, err := apiserver.NewIntake(cfg)
+	intake, err := apiserver.NewAdmission(cfg)
 	p.tokens = tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
 	return err
 }

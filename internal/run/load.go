@@ -103,7 +103,7 @@ func (s *stream) resolve(kinds Kinds) (p plan.Problems) {
 // parts finds the datasets of stream i.
 func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
 	if len(s.Mix) == 0 {
-		one := &part{Part: plan.Part{Name: s.Name, Dataset: s.Dataset, Own: s.Own}, path: plan.Join(s.path, "dataset")}
+		one := &part{Part: plan.Part{Name: s.Name, Dataset: s.Dataset, Override: s.Override}, path: plan.Join(s.path, "dataset")}
 		if len(l.spec.Load) > 1 {
 			one.seed = uint64(i+1) * partSeed
 		}
@@ -152,7 +152,7 @@ func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
 
 // settings decodes the settings of a thing. The error for one that the kind does not have
 // names the kind.
-func settings(t plan.Thing, dst any) plan.Problems {
+func settings(t plan.Typed, dst any) plan.Problems {
 	if t.Settings == nil {
 		return nil
 	}

@@ -36,9 +36,9 @@ type Prepared struct {
 	stopEngine func() error
 	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
-	server  apiserver.Config  // of the engine
-	intake  *apiserver.Intake // of a simulation
-	standIn *apiserver.Intake // in place of the engine, which is not started for a forecast
+	server  apiserver.Config     // of the engine
+	intake  *apiserver.Admission // of a simulation
+	standIn *apiserver.Admission // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
 	waves  waves // of a warm-up until steady
@@ -304,7 +304,7 @@ func (p *Prepared) builder() *builder {
 const spoolLimit = 64 << 20
 
 // headers are the headers of one part, with its key.
-func (p *Prepared) headers(path string, own plan.Own) (map[string]string, error) {
+func (p *Prepared) headers(path string, own plan.Override) (map[string]string, error) {
 	if own.Key == nil && len(own.Headers) == 0 {
 		return nil, nil
 	}

@@ -157,7 +157,7 @@ func samePrompts(a, b *plan.Spec, seeded bool) bool {
 func promptsOf(s plan.Spec) []byte {
 	load := slices.Clone(s.Load)
 	for i := range load {
-		load[i].Arrival = plan.Thing{}
+		load[i].Arrival = plan.Typed{}
 	}
 	b, _ := json.Marshal([]any{s.Request.Protocol, load, s.Requests, s.Duration, s.Tokens}) // a Spec has a form in JSON
 	return b

@@ -101,7 +101,7 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 		{"of the engine in this process", prompt, 380, func(x *execution) { x.run.Env.Embedded = true }, false, ""},
 	} {
 		x := &execution{Prepared: &Prepared{Deps: &Deps{Before: func(*trace.Run, func(*plan.Spec) bool) string { return "earlier" }}}}
-		x.spec = plan.Spec{Request: plan.Request{Protocol: "completions"}, Load: []plan.Stream{{Dataset: plan.Thing{Kind: "random"}}}}
+		x.spec = plan.Spec{Request: plan.Request{Protocol: "completions"}, Load: []plan.Stream{{Dataset: plan.Typed{Kind: "random"}}}}
 		var records []*trace.Record
 		for i := range 10 {
 			x.built.work.Requests = append(x.built.work.Requests, workload.Request{Text: tt.prompt(i), PromptTokens: 400})
@@ -131,7 +131,7 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 
 func TestSamePrompts(t *testing.T) {
 	spec := func(change func(*plan.Spec)) *plan.Spec {
-		s := &plan.Spec{Requests: 5, Request: plan.Request{Protocol: "chat"}, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "poisson"}, Dataset: plan.Thing{Kind: "random"}}}}
+		s := &plan.Spec{Requests: 5, Request: plan.Request{Protocol: "chat"}, Load: []plan.Stream{{Arrival: plan.Typed{Kind: "poisson"}, Dataset: plan.Typed{Kind: "random"}}}}
 		if change != nil {
 			change(s)
 		}

@@ -33,7 +33,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
 	begun := x.run
-	if err := x.handle(Starting{Run: &begun, Load: Load{Requests: len(what.Requests)}}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: PlannedWork{Requests: len(what.Requests)}}); err != nil {
 		return nil, err
 	}
 	what.Stop = func() bool { return ctx.Err() != nil }
@@ -64,14 +64,14 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 
 // Simulation is what the engine of a simulation has to do: all requests as it takes them, and
 // when they are sent. It does not depend on what steps cost.
-func (p *Prepared) Simulation(ctx context.Context) (sim.Plan, error) {
+func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 	requests, err := p.foresee(ctx)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	asked := p.spec.Request
 	native := asked.Protocol == string(endpoint.Generate)
-	return sim.Plan{
+	return sim.SimulationPlan{
 		Requests: requests, Schedule: p.built.due.Schedule, Until: p.spec.Duration.Std(), Concurrency: p.spec.Gate.Concurrency, Hold: p.hold(), Stream: asked.Stream,
 		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && p.server.Drafts() > 0,
 		Cached: native || p.server.PrefixCache(),
@@ -139,11 +139,11 @@ func (f *foreseer) ask(i int, req *workload.Request) error {
 
 // take is how the engine would take a request. A body is only made and read if it may
 // contain more than a prompt and a length.
-func (f *foreseer) take(req *workload.Request) (apiserver.Taken, error) {
+func (f *foreseer) take(req *workload.Request) (apiserver.Admitted, error) {
 	asked := f.spec.Request
 	req, err := req.Whole()
 	if err != nil {
-		return apiserver.Taken{}, err
+		return apiserver.Admitted{}, err
 	}
 	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.intake.Model() && asked.Body == nil && asked.Sampling == nil &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
@@ -155,7 +155,7 @@ func (f *foreseer) take(req *workload.Request) (apiserver.Taken, error) {
 	}
 	body, err := f.client.Encode(req)
 	if err != nil {
-		return apiserver.Taken{}, err
+		return apiserver.Admitted{}, err
 	}
 	return f.intake.Body(body, asked.Protocol), nil
 }

@@ -44,7 +44,7 @@ type Made struct {
 
 // Make makes a run and stores it. Its end before the first request is ErrInterrupted; later it is the result of an
 // interrupted run. A result may come beside an error: what was measured.
-func (s *Session) Make(l experiment.Load, o Options) (Made, error) {
+func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	view := o.View
 	if view == nil {
 		view = s.NewView(ViewOptions{Quiet: o.Quiet, Progress: o.Progress, Brief: true})
@@ -184,12 +184,12 @@ func (s *Session) Simulate(ctx context.Context, spec plan.Spec) (*run.Result, er
 
 // Requests are the requests of a Spec as the engine of a profile takes them, and the run that simulates them, before
 // its first request. The Spec must be of a simulation.
-func (s *Session) Requests(ctx context.Context, spec plan.Spec, p *profile.Profile) (sim.Plan, trace.Run, error) {
+func (s *Session) Requests(ctx context.Context, spec plan.Spec, p *profile.Profile) (sim.SimulationPlan, trace.Run, error) {
 	deps := s.Offline().Deps(nil, "")
 	deps.Profile = p
 	prepared, err := run.Prepare(ctx, spec, deps)
 	if err != nil {
-		return sim.Plan{}, trace.Run{}, err
+		return sim.SimulationPlan{}, trace.Run{}, err
 	}
 	defer prepared.Close()
 	made, err := prepared.Simulation(ctx)
@@ -197,9 +197,9 @@ func (s *Session) Requests(ctx context.Context, spec plan.Spec, p *profile.Profi
 }
 
 // Command compiles a command line, and looks into its files.
-func (s *Session) Command(words []string) (experiment.Load, error) {
+func (s *Session) Command(words []string) (experiment.VariantLoad, error) {
 	if len(words) == 0 {
-		return experiment.Load{}, errors.New("no command; use bench, sim, vllm, sglang or python")
+		return experiment.VariantLoad{}, errors.New("no command; use bench, sim, vllm, sglang or python")
 	}
 	own := *s
 	own.Args = words
@@ -207,24 +207,24 @@ func (s *Session) Command(words []string) (experiment.Load, error) {
 }
 
 // Spec checks a Spec.
-func (s *Session) Spec(spec plan.Spec) (experiment.Load, error) {
+func (s *Session) Spec(spec plan.Spec) (experiment.VariantLoad, error) {
 	if problems := run.Check(spec, Kinds()); problems != nil {
-		return experiment.Load{}, problems
+		return experiment.VariantLoad{}, problems
 	}
-	return experiment.Load{Compiled: tool.Compiled{Spec: spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
+	return experiment.VariantLoad{Compiled: tool.Compiled{Spec: spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
 }
 
 // Draft is the draft of a command line of bench or sim.
 func (s *Session) Draft(words ...string) (*pitot.Draft, error) { return s.Parse(s, words) }
 
 // Load compiles and checks a draft.
-func (s *Session) Load(d *pitot.Draft) (experiment.Load, error) {
+func (s *Session) Load(d *pitot.Draft) (experiment.VariantLoad, error) {
 	c, err := d.Compile()
 	if err != nil {
-		return experiment.Load{}, Usage(err)
+		return experiment.VariantLoad{}, Usage(err)
 	}
 	if problems := run.Check(c.Spec, Kinds()); problems != nil {
-		return experiment.Load{}, Usage(c.Explain(problems))
+		return experiment.VariantLoad{}, Usage(c.Explain(problems))
 	}
-	return experiment.Load{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(d.Words())}}, nil
+	return experiment.VariantLoad{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(d.Words())}}, nil
 }

@@ -42,7 +42,7 @@ type PredictedLoad struct {
 
 // A draw is requests, and the run that simulates them.
 type draw struct {
-	sim.Plan
+	sim.SimulationPlan
 	run trace.Run
 }
 
@@ -105,9 +105,9 @@ func (l *PredictedLoad) Case(ctx context.Context, p *profile.Profile) (c predict
 		return c, 0, err
 	}
 	c = predict.Case{Profile: p, Run: first.run, Percentiles: first.run.Plan.Percentiles, Settled: l.settled}
-	c.Load = func(ctx context.Context, i int) (sim.Plan, error) {
+	c.Load = func(ctx context.Context, i int) (sim.SimulationPlan, error) {
 		d, err := l.draw(ctx, p, i)
-		return d.Plan, err
+		return d.SimulationPlan, err
 	}
 	if len(first.Requests) > MostCached {
 		c.AtOnce = 1
@@ -125,7 +125,7 @@ func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d 
 	}
 	s := l.spec
 	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
-	d.Plan, d.run, err = l.session.Requests(ctx, s, p)
+	d.SimulationPlan, d.run, err = l.session.Requests(ctx, s, p)
 	if err == nil && len(d.Requests) <= MostCached {
 		l.known[key] = d
 	}

@@ -45,7 +45,7 @@ type Session struct {
 	Secrets *secret.Set // known ones
 	Version string      // of the program
 	// Compile makes a load of a command line.
-	Compile func(*Session, []string) (experiment.Load, error)
+	Compile func(*Session, []string) (experiment.VariantLoad, error)
 	// Parse makes a draft of a command line of bench or sim.
 	Parse func(*Session, []string) (*pitot.Draft, error)
 

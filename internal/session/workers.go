@@ -64,21 +64,21 @@ func (c *LocalWorkers) Hire(n int) error {
 	return nil
 }
 
-func (c *LocalWorkers) start(name string, more ...string) (*proc.Held, error) {
-	h := proc.HeldCommand{
+func (c *LocalWorkers) start(name string, more ...string) (*proc.Supervised, error) {
+	h := proc.SupervisedCommand{
 		Args: append([]string{c.Program, "fleet", "worker", "--held", "--join", c.URL, "--name", name}, more...),
 		Env:  []string{FleetTokenVariable + "=" + c.Token, FleetVariable + "="}, Log: c.log(name),
 	}
 	if c.Heard != nil {
-		h.Said = func(line string) { c.Heard(name, line) }
+		h.OnLine = func(line string) { c.Heard(name, line) }
 	}
-	return proc.StartHeld(h)
+	return proc.StartSupervised(h)
 }
 
 func (c *LocalWorkers) log(name string) string { return filepath.Join(c.Folder, "worker-"+name+".log") }
 
 // keep has one worker go on until the context ends, or until it dies too often.
-func (c *LocalWorkers) keep(ctx context.Context, name string, up *proc.Held) {
+func (c *LocalWorkers) keep(ctx context.Context, name string, up *proc.Supervised) {
 	starts := []time.Time{time.Now()}
 	for {
 		select {

@@ -12,12 +12,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// Told is what a table, a log or a result tells of the arguments of a run: texts by name,
+// ReportedArgs is what a table, a log or a result tells of the arguments of a run: texts by name,
 // with underscores, as Python shows them.
-type Told map[string]string
+type ReportedArgs map[string]string
 
 // Text is the first of arguments that is told, and not as None.
-func (t Told) Text(names ...string) string {
+func (t ReportedArgs) Text(names ...string) string {
 	for _, n := range names {
 		if v := t[n]; v != "" && v != "None" {
 			return v
@@ -27,11 +27,11 @@ func (t Told) Text(names ...string) string {
 }
 
 // Tells reports whether all of the arguments are told.
-func (t Told) Tells(names ...string) bool {
+func (t ReportedArgs) Tells(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return t.Text(name) == "" })
 }
 
-func (t Told) int(name string) int {
+func (t ReportedArgs) int(name string) int {
 	n, err := python.ParseInt(t.Text(name))
 	if err != nil {
 		return 0
@@ -41,7 +41,7 @@ func (t Told) int(name string) int {
 
 // Plan is what they say in words that the tools share. Which protocol is spoken, what is
 // sent and when is for the tool.
-func (t Told) Plan(tool string) trace.Load {
+func (t ReportedArgs) Plan(tool string) trace.Load {
 	p := trace.Load{
 		Dialect: tool, Stream: t.Text("disable_stream") != "True", Model: t.Text("model", "model_id"), Requests: t.int("num_prompts"),
 		Seed: uint64(t.int("seed")), Concurrency: t.int("max_concurrency"), Ramp: t.Text("ramp_up_strategy") != "", URL: t.url(), Objectives: t.objectives(),
@@ -60,14 +60,14 @@ func (t Told) Plan(tool string) trace.Load {
 
 // Uncounted takes num_prompts for no number of requests where the dataset is told, and none of
 // those that are as large as is asked for.
-func (t Told) Uncounted(p *trace.Load, counted ...string) {
+func (t ReportedArgs) Uncounted(p *trace.Load, counted ...string) {
 	if name := t.Text("dataset_name"); name != "" && !slices.Contains(counted, name) || t.Text("no_oversample") == "True" {
 		p.Requests = 0
 	}
 }
 
 // url is that of the server, without what a URL can hold of secrets.
-func (t Told) url() string {
+func (t ReportedArgs) url() string {
 	url := t.Text("base_url")
 	if url == "" && t.Tells("host", "port") {
 		url = "http://" + t["host"] + ":" + t["port"]
@@ -79,7 +79,7 @@ func (t Told) url() string {
 }
 
 // objectives are the limits of goodput, given as a list of NAME:MILLISECONDS.
-func (t Told) objectives() (all []plan.Objective) {
+func (t ReportedArgs) objectives() (all []plan.Objective) {
 	for _, item := range python.Strings(t.Text("goodput")) {
 		name, limit, _ := strings.Cut(item, ":")
 		ms, err := strconv.ParseFloat(limit, 64)

@@ -39,20 +39,20 @@ type Tool struct {
 	Datasets map[string]workload.Kind
 	Arrivals map[string]func() workload.Arrival
 	Result   result.Format // of its files
-	Log      *Log          // nil: it prints no table that people paste
+	Log      *Printout     // nil: it prints no table that people paste
 	// Plan is what arguments ask for that are told of a run, as far as they go.
-	Plan func(Told) trace.Load
+	Plan func(ReportedArgs) trace.Load
 }
 
-// A Log is what a tool prints where it runs.
-type Log struct {
+// A Printout is what a tool prints where it runs.
+type Printout struct {
 	Table result.Tool
 	// Settings are the arguments that a table tells.
-	Settings func(*trace.Origin) Told
+	Settings func(*trace.Origin) ReportedArgs
 	// Lines are the beginnings of lines that it prints ahead of a run, Load what one of
 	// them says of its arguments, nil if none says anything.
 	Lines []string
-	Load  func(line string, into Told)
+	Load  func(line string, into ReportedArgs)
 	// Commands is a regular expression of command lines of the tool and of its server.
 	Commands string
 }

@@ -62,7 +62,7 @@ const shortest = time.Minute
 
 // settings are those of the search, checked.
 func (c *Cmd) settings() (s search.Settings, err error) {
-	s = search.Settings{By: search.By(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
+	s = search.Settings{By: search.LoadUnit(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
 	s.Objectives, err = metrics.Parse(c.SLO)
 	if err != nil {
 		return s, fmt.Errorf("--slo: %w", err)

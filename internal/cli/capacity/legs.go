@@ -59,7 +59,7 @@ func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
 	if err := g.begin(); err != nil {
 		return nil, err
 	}
-	for _, by := range []search.By{search.Concurrency, s.By} { // both forms, before any traffic
+	for _, by := range []search.LoadUnit{search.Concurrency, s.By} { // both forms, before any traffic
 		if _, err := g.load(search.Leg{Number: 1, Load: 1, By: by, Count: time.Second}); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (g *legs) begin() (err error) {
 }
 
 // load is the run of a leg.
-func (g *legs) load(l search.Leg) (experiment.Load, error) {
+func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 	d := g.draft
 	own := []pitot.Setting{
 		d.Set(duration, l.Length().Round(time.Millisecond)), d.Set("seed", l.Seed&0xffffffff), d.Set("name", g.name+"/"+strconv.Itoa(l.Number)),

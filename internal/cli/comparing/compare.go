@@ -15,13 +15,13 @@ import (
 )
 
 // Compare compares picks. observe gives what a comparison keeps of one by those rules.
-func Compare(picks []session.Pick, o compare.Options, observe func(p session.Pick, by []compare.By) (compare.Run, error)) (compare.Comparison, error) {
+func Compare(picks []session.Pick, o compare.Options, observe func(p session.Pick, by []compare.RuleSource) (compare.ComparedRun, error)) (compare.Comparison, error) {
 	all := make([]trace.Run, len(picks))
 	for i, one := range picks {
 		all[i] = one.Run
 	}
 	by := compare.Needed(all, o)
-	runs := make([]compare.Run, len(picks))
+	runs := make([]compare.ComparedRun, len(picks))
 	for i, one := range picks {
 		var err error
 		if runs[i], err = observe(one, by); err != nil {

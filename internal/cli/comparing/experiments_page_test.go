@@ -39,7 +39,7 @@ func underWay() *experiment.Journal {
 		}
 	}
 	first, failed, again := leg(1, 1, 1, "before", experiment.Done), leg(2, 2, 1, "after", experiment.Failed), leg(3, 2, 2, "after", experiment.Running)
-	first.Runs = []experiment.Made{{ID: "r1", Workload: "chat", Took: 30 * time.Second}}
+	first.Runs = []experiment.LegRun{{ID: "r1", Workload: "chat", Took: 30 * time.Second}}
 	failed.Why, failed.Log = plan.Say("experiment.server-died", "why", "exit \x1b[31mstatus 1"), "/tmp/ab/logs/leg-002-after.log"
 	again.Took = 10 * time.Second
 	return &experiment.Journal{

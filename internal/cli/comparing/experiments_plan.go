@@ -16,7 +16,7 @@ import (
 
 // Plan writes what an experiment would do: its variants and workloads, the legs in order with
 // the time at which each begins, and the smallest effects that it would find.
-func Plan(w io.Writer, p *experiment.Plan, f experiment.Forecast, lang *words.Language) error {
+func Plan(w io.Writer, p *experiment.CheckedExperiment, f experiment.Forecast, lang *words.Language) error {
 	say := func(code plan.Code, args ...any) { fmt.Fprintln(w, lang.Word(code, args...)) }
 	say("experiment.plan", "name", p.Name, "variants", len(p.Variants), "workloads", len(p.Workloads), "blocks", p.Design.Most(), "legs", len(f.Legs), "early", f.Endless)
 	var rows [][]string
@@ -67,7 +67,7 @@ func legs(w io.Writer, f experiment.Forecast, lang *words.Language) error {
 }
 
 // effects writes which changes would be found in a workload.
-func effects(w io.Writer, p *experiment.Plan, f experiment.Forecast, one experiment.WorkloadForecast, lang *words.Language) {
+func effects(w io.Writer, p *experiment.CheckedExperiment, f experiment.Forecast, one experiment.WorkloadForecast, lang *words.Language) {
 	model := one.Run.Spec.Request.Model
 	if one.Seen == 0 {
 		fmt.Fprintln(w, lang.Word("experiment.plan-unknown", "workload", one.Name, "machine", one.Machine, "model", model,

@@ -101,7 +101,7 @@ func (s *shelf) ab() {
 		id := s.put("ab / "+v, map[string]float64{"before": 1, "after": 1.2}[v], func(r *trace.Run) { r.Leg, r.Plan.Seed = &leg, 9 })
 		j.Legs = append(j.Legs, &experiment.Leg{
 			Variant: v, Block: 1, Slot: i + 1, Ordinal: i/2 + 1, Position: i + 1, Attempt: 1, Status: experiment.Done, Took: time.Minute,
-			Runs: []experiment.Made{{ID: id, Workload: "load"}},
+			Runs: []experiment.LegRun{{ID: id, Workload: "load"}},
 		})
 	}
 	body, err := json.Marshal(j)

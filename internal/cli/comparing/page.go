@@ -66,7 +66,7 @@ func NewPage(runs *store.Store, file, version string) *Page {
 
 // An observation is what a comparison keeps of a run, and its distributions.
 type observation struct {
-	run       compare.Run
+	run       compare.ComparedRun
 	latencies plot.Latencies
 	leftOut   []plan.Message // what of it is damaged
 }
@@ -174,7 +174,7 @@ func (r *answer) passOver(err error) bool {
 
 // judge compares the runs of a result; see, if there is one, is shown each trace.
 func (p *Page) judge(ctx context.Context, r *answer, o compare.Options, see func(*trace.Trace)) (compare.Comparison, error) {
-	return Compare(r.picks, o, func(one session.Pick, by []compare.By) (compare.Run, error) {
+	return Compare(r.picks, o, func(one session.Pick, by []compare.RuleSource) (compare.ComparedRun, error) {
 		seen, err := p.observe(ctx, one, by, o, see)
 		r.latencies[one.Run.ID] = seen.latencies
 		r.damage = append(r.damage, seen.leftOut...)
@@ -207,7 +207,7 @@ func (r *answer) goesOn() bool {
 }
 
 // observe loads a run, unless that was done before and nobody wants to see it.
-func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, err error) {
+func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.RuleSource, o compare.Options, see func(*trace.Trace)) (seen observation, err error) {
 	key := fmt.Sprint(one.Run.ID, by)
 	p.mu.Lock()
 	seen, ok := p.observed.get(key)
@@ -230,7 +230,7 @@ func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.By, o
 }
 
 // load loads a run and keeps what a page needs of it.
-func load(one session.Pick, by []compare.By, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
+func load(one session.Pick, by []compare.RuleSource, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
 	records, err = one.Observed(func(t *trace.Trace) {
 		if see != nil {
 			see(t)

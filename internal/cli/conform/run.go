@@ -296,7 +296,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 		return conform.Result{}, err
 	}
 	claim, failure := t.claim(ended)
-	result := verify.Compare(verify.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Samples: ended.samples, Others: foreign, Records: ended.records()})
+	result := verify.Compare(verify.CellRun{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Samples: ended.samples, Others: foreign, Records: ended.records()})
 	result.Repeat = repeat
 	if result.Failure = failure; failure != "" {
 		result.Stderr = ended.tail()

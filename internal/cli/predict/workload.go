@@ -168,7 +168,7 @@ func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {
 			figures = metrics.SettledFigures(&own)
 		}
 		for _, f := range figures {
-			if i := slices.IndexFunc(p.Figures, func(g predict.Figure) bool { return g.Name == f.Name }); i >= 0 {
+			if i := slices.IndexFunc(p.Figures, func(g predict.PredictedFigure) bool { return g.Name == f.Name }); i >= 0 {
 				p.Figures[i].Measured = append(p.Figures[i].Measured, f.Value)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 // lengthen gives points whose requests and time are open the time that shows what their rate does
 // to the server: that which they had, by what they are called, if the sweep goes on, else by a light
 // run, one for all points that differ in the rate alone.
-func (c *Cmd) lengthen(ctx context.Context, con *session.Session, p *search.Plan, had map[string]time.Duration) error {
+func (c *Cmd) lengthen(ctx context.Context, con *session.Session, p *search.PointLoads, had map[string]time.Duration) error {
 	p.Lasting = make([]time.Duration, len(p.Points))
 	known := map[string]time.Duration{}
 	for i := range p.Loads {
@@ -42,7 +42,7 @@ func (c *Cmd) lengthen(ctx context.Context, con *session.Session, p *search.Plan
 
 // answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
 // its runs will say.
-func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.Plan, point int, known map[string]time.Duration) (time.Duration, error) {
+func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.PointLoads, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
 	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
 	if long, ok := known[string(key)]; ok {

@@ -32,7 +32,7 @@ type line struct {
 }
 
 // plan compiles all points, so that mistakes are told before any traffic.
-func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.Plan, []search.Axis, error) {
+func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.PointLoads, []search.Axis, error) {
 	name, err := c.name()
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +45,7 @@ func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.Plan, []searc
 	if err != nil {
 		return nil, nil, session.Usage(err)
 	}
-	p := &search.Plan{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
+	p := &search.PointLoads{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
 	for _, point := range points {
 		load, err := l.load(con, point)
 		if err != nil {
@@ -174,7 +174,7 @@ func (l *line) set(text string) error {
 }
 
 // load compiles a point.
-func (l *line) load(con *session.Session, p curve.Point) (experiment.Load, error) {
+func (l *line) load(con *session.Session, p curve.Point) (experiment.VariantLoad, error) {
 	d := l.draft
 	for _, s := range p {
 		if l.paths[s.Name] || l.fields[s.Name] {
@@ -182,7 +182,7 @@ func (l *line) load(con *session.Session, p curve.Point) (experiment.Load, error
 		}
 		one, err := d.Parse(s.Name, s.Value)
 		if err != nil {
-			return experiment.Load{}, session.Usage(err)
+			return experiment.VariantLoad{}, session.Usage(err)
 		}
 		d = d.With(one)
 	}

@@ -26,7 +26,7 @@ type prediction struct {
 
 // predict predicts the points whose profile has a calibration, each as `pitot predict` would.
 // Points that are refused are skipped.
-func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.Plan) (*prediction, error) {
+func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.PointLoads) (*prediction, error) {
 	d, l := &prediction{}, &loads{session: con, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {
@@ -69,7 +69,7 @@ func (d *prediction) unpredicted(p *profile.Profile) {
 }
 
 // allRefused is the error of a sweep of which nothing would be left.
-func (d *prediction) allRefused(p *search.Plan) error {
+func (d *prediction) allRefused(p *search.PointLoads) error {
 	for i := range p.Points {
 		if !p.Skipped[i] {
 			return nil

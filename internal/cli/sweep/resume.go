@@ -21,7 +21,7 @@ type kept struct {
 }
 
 // resumeState is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) resumeState(con *session.Session, p *search.Plan) (k kept, err error) {
+func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, err error) {
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return k, err
@@ -51,7 +51,7 @@ func (c *Cmd) resumeState(con *session.Session, p *search.Plan) (k kept, err err
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
+func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (c *Cmd) had(con *session.Session, p *search.Plan, list []store.Listing) (m
 }
 
 // observed is what a stored run says, which must have been made as the plan would make it.
-func observed(s *store.Store, p *search.Plan, t search.PointRun, id string) (o curve.Observation, err error) {
+func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
 		return o, err

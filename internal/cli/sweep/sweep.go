@@ -130,7 +130,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 }
 
 // design is what is known of the sweep before its runs.
-func (c *Cmd) design(p *search.Plan, axes []search.Axis, predicted *prediction) curve.Design {
+func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
 		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
 		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
@@ -142,7 +142,7 @@ func (c *Cmd) design(p *search.Plan, axes []search.Axis, predicted *prediction) 
 }
 
 // run makes the runs, and keeps in the store what they are for. The context ends simulations.
-func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.Plan, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
+func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.PointLoads, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
@@ -181,19 +181,19 @@ func whatIf(axes []search.Axis) (fields []string) {
 }
 
 // simulated reports whether no server is measured.
-func simulated(p *search.Plan) bool {
-	return slices.ContainsFunc(p.Loads, func(l experiment.Load) bool { return l.Spec.Target.Simulated })
+func simulated(p *search.PointLoads) bool {
+	return slices.ContainsFunc(p.Loads, func(l experiment.VariantLoad) bool { return l.Spec.Target.Simulated })
 }
 
 // deps make runs of this process. The context ends simulations.
-func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) search.Deps {
+func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.PointLoads) search.Deps {
 	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
 	sayf := func(format string, a ...any) {
 		if !quiet {
 			fmt.Fprintf(con.Stderr, format+"\n", a...)
 		}
 	}
-	make := func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+	make := func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: live.Mode(c.Progress)})
 		return made.Result, err
 	}
@@ -213,8 +213,8 @@ func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.Plan) se
 }
 
 // makeSimulations makes simulations, several at a time, until the context ends.
-func (c *Cmd) makeSimulations(ctx context.Context, con *session.Session) func(experiment.Load, trace.Leg) (*run.Result, error) {
-	return func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+func (c *Cmd) makeSimulations(ctx context.Context, con *session.Session) func(experiment.VariantLoad, trace.Leg) (*run.Result, error) {
+	return func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 		ends := &session.Ends{Run: context.Background(), Preparing: ctx, Stop: ctx.Done()}
 		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: true, Leg: &leg, Ends: ends})
 		return made.Result, err
@@ -222,7 +222,7 @@ func (c *Cmd) makeSimulations(ctx context.Context, con *session.Session) func(ex
 }
 
 // unfinished says how to go on with a sweep that did not come to its end.
-func (c *Cmd) unfinished(con *session.Session, k *kong.Context, p *search.Plan, err error) error {
+func (c *Cmd) unfinished(con *session.Session, k *kong.Context, p *search.PointLoads, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -35,10 +35,10 @@ func TestAnInterruptEndsAllAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	signals := make(chan os.Signal)
-	p := &search.Plan{Name: "x", Repeats: 2}
+	p := &search.PointLoads{Name: "x", Repeats: 2}
 	for _, rate := range []string{"1", "2", "3"} {
 		p.Points = append(p.Points, curve.Point{{Name: "rate", Value: rate}})
-		p.Loads = append(p.Loads, experiment.Load{Compiled: tool.Compiled{Spec: *spec, Front: plan.ByPath{}}})
+		p.Loads = append(p.Loads, experiment.VariantLoad{Compiled: tool.Compiled{Spec: *spec, Front: plan.ByPath{}}})
 	}
 	c := &Cmd{}
 	c.Store = filepath.Join(t.TempDir(), "runs.db")

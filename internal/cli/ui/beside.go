@@ -39,7 +39,7 @@ func ServePage(con *session.Session, asked bool, file string) (release func()) {
 }
 
 // start starts the second process, or finds one that shows the store already.
-func start(con *session.Session, file string) (page *proc.Aside, url string, err error) {
+func start(con *session.Session, file string) (page *proc.Sidecar, url string, err error) {
 	path, err := con.StorePath(file)
 	if err != nil {
 		return nil, "", err
@@ -49,7 +49,7 @@ func start(con *session.Session, file string) (page *proc.Aside, url string, err
 		return nil, "", err
 	}
 	const ready = 20 * time.Second
-	page, line, err := proc.StartAside([]string{program, "ui", "--beside", "--store", path}, []string{"GOMAXPROCS=1"}, ready)
+	page, line, err := proc.StartSidecar([]string{program, "ui", "--beside", "--store", path}, []string{"GOMAXPROCS=1"}, ready)
 	if err != nil {
 		return nil, "", err
 	}

@@ -35,7 +35,7 @@ func open(t *testing.T) *store.Store {
 var began = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 // add stores a run of a search with figures.
-func add(t *testing.T, s *store.Store, id, search, name string, rate float64, figures ...trace.Figure) {
+func add(t *testing.T, s *store.Store, id, search, name string, rate float64, figures ...trace.ReportedFigure) {
 	t.Helper()
 	run := trace.Run{
 		ID: id, Name: name, Kind: trace.Measured, Status: trace.Complete, Started: began, End: 1e9, Leg: &trace.Leg{Experiment: search, Position: 1},
@@ -44,7 +44,7 @@ func add(t *testing.T, s *store.Store, id, search, name string, rate float64, fi
 	put(t, s, run, figures...)
 }
 
-func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.Figure) {
+func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.ReportedFigure) {
 	t.Helper()
 	if _, err := s.Import(run, nil, nil); err != nil {
 		t.Fatal(err)
@@ -55,8 +55,8 @@ func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.Figure) {
 }
 
 // queue are the figures of a queue with one server that answers 10 requests/s.
-func queue(rate float64) []trace.Figure {
-	return []trace.Figure{
+func queue(rate float64) []trace.ReportedFigure {
+	return []trace.ReportedFigure{
 		{Name: "throughput.requests", Value: rate},
 		{Name: "throughput.output", Value: 100 * rate},
 		{Name: "tpot.mean", Value: 0.01 / (10 - rate)},

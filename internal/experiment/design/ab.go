@@ -99,7 +99,7 @@ func side(name, text string) (v Variant, p plan.Problems) {
 }
 
 // embedded is the engine of NAME[,SETTING=VALUE...], or of settings alone.
-func embedded(text string) (s Server, p plan.Problems) {
+func embedded(text string) (s ServerSetup, p plan.Problems) {
 	settings := &plan.Node{Kind: plan.Map}
 	for i, part := range parts(text) {
 		name, value, setting := strings.Cut(part, "=")

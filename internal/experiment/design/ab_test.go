@@ -23,10 +23,10 @@ func TestAB(t *testing.T) {
 		t.Fatal(p)
 	}
 	want := &Experiment{
-		Version: 1, Name: "eager", Server: Server{URL: "http://127.0.0.1:8000"},
+		Version: 1, Name: "eager", Server: ServerSetup{URL: "http://127.0.0.1:8000"},
 		Variants: []Variant{
-			{Name: "before", Server: Server{Command: "vllm serve m --port 8000"}},
-			{Name: "after", Server: Server{Command: "vllm serve m --port 8000 --enforce-eager | tee log"}},
+			{Name: "before", Server: ServerSetup{Command: "vllm serve m --port 8000"}},
+			{Name: "after", Server: ServerSetup{Command: "vllm serve m --port 8000 --enforce-eager | tee log"}},
 		},
 		Workloads: []Workload{{Name: "load", Command: `vllm bench serve --goodput 'ttft:200 ms' --extra-body '{"a": "it'\''s"}'`}},
 		Design:    Design{Blocks: 4, Runs: 2, Seed: 7, Restart: PerLeg, Budget: plan.Duration(time.Hour)},
@@ -44,14 +44,14 @@ func TestAB(t *testing.T) {
 
 func TestSides(t *testing.T) {
 	for text, want := range map[string]Variant{
-		"profile:vision": {Server: Server{Profile: "vision"}},
-		"profile:small-chat,max-model-len=4096,fault=reset=0.05@10,fault=stall=0.1": {Server: Server{Profile: "small-chat", Engine: json.RawMessage(`{"max_model_len":4096,"fault":["reset=0.05@10","stall=0.1"]}`)}},
-		"profile:ttft=lognormal(50ms,0.2),itl=10ms,slots=4":                         {Server: Server{Engine: json.RawMessage(`{"ttft":"lognormal(50ms,0.2)","itl":"10ms","slots":4}`)}},
-		"profile:./mine.yaml":                  {Server: Server{Profile: "./mine.yaml"}},
-		"HTTPS://h:1/x":                        {Server: Server{URL: "HTTPS://h:1/x"}},
+		"profile:vision": {Server: ServerSetup{Profile: "vision"}},
+		"profile:small-chat,max-model-len=4096,fault=reset=0.05@10,fault=stall=0.1": {Server: ServerSetup{Profile: "small-chat", Engine: json.RawMessage(`{"max_model_len":4096,"fault":["reset=0.05@10","stall=0.1"]}`)}},
+		"profile:ttft=lognormal(50ms,0.2),itl=10ms,slots=4":                         {Server: ServerSetup{Engine: json.RawMessage(`{"ttft":"lognormal(50ms,0.2)","itl":"10ms","slots":4}`)}},
+		"profile:./mine.yaml":                  {Server: ServerSetup{Profile: "./mine.yaml"}},
+		"HTTPS://h:1/x":                        {Server: ServerSetup{URL: "HTTPS://h:1/x"}},
 		"flags: --max-concurrency 32":          {Flags: "--max-concurrency 32"},
-		" pitot serve --profile vision ":       {Server: Server{Command: "pitot serve --profile vision"}},
-		"docker run --rm -p 8000:8000 img \\n": {Server: Server{Command: "docker run --rm -p 8000:8000 img \\n"}},
+		" pitot serve --profile vision ":       {Server: ServerSetup{Command: "pitot serve --profile vision"}},
+		"docker run --rm -p 8000:8000 img \\n": {Server: ServerSetup{Command: "docker run --rm -p 8000:8000 img \\n"}},
 	} {
 		e, p := AB(ABOptions{Before: text, Same: true, Command: load})
 		if p != nil {

@@ -46,7 +46,7 @@ var (
 )
 
 // fields are those that a server may have, considering what it is.
-func (s Server) fields() []string {
+func (s ServerSetup) fields() []string {
 	switch {
 	case s.Embedded():
 		return engine
@@ -57,10 +57,10 @@ func (s Server) fields() []string {
 }
 
 // runs reports whether it is one that Pitot starts, though what to start may be missing.
-func (s Server) runs() bool { return s.Starts() || s.Runner != "" || s.Host != "" }
+func (s ServerSetup) runs() bool { return s.Starts() || s.Runner != "" || s.Host != "" }
 
 // runner is what starts it.
-func (s Server) runner() Runner {
+func (s ServerSetup) runner() Runner {
 	if s.Runner == "" {
 		return Local
 	}
@@ -105,7 +105,7 @@ func whose(field string) string {
 }
 
 // check reports what is wrong with the server of a variant.
-func (v placed) check(common Server) (p plan.Problems) {
+func (v placed) check(common ServerSetup) (p plan.Problems) {
 	s, at := v.Server, func(field string) string { return v.at(common, field) }
 	p.OneOf(at("runner"), string(s.Runner), string(Local), string(Docker), string(Podman), string(SSH), string(Kubectl))
 	if p != nil {
@@ -151,7 +151,7 @@ func (v placed) misplaced(field string) string {
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // checkTexts reports what is wrong with the texts and times of a server.
-func (s Server) checkTexts(at func(string) string) (p plan.Problems) {
+func (s ServerSetup) checkTexts(at func(string) string) (p plan.Problems) {
 	p.If(s.Ready != "" && s.Ready[0] != '/', at("ready"), strconv.Quote(s.Ready), "must begin with /, as a route does")
 	p.Span(at("ready_timeout"), s.ReadyTimeout)
 	p.Span(at("stop_timeout"), s.StopTimeout)
@@ -171,7 +171,7 @@ func (s Server) checkTexts(at func(string) string) (p plan.Problems) {
 }
 
 // checkURL checks the address, unless a reference in it is wrong already.
-func (s Server) checkURL(at func(string) string) (p plan.Problems) {
+func (s ServerSetup) checkURL(at func(string) string) (p plan.Problems) {
 	ports := strings.Contains(s.URL, Port)
 	p.If(ports && !s.runs(), at("url"), strconv.Quote(s.URL), "a port is chosen only for a server that Pitot starts; write the port of this one")
 	url := strings.ReplaceAll(s.URL, Port, "8000")
@@ -182,7 +182,7 @@ func (s Server) checkURL(at func(string) string) (p plan.Problems) {
 }
 
 // Settings are those of the embedded engine, with its profile.
-func (s Server) Settings() (apiserver.Settings, plan.Problems) {
+func (s ServerSetup) Settings() (apiserver.Settings, plan.Problems) {
 	var settings apiserver.Settings
 	var p plan.Problems
 	if s.Engine != nil {
@@ -232,7 +232,7 @@ func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
 
 // Address is where a server answers: the URL, or the port of this machine that its command
 // is given. Empty: as the workload says.
-func (s Server) Address() string {
+func (s ServerSetup) Address() string {
 	local := s.runner() == Local || s.runner() == Docker || s.runner() == Podman
 	if s.URL == "" && local && strings.Contains(s.Command+s.Options, Port) {
 		return "http://127.0.0.1:" + Port

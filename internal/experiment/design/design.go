@@ -27,14 +27,14 @@ type Experiment struct {
 	Name    string `json:"name"` // of the experiment in the store
 	// Server holds what the servers of all variants have in common. A field of a variant's
 	// own server replaces it; environments are joined.
-	Server    Server     `json:"server,omitzero"`
-	Variants  []Variant  `json:"variants,omitempty"` // the baseline first, unless Baseline names another
-	Matrix    *Matrix    `json:"matrix,omitempty"`   // further variants; nil: none
-	Baseline  string     `json:"baseline,omitempty"`
-	Workloads []Workload `json:"workloads"`
-	Design    Design     `json:"design,omitzero"`
-	WarmUp    WarmUp     `json:"warm_up,omitempty"` // empty: Steady
-	Cache     plan.Cache `json:"cache,omitempty"`   // of prompts, at the start of each run; empty: not declared
+	Server    ServerSetup `json:"server,omitzero"`
+	Variants  []Variant   `json:"variants,omitempty"` // the baseline first, unless Baseline names another
+	Matrix    *Matrix     `json:"matrix,omitempty"`   // further variants; nil: none
+	Baseline  string      `json:"baseline,omitempty"`
+	Workloads []Workload  `json:"workloads"`
+	Design    Design      `json:"design,omitzero"`
+	WarmUp    WarmUp      `json:"warm_up,omitempty"` // empty: Steady
+	Cache     plan.Cache  `json:"cache,omitempty"`   // of prompts, at the start of each run; empty: not declared
 	// Level is that of all verdicts of the experiment together, and Margin the relative
 	// difference below which nobody cares; 0 for compare's defaults.
 	Level  Share    `json:"level,omitempty"`
@@ -44,8 +44,8 @@ type Experiment struct {
 
 // A Variant is one side of the comparison.
 type Variant struct {
-	Name   string `json:"name"`
-	Server Server `json:"server,omitzero"`
+	Name   string      `json:"name"`
+	Server ServerSetup `json:"server,omitzero"`
 	// Flags are appended to the command lines of workloads, or replace theirs of the same
 	// name, in the tool's own form: `--max-concurrency 32`. Settings are members of the
 	// Spec of a workload that has one, and replace its own.
@@ -61,7 +61,7 @@ type Variant struct {
 type Matrix struct {
 	Axes     Axes                `json:"axes"`
 	Exclude  []map[string]string `json:"exclude,omitempty"` // cells with all of these values are left out
-	Server   Server              `json:"server,omitzero"`
+	Server   ServerSetup         `json:"server,omitzero"`
 	Flags    string              `json:"flags,omitempty"`
 	Settings json.RawMessage     `json:"settings,omitempty"`
 }
@@ -88,10 +88,10 @@ const (
 	Kubectl Runner = "kubectl" // a rollout of a deployment
 )
 
-// A Server is the system under test of a variant: one that Pitot starts (Command, Image or
+// A ServerSetup is the system under test of a variant: one that Pitot starts (Command, Image or
 // Deployment), one that is up (only URL), or the embedded engine (Profile or Engine). Without
 // any of these the target is the one of the workload.
-type Server struct {
+type ServerSetup struct {
 	Runner  Runner            `json:"runner,omitempty"`  // empty: local
 	Command string            `json:"command,omitempty"` // for sh; ${port} is a free port of this machine
 	Env     map[string]string `json:"env,omitempty"`
@@ -117,12 +117,12 @@ type Server struct {
 }
 
 // Starts reports whether Pitot starts it.
-func (s Server) Starts() bool {
+func (s ServerSetup) Starts() bool {
 	return s.Command != "" || s.Image != "" || s.Deployment != "" || s.Manifest != ""
 }
 
 // Embedded reports whether it is the embedded engine.
-func (s Server) Embedded() bool { return s.Profile != "" || s.Engine != nil }
+func (s ServerSetup) Embedded() bool { return s.Profile != "" || s.Engine != nil }
 
 // A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a
 // file a command line may stand for the whole.
@@ -217,7 +217,7 @@ var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // check reports what is wrong with the axes of a matrix and with what is left out of it.
 // misspelt means that some reference is no axis: it may be the one that an axis lacks.
-func (m *Matrix) check(common Server, misspelt bool) (p plan.Problems) {
+func (m *Matrix) check(common ServerSetup, misspelt bool) (p plan.Problems) {
 	if m == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (m *Matrix) check(common Server, misspelt bool) (p plan.Problems) {
 }
 
 // uses reports whether ${name} stands anywhere.
-func (m *Matrix) uses(name string, common Server) bool {
+func (m *Matrix) uses(name string, common ServerSetup) bool {
 	b, err := json.Marshal([]any{common, m.Server, m.Flags, m.Settings})
 	return err != nil || strings.Contains(string(b), "${"+name+"}")
 }

@@ -35,12 +35,12 @@ func (e *Experiment) Same() bool {
 // A placed variant knows where its fields are in the file.
 type placed struct {
 	Variant
-	path string // of the variant, or of the matrix
-	own  Server // without what all have in common
+	path string      // of the variant, or of the matrix
+	own  ServerSetup // without what all have in common
 }
 
 // at is the path of a field of its server: its own, if it gives that field or all do not.
-func (v placed) at(common Server, field string) string {
+func (v placed) at(common ServerSetup, field string) string {
 	if !given(v.own, field) && given(common, field) {
 		return plan.Join("server", field)
 	}
@@ -80,10 +80,10 @@ func (e *Experiment) reference(v *placed, cell map[string]string) plan.Problems 
 
 // joined is a server with what its own does not say. The embedded engine and a server have
 // nothing in common.
-func joined(common, own Server) Server {
+func joined(common, own ServerSetup) ServerSetup {
 	switch {
 	case own.Embedded():
-		common = Server{Profile: common.Profile, Engine: common.Engine}
+		common = ServerSetup{Profile: common.Profile, Engine: common.Engine}
 	case own.Starts() || own.URL != "":
 		common.Profile, common.Engine = "", nil
 	}
@@ -103,7 +103,7 @@ func joined(common, own Server) Server {
 
 // given reports whether a server has a field, by its name in a file; of the fields below it,
 // an environment's variable counts as one of its own.
-func given(s Server, field string) bool {
+func given(s ServerSetup, field string) bool {
 	name, below, _ := strings.Cut(field, ".")
 	if name == "env" && below != "" {
 		_, ok := s.Env[below]
@@ -113,7 +113,7 @@ func given(s Server, field string) bool {
 }
 
 // givenFields are the names of the fields that a server has.
-func givenFields(s Server) (names []string) {
+func givenFields(s ServerSetup) (names []string) {
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
@@ -203,7 +203,7 @@ type references struct {
 }
 
 // server does so in all texts of a server, which are given by their owner's paths.
-func (r *references) server(at func(Server, string) string, common Server, s *Server) {
+func (r *references) server(at func(ServerSetup, string) string, common ServerSetup, s *ServerSetup) {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")

@@ -23,7 +23,7 @@ func TestExpanded(t *testing.T) {
 	cell := by["tp=1 graph=--enforce-eager"]
 	want := Variant{
 		Name: "tp=1 graph=--enforce-eager", Cell: map[string]string{"tp": "1", "graph": "--enforce-eager"},
-		Server: Server{
+		Server: ServerSetup{
 			Command: "vllm serve Qwen/Qwen3-8B --port 8000 \\\n  --tensor-parallel-size 1 --enforce-eager\n",
 			Env:     map[string]string{"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "8"}, URL: "http://127.0.0.1:8000", ReadyTimeout: e.Server.ReadyTimeout,
 		},
@@ -63,19 +63,19 @@ workloads: [{spec: {request: {protocol: chat}, load: [{arrival: at-once, dataset
 }
 
 func TestTheEmbeddedEngineAndAServerHaveNothingInCommon(t *testing.T) {
-	e := Experiment{Server: Server{Command: "x", URL: "http://h", Env: map[string]string{"A": "1"}}, Variants: []Variant{{Name: "a", Server: Server{Profile: "vision"}}, {Name: "b"}}}
+	e := Experiment{Server: ServerSetup{Command: "x", URL: "http://h", Env: map[string]string{"A": "1"}}, Variants: []Variant{{Name: "a", Server: ServerSetup{Profile: "vision"}}, {Name: "b"}}}
 	if all := e.Expanded(); all[0].Server.Starts() || all[0].Server.URL != "" || all[0].Server.Env != nil || !all[1].Server.Starts() {
 		t.Errorf("%+v", all)
 	}
-	e.Server = Server{Profile: "vision"}
-	e.Variants = []Variant{{Name: "a", Server: Server{URL: "http://h"}}, {Name: "b", Server: Server{Engine: json.RawMessage(`{"seed":1}`)}}}
+	e.Server = ServerSetup{Profile: "vision"}
+	e.Variants = []Variant{{Name: "a", Server: ServerSetup{URL: "http://h"}}, {Name: "b", Server: ServerSetup{Engine: json.RawMessage(`{"seed":1}`)}}}
 	if all := e.Expanded(); all[0].Server.Embedded() || all[1].Server.Profile != "vision" {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestSame(t *testing.T) {
-	e := Experiment{Server: Server{Command: "x"}, Variants: []Variant{{Name: "a"}, {Name: "b"}}}
+	e := Experiment{Server: ServerSetup{Command: "x"}, Variants: []Variant{{Name: "a"}, {Name: "b"}}}
 	if !e.Same() {
 		t.Error("variants differ in their names only")
 	}

@@ -79,14 +79,14 @@ func TestRead(t *testing.T) {
 	none := 0
 	want := &Experiment{
 		Version: 1, Name: "graphs",
-		Server: Server{
+		Server: ServerSetup{
 			Command: "vllm serve Qwen/Qwen3-8B --port 8000 \\\n  --tensor-parallel-size ${tp} ${graph}\n",
 			Env:     map[string]string{"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "8"},
 			URL:     "http://127.0.0.1:8000", ReadyTimeout: plan.Duration(10 * time.Minute),
 		},
 		Variants: []Variant{
-			{Name: "plain", Server: Server{Command: "vllm serve Qwen/Qwen3-8B", Env: map[string]string{"OMP_NUM_THREADS": "4"}}},
-			{Name: "busy", Flags: "--max-concurrency 32", Settings: json.RawMessage(`{"gate":{"concurrency":32}}`), Server: Server{URL: "http://127.0.0.1:9000", Command: "x"}},
+			{Name: "plain", Server: ServerSetup{Command: "vllm serve Qwen/Qwen3-8B", Env: map[string]string{"OMP_NUM_THREADS": "4"}}},
+			{Name: "busy", Flags: "--max-concurrency 32", Settings: json.RawMessage(`{"gate":{"concurrency":32}}`), Server: ServerSetup{URL: "http://127.0.0.1:9000", Command: "x"}},
 		},
 		Matrix: &Matrix{
 			Axes:    Axes{{"tp", []string{"1", "2"}}, {"graph", []string{"", "--enforce-eager"}}},
@@ -152,7 +152,7 @@ design:
   precision: 2%
 `
 	e := &Experiment{
-		Version: 1, Name: "eager", Server: Server{Command: "vllm serve Qwen/Qwen3-8B --port ${port} \\\n  --tensor-parallel-size 2\n", Env: map[string]string{"OMP_NUM_THREADS": "8"}, ReadyTimeout: plan.Duration(10 * time.Minute)},
+		Version: 1, Name: "eager", Server: ServerSetup{Command: "vllm serve Qwen/Qwen3-8B --port ${port} \\\n  --tensor-parallel-size 2\n", Env: map[string]string{"OMP_NUM_THREADS": "8"}, ReadyTimeout: plan.Duration(10 * time.Minute)},
 		Variants:  []Variant{{Name: "graphs"}, {Name: "eager", Flags: "--max-concurrency 32"}},
 		Workloads: []Workload{{Name: "load", Command: `vllm bench serve --goodput "ttft:200"`}},
 		Design:    Design{Precision: 0.02},

@@ -78,7 +78,7 @@ func Light(s plan.Spec) plan.Spec {
 	s.Requests, s.Duration, s.Gate = lightSent, 0, plan.Gate{Concurrency: 1}
 	s.Load = slices.Clone(s.Load)
 	for i := range s.Load {
-		s.Load[i].Arrival = plan.Thing{Kind: "at-once"}
+		s.Load[i].Arrival = plan.Typed{Kind: "at-once"}
 	}
 	s.Objectives = nil
 	return s

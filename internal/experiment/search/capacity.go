@@ -42,13 +42,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
-// By is what a load is measured in.
-type By string
+// LoadUnit is what a load is measured in.
+type LoadUnit string
 
 // The values of By.
 const (
-	Rate        By = "rate"        // requests per second, an open loop
-	Concurrency By = "concurrency" // requests in flight, a closed loop
+	Rate        LoadUnit = "rate"        // requests per second, an open loop
+	Concurrency LoadUnit = "concurrency" // requests in flight, a closed loop
 )
 
 // A Leg is a load that is sent for a while. Only the requests that are due, or of a closed loop
@@ -56,9 +56,9 @@ const (
 type Leg struct {
 	Number int // from 1, in the order in which they are made
 	Load   float64
-	By     By // of the first leg always Concurrency
+	By     LoadUnit // of the first leg always Concurrency
 	Seed   uint64
-	Why    Why
+	Why    LegPurpose
 
 	Ramp, Count, Rest time.Duration
 }
@@ -66,15 +66,15 @@ type Leg struct {
 // Length is how long requests are sent.
 func (l Leg) Length() time.Duration { return l.Ramp + l.Count + l.Rest }
 
-// Why is what a leg is for.
-type Why string
+// LegPurpose is what a leg is for.
+type LegPurpose string
 
 // The values of Why.
 const (
-	Light  Why = "light"  // one request at a time: is there any load that meets the objectives?
-	Seek   Why = "seek"   // up or down, until one passes and one fails
-	Passes Why = "passes" // the lower side of the answer
-	Fails  Why = "fails"  // the upper side
+	Light  LegPurpose = "light"  // one request at a time: is there any load that meets the objectives?
+	Seek   LegPurpose = "seek"   // up or down, until one passes and one fails
+	Passes LegPurpose = "passes" // the lower side of the answer
+	Fails  LegPurpose = "fails"  // the upper side
 )
 
 // A MeasuredLeg is a leg with what was seen.
@@ -86,7 +86,7 @@ type MeasuredLeg struct {
 // Settings are those of a search.
 type Settings struct {
 	Objectives []metrics.Objective // of percentiles
-	By         By
+	By         LoadUnit
 	Budget     time.Duration // of measuring
 	Precision  float64       // of the load: 0.05 is 5 %
 	Seed       uint64

@@ -14,7 +14,7 @@ import (
 type Answer struct {
 	Result
 	Search     string      `json:"search"`
-	By         By          `json:"by"`
+	By         LoadUnit    `json:"by"`
 	Objectives []string    `json:"objectives"`
 	Binding    string      `json:"binding"` // objective; empty: none is known to bind
 	Runs       []AnswerLeg `json:"legs"`
@@ -41,13 +41,13 @@ func (a *Answer) Known() bool { return a.Load > 0 && a.End != Client || a.End ==
 
 // An AnswerLeg is a leg in an Answer. One that is under way has a number, a load and a purpose.
 type AnswerLeg struct {
-	Number   int       `json:"number"`
-	Load     float64   `json:"load"`
-	By       By        `json:"by"`
-	Why      Why       `json:"why"`
-	Requests int       `json:"requests"`
-	Failed   int       `json:"failed"`
-	Attained []float64 `json:"attained"` // by objective: the share of requests within the limit
+	Number   int        `json:"number"`
+	Load     float64    `json:"load"`
+	By       LoadUnit   `json:"by"`
+	Why      LegPurpose `json:"why"`
+	Requests int        `json:"requests"`
+	Failed   int        `json:"failed"`
+	Attained []float64  `json:"attained"` // by objective: the share of requests within the limit
 	// Limited are the figures that the objectives limit, in seconds; 0: not known.
 	Limited []float64 `json:"limited"`
 	Verdict Verdict   `json:"verdict"`         // empty: it is under way
@@ -126,7 +126,7 @@ type sayer struct {
 }
 
 // LoadWords is a load in words.
-func LoadWords(by By, v float64) plan.Message {
+func LoadWords(by LoadUnit, v float64) plan.Message {
 	if by == Concurrency {
 		return plan.Say("capacity.in-flight", "load", v)
 	}

@@ -97,9 +97,9 @@ func lognormal(d *rand.Rand, mean, cv float64) int {
 }
 
 // requests are those of a leg: prompts of 400 tokens, answers of 120, in the mean.
-func requests(l search.Leg) sim.Plan {
+func requests(l search.Leg) sim.SimulationPlan {
 	d := rand.New(rand.NewPCG(l.Seed, 7))
-	p := sim.Plan{Stream: true, Schedule: arrival.Burst(), Until: l.Length()}
+	p := sim.SimulationPlan{Stream: true, Schedule: arrival.Burst(), Until: l.Length()}
 	p.Requests = make([]sim.Request, 0, int(l.Length().Seconds()*l.Load*1.2)+40)
 	add := func() {
 		j := engine.Job{PromptTokens: lognormal(d, 400, 0.8), OutputTokens: lognormal(d, 120, 0.7)}
@@ -176,7 +176,7 @@ func (s *server) tighten(t *testing.T) {
 	calm := play(s.model(2), search.Leg{Load: 0.3 * bears, By: search.Rate, Count: 2000 * time.Second, Seed: 4})
 	figures := metrics.Rules{}.Figures(calm, "pitot", "")
 	for metric, factor := range map[figure.Metric]float64{figure.TTFT: 2, figure.TPOT: 1.45} {
-		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == metric.P(99) })
+		i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == metric.P(99) })
 		limit := time.Duration(factor * figures[i].Value * 1e9)
 		s.objectives = append(s.objectives, metrics.Objective{Metric: metric, P: 99, Limit: limit.Round(100 * time.Microsecond)})
 	}

@@ -23,7 +23,7 @@ type estimate struct {
 // since clusters are as many as the time has room for. Legs far from the capacity say little
 // of it: their weight falls with their distance, as the line is only one near it. before is
 // what is thought of the capacity before the counts; without an sd it is nothing.
-func capacityCurve(legs []MeasuredLeg, by By, objective int, goal, about float64, before estimate) estimate {
+func capacityCurve(legs []MeasuredLeg, by LoadUnit, objective int, goal, about float64, before estimate) estimate {
 	doses := dosesOf(legs, by, objective, goal, about)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, d := range doses {
@@ -94,7 +94,7 @@ type dose struct {
 // reach is how far from the capacity a leg has a say, in its logarithm.
 const reach = 0.35
 
-func dosesOf(legs []MeasuredLeg, by By, objective int, goal, about float64) (out []dose) {
+func dosesOf(legs []MeasuredLeg, by LoadUnit, objective int, goal, about float64) (out []dose) {
 	for _, l := range legs {
 		t := l.Tail(objective)
 		d := dose{x: math.Log(l.Load), n: float64(t.N), bad: float64(t.Above[centre]), seconds: l.Count.Seconds(), weight: 1}

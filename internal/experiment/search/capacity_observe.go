@@ -190,7 +190,7 @@ func Limited(t *trace.Trace, l Leg, objectives []metrics.Objective) (figures []f
 
 // came is when a request came to the server as far as a leg is concerned: of an open loop when
 // it was due, of a closed one when it was sent.
-func came(r *trace.Record, by By) trace.Instant {
+func came(r *trace.Record, by LoadUnit) trace.Instant {
 	if by == Concurrency && r.Sent.Happened() {
 		return r.Sent
 	}

@@ -78,7 +78,7 @@ func (x *search) worst() int {
 }
 
 // sideOf pools the legs of a side.
-func (x *search) sideOf(why Why, load float64) Side {
+func (x *search) sideOf(why LegPurpose, load float64) Side {
 	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
 	parts := make([][]Tail, len(x.Objectives)) // blocks of all legs
 	for _, l := range x.legsOf(why, load) {
@@ -124,7 +124,7 @@ func shareOf(parts []Tail) (low, share, high float64) {
 }
 
 // legsOf are the legs of a side.
-func (x *search) legsOf(why Why, load float64) (out []MeasuredLeg) {
+func (x *search) legsOf(why LegPurpose, load float64) (out []MeasuredLeg) {
 	const most = 0.1
 	for _, l := range x.legs {
 		beyond := math.Log(l.Load / load)

@@ -146,7 +146,7 @@ func (x *search) Spent() (sum time.Duration) {
 
 // leg makes the next leg at a load. A ramp fills the server: what is in flight when it ends
 // has come since then, nearly all of it.
-func (x *search) leg(load float64, why Why, by By) Leg {
+func (x *search) leg(load float64, why LegPurpose, by LoadUnit) Leg {
 	l := Leg{Number: len(x.all) + 1, Load: round(load, by), By: by, Why: why}
 	l.Seed = x.Seed + uint64(l.Number)*1009
 	if why == Light {
@@ -181,7 +181,7 @@ func (x *search) long() float64 {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // round is a load as it can be sent and read.
-func round(load float64, by By) float64 {
+func round(load float64, by LoadUnit) float64 {
 	if by == Concurrency {
 		return max(1, math.Round(load))
 	}
@@ -191,7 +191,7 @@ func round(load float64, by By) float64 {
 
 // seek is the next load until the capacity is known well enough for legs at its two sides; why
 // is empty from then on.
-func (x *search) seek(unit float64) (load float64, why Why) {
+func (x *search) seek(unit float64) (load float64, why LegPurpose) {
 	up, down, top := x.bracket()
 	about := x.about()
 	if x.match != nil && !math.IsNaN(about) {
@@ -214,7 +214,7 @@ func (x *search) seek(unit float64) (load float64, why Why) {
 const boldest = 8
 
 // seekByTwin goes where the model has its capacity, until a leg is near it.
-func (x *search) seekByTwin(up, down, about float64) (load float64, why Why) {
+func (x *search) seekByTwin(up, down, about float64) (load float64, why LegPurpose) {
 	for _, l := range x.legs {
 		if l.By == x.By && math.Abs(math.Log(l.Load/about)) < 0.15 {
 			return 0, ""
@@ -285,7 +285,7 @@ func (x *search) binding() (least estimate, which int) {
 
 // side is the next load of the two sides of the answer, those of a load that is met and of one
 // that is not; or the end.
-func (x *search) side() (load float64, why Why, end End) {
+func (x *search) side() (load float64, why LegPurpose, end End) {
 	e, _ := x.binding()
 	if math.IsInf(e.sd, 1) {
 		return 0, "", OutOfTime
@@ -355,7 +355,7 @@ func (x *search) sides(e estimate) (lo, hi float64) {
 }
 
 // count is how many legs were made for a purpose.
-func (x *search) count(why Why) (n int) {
+func (x *search) count(why LegPurpose) (n int) {
 	for _, l := range x.legs {
 		if l.Why == why {
 			n++

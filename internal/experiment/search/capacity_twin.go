@@ -30,7 +30,7 @@ type match struct {
 	parts   int                 // of each long run
 	shape   Leg                 // of a part
 	seed    uint64
-	by      By
+	by      LoadUnit
 	seen    bool    // the capacity of the twin by itself was looked for
 	last    float64 // logarithm of the last estimate
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A Plan is points with the load of each.
-type Plan struct {
+// A PointLoads is points with the load of each.
+type PointLoads struct {
 	Name    string
 	Points  []curve.Point
-	Loads   []experiment.Load // by point
-	Skipped map[int]bool      // points of which no run is made, by index
+	Loads   []experiment.VariantLoad // by point
+	Skipped map[int]bool             // points of which no run is made, by index
 	Repeats int
 	Seed    uint64 // of the order and of the loads
 	// Lasting is as in curve.Design: how long the requests of points are sent of which the flags
@@ -37,7 +37,7 @@ type PointRun struct{ Point, Repeat int }
 
 // Order is the order of the turns: each repetition visits all points that are not skipped, in an
 // order of its own.
-func (p *Plan) Order() (all []PointRun) {
+func (p *PointLoads) Order() (all []PointRun) {
 	for r := range p.Repeats {
 		dice := arrival.Dice(p.Seed, "sweep.order", uint64(r))
 		for _, i := range rand.New(&dice).Perm(len(p.Points)) {
@@ -52,7 +52,7 @@ func (p *Plan) Order() (all []PointRun) {
 // Load is the load of a turn, under the name that its run has. Its seeds are those of no other
 // turn: a server's cache of prompts must not have seen them. They do not depend on how many
 // repetitions there are.
-func (p *Plan) Load(t PointRun) experiment.Load {
+func (p *PointLoads) Load(t PointRun) experiment.VariantLoad {
 	l := p.Loads[t.Point]
 	nth := t.Repeat*len(p.Points) + t.Point
 	l.Workload = p.Points[t.Point].String()
@@ -66,7 +66,7 @@ func (p *Plan) Load(t PointRun) experiment.Load {
 
 // Light is the load of a point sent one request at a time, before all turns: it says what the
 // answers of the point take.
-func (p *Plan) Light(point int) experiment.Load {
+func (p *PointLoads) Light(point int) experiment.VariantLoad {
 	l := p.Loads[point]
 	l.Workload, l.Spec = "light", lasting.Light(l.Spec)
 	l.Spec.Name = p.Name + " / light"
@@ -76,7 +76,7 @@ func (p *Plan) Light(point int) experiment.Load {
 
 // RunName is the name of the run of a turn: those of a sweep, and those of a point, are found
 // by the beginning that they share.
-func (p *Plan) RunName(t PointRun) string {
+func (p *PointLoads) RunName(t PointRun) string {
 	return curve.RunName(p.Name, p.Points[t.Point], t.Repeat+1)
 }
 
@@ -93,7 +93,7 @@ func reseeded(settings json.RawMessage, seed uint64) json.RawMessage {
 }
 
 // leg is where the run of a turn is kept.
-func (p *Plan) leg(t PointRun, position int) trace.Leg {
+func (p *PointLoads) leg(t PointRun, position int) trace.Leg {
 	return trace.Leg{
 		Experiment: p.Name, Workload: p.Points[t.Point].String(), Block: t.Repeat + 1, Position: position, Slot: (position-1)%len(p.Points) + 1, Repeat: 1,
 	}
@@ -102,7 +102,7 @@ func (p *Plan) leg(t PointRun, position int) trace.Leg {
 // Deps are what a sweep depends on.
 type Deps struct {
 	// Make makes a run and keeps it. With AtOnce several goroutines call it.
-	Make func(experiment.Load, trace.Leg) (*run.Result, error)
+	Make func(experiment.VariantLoad, trace.Leg) (*run.Result, error)
 	// AtOnce is the number of turns made at the same time, at most; 0 is 1. Only simulations
 	// do not disturb each other.
 	AtOnce int
@@ -120,7 +120,7 @@ const mostLost = 3
 // RunSweep makes the turns that are not among had, and returns what is known of all turns, in
 // order. An error comes with what was seen until then; turns begun at the same time are
 // awaited. interrupted reports of an error of Make that it is an interrupt.
-func RunSweep(p *Plan, had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
+func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
 	results, end := p.ahead(had, d, interrupted)
 	defer end()
 	lost := 0
@@ -159,7 +159,7 @@ type result struct {
 // ahead makes the turns that are not among had. Each call of next is the result of the next
 // one in order; it begins as many of those behind as may be made at the same time. end awaits
 // them.
-func (p *Plan) ahead(had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
+func (p *PointLoads) ahead(had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
 	var begun []chan result // whose results nobody has
 	order := p.Order()
 	n := 0 // turns that were made before, or have begun
@@ -193,7 +193,7 @@ func (p *Plan) ahead(had map[PointRun]curve.Observation, d Deps, interrupted fun
 }
 
 // make makes a turn, the n-th of all.
-func (p *Plan) make(t PointRun, n int, d Deps, interrupted func(error) bool) result {
+func (p *PointLoads) make(t PointRun, n int, d Deps, interrupted func(error) bool) result {
 	r, wrong := d.Make(p.Load(t), p.leg(t, n))
 	if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
 		return result{ends: ErrInterrupted}
@@ -215,7 +215,7 @@ const (
 )
 
 // Observe is what a run of a point says, which may have been made long ago.
-func (p *Plan) Observe(point int, r *run.Result) curve.Observation {
+func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Unsettled: metrics.Unsettled(r.Trace)}
 	if point < len(p.Lasting) && p.Lasting[point] > 0 {
 		o.Figures = metrics.SettledFigures(r.Trace)

@@ -18,11 +18,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool"
 )
 
-func fourPoints() *Plan {
-	p := &Plan{Name: "s", Repeats: 3, Seed: 7}
+func fourPoints() *PointLoads {
+	p := &PointLoads{Name: "s", Repeats: 3, Seed: 7}
 	for _, v := range []string{"1", "2", "3", "4"} {
 		p.Points = append(p.Points, curve.Point{{Name: "rate", Value: v}})
-		p.Loads = append(p.Loads, experiment.Load{Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{Simulated: true}}}})
+		p.Loads = append(p.Loads, experiment.VariantLoad{Compiled: tool.Compiled{Spec: plan.Spec{Target: plan.Target{Simulated: true}}}})
 	}
 	return p
 }
@@ -73,7 +73,7 @@ func made(id string) *run.Result {
 
 // A maker makes runs by what it is told to do at each point.
 type maker struct {
-	*Plan
+	*PointLoads
 	t     *testing.T
 	calls []string
 	at    map[string]func() (*run.Result, error)
@@ -81,7 +81,7 @@ type maker struct {
 
 func (m *maker) run(had map[PointRun]curve.Observation) ([]curve.Observation, error) {
 	deps := Deps{Begins: func(int, PointRun) {}, Ended: func(PointRun, curve.Observation) {}}
-	deps.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+	deps.Make = func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 		if leg.Workload != l.Workload || leg.Experiment != "s" || leg.Position == 0 || leg.Block == 0 {
 			m.t.Errorf("leg %+v of %s", leg, l.Workload)
 		}
@@ -91,14 +91,14 @@ func (m *maker) run(had map[PointRun]curve.Observation) ([]curve.Observation, er
 		}
 		return made(l.Spec.Name), nil
 	}
-	return RunSweep(m.Plan, had, deps, func(err error) bool { return errors.Is(err, errStop) })
+	return RunSweep(m.PointLoads, had, deps, func(err error) bool { return errors.Is(err, errStop) })
 }
 
 var errStop = errors.New("stop")
 
 // A point that fails is told, and the others are measured.
 func TestAPointThatFailsIsARow(t *testing.T) {
-	m := &maker{Plan: fourPoints(), t: t, at: map[string]func() (*run.Result, error){
+	m := &maker{PointLoads: fourPoints(), t: t, at: map[string]func() (*run.Result, error){
 		"rate=3": func() (*run.Result, error) { return nil, errors.New("too much") },
 	}}
 	all, err := m.run(nil)
@@ -118,7 +118,7 @@ func TestAPointThatFailsIsARow(t *testing.T) {
 
 // An interrupt ends a sweep and keeps what there is; what is had is not made again.
 func TestAnInterruptKeepsWhatThereIs(t *testing.T) {
-	m := &maker{Plan: fourPoints(), t: t}
+	m := &maker{PointLoads: fourPoints(), t: t}
 	first := m.Order()[0]
 	had := map[PointRun]curve.Observation{first: {Point: first.Point, Run: "old"}}
 	third := m.Points[m.Order()[2].Point].String()
@@ -132,7 +132,7 @@ func TestAnInterruptKeepsWhatThereIs(t *testing.T) {
 // A server that is gone is not the fault of a load.
 func TestAServerThatIsGoneEndsASweep(t *testing.T) {
 	gone := func() (*run.Result, error) { return nil, &run.UnreachableError{Err: errors.New("refused")} }
-	m := &maker{Plan: fourPoints(), t: t, at: map[string]func() (*run.Result, error){}}
+	m := &maker{PointLoads: fourPoints(), t: t, at: map[string]func() (*run.Result, error){}}
 	for _, p := range m.Points {
 		m.at[p.String()] = gone
 	}
@@ -148,7 +148,7 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 		run := func(atOnce int) ([]curve.Observation, int32, time.Duration) {
 			var now, most atomic.Int32
 			d := Deps{AtOnce: atOnce, Begins: func(int, PointRun) {}, Ended: func(PointRun, curve.Observation) {}}
-			d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+			d.Make = func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 				n := now.Add(1)
 				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 				}
@@ -182,7 +182,7 @@ func TestAnInterruptAwaitsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun, ended atomic.Int32
 		d := Deps{AtOnce: 3, Begins: func(int, PointRun) { begun.Add(1) }, Ended: func(PointRun, curve.Observation) {}}
-		d.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+		d.Make = func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 			time.Sleep(time.Duration(leg.Position) * time.Second)
 			ended.Add(1)
 			if leg.Position == 2 {

@@ -14,7 +14,7 @@ import (
 
 // Check returns the mistakes in the settings of a server that Pitot is to start, under their
 // names in a file.
-func Check(s design.Server) (p plan.Problems) {
+func Check(s design.ServerSetup) (p plan.Problems) {
 	runner := cmp.Or(s.Runner, design.Local)
 	if _, known := runners[runner]; !known {
 		p.OneOf("runner", string(runner), runnerNames()...)

@@ -48,7 +48,7 @@ type Handle struct {
 // commandBytes bounds what a Handle has of a command.
 const commandBytes = 200
 
-func newHandle(s design.Server, o Options, now time.Time) Handle {
+func newHandle(s design.ServerSetup, o Options, now time.Time) Handle {
 	h := Handle{
 		Runner: s.Runner, URL: o.clean(o.URL), Started: now.Round(0), Machine: proc.Host(),
 		Host: s.Host, Deployment: s.Deployment, Namespace: s.Namespace, StopTimeout: s.StopTimeout,
@@ -83,7 +83,7 @@ func (h Handle) options() (string, error) {
 }
 
 // nameOf is what people know a server by.
-func nameOf(s design.Server) string {
+func nameOf(s design.ServerSetup) string {
 	switch {
 	case s.Image != "":
 		return strings.TrimSpace(s.Image + " " + s.Command)

@@ -45,7 +45,7 @@ echo "$deployment is not available any more" >&2
 exit 1
 `
 
-func (cluster) command(s design.Server, h Handle) (proc.SessionCommand, error) {
+func (cluster) command(s design.ServerSetup, h Handle) (proc.SessionCommand, error) {
 	client, err := installed("kubectl")
 	if err != nil {
 		return proc.SessionCommand{}, err

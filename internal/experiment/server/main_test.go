@@ -25,7 +25,7 @@ import (
 // short afterwards.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "keep-log" {
-		if err := proc.KeepLog(os.Args[2]); err != nil {
+		if err := proc.TrimLog(os.Args[2]); err != nil {
 			panic(err)
 		}
 		return
@@ -87,7 +87,7 @@ func serve() {
 // pitot is a process that starts the server of TEST_SERVER with the log TEST_LOG, and writes
 // its handle to TEST_HANDLE. It never ends.
 func pitot() {
-	var s design.Server
+	var s design.ServerSetup
 	if err := json.Unmarshal([]byte(os.Getenv("TEST_SERVER")), &s); err != nil {
 		panic(err)
 	}
@@ -129,7 +129,7 @@ func self(t *testing.T) string {
 // A stage is where a test starts servers.
 type stage struct {
 	o    Options
-	s    design.Server
+	s    design.ServerSetup
 	pipe string
 	told chan plan.Code
 	r    *Running // nil: started by another process
@@ -148,7 +148,7 @@ func newStage(t *testing.T) *stage {
 	if err := syscall.Mkfifo(g.pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.s = design.Server{
+	g.s = design.ServerSetup{
 		Command: "TEST_PIPE=" + g.pipe + " " + self(t), Env: map[string]string{"TEST_PORT": port, "API_KEY": "sesame-sesame"},
 		StopTimeout: plan.Duration(time.Minute), ReadyTimeout: plan.Duration(time.Minute),
 	}

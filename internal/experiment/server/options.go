@@ -94,7 +94,7 @@ func (o Options) cleanAll(lines []string) []string {
 }
 
 // Secrets are those in the settings of a server.
-func Secrets(s design.Server) (all []string) {
+func Secrets(s design.ServerSetup) (all []string) {
 	for name, value := range s.Env {
 		if secret.Setting(name) {
 			all = append(all, secret.InHeader(value)...)

@@ -15,7 +15,7 @@ import (
 // A runner is one way of starting servers.
 type runner interface {
 	// command is the process of this machine that lasts as long as the server.
-	command(s design.Server, h Handle) (proc.SessionCommand, error)
+	command(s design.ServerSetup, h Handle) (proc.SessionCommand, error)
 	// living names what there is of a server beside that process.
 	living(ctx context.Context, h Handle, o Options) ([]string, error)
 	// end ends what there is beside that process; forced if asking did not do.
@@ -45,7 +45,7 @@ func runnerNames() (names []string) {
 // local is a process of this machine, and nothing besides it.
 type local struct{}
 
-func (local) command(s design.Server, _ Handle) (proc.SessionCommand, error) {
+func (local) command(s design.ServerSetup, _ Handle) (proc.SessionCommand, error) {
 	return proc.SessionCommand{Args: []string{"/bin/sh", "-c", s.Command}, Env: pairs(s.Env), Dir: s.Cwd}, nil
 }
 
@@ -74,7 +74,7 @@ type container struct{ program string }
 // label marks containers of Pitot.
 const label = "pitot.server"
 
-func (c container) command(s design.Server, h Handle) (proc.SessionCommand, error) {
+func (c container) command(s design.ServerSetup, h Handle) (proc.SessionCommand, error) {
 	client, err := installed(c.program)
 	if err != nil {
 		return proc.SessionCommand{}, err

@@ -147,7 +147,7 @@ func TestAnImageThatIsNotThere(t *testing.T) {
 
 func TestProgramsThatAreNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for runner, s := range map[string]design.Server{
+	for runner, s := range map[string]design.ServerSetup{
 		"docker": {Image: "x"}, "podman": {Image: "x"}, "ssh": {Host: "box", Command: "x"}, "kubectl": {Deployment: "x"},
 	} {
 		g := newStage(t)
@@ -283,7 +283,7 @@ func inCluster(t *testing.T, memory string) *stage {
 	if err := os.WriteFile(filepath.Join(memory, "pod"), []byte(pod.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.s = design.Server{
+	g.s = design.ServerSetup{
 		Runner: design.Kubectl, Deployment: "engine", Namespace: "bench", Options: "--context $CLUSTER",
 		ReadyTimeout: plan.Duration(time.Minute), StopTimeout: plan.Duration(time.Minute),
 	}
@@ -373,27 +373,27 @@ func TestAPodThatDies(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		s    design.Server
+		s    design.ServerSetup
 		want string
 	}{
-		{design.Server{Command: "vllm serve x && echo done"}, ""},
-		{design.Server{Runner: "local"}, "command: must be given"},
-		{design.Server{Runner: "dokcer"}, `runner "dokcer": unknown name, did you mean "docker"?; allowed: docker, kubectl, local, podman, ssh`},
-		{design.Server{Runner: "docker", Command: "x"}, "image: docker needs one"},
-		{design.Server{Runner: "docker", Image: "x"}, ""},
-		{design.Server{Runner: "podman", Image: "x", Command: "serve 'a; b' \"c|d\" e\\;f"}, ""},
-		{design.Server{Runner: "podman", Image: "x", Command: "serve; rm x"}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
-		{design.Server{Runner: "podman", Image: "x", Command: `serve "$(rm x)"`}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
-		{design.Server{Runner: "podman", Image: "x", Command: "serve 'x"}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
-		{design.Server{Runner: "ssh", Command: "x", Host: "-oProxyCommand=x"}, "host: must be USER@HOST"},
-		{design.Server{Runner: "ssh", Command: "x", Host: "box"}, ""},
-		{design.Server{Runner: "kubectl", Manifest: "x.yaml"}, "deployment: kubectl needs its name, also beside a manifest"},
+		{design.ServerSetup{Command: "vllm serve x && echo done"}, ""},
+		{design.ServerSetup{Runner: "local"}, "command: must be given"},
+		{design.ServerSetup{Runner: "dokcer"}, `runner "dokcer": unknown name, did you mean "docker"?; allowed: docker, kubectl, local, podman, ssh`},
+		{design.ServerSetup{Runner: "docker", Command: "x"}, "image: docker needs one"},
+		{design.ServerSetup{Runner: "docker", Image: "x"}, ""},
+		{design.ServerSetup{Runner: "podman", Image: "x", Command: "serve 'a; b' \"c|d\" e\\;f"}, ""},
+		{design.ServerSetup{Runner: "podman", Image: "x", Command: "serve; rm x"}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
+		{design.ServerSetup{Runner: "podman", Image: "x", Command: `serve "$(rm x)"`}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
+		{design.ServerSetup{Runner: "podman", Image: "x", Command: "serve 'x"}, "command: arguments of the image: operators of a shell are none; sh -c '...' runs a script there"},
+		{design.ServerSetup{Runner: "ssh", Command: "x", Host: "-oProxyCommand=x"}, "host: must be USER@HOST"},
+		{design.ServerSetup{Runner: "ssh", Command: "x", Host: "box"}, ""},
+		{design.ServerSetup{Runner: "kubectl", Manifest: "x.yaml"}, "deployment: kubectl needs its name, also beside a manifest"},
 		{
-			design.Server{Runner: "kubectl", Deployment: "x", Command: "y", Env: map[string]string{"A": "b"}},
+			design.ServerSetup{Runner: "kubectl", Deployment: "x", Command: "y", Env: map[string]string{"A": "b"}},
 			"command: kubectl runs what the deployment says\nenv: kubectl sets none: put it into the manifest",
 		},
-		{design.Server{Command: "x", Image: "y", Deployment: "z"}, "image: only docker and podman have one\ndeployment: only kubectl has one"},
-		{design.Server{Command: "x", Env: map[string]string{"A B": "c"}, StopTimeout: -1}, "env.A B: must be the name of a variable\nstop_timeout: must not be negative"},
+		{design.ServerSetup{Command: "x", Image: "y", Deployment: "z"}, "image: only docker and podman have one\ndeployment: only kubectl has one"},
+		{design.ServerSetup{Command: "x", Env: map[string]string{"A B": "c"}, StopTimeout: -1}, "env.A B: must be the name of a variable\nstop_timeout: must not be negative"},
 	} {
 		got := ""
 		if err := Check(c.s).Err(); err != nil {

@@ -17,7 +17,7 @@ import (
 // A Running server was started and has not been stopped.
 type Running struct {
 	o           Options
-	server      design.Server
+	server      design.ServerSetup
 	handle      Handle
 	session     *proc.Session
 	baseline    Baseline
@@ -35,7 +35,7 @@ type Running struct {
 // Start starts the server of a variant: the process exists when it returns, it need not be
 // ready. It is an error if something answers at the URL already. If it fails, nothing is
 // left of the server. Whoever starts one stops it, however it ends.
-func Start(ctx context.Context, s design.Server, o Options) (*Running, error) {
+func Start(ctx context.Context, s design.ServerSetup, o Options) (*Running, error) {
 	s.Runner = cmp.Or(s.Runner, design.Local)
 	if err := Check(s).Err(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 	return r, o.Secrets.Error(err)
 }
 
-func start(ctx context.Context, s design.Server, o Options) (*Running, error) {
+func start(ctx context.Context, s design.ServerSetup, o Options) (*Running, error) {
 	r := &Running{o: o, server: s, handle: newHandle(s, o, time.Now()), done: make(chan struct{})}
 	command, err := runners[s.Runner].command(s, r.handle)
 	if err != nil {

@@ -74,7 +74,7 @@ func ssh(client, options, host string, more ...string) []string {
 	return append(append([]string{"/bin/sh", "-c", script, client}, args...), "--", host, "sh")
 }
 
-func (remote) command(s design.Server, h Handle) (proc.SessionCommand, error) {
+func (remote) command(s design.ServerSetup, h Handle) (proc.SessionCommand, error) {
 	client, err := installed("ssh")
 	if err != nil {
 		return proc.SessionCommand{}, err

@@ -73,17 +73,17 @@ func (b *Bus) awaitUp(ctx context.Context, subject string) error {
 func ended(ctx context.Context, subject string) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, errOver) {
-		return silence{subject}
+		return silentError{subject}
 	}
 	return fmt.Errorf("%s: %w", subject, cause)
 }
 
-// A silence is ErrSilent and context.DeadlineExceeded, about a subject.
-type silence struct{ subject string }
+// A silentError is ErrSilent and context.DeadlineExceeded, about a subject.
+type silentError struct{ subject string }
 
-func (s silence) Error() string { return s.subject + ": " + ErrSilent.Error() }
+func (s silentError) Error() string { return s.subject + ": " + ErrSilent.Error() }
 
-func (s silence) Unwrap() []error { return []error{ErrSilent, context.DeadlineExceeded} }
+func (s silentError) Unwrap() []error { return []error{ErrSilent, context.DeadlineExceeded} }
 
 // failed is the error of a call of nats.go.
 func (b *Bus) failed(subject string, err error) error {

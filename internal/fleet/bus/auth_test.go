@@ -288,7 +288,7 @@ func TestServersThatAreNone(t *testing.T) {
 	r.connect("the end after INFO", bus.Options{URL: "nats://" + speaks(t, "INFO {}\r\n")})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = bus.Connect(ctx, bus.Options{URL: "nats://s3cr3t@" + silence(t)})
+	_, err = bus.Connect(ctx, bus.Options{URL: "nats://s3cr3t@" + silentError(t)})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("silence: %v", err)
 	}
@@ -307,8 +307,8 @@ func speaks(t *testing.T, text string) string {
 	})
 }
 
-// silence accepts and says nothing.
-func silence(t *testing.T) string {
+// silentError accepts and says nothing.
+func silentError(t *testing.T) string {
 	t.Helper()
 	return listen(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) })
 }

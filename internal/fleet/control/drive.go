@@ -24,7 +24,7 @@ func (f *Fleet) Start(ctx context.Context, r *trace.Run) (err error) {
 }
 
 // Drive gathers the records of the crew.
-func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.Told) (run.Outcome, error) {
+func (f *Fleet) Drive(ctx context.Context, stop <-chan struct{}, t run.FleetSink) (run.Outcome, error) {
 	f.followed = true
 	g := newGathering(f, f.begun, t)
 	defer g.end()

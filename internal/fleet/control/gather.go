@@ -19,7 +19,7 @@ type gathering struct {
 	*beginning
 	timing
 	f    *Fleet
-	told run.Told
+	told run.FleetSink
 
 	receiver *delivery.Receiver
 	stopped  context.CancelFunc // ends the receiver
@@ -55,7 +55,7 @@ type share struct {
 // active reports whether the worker still sends.
 func (s *share) active() bool { return s.end == nil && s.lost.IsZero() }
 
-func newGathering(f *Fleet, b *beginning, t run.Told) *gathering {
+func newGathering(f *Fleet, b *beginning, t run.FleetSink) *gathering {
 	g := &gathering{
 		beginning: b, timing: timingOf(f.job), f: f, told: t,
 		seen: make([]bool, len(b.owners)), looked: time.Now(), came: make(chan struct{}, 1),

@@ -464,7 +464,7 @@ request: {protocol: completions, headers: [{name: x-b, from: {file: b.key}}]}
 requests: 2
 `)
 	spec.Target.CA, spec.Target.Key = "ca.pem", &plan.Source{Env: "KEY"}
-	spec.Load[0].Mix = []plan.Part{{Own: plan.Own{Key: &plan.Source{File: "part.key"}}}}
+	spec.Load[0].Mix = []plan.Part{{Override: plan.Override{Key: &plan.Source{File: "part.key"}}}}
 	spec.Target.Headers = []plan.Header{{Name: "x", From: &plan.Source{File: "b.key"}}, {Name: "y", From: &plan.Source{Given: true}}, {Name: "z", Value: "z"}}
 	files, vars := Secrets(spec)
 	if !slices.Equal(files, []string{"b.key", "part.key", "tenant.key"}) || !slices.Equal(vars, []string{"A", "KEY"}) {

@@ -39,7 +39,7 @@ var engineLoads = []struct {
 }
 
 // simulate makes a run of the engine under a load, in virtual time.
-func simulate(load, seed int) Run {
+func simulate(load, seed int) ComparedRun {
 	l := engineLoads[load]
 	s, _, err := plan.Read("spec.yaml", fmt.Appendf(nil, `version: 1
 target: {simulated: true, engine: {profile: %s}}
@@ -63,7 +63,7 @@ seed: %d
 	if err != nil {
 		panic(err)
 	}
-	return Observe(r.Trace, []By{{Tool: "pitot"}}, nil)
+	return Observe(r.Trace, []RuleSource{{Tool: "pitot"}}, nil)
 }
 
 // An enginePool is runs of the engine under one load: by how much figures vary, and what they have in
@@ -82,14 +82,14 @@ var enginePools = sync.OnceValue(func() (all []*enginePool) {
 		if l > 0 && !*long {
 			break
 		}
-		seen := make([]Run, runs)
+		seen := make([]ComparedRun, runs)
 		each(runs, func(i int) { seen[i] = simulate(l, i+1) })
 		all = append(all, newEnginePool(engineLoads[l].name, seen))
 	}
 	return all
 })
 
-func newEnginePool(load string, runs []Run) *enginePool {
+func newEnginePool(load string, runs []ComparedRun) *enginePool {
 	p := &enginePool{load: load, rows: make([][]float64, len(runs)), unit: make([][]float64, len(runs))}
 	for _, f := range runs[0].figures {
 		column := make([]float64, len(runs))
@@ -98,7 +98,7 @@ func newEnginePool(load string, runs []Run) *enginePool {
 		}
 		sd := stats.Std(column) * math.Sqrt(float64(len(runs)))
 		if mean := stats.Mean(column); sd > 1e-9 && !math.IsInf(mean, 0) {
-			p.figures = append(p.figures, runFigure{Figure: trace.Figure{Name: f.Name}, definition: f.definition})
+			p.figures = append(p.figures, runFigure{ReportedFigure: trace.ReportedFigure{Name: f.Name}, definition: f.definition})
 			for i, v := range column {
 				p.rows[i], p.unit[i] = append(p.rows[i], v), append(p.unit[i], (v-mean)/sd)
 			}
@@ -137,8 +137,8 @@ func (p *enginePool) lengthen(logs []float64, by float64) {
 }
 
 // run is one of a variant with these figures.
-func (p *enginePool) run(variant string, logs []float64) Run {
-	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
+func (p *enginePool) run(variant string, logs []float64) ComparedRun {
+	r := ComparedRun{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for j, f := range p.figures {
 		f.Value = math.Exp(logs[j])
 		r.figures = append(r.figures, f)
@@ -147,7 +147,7 @@ func (p *enginePool) run(variant string, logs []float64) Run {
 }
 
 // runs are some of a variant, with noise of 2 % and latencies that are longer by a share.
-func (p *enginePool) runs(rng *rand.Rand, variant string, n int, longer float64) (all []Run) {
+func (p *enginePool) runs(rng *rand.Rand, variant string, n int, longer float64) (all []ComparedRun) {
 	for range n {
 		logs := scaledBy(p.noise(rng), 0.02)
 		p.lengthen(logs, longer)
@@ -336,7 +336,7 @@ func (w runWorld) rate(all []*enginePool, sets int, order []int, longer float64,
 	counts := make([]count, sets)
 	each(sets, func(i int) {
 		p, rng := all[i%len(all)], rand.New(rand.NewPCG(uint64(i), uint64(len(order))))
-		var runs []Run
+		var runs []ComparedRun
 		for at, logs := range w.make(p, rng, order) {
 			if order[at] == 1 {
 				p.lengthen(logs, longer)
@@ -361,7 +361,7 @@ func (w runWorld) experimentRate(all []*enginePool, sets, blocks int, looks bool
 		for b := range blocks {
 			order = append(order, paired(rng, b, order)...)
 		}
-		var runs []Run
+		var runs []ComparedRun
 		for at, logs := range w.make(p, rng, order) {
 			if order[at] == 1 {
 				p.lengthen(logs, longer)
@@ -393,7 +393,7 @@ func paired(rng *rand.Rand, block int, before []int) []int {
 	return []int{1 - first, first, first, 1 - first}
 }
 
-func experimentCount(runs []Run, l Looks, looks bool, longer float64) (n count) {
+func experimentCount(runs []ComparedRun, l Looks, looks bool, longer float64) (n count) {
 	for ; l.Done <= l.Most; l.Done++ {
 		o := Options{Baseline: "A"}
 		if looks {

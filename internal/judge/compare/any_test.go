@@ -13,7 +13,7 @@ import (
 
 // anyRuns are runs of up to four variants with odd values: none, equal ones, zeros,
 // negative ones, tiny and huge ones, and what is no number.
-func anyRuns(t *rapid.T) (runs []Run) {
+func anyRuns(t *rapid.T) (runs []ComparedRun) {
 	value := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 2, -1, 1e-12, 1e12, math.Inf(1), math.NaN()}), rapid.Float64Range(0.9, 1.1))
 	for v := range rapid.IntRange(1, 4).Draw(t, "variants") {
 		label := fmt.Sprintf("V%d", v)
@@ -24,8 +24,8 @@ func anyRuns(t *rapid.T) (runs []Run) {
 			r.figures = nil
 			for _, name := range []string{"requests.failed", "tokens.output", "throughput.output", "ttft.mean", "itl.p99"} {
 				if rapid.IntRange(0, 9).Draw(t, "missing") > 0 {
-					f := trace.Figure{Name: name, Value: value.Draw(t, name), Step: rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(t, "step")}
-					r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", name)})
+					f := trace.ReportedFigure{Name: name, Value: value.Draw(t, name), Step: rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(t, "step")}
+					r.add(runFigure{ReportedFigure: f, definition: foreign.Definition("pitot", name)})
 				}
 			}
 			runs = append(runs, r)

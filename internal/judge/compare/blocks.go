@@ -26,7 +26,7 @@ type observed struct {
 
 // observe collects a row by unit.
 func (t *table) observe(l *entry) (o observed) {
-	scaled := map[*Run]float64{}
+	scaled := map[*ComparedRun]float64{}
 	for _, s := range l.samples {
 		for i, r := range s.runs {
 			scaled[r] = s.scaled[i]

@@ -63,11 +63,11 @@ func (o Options) cachesApart(a, b *variant) bool {
 }
 
 // cachedResidue lists the shares, where one variant's differ from the first one's.
-func cachedResidue(variants []*variant, o Options) []Residue {
+func cachedResidue(variants []*variant, o Options) []SettingDiff {
 	if !slices.ContainsFunc(variants, func(v *variant) bool { return o.cachesApart(variants[0], v) }) {
 		return nil
 	}
-	r := Residue{Setting: cachedSetting}
+	r := SettingDiff{Setting: cachedSetting}
 	for _, v := range variants {
 		var values []plan.Message
 		for _, one := range v.caches() {
@@ -77,7 +77,7 @@ func cachedResidue(variants []*variant, o Options) []Residue {
 		}
 		r.Values = append(r.Values, unique(values))
 	}
-	return []Residue{r}
+	return []SettingDiff{r}
 }
 
 // noteCaches says what a difference in that means.

@@ -9,7 +9,7 @@ import (
 )
 
 // with gives runs prompts of which the server had some in its cache before each.
-func with(runs []Run, earlier ...int) []Run {
+func with(runs []ComparedRun, earlier ...int) []ComparedRun {
 	for i := range runs {
 		runs[i].run.Reuse = &trace.Reuse{Prompt: 1000, Hit: 200 + earlier[i%len(earlier)], Own: 200}
 	}
@@ -19,16 +19,16 @@ func with(runs []Run, earlier ...int) []Run {
 // What a server had cached before the runs of one side, and not before those of the other, leaves their difference open. Equal
 // shares do not, nor does what a run finds again of its own.
 func TestCachesThatDiffer(t *testing.T) {
-	slow := func() []Run { return repeated("a", "ttft.mean", 2.00, 2.01, 2.02, 2.00, 2.01) }
-	fast := func() []Run { return repeated("b", "ttft.mean", 1.00, 1.01, 1.02, 1.00, 1.01) }
-	unknown := func(runs []Run) []Run {
+	slow := func() []ComparedRun { return repeated("a", "ttft.mean", 2.00, 2.01, 2.02, 2.00, 2.01) }
+	fast := func() []ComparedRun { return repeated("b", "ttft.mean", 1.00, 1.01, 1.02, 1.00, 1.01) }
+	unknown := func(runs []ComparedRun) []ComparedRun {
 		for i := range runs {
 			runs[i].run.Reuse = &trace.Reuse{Prompt: 1000, Hit: 900, Own: -1}
 		}
 		return runs
 	}
 	for name, tt := range map[string]struct {
-		a, b   []Run
+		a, b   []ComparedRun
 		ignore []string
 		want   Verdict
 		open   bool
@@ -47,7 +47,7 @@ func TestCachesThatDiffer(t *testing.T) {
 		o := Options{Ignore: tt.ignore}
 		w := compared(t, o, tt.a, tt.b)
 		c := w.Rows[0].Cells[1].Change
-		listed := slices.ContainsFunc(w.Residue, func(r Residue) bool { return r.Setting == cachedSetting && len(r.Values) == 2 })
+		listed := slices.ContainsFunc(w.Residue, func(r SettingDiff) bool { return r.Setting == cachedSetting && len(r.Values) == 2 })
 		noted := slices.ContainsFunc(w.Notes, func(m plan.Message) bool { return m.Code == CachesDiffer })
 		if c.Verdict != tt.want || (c.Open.Code == CachesDiffer) != tt.open || listed != tt.open || noted != tt.open || c.Interval == nil {
 			t.Errorf("%s: %s, open %q, listed %v, noted %v", name, c.Verdict, c.Open.Code, listed, noted)

@@ -20,7 +20,7 @@ func (t *table) claims() {
 	}
 }
 
-func (t *table) check(claim trace.Claim, v *variant, r *Run) ClaimCheck {
+func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {
 	out := ClaimCheck{Claim: claim, File: r.run.Origin.File, Variant: v.name}
 	var all []candidate
 	for preference, base := range t.basesFor(v) {
@@ -61,7 +61,7 @@ func (t *table) basesFor(v *variant) []*variant {
 	return out
 }
 
-func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preference int) []candidate {
+func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, preference int) []candidate {
 	var out []candidate
 	var changes []*Change
 	for i, l := range t.lines {

@@ -15,7 +15,7 @@ import (
 
 // Compare decides what the differences between variants are. Runs are in the order in
 // which they were named or stand in a file; variants follow it.
-func Compare(runs []Run, o Options) (Comparison, error) {
+func Compare(runs []ComparedRun, o Options) (Comparison, error) {
 	o = o.withDefaults()
 	if err := o.Validate().Err(); err != nil {
 		return Comparison{}, err
@@ -23,7 +23,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	if len(runs) == 0 {
 		return Comparison{}, errors.New("there are no runs to compare")
 	}
-	all, ignore := make([]*Run, len(runs)), make([]string, len(o.Ignore))
+	all, ignore := make([]*ComparedRun, len(runs)), make([]string, len(o.Ignore))
 	for i, r := range runs {
 		r.facets = r.settings()
 		all[i] = &r
@@ -68,7 +68,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 
 // split puts runs into workloads and variants: legs as their experiments say, others by load
 // and name.
-func split(byLegs []*legs, rest []*Run, o Options) (tables []*table, err error) {
+func split(byLegs []*legs, rest []*ComparedRun, o Options) (tables []*table, err error) {
 	for _, l := range byLegs {
 		tables = append(tables, splitLegs(l, workloadsOf(byLegs, l.experiment), o))
 	}
@@ -119,7 +119,7 @@ type entry struct {
 
 // A sample is a figure of a variant, by run.
 type sample struct {
-	runs    []*Run
+	runs    []*ComparedRun
 	figures []*runFigure
 	values  []float64
 	scaled  []float64 // on the scale on which they are compared
@@ -172,7 +172,7 @@ func (t *table) checkPairs() error {
 	return p.Err()
 }
 
-func (r *Run) ref() Ref {
+func (r *ComparedRun) ref() Ref {
 	o := r.origin()
 	ref := Ref{Kind: r.run.Kind, ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail}
 	if v := r.run.Verdict; v != nil {

@@ -98,11 +98,11 @@ func (c Comparison) SameVariants() bool {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string    `json:"name"`             // headings or words that its runs share; may be empty
-	Settings []Setting `json:"settings"`         // what tells it from other workloads
-	Variants []Variant `json:"variants"`         // the baseline first
-	Layout   *Layout   `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
-	Residue  []Residue `json:"residue,omitempty"`
+	Name     string        `json:"name"`             // headings or words that its runs share; may be empty
+	Settings []Setting     `json:"settings"`         // what tells it from other workloads
+	Variants []Variant     `json:"variants"`         // the baseline first
+	Layout   *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
+	Residue  []SettingDiff `json:"residue,omitempty"`
 	// Further is how many facts of the environments differ beside those of Residue.
 	Further int            `json:"residue_further,omitempty"`
 	Rows    []Row          `json:"rows"`
@@ -183,8 +183,8 @@ type Ref struct {
 	Leg     int            `json:"leg,omitempty"` // of an experiment: the position of its leg
 }
 
-// Residue is a setting in which the runs of a workload differ, beside the variant.
-type Residue struct {
+// SettingDiff is a setting in which the runs of a workload differ, beside the variant.
+type SettingDiff struct {
 	Setting string           `json:"setting"`
 	Values  [][]plan.Message `json:"values"` // by variant: those of its runs; none where nobody knows
 }

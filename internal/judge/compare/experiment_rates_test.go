@@ -110,7 +110,7 @@ func (w world) legs(blocks int) int {
 	return w.variants * blocks
 }
 
-func (w world) look(runs []Run, done int, looks bool) Comparison {
+func (w world) look(runs []ComparedRun, done int, looks bool) Comparison {
 	o := Options{Baseline: "A"}
 	if looks {
 		o.Looks = Looks{Done: done, Most: w.blocks}
@@ -119,7 +119,7 @@ func (w world) look(runs []Run, done int, looks bool) Comparison {
 }
 
 // judged is Compare without what it tells beside verdicts, which takes most of its time.
-func judged(runs []Run, o Options) Comparison {
+func judged(runs []ComparedRun, o Options) Comparison {
 	o = o.withDefaults()
 	o.levels = levelsOf(o.Looks, nil)
 	byLegs, _, rest := byLeg(pointers(runs))

@@ -13,15 +13,15 @@ import (
 )
 
 // legOf is a run of a leg with a mean TTFT, as a logarithm: variant, block, slot, server start.
-func legOf(variant string, block, slot, start int, log float64) Run {
+func legOf(variant string, block, slot, start int, log float64) ComparedRun {
 	position := 4*(block-1) + slot
 	return legRun(trace.Leg{Variant: variant, Block: block, Slot: slot, Position: position, ServerStart: start, Repeat: 1}, []float64{log})
 }
 
 // twoBlocks are A B B A and B A A B, drifting by 0.01 from leg to leg, in which B is 0.1
 // slower. The noise is in the second block only.
-func twoBlocks(noise ...float64) []Run {
-	return []Run{
+func twoBlocks(noise ...float64) []ComparedRun {
+	return []ComparedRun{
 		legOf("A", 1, 1, 1, 0.01), legOf("B", 1, 2, 2, 0.12), legOf("B", 1, 3, 3, 0.13), legOf("A", 1, 4, 4, 0.04),
 		legOf("B", 2, 1, 5, 0.15+noise[0]), legOf("A", 2, 2, 6, 0.06+noise[1]), legOf("A", 2, 3, 7, 0.07+noise[2]), legOf("B", 2, 4, 8, 0.18+noise[3]),
 	}
@@ -79,7 +79,7 @@ func TestAFigureThatNeverVaries(t *testing.T) {
 }
 
 func TestRunsOfAStartAreOneUnit(t *testing.T) {
-	var runs []Run
+	var runs []ComparedRun
 	for _, r := range twoBlocks(0.01, -0.01, -0.01, 0.01) {
 		for repeat, off := range []float64{-0.02, 0.02} {
 			leg := *r.run.Leg
@@ -172,7 +172,7 @@ func TestStartsThatSpanBlocksJoinThem(t *testing.T) {
 
 func TestWhatCannotBeToldOfBlocks(t *testing.T) {
 	runs := twoBlocks(0, 0, 0, 0)
-	alone := []Run{runs[0], runs[5]} // A and A
+	alone := []ComparedRun{runs[0], runs[5]} // A and A
 	alone[1].run.Leg.Variant = "B"
 	c, err := Compare(alone, Options{Baseline: "A"})
 	if err != nil {

@@ -95,7 +95,7 @@ func williams(rng *rand.Rand, variants, block int) []int {
 }
 
 // experiment makes the runs of all blocks; effects are of the variants, as logarithms.
-func (w world) experiment(rng *rand.Rand, effects ...float64) (runs []Run) {
+func (w world) experiment(rng *rand.Rand, effects ...float64) (runs []ComparedRun) {
 	n := len(judgedFigures)
 	walked := make([]float64, n)
 	var order [][]int
@@ -136,19 +136,19 @@ func (w world) experiment(rng *rand.Rand, effects ...float64) (runs []Run) {
 }
 
 // legRun is a run of a leg, with figures as logarithms.
-func legRun(leg trace.Leg, logs []float64) Run {
+func legRun(leg trace.Leg, logs []float64) ComparedRun {
 	leg.Experiment, leg.Workload = "e", "chat"
 	id := "leg-" + strconv.Itoa(leg.Position) + "-" + strconv.Itoa(leg.Repeat)
-	r := Run{run: trace.Run{ID: id, Name: id, Status: trace.Complete, Leg: &leg, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
+	r := ComparedRun{run: trace.Run{ID: id, Name: id, Status: trace.Complete, Leg: &leg, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i, l := range logs {
-		f := trace.Figure{Name: judgedFigures[i], Value: math.Exp(l)}
-		r.figures = append(r.figures, runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name)})
+		f := trace.ReportedFigure{Name: judgedFigures[i], Value: math.Exp(l)}
+		r.figures = append(r.figures, runFigure{ReportedFigure: f, definition: foreign.Definition("pitot", f.Name)})
 	}
 	return r
 }
 
 // blocksOf are the runs of the first blocks.
-func blocksOf(runs []Run, blocks int) (out []Run) {
+func blocksOf(runs []ComparedRun, blocks int) (out []ComparedRun) {
 	for _, r := range runs {
 		if r.run.Leg.Block <= blocks {
 			out = append(out, r)

@@ -58,14 +58,14 @@ func FuzzParseGate(f *testing.F) {
 }
 
 // gated is what becomes of a gate between two groups of runs.
-func gated(t *testing.T, gate string, o Options, groups ...[]Run) GateResult {
+func gated(t *testing.T, gate string, o Options, groups ...[]ComparedRun) GateResult {
 	t.Helper()
 	g, err := ParseGate(gate)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Gates = []Gate{g}
-	var all []Run
+	var all []ComparedRun
 	for _, runs := range groups {
 		all = append(all, runs...)
 	}
@@ -87,7 +87,7 @@ func TestGatesAreOnTheInterval(t *testing.T) {
 	noisy := repeated("B", "ttft.mean", exps(0.02, 0.05, 0.08)...)
 	for _, c := range []struct {
 		gate string
-		b    []Run
+		b    []ComparedRun
 		want Outcome
 	}{
 		{"ttft.mean > 2%", b, Fail},
@@ -130,7 +130,7 @@ func TestGatesAreOnComparableRows(t *testing.T) {
 	a, b := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...), repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
 	other := foreign.Definition("vllm", "ttft.mean")
 	for i := range b {
-		b[i].add(runFigure{Figure: trace.Figure{Name: "ttft.mean", Value: 7}, definition: other})
+		b[i].add(runFigure{ReportedFigure: trace.ReportedFigure{Name: "ttft.mean", Value: 7}, definition: other})
 	}
 	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Pass {
 		t.Errorf("%+v", got)
@@ -152,10 +152,10 @@ func TestGatesWithinSingleRuns(t *testing.T) {
 	e.slower = 1.5
 	b := e.observed(newRand(14), "B")
 	for gate, why := range map[string]string{"itl.mean > 10%": "--single-runs", "itl.mean > 10ms": "--single-runs"} {
-		if got := gated(t, gate, Options{}, []Run{a}, []Run{b}); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], why) {
+		if got := gated(t, gate, Options{}, []ComparedRun{a}, []ComparedRun{b}); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], why) {
 			t.Errorf("%s: %+v", gate, got)
 		}
-		if got := gated(t, gate, Options{SingleRuns: true}, []Run{a}, []Run{b}); got.Outcome != Fail {
+		if got := gated(t, gate, Options{SingleRuns: true}, []ComparedRun{a}, []ComparedRun{b}); got.Outcome != Fail {
 			t.Errorf("%s: %+v", gate, got)
 		}
 	}
@@ -184,7 +184,7 @@ func TestGatesOnCountsAreExact(t *testing.T) {
 }
 
 func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
-	with := func(name string, value float64, claims ...trace.Claim) Run {
+	with := func(name string, value float64, claims ...trace.Claim) ComparedRun {
 		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
@@ -214,7 +214,7 @@ func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
 }
 
 func TestClaimsStandByTheVerdict(t *testing.T) {
-	table := func(name string, value float64, claims ...trace.Claim) Run {
+	table := func(name string, value float64, claims ...trace.Claim) ComparedRun {
 		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
@@ -230,7 +230,7 @@ func TestClaimsStandByTheVerdict(t *testing.T) {
 // of that name.
 func TestJudgeRun(t *testing.T) {
 	gates := []Gate{{Name: "ttft.p99", Above: true, Limit: 0.2}, {Name: "ttft.p99", Limit: 0.2}, {Name: "itl.p99", Above: true, Limit: 1}, {Name: "e2el.p99"}}
-	figures := []trace.Figure{{Name: "ttft.p99", Value: 0.3}, {Name: "e2el.p99", Value: math.NaN()}}
+	figures := []trace.ReportedFigure{{Name: "ttft.p99", Value: 0.3}, {Name: "e2el.p99", Value: math.NaN()}}
 	for validity, want := range map[trace.Validity][]Outcome{
 		trace.Valid: {Fail, Pass, Inconclusive, Inconclusive}, trace.Doubtful: {Fail, Pass, Inconclusive, Inconclusive},
 		trace.Invalid: {Inconclusive, Inconclusive, Inconclusive, Inconclusive},
@@ -246,11 +246,11 @@ func TestJudgeRun(t *testing.T) {
 // A table of a client that saw no text says 0 for what it did not measure: nothing is worse than
 // that, and no gate on it is decided.
 func TestWhatWasNotMeasuredIsNotCompared(t *testing.T) {
-	of := func(path string, ttft, tpot float64) (runs []Run) {
+	of := func(path string, ttft, tpot float64) (runs []ComparedRun) {
 		for i := range 4 {
 			runs = append(runs, tabled("", []string{path}, func(r *trace.Run) {
 				by := 1 + float64(i)/1000
-				r.Origin.Figures = []trace.Figure{{Name: "requests.ok", Value: 100}, {Name: "e2el.mean", Value: 2.5 * by}, {Name: "ttft.mean", Value: ttft * by, Step: 1e-5}, {Name: "tpot.mean", Value: tpot * by, Step: 1e-5}}
+				r.Origin.Figures = []trace.ReportedFigure{{Name: "requests.ok", Value: 100}, {Name: "e2el.mean", Value: 2.5 * by}, {Name: "ttft.mean", Value: ttft * by, Step: 1e-5}, {Name: "tpot.mean", Value: tpot * by, Step: 1e-5}}
 			}))
 		}
 		return runs
@@ -265,7 +265,7 @@ func TestWhatWasNotMeasuredIsNotCompared(t *testing.T) {
 	if want := "TTFT and TPOT of before are left out"; !slices.ContainsFunc(said(w.Notes...), func(s string) bool { return strings.HasPrefix(s, want) }) {
 		t.Errorf("%v", said(w.Notes...))
 	}
-	for _, runs := range [][2][]Run{{unseen, seen}, {unseen, of("after", 0, 0.0054)}} {
+	for _, runs := range [][2][]ComparedRun{{unseen, seen}, {unseen, of("after", 0, 0.0054)}} {
 		if got := gated(t, "ttft.mean > +5%", Options{}, runs[0], runs[1]); got.Outcome != Inconclusive || got.Value != 0 {
 			t.Errorf("%+v", got)
 		}

@@ -25,7 +25,7 @@ func said(all ...plan.Message) (texts []string) {
 }
 
 // saidOf are the values of a setting in English, by variant.
-func saidOf(r Residue) (values []string) {
+func saidOf(r SettingDiff) (values []string) {
 	for _, of := range r.Values {
 		values = append(values, strings.Join(said(of...), ", "))
 	}
@@ -33,7 +33,7 @@ func saidOf(r Residue) (values []string) {
 }
 
 // planned is a run of ours with a plan.
-func planned(variant, name string, edit func(*trace.Run)) Run {
+func planned(variant, name string, edit func(*trace.Run)) ComparedRun {
 	r := named(variant, "ttft.mean", 0.1)
 	r.run.ID, r.run.Name = name, name
 	r.run.Plan = trace.Load{Dialect: "pitot", Protocol: "chat", Stream: true, Workload: plan.Text("random 256→64 tokens, 100 requests"), Requests: 100, Rate: 5, Arrival: plan.Text("Poisson 5 req/s")}
@@ -47,10 +47,10 @@ func planned(variant, name string, edit func(*trace.Run)) Run {
 var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
 // tabled is a run of which there is only a table.
-func tabled(form string, path []string, edit func(*trace.Run)) Run {
+func tabled(form string, path []string, edit func(*trace.Run)) ComparedRun {
 	t := &trace.Trace{Run: trace.Run{ID: strings.Join(path, "-"), Kind: trace.Imported, Plan: trace.Load{Requests: 100, Rate: 5}, Origin: &trace.Origin{
 		Tool: "vllm", Form: form, Detail: trace.Table, File: "note.md", Path: path,
-		Figures: []trace.Figure{{Name: "requests.ok", Value: 100}, {Name: "tokens.input", Value: 25600}, {Name: "ttft.mean", Value: 0.1, Step: 1e-5}, {Name: "peak.concurrency", Value: 7}},
+		Figures: []trace.ReportedFigure{{Name: "requests.ok", Value: 100}, {Name: "tokens.input", Value: 25600}, {Name: "ttft.mean", Value: 0.1, Step: 1e-5}, {Name: "peak.concurrency", Value: 7}},
 	}}}
 	if edit != nil {
 		edit(&t.Run)
@@ -59,7 +59,7 @@ func tabled(form string, path []string, edit func(*trace.Run)) Run {
 }
 
 // layout is which variants share a workload.
-func layout(t *testing.T, o Options, runs ...Run) (string, Comparison) {
+func layout(t *testing.T, o Options, runs ...ComparedRun) (string, Comparison) {
 	t.Helper()
 	c, err := Compare(runs, o)
 	if err != nil {
@@ -112,8 +112,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 
 func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 	records := planned("ours", "ours", nil)
-	records.add(runFigure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: foreign.Definition("pitot", "tokens.input")})
-	records.add(runFigure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: foreign.Definition("pitot", "requests.ok")})
+	records.add(runFigure{ReportedFigure: trace.ReportedFigure{Name: "tokens.input", Value: 25700}, definition: foreign.Definition("pitot", "tokens.input")})
+	records.add(runFigure{ReportedFigure: trace.ReportedFigure{Name: "requests.ok", Value: 100}, definition: foreign.Definition("pitot", "requests.ok")})
 	theirs := tabled("2025-12", nil, nil)
 	theirs.Variant = "theirs"
 	if got, _ := layout(t, Options{}, records, theirs); got != ": ours×1 | theirs×1" {
@@ -159,13 +159,13 @@ func TestResidueIsNeverSilent(t *testing.T) {
 	if got := c.Workloads[0].Residue; len(got) != 0 {
 		t.Errorf("ignored: %v", got)
 	}
-	if _, err := Compare([]Run{a, b}, Options{Ignore: []string{"sede"}}); err == nil || !strings.Contains(err.Error(), "ignore[0] sede") || !strings.Contains(err.Error(), "seed") {
+	if _, err := Compare([]ComparedRun{a, b}, Options{Ignore: []string{"sede"}}); err == nil || !strings.Contains(err.Error(), "ignore[0] sede") || !strings.Contains(err.Error(), "seed") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
-	seeded := func(variant string, seeds ...uint64) (runs []Run) {
+	seeded := func(variant string, seeds ...uint64) (runs []ComparedRun) {
 		for _, s := range seeds {
 			runs = append(runs, planned(variant, variant, func(r *trace.Run) { r.Plan.Seed = s }))
 		}
@@ -199,7 +199,7 @@ func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
 // The embedded engine listens on a port of its own in each run.
 func TestWhereTheEmbeddedEngineListensIsNoResidue(t *testing.T) {
 	for _, embedded := range []bool{true, false} {
-		at := func(variant, url string) Run {
+		at := func(variant, url string) ComparedRun {
 			return planned(variant, variant, func(r *trace.Run) { r.Plan.URL, r.Env.Embedded = url, embedded })
 		}
 		_, c := layout(t, Options{}, at("A", "http://127.0.0.1:1"), at("B", "http://127.0.0.1:2"))
@@ -210,10 +210,10 @@ func TestWhereTheEmbeddedEngineListensIsNoResidue(t *testing.T) {
 }
 
 func TestAProfileIsResidueOnce(t *testing.T) {
-	with := func(variant, name, text string) Run {
+	with := func(variant, name, text string) ComparedRun {
 		return planned(variant, variant, func(r *trace.Run) { r.Env.Profile = &trace.Profile{Name: name, Text: text} })
 	}
-	settings := func(runs ...Run) (out []string) {
+	settings := func(runs ...ComparedRun) (out []string) {
 		_, c := layout(t, Options{}, runs...)
 		for _, r := range c.Workloads[0].Residue {
 			out = append(out, r.Setting)
@@ -246,7 +246,7 @@ func TestNamesTellVariantsFromRepeatedRuns(t *testing.T) {
 		{[]string{"patched", "w/o patch"}, "w/o patch×1 | patched×1"},
 		{[]string{"oldest", "based on x"}, "oldest×1 | based on x×1"},
 	} {
-		var runs []Run
+		var runs []ComparedRun
 		for _, n := range c.names {
 			runs = append(runs, planned("", n, nil))
 		}
@@ -257,34 +257,34 @@ func TestNamesTellVariantsFromRepeatedRuns(t *testing.T) {
 }
 
 func TestLabelsAndHeadings(t *testing.T) {
-	labelled := func(label string, path ...string) Run {
+	labelled := func(label string, path ...string) ComparedRun {
 		r := tabled("2025-12", path, nil)
 		r.Variant = label
 		return r
 	}
 	for _, c := range []struct {
 		name string
-		runs []Run
+		runs []ComparedRun
 		want string
 	}{
 		{
 			"an argument with one heading is its label",
-			[]Run{labelled("before", "Serving"), labelled("after", "Serving"), labelled("after", "Serving")},
+			[]ComparedRun{labelled("before", "Serving"), labelled("after", "Serving"), labelled("after", "Serving")},
 			"Serving: before×1 | after×2",
 		},
 		{
 			"headings of an argument are variants",
-			[]Run{labelled("note", "One"), labelled("note", "Two"), labelled("other", "Three")},
+			[]ComparedRun{labelled("note", "One"), labelled("note", "Two"), labelled("other", "Three")},
 			": note / One×1 | note / Two×1 | other×1",
 		},
 		{
 			"names without headings are repeated runs",
-			[]Run{planned("before", "x", nil), planned("before", "y", nil), planned("after", "z", nil)},
+			[]ComparedRun{planned("before", "x", nil), planned("before", "y", nil), planned("after", "z", nil)},
 			": before×2 | after×1",
 		},
 		{
 			"a heading that tells variants apart elsewhere does so where it is alone",
-			[]Run{
+			[]ComparedRun{
 				labelled("", "A", "Latency"), labelled("", "B", "Latency"),
 				tabled("2025-12", []string{"B", "Throughput"}, func(r *trace.Run) { r.Plan.Rate = 0 }),
 			},
@@ -298,7 +298,7 @@ func TestLabelsAndHeadings(t *testing.T) {
 }
 
 func TestTheBaselineAskedFor(t *testing.T) {
-	runs := []Run{planned("", "baseline", nil), planned("", "patch", nil)}
+	runs := []ComparedRun{planned("", "baseline", nil), planned("", "patch", nil)}
 	got, c := layout(t, Options{Baseline: "Patch"}, runs...)
 	if got != ": patch×1 | baseline×1" || slices.ContainsFunc(said(c.Workloads[0].Notes...), func(n string) bool { return strings.Contains(n, "is the baseline") }) {
 		t.Errorf("%s %q", got, c.Workloads[0].Notes)
@@ -314,7 +314,7 @@ func TestTheBaselineAskedFor(t *testing.T) {
 }
 
 func TestRunsAreInTheOrderOfTheirStart(t *testing.T) {
-	at := func(id string, hour int) Run {
+	at := func(id string, hour int) ComparedRun {
 		return planned("A", id, func(r *trace.Run) { r.Started = time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC) })
 	}
 	_, c := layout(t, Options{}, at("late", 9), at("early", 3))
@@ -353,12 +353,12 @@ func TestNeededFollowsTheTables(t *testing.T) {
 	for _, c := range []struct {
 		runs []trace.Run
 		o    Options
-		want []By
+		want []RuleSource
 	}{
-		{[]trace.Run{ours, detailed}, Options{}, []By{{Tool: "pitot"}}},
-		{[]trace.Run{ours, vllm, vllm}, Options{}, []By{{"vllm", "2025-12"}}},
-		{[]trace.Run{ours, guide}, Options{}, []By{{Tool: "pitot"}}},
-		{[]trace.Run{ours, vllm}, Options{Tool: "sglang"}, []By{{Tool: "sglang"}}},
+		{[]trace.Run{ours, detailed}, Options{}, []RuleSource{{Tool: "pitot"}}},
+		{[]trace.Run{ours, vllm, vllm}, Options{}, []RuleSource{{"vllm", "2025-12"}}},
+		{[]trace.Run{ours, guide}, Options{}, []RuleSource{{Tool: "pitot"}}},
+		{[]trace.Run{ours, vllm}, Options{Tool: "sglang"}, []RuleSource{{Tool: "sglang"}}},
 	} {
 		if got := needed(c.runs, c.o); !slices.Equal(got, c.want) {
 			t.Errorf("%v, want %v", got, c.want)
@@ -366,13 +366,13 @@ func TestNeededFollowsTheTables(t *testing.T) {
 	}
 }
 
-func needed(runs []trace.Run, o Options) []By {
+func needed(runs []trace.Run, o Options) []RuleSource {
 	o.Rules = foreign
 	return Needed(runs, o)
 }
 
 func TestRunsThatCouldBePairedAreTold(t *testing.T) {
-	seeded := func(variant string, seeds ...uint64) (runs []Run) {
+	seeded := func(variant string, seeds ...uint64) (runs []ComparedRun) {
 		for _, s := range seeds {
 			runs = append(runs, planned(variant, variant, func(r *trace.Run) { r.Plan.Seed = s }))
 		}

@@ -41,7 +41,7 @@ const (
 )
 
 // observeInfluences gives the influences of samples on figures by a tool's rules, by name.
-func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace.Figure) map[string]influence {
+func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace.ReportedFigure) map[string]influence {
 	out := map[string]influence{}
 	if len(samples) < leastRequests {
 		return out
@@ -198,8 +198,8 @@ func squares(x []float64) []float64 {
 
 // addRates adds the influences of what is counted by the second. Those of the duration are
 // those of the requests, turned around.
-func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.Figure) {
-	i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == figure.Duration })
+func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.ReportedFigure) {
+	i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == figure.Duration })
 	if i < 0 || !(figures[i].Value > 0) {
 		return
 	}

@@ -21,14 +21,14 @@ func (t *table) input(q figure.Figure) bool {
 			return true
 		}
 	}
-	if q.Name == figure.Duration && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.timed() }) {
+	if q.Name == figure.Duration && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.timed() }) {
 		return true
 	}
-	return made(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.keptUp })
+	return made(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.keptUp })
 }
 
 // timed reports whether a run was asked to last so long.
-func (r *Run) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
+func (r *ComparedRun) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
 
 // made reports whether a setting of the load makes a figure, whatever the server does: twice
 // the rate is twice the throughput, as long as the server keeps up.
@@ -44,7 +44,7 @@ func made(name, setting string) bool {
 
 // differs reports whether runs of the table differ in a setting of the load.
 func (t *table) differs(setting string) bool {
-	return slices.ContainsFunc(t.runs, func(r *Run) bool { return r.load.differs(t.runs[0].load, setting) })
+	return slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return r.load.differs(t.runs[0].load, setting) })
 }
 
 // keepsUp reports whether a run answered all requests of an open loop as they came, so that
@@ -75,7 +75,7 @@ func (t *table) checkSizes() error {
 	first := t.runs[0]
 	for _, s := range sizes {
 		ignored := slices.ContainsFunc(s.settings, func(name string) bool { return slices.Contains(t.o.Ignore, name) && t.differs(name) })
-		i := slices.IndexFunc(t.runs, func(r *Run) bool { return s.apart(first, r) })
+		i := slices.IndexFunc(t.runs, func(r *ComparedRun) bool { return s.apart(first, r) })
 		if ignored && i >= 0 {
 			p.If(true, "ignore", s.settings[0], "%s has %.6g %s and %s has %.6g; workloads of different size are not compared",
 				t.labelOf(first), s.of(first), s.name, t.labelOf(t.runs[i]), s.of(t.runs[i]))
@@ -86,7 +86,7 @@ func (t *table) checkSizes() error {
 }
 
 // labelOf is the name of the variant of a run.
-func (t *table) labelOf(r *Run) string {
+func (t *table) labelOf(r *ComparedRun) string {
 	i := slices.IndexFunc(t.variants, func(v *variant) bool { return slices.Contains(v.runs, r) })
 	return t.variants[i].name
 }
@@ -94,19 +94,19 @@ func (t *table) labelOf(r *Run) string {
 // sizes are what makes one workload larger than another, with the settings that say it, and
 // the share by which it may differ: tools may count what succeeded, and lengths are drawn.
 var sizes = []size{
-	{"requests", []string{requestsSetting}, 0.01, func(r *Run) float64 { return float64(r.run.Plan.Requests) }},
-	{"prompt tokens per request", []string{inputSetting, workloadSetting}, 0.1, func(r *Run) float64 { return r.load.input }},
-	{"output tokens per request", []string{workloadSetting}, 0.1, func(r *Run) float64 { return r.perRequest(figure.OutputTokens) }},
+	{"requests", []string{requestsSetting}, 0.01, func(r *ComparedRun) float64 { return float64(r.run.Plan.Requests) }},
+	{"prompt tokens per request", []string{inputSetting, workloadSetting}, 0.1, func(r *ComparedRun) float64 { return r.load.input }},
+	{"output tokens per request", []string{workloadSetting}, 0.1, func(r *ComparedRun) float64 { return r.perRequest(figure.OutputTokens) }},
 }
 
 type size struct {
 	name     string
 	settings []string
 	share    float64
-	of       func(*Run) float64 // 0 where nobody knows
+	of       func(*ComparedRun) float64 // 0 where nobody knows
 }
 
-func (s size) apart(a, b *Run) bool {
+func (s size) apart(a, b *ComparedRun) bool {
 	x, y := s.of(a), s.of(b)
 	return x > 0 && y > 0 && math.Abs(x-y) > s.share*max(x, y)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // loaded are three runs of a variant under a load.
-func loaded(variant string, change func(*trace.Run), figures ...any) (runs []Run) {
+func loaded(variant string, change func(*trace.Run), figures ...any) (runs []ComparedRun) {
 	for i := range 3 {
 		r := named(variant, figures...)
 		for k := range r.figures {
@@ -117,7 +117,7 @@ func TestWorkloadsOfDifferentSizeAreRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		ignore string
-		a, b   []Run
+		a, b   []ComparedRun
 		want   string
 	}{
 		{"requests", loaded("A", requests(200), "duration", 50.0), loaded("B", requests(20), "duration", 4.0), "A has 200 requests and B has 20"},
@@ -139,7 +139,7 @@ func TestVariantsWithoutACommonLoad(t *testing.T) {
 	limit := func(n int) func(*trace.Run) { return func(r *trace.Run) { r.Plan.Concurrency = n } }
 	a, b := loaded("A", limit(2), "ttft.mean", 0.02), loaded("B", limit(4), "ttft.mean", 0.02)
 	for _, c := range []struct {
-		runs []Run
+		runs []ComparedRun
 		want plan.Code
 	}{
 		{slices.Concat(a, b), LoadsApart},
@@ -167,7 +167,7 @@ func TestCellsAndChangesAgree(t *testing.T) {
 
 // A percentile that moves in steps differs as surely as the mean does.
 func TestAFewRunsOnOneStep(t *testing.T) {
-	runs := func(variant string, mean []float64, by, p99 float64) (out []Run) {
+	runs := func(variant string, mean []float64, by, p99 float64) (out []ComparedRun) {
 		for _, v := range mean {
 			out = append(out, named(variant, "itl.mean", v*by, "itl.p99", p99))
 		}

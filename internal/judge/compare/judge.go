@@ -30,11 +30,11 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 // JudgeRun holds the figures of one run to gates on values. They are taken as they are: a
 // threshold asks what this run did, and not what another one would do. An invalid run tells
 // nothing.
-func JudgeRun(gates []Gate, t trace.Run, figures []trace.Figure) (out []GateResult) {
+func JudgeRun(gates []Gate, t trace.Run, figures []trace.ReportedFigure) (out []GateResult) {
 	failed := tollIn(figures)
 	for _, g := range gates {
 		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Say("gate.no-figure", "figure", g.Name)}
-		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == g.Name })
+		i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == g.Name })
 		if i >= 0 && !math.IsNaN(figures[i].Value) {
 			r.Value = figures[i].Value
 			switch r.exactly(plan.Say("gate.of-run")); {

@@ -10,12 +10,12 @@ import (
 
 // simulated reports whether a run is of an engine model. Imported runs were measured, as far as
 // anybody knows.
-func (r *Run) simulated() bool { return r.run.Kind == trace.Simulated }
+func (r *ComparedRun) simulated() bool { return r.run.Kind == trace.Simulated }
 
 // checkKinds refuses simulated runs beside measured ones, unless that is wanted.
-func checkKinds(runs []*Run, wanted bool) error {
-	simulated := slices.IndexFunc(runs, (*Run).simulated)
-	measured := slices.IndexFunc(runs, func(r *Run) bool { return !r.simulated() })
+func checkKinds(runs []*ComparedRun, wanted bool) error {
+	simulated := slices.IndexFunc(runs, (*ComparedRun).simulated)
+	measured := slices.IndexFunc(runs, func(r *ComparedRun) bool { return !r.simulated() })
 	var p plan.Problems
 	mixed := !wanted && simulated >= 0 && measured >= 0
 	p.If(mixed, "predicted", nil, "%s is simulated, and %s was measured", nameOf(runs, simulated), nameOf(runs, measured))
@@ -24,7 +24,7 @@ func checkKinds(runs []*Run, wanted bool) error {
 }
 
 // nameOf is what a run is called, as it was asked for.
-func nameOf(runs []*Run, i int) string {
+func nameOf(runs []*ComparedRun, i int) string {
 	if i < 0 {
 		return ""
 	}
@@ -38,7 +38,7 @@ func checkPools(tables []*table) error {
 	for _, t := range tables {
 		for _, v := range t.variants {
 			one := v.runs[0]
-			i := slices.IndexFunc(v.runs, func(r *Run) bool { return r.simulated() != one.simulated() })
+			i := slices.IndexFunc(v.runs, func(r *ComparedRun) bool { return r.simulated() != one.simulated() })
 			if i >= 0 && p == nil {
 				other := v.runs[i]
 				if one.simulated() {

@@ -8,13 +8,13 @@ import (
 )
 
 // ofKind are runs of a variant with some TTFTs.
-func ofKind(kind trace.RunKind, variant, name string, values ...float64) (runs []Run) {
+func ofKind(kind trace.RunKind, variant, name string, values ...float64) (runs []ComparedRun) {
 	for _, v := range values {
-		r := Run{Variant: variant, run: trace.Run{Name: name, Kind: kind}}
+		r := ComparedRun{Variant: variant, run: trace.Run{Name: name, Kind: kind}}
 		if kind == trace.Imported {
 			r.run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table}
 		}
-		r.add(runFigure{Figure: trace.Figure{Name: "ttft.mean", Value: v}})
+		r.add(runFigure{ReportedFigure: trace.ReportedFigure{Name: "ttft.mean", Value: v}})
 		runs = append(runs, r)
 	}
 	return runs

@@ -45,15 +45,15 @@ type legs struct {
 	runs                 group
 }
 
-// void are runs that are none, for one reason.
-type void struct {
+// excludedRuns are runs that are none, for one reason.
+type excludedRuns struct {
 	why  plan.Message
 	runs int
 }
 
 // byLeg takes the runs that have a place in an experiment out of all runs. What the arguments
 // of a command line say of variants goes before that.
-func byLeg(runs []*Run) (all []*legs, voids []void, rest []*Run) {
+func byLeg(runs []*ComparedRun) (all []*legs, voids []excludedRuns, rest []*ComparedRun) {
 	if labelled(runs) {
 		return nil, nil, runs
 	}
@@ -80,7 +80,7 @@ func byLeg(runs []*Run) (all []*legs, voids []void, rest []*Run) {
 }
 
 // labelled reports whether several arguments say otherwise than the legs do.
-func labelled(runs []*Run) bool {
+func labelled(runs []*ComparedRun) bool {
 	labels, others := map[string]bool{}, false
 	for _, r := range runs {
 		labels[r.Variant] = true
@@ -89,10 +89,10 @@ func labelled(runs []*Run) bool {
 	return others && len(labels) > 1
 }
 
-func leaveOut(all []void, why plan.Message) []void {
-	at := slices.IndexFunc(all, func(v void) bool { return v.why.Key() == why.Key() })
+func leaveOut(all []excludedRuns, why plan.Message) []excludedRuns {
+	at := slices.IndexFunc(all, func(v excludedRuns) bool { return v.why.Key() == why.Key() })
 	if at < 0 {
-		at, all = len(all), append(all, void{why: why})
+		at, all = len(all), append(all, excludedRuns{why: why})
 	}
 	all[at].runs++
 	return all
@@ -117,7 +117,7 @@ func splitLegs(l *legs, workloads int, o Options) *table {
 		return cmp.Compare(slices.Index(o.Order, a.name), slices.Index(o.Order, b.name))
 	})
 	for _, v := range t.order {
-		slices.SortStableFunc(v.runs, func(a, b *Run) int {
+		slices.SortStableFunc(v.runs, func(a, b *ComparedRun) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.run.Leg.Repeat, b.run.Leg.Repeat))
 		})
 	}
@@ -140,7 +140,7 @@ func (l *legs) order() {
 }
 
 // turnOf is the turn of the leg of a run: its block and its place there.
-func turnOf(r *Run) [2]int { return [2]int{r.run.Leg.Block, r.run.Leg.Slot} }
+func turnOf(r *ComparedRun) [2]int { return [2]int{r.run.Leg.Block, r.run.Leg.Slot} }
 
 // workloadsOf is how many workloads of an experiment share its level. The confirmation of a
 // choice has a level of its own: it is made on fresh legs, once.
@@ -160,7 +160,7 @@ type unit struct {
 	block           int
 	slot            int
 	position, first float64
-	runs            []*Run
+	runs            []*ComparedRun
 }
 
 // seeds are those of its runs: units with the same ones met the same requests.
@@ -230,7 +230,7 @@ func (v *variant) restarted() bool {
 	return len(starts) > 1
 }
 
-func (t *table) unitOf(v *variant, r *Run, restarted bool) *unit {
+func (t *table) unitOf(v *variant, r *ComparedRun, restarted bool) *unit {
 	leg := r.run.Leg
 	want := unit{column: v.column, block: leg.Block, slot: leg.Slot}
 	if restarted {
@@ -247,7 +247,7 @@ func (t *table) unitOf(v *variant, r *Run, restarted bool) *unit {
 }
 
 // add counts a run in. Where one start has several legs it stands at their mean.
-func (u *unit) add(r *Run) {
+func (u *unit) add(r *ComparedRun) {
 	at, n := float64(r.at), float64(len(u.runs))
 	if u.runs == nil {
 		u.first = at
@@ -314,7 +314,7 @@ func (t *table) noteLegs() {
 
 // noteDoubts says how many runs are doubtful, and why the first one is.
 func (t *table) noteDoubts() {
-	var first *Run
+	var first *ComparedRun
 	n, of := 0, 0
 	for _, v := range t.variants {
 		for _, r := range v.runs {

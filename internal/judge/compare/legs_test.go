@@ -11,7 +11,7 @@ import (
 // The variants of an experiment stand as its file has them, whatever ran first; a run knows
 // its leg, and of doubtful ones it is said how many, and why the first one is.
 func TestTableOfAnExperiment(t *testing.T) {
-	var runs []Run
+	var runs []ComparedRun
 	for block := 1; block <= 2; block++ {
 		for slot, variant := range []string{"C", "A", "B"} {
 			runs = append(runs, legOf(variant, block, slot+1, 3*block+slot, 0.01*float64(slot*block)))

@@ -47,7 +47,7 @@ type load struct {
 	scope string
 }
 
-func loadOf(r *Run) load {
+func loadOf(r *ComparedRun) load {
 	p := r.run.Plan
 	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens)}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
@@ -100,7 +100,7 @@ func tellsLimits(r trace.Run, rules metrics.Rules) bool {
 
 // perRequest is how many tokens of a total the requests that succeeded had in the mean, 0
 // if nobody knows.
-func (r *Run) perRequest(total string) float64 {
+func (r *ComparedRun) perRequest(total string) float64 {
 	var tokens, requests float64
 	for _, f := range r.figures {
 		switch f.Name {
@@ -148,15 +148,15 @@ func (l load) differs(m load, name string) bool {
 }
 
 // A group is a workload in the making: the runs that met one load.
-type group []*Run
+type group []*ComparedRun
 
 // groups puts runs together by load. Those of which most is known come first, so
 // that one of which little is known does not bring together what differs.
-func groups(runs []*Run, ignore []string) (out []group) {
+func groups(runs []*ComparedRun, ignore []string) (out []group) {
 	for i, r := range runs {
 		r.place, r.load = i, loadOf(r)
 	}
-	byKnowledge := func(a, b *Run) int { return cmp.Compare(len(b.load.values), len(a.load.values)) }
+	byKnowledge := func(a, b *ComparedRun) int { return cmp.Compare(len(b.load.values), len(a.load.values)) }
 	for _, r := range slices.SortedStableFunc(slices.Values(runs), byKnowledge) {
 		i := slices.IndexFunc(out, func(g group) bool { return g.fits(r.load, ignore) })
 		if i < 0 {
@@ -164,7 +164,7 @@ func groups(runs []*Run, ignore []string) (out []group) {
 		}
 		out[i] = append(out[i], r)
 	}
-	byPlace := func(a, b *Run) int { return cmp.Compare(a.place, b.place) }
+	byPlace := func(a, b *ComparedRun) int { return cmp.Compare(a.place, b.place) }
 	for _, g := range out {
 		slices.SortFunc(g, byPlace)
 	}
@@ -173,7 +173,7 @@ func groups(runs []*Run, ignore []string) (out []group) {
 }
 
 func (g group) fits(l load, ignore []string) bool {
-	return !slices.ContainsFunc(g, func(r *Run) bool { return len(l.apart(r.load, ignore)) > 0 })
+	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return len(l.apart(r.load, ignore)) > 0 })
 }
 
 // settings are those of the load, as far as all of its runs that tell agree.

@@ -112,7 +112,7 @@ func (t *table) noteBases() {
 	baseline := []string{t.variants[0].name}
 	if names := by[Nothing]; names != nil {
 		code := NothingKnown
-		if !slices.ContainsFunc(t.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
+		if !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !HasRecords(r.run) }) {
 			code = "compare.too-dependent"
 		}
 		t.note(code, "variants", append(baseline, names...))
@@ -264,7 +264,7 @@ func (v *variant) matches(base *variant) bool {
 	return len(seen) == len(v.runs)
 }
 
-func (t *table) noteRun(r *Run) {
+func (t *table) noteRun(r *ComparedRun) {
 	name := runName(r)
 	if v := r.run.Verdict; v != nil && v.Validity == trace.Invalid {
 		t.note("compare.invalid-run", "run", name, "reasons", v.Reasons)
@@ -274,7 +274,7 @@ func (t *table) noteRun(r *Run) {
 	}
 }
 
-func runName(r *Run) string {
+func runName(r *ComparedRun) string {
 	if r.run.Name != "" && r.run.Name != r.run.ID {
 		return fmt.Sprintf("%s (%s)", r.run.ID, r.run.Name)
 	}
@@ -288,12 +288,12 @@ func (t *table) note(code plan.Code, args ...any) {
 // notes tells which variants that were asked for met no common load, and why.
 func (c *Comparison) notes(tables []*table, ignore []string) {
 	c.noteAsked(tables, ignore)
-	var runs []*Run
+	var runs []*ComparedRun
 	beside := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
 		runs = append(runs, t.runs...)
 		for _, r := range t.runs {
-			beside[r.Variant] = beside[r.Variant] || slices.ContainsFunc(t.runs, func(s *Run) bool { return s.Variant != r.Variant })
+			beside[r.Variant] = beside[r.Variant] || slices.ContainsFunc(t.runs, func(s *ComparedRun) bool { return s.Variant != r.Variant })
 		}
 	}
 	told := map[string]bool{}
@@ -339,7 +339,7 @@ func (c Comparison) Apart() (why plan.Message) {
 
 // nearest are the run with a label and the one with another label that differ in the
 // fewest settings of the load, and these.
-func nearest(runs []*Run, label string, ignore []string) (one, other *Run, apart []string) {
+func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *ComparedRun, apart []string) {
 	for _, r := range runs {
 		for _, s := range runs {
 			if r.Variant != label || s.Variant == label {

@@ -32,13 +32,13 @@ var (
 )
 
 // readNote makes runs of a note as its importer would: headings, tables and claims.
-func readNote(t *testing.T, file string) []Run {
+func readNote(t *testing.T, file string) []ComparedRun {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runs []Run
+	var runs []ComparedRun
 	var path []string
 	var claims []trace.Claim
 	var run *trace.Run
@@ -103,7 +103,7 @@ func addFigure(run *trace.Run, l string) {
 	if strings.HasPrefix(name, "requests.") || strings.HasPrefix(name, "tokens.") {
 		step = 0
 	}
-	run.Origin.Figures = append(run.Origin.Figures, trace.Figure{Name: name, Value: v, Step: step})
+	run.Origin.Figures = append(run.Origin.Figures, trace.ReportedFigure{Name: name, Value: v, Step: step})
 }
 
 // note compares the runs of a note.
@@ -226,7 +226,7 @@ func TestClaims(t *testing.T) {
 
 // Runs that other numbers of machines sent are compared, and the difference is told.
 func TestRunsOfFleets(t *testing.T) {
-	sent := func(variant string, workers int) Run {
+	sent := func(variant string, workers int) ComparedRun {
 		return planned(variant, variant, func(r *trace.Run) {
 			if r.Kind = trace.Measured; workers > 0 {
 				r.Fleet = &trace.Fleet{Workers: make([]trace.FleetWorker, workers)}

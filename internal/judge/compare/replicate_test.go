@@ -12,24 +12,24 @@ import (
 )
 
 // named is a run of that variant with figures in turn name and value.
-func named(variant string, figures ...any) Run {
-	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
+func named(variant string, figures ...any) ComparedRun {
+	r := ComparedRun{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Load{Dialect: "pitot", Requests: 100}}}
 	for i := 0; i < len(figures); i += 2 {
-		f := trace.Figure{Name: figures[i].(string), Value: figures[i+1].(float64)}
-		r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name)})
+		f := trace.ReportedFigure{Name: figures[i].(string), Value: figures[i+1].(float64)}
+		r.add(runFigure{ReportedFigure: f, definition: foreign.Definition("pitot", f.Name)})
 	}
 	return r
 }
 
 // repeated are runs of one figure.
-func repeated(variant, name string, values ...float64) (runs []Run) {
+func repeated(variant, name string, values ...float64) (runs []ComparedRun) {
 	for _, v := range values {
 		runs = append(runs, named(variant, name, v))
 	}
 	return runs
 }
 
-func compared(t *testing.T, o Options, groups ...[]Run) Workload {
+func compared(t *testing.T, o Options, groups ...[]ComparedRun) Workload {
 	t.Helper()
 	c, err := Compare(slices.Concat(groups...), o)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestThreeRunsEachByHand(t *testing.T) {
 // Ratios of the variances of 9 and 4 make one of 6 with 49/18.5 degrees of freedom, t(0.975) =
 // 3.435128: a server is noisy in all its figures, and no figure follows its own luck.
 func TestNoiseThatDiffersByHand(t *testing.T) {
-	runs := func(variant string, ttft, tpot []float64) (out []Run) {
+	runs := func(variant string, ttft, tpot []float64) (out []ComparedRun) {
 		for i := range ttft {
 			out = append(out, named(variant, "ttft.mean", math.Exp(ttft[i]/100), "tpot.mean", math.Exp(tpot[i]/100), "concurrency", math.Exp(ttft[i]*tpot[i])))
 		}
@@ -106,7 +106,7 @@ func TestUnlikeNumbersOfRunsByHand(t *testing.T) {
 	// arrangements four are as far apart or farther, which is the larger P, and the interval is the
 	// one with the larger error: √(1.333 + 10/5) = 1.8257 with a variance each, t(0.975) =
 	// 2.465606; with one for both √(48/6 · 8/15) = 2.0656, t(0.975; 6) = 2.446912.
-	runs := func(variant string, logs ...float64) (out []Run) {
+	runs := func(variant string, logs ...float64) (out []ComparedRun) {
 		return repeated(variant, "ttft.mean", exps(logs...)...)
 	}
 	w := compared(t, Options{}, runs("A", 0, 0.02, 0.04), runs("B", 0.03, 0.05, 0.07, 0.09, 0.11))
@@ -160,7 +160,7 @@ func TestADifferenceOfFewRunsNeedsAWitness(t *testing.T) {
 		}
 		return values
 	}
-	runs := func(variant string, n int, figures map[string]float64) (out []Run) {
+	runs := func(variant string, n int, figures map[string]float64) (out []ComparedRun) {
 		for i := range n {
 			var all []any
 			for name, t := range figures {
@@ -206,7 +206,7 @@ func TestADifferenceOfFewRunsNeedsAWitness(t *testing.T) {
 func TestOneMetricOfChanceDoesNotHideOthers(t *testing.T) {
 	// Four runs of each, in which all of B is far above all of A, beside a metric that is as far
 	// apart where other runs are exchanged.
-	runs := func(variant string, ttft, itl []float64) (out []Run) {
+	runs := func(variant string, ttft, itl []float64) (out []ComparedRun) {
 		for i := range ttft {
 			out = append(out, named(variant, "ttft.mean", ttft[i], "itl.mean", itl[i]))
 		}
@@ -237,7 +237,7 @@ func TestPairsTakeOutWhatTheyShare(t *testing.T) {
 	if c := change(t, compared(t, Options{}, a, b), "e2el.mean"); c.Verdict != CannotTell || c.More < 1 {
 		t.Errorf("without pairs: %+v", c)
 	}
-	eight := func(variant string, by float64) []Run {
+	eight := func(variant string, by float64) []ComparedRun {
 		return repeated(variant, "e2el.mean", exps(by, 0.1+1.1*by, 0.3+by, 0.2+1.2*by, 0.5+by, 0.4+0.9*by, by, 0.7+by)...)
 	}
 	c = change(t, compared(t, Options{Paired: true}, eight("A", 0), eight("B", 0.03)), "e2el.mean")
@@ -272,7 +272,7 @@ func TestNoDifferenceLargerThan(t *testing.T) {
 }
 
 func TestADifferenceBelowTheRoundingIsNone(t *testing.T) {
-	rounded := func(variant string, values ...float64) []Run {
+	rounded := func(variant string, values ...float64) []ComparedRun {
 		runs := repeated(variant, "throughput.requests", values...)
 		for i := range runs {
 			runs[i].figures[0].Step = 0.1
@@ -323,7 +323,7 @@ func TestEqualCountsNeedNoTest(t *testing.T) {
 }
 
 func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
-	w := compared(t, Options{}, []Run{named("A", "ttft.mean", 1.0, "itl.mean", math.Inf(1))}, []Run{named("B", "ttft.mean", 1.0, "itl.mean", math.NaN())})
+	w := compared(t, Options{}, []ComparedRun{named("A", "ttft.mean", 1.0, "itl.mean", math.Inf(1))}, []ComparedRun{named("B", "ttft.mean", 1.0, "itl.mean", math.NaN())})
 	if len(w.Rows) != 1 {
 		t.Errorf("%+v", w.Rows)
 	}
@@ -337,7 +337,7 @@ func TestWhatNeverVariesIsDecidedByItsNumbers(t *testing.T) {
 	}
 }
 
-func pointers(runs []Run) (out []*Run) {
+func pointers(runs []ComparedRun) (out []*ComparedRun) {
 	for i := range runs {
 		out = append(out, &runs[i])
 	}
@@ -358,7 +358,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 	found, sets := 0, 400
 	n := 3 + c.More
 	for range sets {
-		draw := func(variant string, mean float64) []Run {
+		draw := func(variant string, mean float64) []ComparedRun {
 			var logs []float64
 			for range n {
 				logs = append(logs, mean+0.02*rng.NormFloat64())

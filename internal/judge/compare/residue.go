@@ -17,7 +17,7 @@ import (
 // residue lists the settings, beside the load, in which the runs of variants differ. What
 // varies in the same way within each of several variants, such as seeds that all of them
 // went through, is no difference between them.
-func residue(variants []*variant, o Options) (out []Residue) {
+func residue(variants []*variant, o Options) (out []SettingDiff) {
 	var names []string
 	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
 	for _, v := range variants {
@@ -38,9 +38,9 @@ func residue(variants []*variant, o Options) (out []Residue) {
 		for i, v := range variants {
 			all[i] = v.told(name, scopes[name])
 		}
-		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r Residue) bool { return r.Setting == "profile" })
+		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r SettingDiff) bool { return r.Setting == "profile" })
 		if differ(all, o.Paired) && !slices.Contains(o.Ignore, name) && !sameProfile {
-			out = append(out, Residue{Setting: name, Values: shortest(all)})
+			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
 		}
 	}
 	return append(out, cachedResidue(variants, o)...)
@@ -124,7 +124,7 @@ func unique(values []plan.Message) []plan.Message {
 func equal(a, b plan.Message) bool { return a.Key() == b.Key() }
 
 // checkIgnore refuses names that no run has.
-func checkIgnore(runs []*Run, ignore []string) error {
+func checkIgnore(runs []*ComparedRun, ignore []string) error {
 	var p plan.Problems
 	known := append(slices.Clone(loadSettings), cachedSetting)
 	for _, r := range runs {
@@ -148,7 +148,7 @@ func checkIgnore(runs []*Run, ignore []string) error {
 }
 
 // settings are everything beside the load in which runs can differ.
-func (r *Run) settings() (out []Setting) {
+func (r *ComparedRun) settings() (out []Setting) {
 	run, o := r.run, r.origin()
 	add := func(name string, value plan.Message) {
 		if !value.IsZero() {

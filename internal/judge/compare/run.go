@@ -8,14 +8,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// By says by whose rules figures are made.
-type By struct {
+// RuleSource says by whose rules figures are made.
+type RuleSource struct {
 	Tool string // pitot, vllm, sglang, or the tool that reported them
 	Form string // of that tool's report; "" for its only or newest
 }
 
-// A Run is what a comparison keeps of a run: little, however many records it had.
-type Run struct {
+// A ComparedRun is what a comparison keeps of a run: little, however many records it had.
+type ComparedRun struct {
 	// Variant is the label of the argument that the run came with; "" derives it from
 	// headings and names.
 	Variant string
@@ -25,7 +25,7 @@ type Run struct {
 	requests uint64 // which they were, of a run with records
 	keptUp   bool   // its server did with its arrivals
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
-	toll     toll
+	toll     failureCount
 
 	unmeasured []string // figures that its tool wrote and did not measure
 
@@ -38,14 +38,14 @@ type Run struct {
 
 // A runFigure is a figure of a run, with its definition.
 type runFigure struct {
-	trace.Figure
+	trace.ReportedFigure
 	definition metrics.Definition
 	influence  influence // of the requests on it; without a pull where nothing is known of that
 	low, high  float64   // what it may be with failures counted, of a run that has some
 }
 
 // origin is where a run came from: our own have all requests as Pitot recorded them.
-func (r *Run) origin() trace.Origin {
+func (r *ComparedRun) origin() trace.Origin {
 	if r.run.Origin == nil {
 		return trace.Origin{Tool: "pitot", Detail: trace.Recorded}
 	}
@@ -60,11 +60,11 @@ func HasRecords(r trace.Run) bool {
 
 // Needed are the rules by which runs must be observed to stand on one row: Pitot's
 // if all have records, else those of the tools whose tables are among them.
-func Needed(runs []trace.Run, o Options) []By {
+func Needed(runs []trace.Run, o Options) []RuleSource {
 	if o.Tool != "" {
-		return []By{{o.Tool, o.Form}}
+		return []RuleSource{{o.Tool, o.Form}}
 	}
-	var by []By
+	var by []RuleSource
 	for _, r := range runs {
 		if HasRecords(r) {
 			continue
@@ -72,26 +72,26 @@ func Needed(runs []trace.Run, o Options) []By {
 		if _, ok := o.Rules.Of(r.Origin.Tool); !ok {
 			continue
 		}
-		if b := (By{r.Origin.Tool, r.Origin.Form}); !slices.Contains(by, b) {
+		if b := (RuleSource{r.Origin.Tool, r.Origin.Form}); !slices.Contains(by, b) {
 			by = append(by, b)
 		}
 	}
 	if len(by) == 0 {
-		by = []By{{Tool: "pitot"}}
+		by = []RuleSource{{Tool: "pitot"}}
 	}
 	return by
 }
 
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
-func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
-	r := Run{run: t.Run, silent: !tellsLimits(t.Run, rules)}
+func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
+	r := ComparedRun{run: t.Run, silent: !tellsLimits(t.Run, rules)}
 	r.run.Probes = nil
 	records := HasRecords(t.Run)
 	if records {
 		r.requests, r.keptUp = fingerprint(t), keepsUp(t)
 	} else {
-		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
+		by = []RuleSource{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
 	r.takeToll(t)
 	for _, b := range by {
@@ -105,7 +105,7 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 		}
 		all := make([]runFigure, len(figures))
 		for i, f := range figures {
-			all[i] = runFigure{Figure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name]}
+			all[i] = runFigure{ReportedFigure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name]}
 		}
 		r.countFailures(t, all, samples)
 		for _, f := range all {
@@ -121,14 +121,14 @@ const most = 1e100
 // add keeps the first figure of a name and a definition: forms of a tool share most.
 // What is no number, as some tools write it, is left out, and what is none that a run can
 // have.
-func (r *Run) add(f runFigure) {
+func (r *ComparedRun) add(f runFigure) {
 	if r.figure(f.Name, f.definition.ID) == nil && math.Abs(f.Value) < most {
 		r.figures = append(r.figures, f)
 	}
 }
 
 // figure is the one of a name and a definition, nil if the run has none.
-func (r *Run) figure(name, definition string) *runFigure {
+func (r *ComparedRun) figure(name, definition string) *runFigure {
 	for i, f := range r.figures {
 		if f.Name == name && f.definition.ID == definition {
 			return &r.figures[i]

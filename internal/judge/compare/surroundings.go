@@ -10,9 +10,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A surrounding is a fact of the environment of a run, under the name of its side: server.driver,
+// A envFact is a fact of the environment of a run, under the name of its side: server.driver,
 // client.kernel.
-type surrounding struct {
+type envFact struct {
 	name  string
 	value plan.Message
 	main  bool
@@ -20,17 +20,17 @@ type surrounding struct {
 
 // surroundings are those of the server, then those of a client on a machine of its own. Name,
 // system and processors of the client are settings of the run.
-func surroundings(run trace.Run) (all []surrounding) {
+func surroundings(run trace.Run) (all []envFact) {
 	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
-		all = append(all, surrounding{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
+		all = append(all, envFact{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
 	}
 	if server != nil && client != nil && server.Machine.Host == client.Machine.Host {
 		return all
 	}
 	for _, f := range client.Facts() {
 		if f.Name != "host" && f.Name != "processors" {
-			all = append(all, surrounding{"client." + f.Name, plan.Text(f.Value), false})
+			all = append(all, envFact{"client." + f.Name, plan.Text(f.Value), false})
 		}
 	}
 	return all
@@ -75,10 +75,10 @@ const mostSurroundings = 12
 
 // differing lists the facts of the environment in which the runs of variants differ, the main
 // ones first, and counts those beyond mostSurroundings.
-func differing(variants []*variant, o Options) (out []Residue, more int) {
+func differing(variants []*variant, o Options) (out []SettingDiff, more int) {
 	type place struct{ main, known bool }
 	places, names := map[string]place{}, []string(nil)
-	of := map[*Run]map[string]plan.Message{}
+	of := map[*ComparedRun]map[string]plan.Message{}
 	for _, v := range variants {
 		for _, r := range v.runs {
 			of[r] = map[string]plan.Message{}
@@ -110,7 +110,7 @@ func differing(variants []*variant, o Options) (out []Residue, more int) {
 		case len(out) == mostSurroundings:
 			more++
 		default:
-			out = append(out, Residue{Setting: name, Values: shortest(all)})
+			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
 		}
 	}
 	return out, more
@@ -155,8 +155,8 @@ func Differences(a, b trace.Run) []Difference {
 		add(cachedSetting, "plan", true, cachedBefore(a), cachedBefore(b))
 	}
 	with, without := surroundings(a), surroundings(b)
-	find := func(in []surrounding, run trace.Run, name string) plan.Message {
-		if i := slices.IndexFunc(in, func(s surrounding) bool { return s.name == name }); i >= 0 {
+	find := func(in []envFact, run trace.Run, name string) plan.Message {
+		if i := slices.IndexFunc(in, func(s envFact) bool { return s.name == name }); i >= 0 {
 			return in[i].value
 		}
 		if knows(run, name) {
@@ -176,16 +176,16 @@ func Differences(a, b trace.Run) []Difference {
 	return out
 }
 
-// A sheet is the settings of a run by name.
-type sheet struct {
+// A runSettings is the settings of a run by name.
+type runSettings struct {
 	names  []string
 	values map[string]plan.Message
 }
 
 // told are the settings of a run: those of its load, then the others.
-func told(run trace.Run) sheet {
-	r := &Run{run: run}
-	s := sheet{values: maps.Clone(loadOf(r).values)}
+func told(run trace.Run) runSettings {
+	r := &ComparedRun{run: run}
+	s := runSettings{values: maps.Clone(loadOf(r).values)}
 	for _, name := range loadSettings {
 		if _, known := s.values[name]; known {
 			s.names = append(s.names, name)
@@ -199,7 +199,7 @@ func told(run trace.Run) sheet {
 }
 
 // namesOf are those of both, in the order of the first.
-func namesOf(a, b sheet) []string {
+func namesOf(a, b runSettings) []string {
 	names := slices.Clone(a.names)
 	for _, name := range b.names {
 		if !slices.Contains(names, name) {

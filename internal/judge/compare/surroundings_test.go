@@ -27,7 +27,7 @@ func served(change func(*environment.Environment)) *environment.Environment {
 // residueOf are lines of what differs between runs with these servers.
 func residueOf(t *testing.T, o Options, servers ...*environment.Environment) (lines []string, further int) {
 	t.Helper()
-	var runs []Run
+	var runs []ComparedRun
 	for i, e := range servers {
 		name := fmt.Sprint("v", i)
 		runs = append(runs, planned(name, name, func(r *trace.Run) { r.Env.Serving = e }))
@@ -123,10 +123,10 @@ func TestDifferences(t *testing.T) {
 // Settings of the same name in several places of a Spec are told from each other, each time the same.
 func TestDifferencesAreOneAnswer(t *testing.T) {
 	run := func(output string, seed string) trace.Run {
-		dataset := plan.Thing{Kind: "random", Settings: json.RawMessage(`{"output_len":32,"seed":1}`)}
+		dataset := plan.Typed{Kind: "random", Settings: json.RawMessage(`{"output_len":32,"seed":1}`)}
 		engine := json.RawMessage(`{"output_len":` + output + `,"seed":` + seed + `}`)
 		return trace.Run{Plan: trace.Load{Spec: &plan.Spec{
-			Target: plan.Target{Engine: engine, Simulated: true}, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "at-once"}, Dataset: dataset}},
+			Target: plan.Target{Engine: engine, Simulated: true}, Load: []plan.Stream{{Arrival: plan.Typed{Kind: "at-once"}, Dataset: dataset}},
 		}}}
 	}
 	text := func(name, one, two string) Difference {

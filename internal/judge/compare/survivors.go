@@ -34,10 +34,10 @@ const (
 	NeverAnswered plan.Code = "failures.never"
 )
 
-// A toll is how many requests a server failed, of those that it was sent.
-type toll struct{ failed, sent float64 }
+// A failureCount is how many requests a server failed, of those that it was sent.
+type failureCount struct{ failed, sent float64 }
 
-func (t toll) share() float64 {
+func (t failureCount) share() float64 {
 	if t.sent == 0 {
 		return 0
 	}
@@ -45,7 +45,7 @@ func (t toll) share() float64 {
 }
 
 // tollIn is the toll that figures of a run tell.
-func tollIn(figures []trace.Figure) (t toll) {
+func tollIn(figures []trace.ReportedFigure) (t failureCount) {
 	for _, f := range figures {
 		switch f.Name {
 		case figure.RequestsFailed:
@@ -59,7 +59,7 @@ func tollIn(figures []trace.Figure) (t toll) {
 }
 
 // failing is the toll of a variant, over all of its runs.
-func (v *variant) failing() (all toll) {
+func (v *variant) failing() (all failureCount) {
 	for _, r := range v.runs {
 		all.failed += r.toll.failed
 		all.sent += r.toll.sent
@@ -95,7 +95,7 @@ func quantileOf(name string) (q float64, ok bool) {
 }
 
 // survives reports whether a figure is of answered requests of which too many others failed.
-func survives(name string, of toll) bool {
+func survives(name string, of failureCount) bool {
 	most, judged := harmless(name)
 	return judged && of.share() > most
 }
@@ -105,7 +105,7 @@ var ofClient = []trace.Class{trace.Files, trace.Ports, trace.Cancelled, trace.Wo
 
 // takeToll counts the failures of a run: of one without records those that its tool counted, or
 // that were asked for and are not among the completed.
-func (r *Run) takeToll(t *trace.Trace) {
+func (r *ComparedRun) takeToll(t *trace.Trace) {
 	if HasRecords(r.run) {
 		for _, one := range t.Records {
 			if slices.Contains(ofClient, one.Class) {
@@ -124,33 +124,33 @@ func (r *Run) takeToll(t *trace.Trace) {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
 	if counted {
-		r.toll = toll{failed.Value, ok.Value + failed.Value}
+		r.toll = failureCount{failed.Value, ok.Value + failed.Value}
 	}
 }
 
 // tellsAsked reports whether the tool of an imported run told how many requests were asked for.
-func (r *Run) tellsAsked() bool {
+func (r *ComparedRun) tellsAsked() bool {
 	asked := r.origin().Setup["num_prompts"]
 	return asked != "" && asked == strconv.Itoa(r.run.Plan.Requests)
 }
 
 // withFailed are figures of a run, with its failures where its tool told how many requests were
 // asked for, and not how many failed.
-func (r *Run) withFailed(figures []trace.Figure) []trace.Figure {
+func (r *ComparedRun) withFailed(figures []trace.ReportedFigure) []trace.ReportedFigure {
 	const name = figure.RequestsFailed
 	at := func(name string) int {
-		return slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
+		return slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 	}
 	ok := at(figure.RequestsOK)
 	if at(name) >= 0 || ok < 0 || !r.tellsAsked() {
 		return figures
 	}
-	return slices.Insert(slices.Clone(figures), ok+1, trace.Figure{Name: name, Value: r.toll.failed})
+	return slices.Insert(slices.Clone(figures), ok+1, trace.ReportedFigure{Name: name, Value: r.toll.failed})
 }
 
 // countFailures sets what figures of a run may be with its failures counted. samples are its
 // answered requests; nil of a run without records.
-func (r *Run) countFailures(t *trace.Trace, figures []runFigure, samples []metrics.Sample) {
+func (r *ComparedRun) countFailures(t *trace.Trace, figures []runFigure, samples []metrics.Sample) {
 	if r.toll.failed == 0 {
 		return
 	}
@@ -410,7 +410,7 @@ func (t *table) openFailures(r *GateResult, row Row, column int) {
 const AskedUnknown plan.Code = "compare.asked-unknown"
 
 // tellsFailures reports whether it is known how many requests of a run failed.
-func (r *Run) tellsFailures() bool {
+func (r *ComparedRun) tellsFailures() bool {
 	return HasRecords(r.run) || r.tellsAsked() || slices.ContainsFunc(r.figures, func(f runFigure) bool { return f.Name == figure.RequestsFailed })
 }
 

@@ -14,7 +14,7 @@ import (
 
 // refusing is a run of sent requests whose TTFT rises from 1 ms in steps of 1 ms, times factor; the
 // last of them failed, after 10 s.
-func refusing(variant string, sent, failed int, factor float64, edit func(*trace.Trace)) Run {
+func refusing(variant string, sent, failed int, factor float64, edit func(*trace.Trace)) ComparedRun {
 	t := &trace.Trace{Run: trace.Run{ID: fmt.Sprint(variant, factor), Kind: trace.Measured, Status: trace.Complete, End: trace.Instant(sent) * 1e6, Plan: trace.Load{Dialect: "pitot", Stream: true, Requests: sent, Concurrency: 8}}}
 	for i := range sent {
 		r := trace.NewRecord(i)
@@ -37,7 +37,7 @@ func refusing(variant string, sent, failed int, factor float64, edit func(*trace
 }
 
 // thrice are runs that differ by 1 % from one to the next.
-func thrice(variant string, sent, failed int, factor float64) (runs []Run) {
+func thrice(variant string, sent, failed int, factor float64) (runs []ComparedRun) {
 	for i := range 3 {
 		runs = append(runs, refusing(variant, sent, failed, factor*(1+0.01*float64(i)), nil))
 	}
@@ -50,7 +50,7 @@ func thrice(variant string, sent, failed int, factor float64) (runs []Run) {
 func TestQuantilesWithFailures(t *testing.T) {
 	all, few := refusing("B", 1000, 20, 1, nil), refusing("B", 10_000, 10, 1, nil)
 	for _, tt := range []struct {
-		run  Run
+		run  ComparedRun
 		name string
 		want float64 // s
 	}{
@@ -64,7 +64,7 @@ func TestQuantilesWithFailures(t *testing.T) {
 			t.Errorf("%s: from %v to %v, want %v", tt.name, f.low, f.high, tt.want)
 		}
 	}
-	if got := all.toll; got != (toll{20, 1000}) {
+	if got := all.toll; got != (failureCount{20, 1000}) {
 		t.Errorf("%+v", got)
 	}
 	// Below a tenth of what is beyond the percentile it stays as it is.
@@ -74,7 +74,7 @@ func TestQuantilesWithFailures(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"goodput", "requests.failed", "slo.attainment"} {
-		if survives(name, toll{1, 2}) {
+		if survives(name, failureCount{1, 2}) {
 			t.Errorf("%s counts failures", name)
 		}
 	}
@@ -98,7 +98,7 @@ func TestMeansWithFailures(t *testing.T) {
 // A printed table has few quantiles: those around q/(1-f) bound it.
 func TestQuantilesOfATableWithFailures(t *testing.T) {
 	r := tabled("", nil, func(r *trace.Run) {
-		r.Origin.Figures = []trace.Figure{
+		r.Origin.Figures = []trace.ReportedFigure{
 			{Name: "requests.ok", Value: 980}, {Name: "requests.failed", Value: 20}, {Name: "ttft.median", Value: 1}, {Name: "ttft.p90", Value: 2}, {Name: "ttft.p95", Value: 3}, {Name: "ttft.p99", Value: 4},
 		}
 	})
@@ -112,7 +112,7 @@ func TestQuantilesOfATableWithFailures(t *testing.T) {
 // What a server that refuses answers is quick, and is no better.
 func TestAServerThatRefusesIsNoBetter(t *testing.T) {
 	for name, c := range map[string]struct {
-		a, b  []Run
+		a, b  []ComparedRun
 		want  map[string]Verdict
 		notes int
 	}{
@@ -171,7 +171,7 @@ func TestGatesOnFiguresOfTheAnswered(t *testing.T) {
 	if got := gated(t, "ttft.p99 > 2s", Options{}, bad, good); got.Outcome != Pass {
 		t.Errorf("%+v", got)
 	}
-	figures := []trace.Figure{{Name: "requests.ok", Value: 90}, {Name: "requests.failed", Value: 10}, {Name: "ttft.p99", Value: 0.1}, {Name: "goodput", Value: 9}}
+	figures := []trace.ReportedFigure{{Name: "requests.ok", Value: 90}, {Name: "requests.failed", Value: 10}, {Name: "ttft.p99", Value: 0.1}, {Name: "goodput", Value: 9}}
 	for text, want := range map[string]Outcome{"ttft.p99 > 200ms": Inconclusive, "ttft.p99 > 50ms": Fail, "goodput < 5": Pass, "requests.failed > 20": Pass} {
 		g, err := ParseThreshold(text)
 		if err != nil {
@@ -186,21 +186,21 @@ func TestGatesOnFiguresOfTheAnswered(t *testing.T) {
 // Of results that count no failures those are failed that were asked for and not completed. Where
 // nobody tells how many were asked for, runs with other numbers of completed may be one load.
 func TestFailuresThatNobodyCounted(t *testing.T) {
-	result := func(path string, ok float64, asked int, told bool) Run {
+	result := func(path string, ok float64, asked int, told bool) ComparedRun {
 		return tabled("", []string{path}, func(r *trace.Run) {
 			r.Plan.Requests = asked
-			r.Origin.Figures = []trace.Figure{{Name: "duration", Value: 10}, {Name: "requests.ok", Value: ok}, {Name: "ttft.mean", Value: 0.1}}
+			r.Origin.Figures = []trace.ReportedFigure{{Name: "duration", Value: 10}, {Name: "requests.ok", Value: ok}, {Name: "ttft.mean", Value: 0.1}}
 			if told {
 				r.Origin.Setup = map[string]string{"num_prompts": fmt.Sprint(asked)}
 			}
 		})
 	}
-	w := compared(t, Options{}, []Run{result("a", 64, 64, true)}, []Run{result("b", 20, 64, true)})
+	w := compared(t, Options{}, []ComparedRun{result("a", 64, 64, true)}, []ComparedRun{result("b", 20, 64, true)})
 	c := change(t, w, "requests.failed")
 	if c.Relative != 44 || w.Variants[1].Failed != 44.0/64 || change(t, w, "duration").Open.Code != FailuresDiffer {
 		t.Errorf("%+v %+v", c, w.Variants)
 	}
-	whole, err := Compare([]Run{result("a", 64, 64, false), result("b", 20, 20, false)}, Options{})
+	whole, err := Compare([]ComparedRun{result("a", 64, 64, false), result("b", 20, 20, false)}, Options{})
 	if err != nil || len(whole.Workloads) != 2 || whole.Notes[0].Code != AskedUnknown {
 		t.Errorf("%v %+v", err, whole.Notes)
 	}

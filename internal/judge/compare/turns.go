@@ -110,7 +110,7 @@ func (v *variant) longestGap() (longest time.Duration) {
 type Past struct {
 	ID      string
 	Started time.Time
-	Figures []trace.Figure // by Pitot's definitions
+	Figures []trace.ReportedFigure // by Pitot's definitions
 }
 
 // sessions are those of stored runs of the same server, model and load that are as far from each
@@ -146,19 +146,19 @@ func (t *table) sessions(a, b *variant) (all [][]Past) {
 // leastSessions is from how many on they tell how sessions differ.
 const leastSessions = 4
 
-// An allowance is the variance of the means of sessions, on the scale of logarithms.
-type allowance struct {
+// An sessionVariance is the variance of the means of sessions, on the scale of logarithms.
+type sessionVariance struct {
 	variance float64
 	sessions int
 }
 
 // allowanceOf is that of a figure, by sessions; the zero one where these are too few.
-func allowanceOf(sessions [][]Past, name string) allowance {
+func allowanceOf(sessions [][]Past, name string) sessionVariance {
 	var means []float64
 	for _, s := range sessions {
 		var logs []float64
 		for _, p := range s {
-			i := slices.IndexFunc(p.Figures, func(f trace.Figure) bool { return f.Name == name })
+			i := slices.IndexFunc(p.Figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 			if i >= 0 && p.Figures[i].Value > 0 && p.Figures[i].Value < most {
 				logs = append(logs, math.Log(p.Figures[i].Value))
 			}
@@ -168,15 +168,15 @@ func allowanceOf(sessions [][]Past, name string) allowance {
 		}
 	}
 	if len(means) < leastSessions {
-		return allowance{}
+		return sessionVariance{}
 	}
 	sd, _ := stats.PooledSD(means)
-	return allowance{sd * sd, len(means)}
+	return sessionVariance{sd * sd, len(means)}
 }
 
 // estimate is that of a difference of two sessions, where sessions differ by more than runs of
 // one explain.
-func (w allowance) estimate(of stats.Estimate) stats.Estimate {
+func (w sessionVariance) estimate(of stats.Estimate) stats.Estimate {
 	if own := math.Sqrt(2 * w.variance); own > of.Error {
 		return stats.Estimate{Value: of.Value, Error: own, DF: float64(w.sessions - 1)}
 	}
@@ -184,7 +184,7 @@ func (w allowance) estimate(of stats.Estimate) stats.Estimate {
 }
 
 // allows reports whether stored sessions tell how a figure differs from one to the next.
-func (v *variant) allows(name, definition string) (w allowance, ok bool) {
+func (v *variant) allows(name, definition string) (w sessionVariance, ok bool) {
 	if v.sessions != nil && definition == metrics.Pitot {
 		w = allowanceOf(v.sessions, name)
 	}

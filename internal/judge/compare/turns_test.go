@@ -13,7 +13,7 @@ import (
 
 // inTime are runs of A and B with a mean TTFT, in that order in time, started as many minutes after
 // the first one.
-func inTime(order string, minutes func(i int) float64) (runs []Run) {
+func inTime(order string, minutes func(i int) float64) (runs []ComparedRun) {
 	for i, variant := range order {
 		r := named(string(variant), "ttft.mean", 1+0.01*float64(i%3), "tpot.mean", 1+0.01*float64(i%3))
 		r.run.ID, r.run.Kind = fmt.Sprint("run-", i), trace.Measured
@@ -25,7 +25,7 @@ func inTime(order string, minutes func(i int) float64) (runs []Run) {
 
 func evenly(i int) float64 { return float64(10 * i) }
 
-func orderIn(t *testing.T, runs []Run) *Order {
+func orderIn(t *testing.T, runs []ComparedRun) *Order {
 	t.Helper()
 	w := compared(t, Options{Baseline: "A"}, runs)
 	return w.Variants[1].Order
@@ -58,8 +58,8 @@ func TestOrdersByHand(t *testing.T) {
 }
 
 func TestNothingIsSaidOfTimeThatNobodyKnows(t *testing.T) {
-	for name, change := range map[string]func(r *Run){
-		"unknown": func(r *Run) { r.run.Started = time.Time{} }, "simulated": func(r *Run) { r.run.Kind = trace.Simulated },
+	for name, change := range map[string]func(r *ComparedRun){
+		"unknown": func(r *ComparedRun) { r.run.Started = time.Time{} }, "simulated": func(r *ComparedRun) { r.run.Kind = trace.Simulated },
 	} {
 		runs := inTime("AAABBB", evenly)
 		for i := range runs {
@@ -120,7 +120,7 @@ func TestStoredSessionsAllowForTheirNoise(t *testing.T) {
 	for s, mean := range []float64{0, 1.5, -0.5, 2, -1} {
 		for run, off := range []float64{-0.1, 0, 0.1, 40} { // the fourth is more than A and B have
 			value := math.Exp((mean + off) / 100)
-			past = append(past, Past{ID: fmt.Sprint(s, run), Started: day(s + 1).Add(time.Duration(run) * time.Minute), Figures: []trace.Figure{{Name: "ttft.mean", Value: value}, {Name: "tpot.mean", Value: value}}})
+			past = append(past, Past{ID: fmt.Sprint(s, run), Started: day(s + 1).Add(time.Duration(run) * time.Minute), Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: value}, {Name: "tpot.mean", Value: value}}})
 		}
 	}
 	compare := func(by float64, past []Past) Workload {
@@ -133,7 +133,7 @@ func TestStoredSessionsAllowForTheirNoise(t *testing.T) {
 		return compared(t, Options{Baseline: "A", Past: func(of []trace.Run) []Past {
 			own := slices.Clone(past)
 			for _, r := range of { // they are stored, too
-				own = append(own, Past{ID: r.ID, Started: r.Started, Figures: []trace.Figure{{Name: "ttft.mean", Value: 99}}})
+				own = append(own, Past{ID: r.ID, Started: r.Started, Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: 99}}})
 			}
 			return own
 		}}, runs)

@@ -25,7 +25,7 @@ func (g group) split(elsewhere []string) (name string, out []*variant) {
 		}
 		shared = kept
 	}
-	leftover := func(r *Run) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
+	leftover := func(r *ComparedRun) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
 	headings := map[string][]string{} // that are left over, by label
 	for _, r := range g {
 		if hasHeadings(r) && !slices.Contains(headings[r.Variant], leftover(r)) {
@@ -46,7 +46,7 @@ func (g group) split(elsewhere []string) (name string, out []*variant) {
 	for _, v := range out {
 		v.sort()
 	}
-	if !slices.ContainsFunc(g, func(r *Run) bool { return hasHeadings(r) || len(r.parts) > 1 }) {
+	if !slices.ContainsFunc(g, func(r *ComparedRun) bool { return hasHeadings(r) || len(r.parts) > 1 }) {
 		return "", out // a run's plain name is no workload's
 	}
 	return strings.Join(shared, between), out
@@ -77,20 +77,20 @@ func telling(all []group) []string {
 
 // alone reports whether nothing tells its runs apart.
 func (g group) alone() bool {
-	return !slices.ContainsFunc(g, func(r *Run) bool { return r.Variant != g[0].Variant || !slices.Equal(r.parts, g[0].parts) })
+	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return r.Variant != g[0].Variant || !slices.Equal(r.parts, g[0].parts) })
 }
 
 // shared are the parts of the first run's name that all have.
 func (g group) shared() []string {
 	return slices.DeleteFunc(slices.Clone(g[0].parts), func(p string) bool {
-		return slices.ContainsFunc(g, func(r *Run) bool { return !slices.Contains(r.parts, p) })
+		return slices.ContainsFunc(g, func(r *ComparedRun) bool { return !slices.Contains(r.parts, p) })
 	})
 }
 
 // nameParts sets the parts of each run's name: its headings, or its name without what
 // only counts it. Where runs with headings come from several files, the file is the first part, unless
 // a label says what they are.
-func nameParts(runs []*Run) {
+func nameParts(runs []*ComparedRun) {
 	files := map[string]bool{}
 	for _, r := range runs {
 		if hasHeadings(r) && r.Variant == "" {
@@ -110,11 +110,11 @@ func nameParts(runs []*Run) {
 	}
 }
 
-func hasHeadings(r *Run) bool { return len(r.origin().Path) > 0 }
+func hasHeadings(r *ComparedRun) bool { return len(r.origin().Path) > 0 }
 
 // uncounted are the names of the runs without what only counts them.
-func uncounted(runs []*Run) map[*Run]string {
-	out := map[*Run]string{}
+func uncounted(runs []*ComparedRun) map[*ComparedRun]string {
+	out := map[*ComparedRun]string{}
 	counts := map[string][]int{} // by stem: the numbers behind it, 0 for none
 	for _, r := range runs {
 		name := dated.ReplaceAllString(plainName(r), "")
@@ -148,7 +148,7 @@ var (
 	numbered = regexp.MustCompile(`^(.+)-(\d{1,3})$`)
 )
 
-func plainName(r *Run) string {
+func plainName(r *ComparedRun) string {
 	if file := r.origin().File; r.run.Name == "" && file != "" {
 		return stem(file)
 	}
@@ -248,7 +248,7 @@ func findVariant(variants []*variant, name string) int {
 // A variant is a column in the making.
 type variant struct {
 	name   string
-	runs   []*Run
+	runs   []*ComparedRun
 	again  int // simulations that were left out: each is one of runs again
 	column int
 
@@ -270,9 +270,9 @@ func (v *variant) once() {
 }
 
 // isAgain reports whether both had the same requests and came to the same figures.
-func (r *Run) isAgain(other *Run) bool {
+func (r *ComparedRun) isAgain(other *ComparedRun) bool {
 	return other.run.Kind == trace.Simulated && r.requests == other.requests &&
-		slices.EqualFunc(r.figures, other.figures, func(a, b runFigure) bool { return a.Figure == b.Figure })
+		slices.EqualFunc(r.figures, other.figures, func(a, b runFigure) bool { return a.ReportedFigure == b.ReportedFigure })
 }
 
 // between stands between the parts of a name.
@@ -280,8 +280,8 @@ const between = " / "
 
 // sort puts the runs in the order of their start, if that is known of all.
 func (v *variant) sort() {
-	if slices.ContainsFunc(v.runs, func(r *Run) bool { return r.run.Started.IsZero() }) {
+	if slices.ContainsFunc(v.runs, func(r *ComparedRun) bool { return r.run.Started.IsZero() }) {
 		return
 	}
-	slices.SortStableFunc(v.runs, func(a, b *Run) int { return a.run.Started.Compare(b.run.Started) })
+	slices.SortStableFunc(v.runs, func(a, b *ComparedRun) int { return a.run.Started.Compare(b.run.Started) })
 }

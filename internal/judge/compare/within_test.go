@@ -60,27 +60,27 @@ func (e engineLike) run(rng *rand.Rand, variant string) *trace.Trace {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-var pitotsRules = []By{{Tool: "pitot"}}
+var pitotsRules = []RuleSource{{Tool: "pitot"}}
 
-func (e engineLike) observed(rng *rand.Rand, variant string) Run {
+func (e engineLike) observed(rng *rand.Rand, variant string) ComparedRun {
 	r := Observe(e.run(rng, variant), pitotsRules, foreign)
 	r.Variant = variant
 	return r
 }
 
 // observedCenters is observed for the centers alone, made of the samples, which saves most of the time.
-func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
+func (e engineLike) observedCenters(rng *rand.Rand, variant string) ComparedRun {
 	t := e.run(rng, variant)
-	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t)}
-	var figures []trace.Figure
+	r := ComparedRun{Variant: variant, run: t.Run, requests: fingerprint(t)}
+	var figures []trace.ReportedFigure
 	samples := foreign.Samples(t, "pitot", "")
 	for _, metric := range []figure.Metric{figure.TTFT, figure.TPOT, figure.ITL, figure.E2EL} {
 		p := newPool(samples, valuesOf[metric])
-		figures = append(figures, trace.Figure{Name: metric.Mean(), Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric.Median(), Value: p.sorted.Median()})
+		figures = append(figures, trace.ReportedFigure{Name: metric.Mean(), Value: stats.Mean(p.sorted)}, trace.ReportedFigure{Name: metric.Median(), Value: p.sorted.Median()})
 	}
 	influences := observeInfluences(t, samples, figures)
 	for _, f := range figures {
-		r.add(runFigure{Figure: f, definition: foreign.Definition("pitot", f.Name), influence: influences[f.Name]})
+		r.add(runFigure{ReportedFigure: f, definition: foreign.Definition("pitot", f.Name), influence: influences[f.Name]})
 	}
 	return r
 }
@@ -125,9 +125,9 @@ func TestIntervalsWithinSingleRunsHold(t *testing.T) {
 var centers = []string{"ttft.mean", "ttft.median", "tpot.mean", "tpot.median", "itl.mean", "itl.median", "e2el.mean", "e2el.median"}
 
 // within are the findings of two single runs.
-func within(t *testing.T, a, b Run) (out []*finding) {
+func within(t *testing.T, a, b ComparedRun) (out []*finding) {
 	t.Helper()
-	both := []Run{a, b}
+	both := []ComparedRun{a, b}
 	tables, err := split(nil, pointers(both), Options{}.withDefaults())
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("%d workloads, %v", len(tables), err)
@@ -147,7 +147,7 @@ func TestABurstTellsNothingOfItself(t *testing.T) {
 	// before it. Batches of neighbours, even of differences between runs, would hold the
 	// truth in half of the cases.
 	rng := newRand(15)
-	burst := func(variant string) Run {
+	burst := func(variant string) ComparedRun {
 		e := newEngineLike(newRand(16), 300, 0)
 		tr := e.run(rng, variant)
 		wait := 0.0
@@ -164,7 +164,7 @@ func TestABurstTellsNothingOfItself(t *testing.T) {
 		r.Variant = variant
 		return r
 	}
-	w := compared(t, Options{SingleRuns: true}, []Run{burst("A")}, []Run{burst("B")})
+	w := compared(t, Options{SingleRuns: true}, []ComparedRun{burst("A")}, []ComparedRun{burst("B")})
 	for _, name := range []string{"ttft.mean", "ttft.median", "e2el.mean"} {
 		if c := change(t, w, name); c.Basis != Nothing || c.Verdict != CannotTell {
 			t.Errorf("%s: %+v", name, c)
@@ -184,7 +184,7 @@ func TestRatesOfTheSameRequestsHold(t *testing.T) {
 	for range pairs {
 		e := newEngineLike(rng, 250, 0.7)
 		e.slower = 0.2 // most windows are alike, the ends are not
-		w := compared(t, Options{}, []Run{e.observed(rng, "A")}, []Run{e.observed(rng, "B")})
+		w := compared(t, Options{}, []ComparedRun{e.observed(rng, "A")}, []ComparedRun{e.observed(rng, "B")})
 		for _, name := range []string{"duration", "throughput.requests", "throughput.input", "throughput.output"} {
 			if c := change(t, w, name); c.Interval != nil && c.Interval.Low <= 0 && 0 <= c.Interval.High {
 				held[name]++
@@ -207,7 +207,7 @@ func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 	a := e.observed(rng, "A")
 	e.slower = 1.5
 	b := e.observed(rng, "B")
-	w := compared(t, Options{}, []Run{a}, []Run{b})
+	w := compared(t, Options{}, []ComparedRun{a}, []ComparedRun{b})
 	c := change(t, w, "itl.mean")
 	if c.Basis != Within || c.Verdict != CannotTell || !c.Apart || c.P != nil || c.Noise != 0 || !(c.Effective > 10 && c.Effective <= 300) {
 		t.Errorf("%+v", c)
@@ -221,7 +221,7 @@ func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 	if len(w.Notes) != 1 || !strings.Contains(said(w.Notes...)[0], "not the variation from run to run") {
 		t.Errorf("%q", w.Notes)
 	}
-	w = compared(t, Options{SingleRuns: true}, []Run{a}, []Run{b})
+	w = compared(t, Options{SingleRuns: true}, []ComparedRun{a}, []ComparedRun{b})
 	c = change(t, w, "itl.mean")
 	if c.Verdict != Worse || c.P == nil || !strings.Contains(said(w.Notes...)[0], "by --single-runs") {
 		t.Errorf("%+v %q", c, w.Notes)
@@ -235,8 +235,8 @@ func TestTheSameRequestsTellMore(t *testing.T) {
 	a, b := e.observed(rng, "A"), e.observed(rng, "B")
 	other := b
 	other.requests++
-	width := func(b Run) float64 {
-		c := change(t, compared(t, Options{}, []Run{a}, []Run{b}), "e2el.mean")
+	width := func(b ComparedRun) float64 {
+		c := change(t, compared(t, Options{}, []ComparedRun{a}, []ComparedRun{b}), "e2el.mean")
 		return c.Interval.High - c.Interval.Low
 	}
 	if paired, apart := width(b), width(other); paired > 0.95*apart {

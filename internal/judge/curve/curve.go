@@ -53,7 +53,7 @@ func (p Point) Value(name string) string {
 type Observation struct {
 	Point   int    // index
 	Run     string // id; empty: there is no run
-	Figures []trace.Figure
+	Figures []trace.ReportedFigure
 	Failed  plan.Message // why it is no evidence; zero: it is
 	// Unsettled is why it does not show what its rate does, of metrics.Unsettled.
 	Unsettled plan.Message

@@ -16,7 +16,7 @@ import (
 func mm1(mu float64, rates ...float64) (points []Point, seen []Observation) {
 	for i, rate := range rates {
 		points = append(points, Point{{"rate", fmt.Sprint(rate)}})
-		seen = append(seen, Observation{Point: i, Figures: []trace.Figure{
+		seen = append(seen, Observation{Point: i, Figures: []trace.ReportedFigure{
 			{Name: "throughput.requests", Value: rate}, {Name: "e2el.mean", Value: 1 / (mu - rate)},
 		}})
 	}
@@ -64,17 +64,17 @@ func TestALoadThatIsRefusedIsNoKnee(t *testing.T) {
 		failed := 0.0
 		if i >= 3 {
 			failed = 90
-			seen[i].Figures = []trace.Figure{{Name: "throughput.requests", Value: 5}, {Name: "e2el.mean", Value: 0.01}}
+			seen[i].Figures = []trace.ReportedFigure{{Name: "throughput.requests", Value: 5}, {Name: "e2el.mean", Value: 0.01}}
 		}
-		seen[i].Figures = append(seen[i].Figures, trace.Figure{Name: "requests.ok", Value: 100 - failed}, trace.Figure{Name: "requests.failed", Value: failed},
-			trace.Figure{Name: "tpot.mean", Value: 0.01 / (1 + failed)}, trace.Figure{Name: "throughput.output", Value: 100})
+		seen[i].Figures = append(seen[i].Figures, trace.ReportedFigure{Name: "requests.ok", Value: 100 - failed}, trace.ReportedFigure{Name: "requests.failed", Value: failed},
+			trace.ReportedFigure{Name: "tpot.mean", Value: 0.01 / (1 + failed)}, trace.ReportedFigure{Name: "throughput.output", Value: 100})
 	}
 	s := New("q", points, seen, 1, "rate", nil)
 	if k := s.Curves[0].Knee; k.Bound != Inside || k.Row != 2 || !slices.Equal(s.Front, []int{0}) {
 		t.Errorf("%+v, front %v", k, s.Front)
 	}
 	for i := range seen {
-		seen[i].Figures = append(seen[i].Figures[:2:2], trace.Figure{Name: "requests.failed", Value: 1}, trace.Figure{Name: "requests.ok", Value: 1})
+		seen[i].Figures = append(seen[i].Figures[:2:2], trace.ReportedFigure{Name: "requests.failed", Value: 1}, trace.ReportedFigure{Name: "requests.ok", Value: 1})
 	}
 	if k := New("q", points, seen, 1, "rate", nil).Curves[0].Knee; k.Bound != None || k.Row != -1 {
 		t.Errorf("all are refused: %+v", k)
@@ -101,7 +101,7 @@ func TestFront(t *testing.T) {
 	var seen []Observation
 	for i, v := range [][2]float64{{0.010, 100}, {0.020, 300}, {0.025, 250}, {0.040, 500}} {
 		points = append(points, Point{{"c", fmt.Sprint(i)}})
-		seen = append(seen, Observation{Point: i, Figures: []trace.Figure{{Name: "tpot.mean", Value: v[0]}, {Name: "throughput.output", Value: v[1]}}})
+		seen = append(seen, Observation{Point: i, Figures: []trace.ReportedFigure{{Name: "tpot.mean", Value: v[0]}, {Name: "throughput.output", Value: v[1]}}})
 	}
 	s := New("f", points, seen, 2, "c", nil)
 	if !slices.Equal(s.Front, []int{0, 1, 3}) {
@@ -116,9 +116,9 @@ func TestFront(t *testing.T) {
 func TestSpread(t *testing.T) {
 	var seen []Observation
 	for _, v := range []float64{1, 2, 3} {
-		seen = append(seen, Observation{Run: fmt.Sprint(v), Figures: []trace.Figure{{Name: "ttft.mean", Value: v}}})
+		seen = append(seen, Observation{Run: fmt.Sprint(v), Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: v}}})
 	}
-	seen = append(seen, Observation{Failed: plan.Text("gone"), Figures: []trace.Figure{{Name: "ttft.mean", Value: 99}}})
+	seen = append(seen, Observation{Failed: plan.Text("gone"), Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: 99}}})
 	r := New("s", []Point{{{"c", "1"}}, {{"c", "2"}}}, seen, 1, "", nil).Rows
 	if got, want := r[0].Figures["ttft.mean"], (Spread{3, 2, 1, 1, 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -136,7 +136,7 @@ func TestPredict(t *testing.T) {
 	var said []Prediction
 	for i, latency := range []float64{1, 1, 4, 9} {
 		points = append(points, Point{{Name: "rate", Value: strconv.Itoa(i + 1)}})
-		seen = append(seen, Observation{Point: i, Run: "r", Figures: []trace.Figure{{Name: "throughput.requests", Value: 1}, {Name: "e2el.mean", Value: 1}, {Name: "tpot.mean", Value: 1}, {Name: "throughput.output", Value: 9}}})
+		seen = append(seen, Observation{Point: i, Run: "r", Figures: []trace.ReportedFigure{{Name: "throughput.requests", Value: 1}, {Name: "e2el.mean", Value: 1}, {Name: "tpot.mean", Value: 1}, {Name: "throughput.output", Value: 9}}})
 		said = append(said, Prediction{Predicted: map[string]Reach{"throughput.requests": {Value: float64(i + 1)}, "e2el.mean": {Value: latency}}})
 	}
 	points = append(points, Point{{Name: "rate", Value: "5"}})

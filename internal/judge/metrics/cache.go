@@ -47,7 +47,7 @@ const (
 
 // cacheState holds the declaration against what the answers and the server count; nil without
 // a declaration.
-func cacheState(run *trace.Run, records []*trace.Record, s *Server) *Cache {
+func cacheState(run *trace.Run, records []*trace.Record, s *ServerCounts) *Cache {
 	declared := run.Cache
 	if declared == nil {
 		return nil
@@ -68,12 +68,12 @@ func cacheState(run *trace.Run, records []*trace.Record, s *Server) *Cache {
 
 // count takes the counts of the answers where there are any, else those of the server, which
 // has those of others too, and of some requests twice.
-func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *Server) {
+func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *ServerCounts) {
 	c.Source, c.Prompt, c.Hit = cachedPrompts(declared.Told > 0, records, s)
 	c.Share = over(c.Hit, float64(c.Prompt))
 }
 
-func cachedPrompts(told bool, records []*trace.Record, s *Server) (source string, prompt, hit int) {
+func cachedPrompts(told bool, records []*trace.Record, s *ServerCounts) (source string, prompt, hit int) {
 	for _, r := range records {
 		if r.OK() {
 			u := r.Credible()
@@ -107,7 +107,7 @@ func ReuseOf(run *trace.Run, records []*trace.Record) *trace.Reuse {
 
 // cold requires no more hits than the requests of the run can have made for each other. The
 // counters of a server count the prompt of a request that it preempted again.
-func (c *Cache) cold(declared *trace.Cache, records []*trace.Record, s *Server) {
+func (c *Cache) cold(declared *trace.Cache, records []*trace.Record, s *ServerCounts) {
 	c.Limit = declared.Most
 	if c.Limit >= 0 && c.Source == FromCounters {
 		c.Limit += s.Preemptions * longest(records)

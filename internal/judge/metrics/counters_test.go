@@ -17,7 +17,7 @@ func TestServerCounters(t *testing.T) {
 		`vllm:spec_decode_num_accepted_tokens_per_pos_total{position="0"}`: 30,
 		`vllm:request_queue_time_seconds_sum`:                              6, `vllm:request_queue_time_seconds_count`: 4,
 	}}}, Options{})
-	want := &Server{Queued: 1.5, Preemptions: 3, PrefixQueried: 1000, PrefixHit: 250, Drafted: 40, Accepted: 30}
+	want := &ServerCounts{Queued: 1.5, Preemptions: 3, PrefixQueried: 1000, PrefixHit: 250, Drafted: 40, Accepted: 30}
 	if diff := cmp.Diff(want, s.Server); diff != "" {
 		t.Error(diff)
 	}
@@ -30,7 +30,7 @@ func TestCountersOfLlamaCpp(t *testing.T) {
 	counters := map[string]float64{
 		"llamacpp:prompt_tokens_total": 900, "llamacpp:prompt_seconds_total": 2, "llamacpp:tokens_predicted_total": 300, "llamacpp:n_decode_total": 120,
 	}
-	if diff := cmp.Diff(&Server{Computed: 900, PerDecode: 2.5}, llamaCpp(counters)); diff != "" {
+	if diff := cmp.Diff(&ServerCounts{Computed: 900, PerDecode: 2.5}, llamaCpp(counters)); diff != "" {
 		t.Error(diff)
 	}
 	counters["llamacpp:prompt_tokens_cached_total"] = 100

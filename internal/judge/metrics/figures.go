@@ -18,8 +18,8 @@ func WithDefaults(p []float64) []float64 {
 }
 
 // undated leaves what a request's own clock can tell.
-func undated(all []trace.Figure) []trace.Figure {
-	return slices.DeleteFunc(slices.Clone(all), func(f trace.Figure) bool {
+func undated(all []trace.ReportedFigure) []trace.ReportedFigure {
+	return slices.DeleteFunc(slices.Clone(all), func(f trace.ReportedFigure) bool {
 		switch figure.MetricOf(f.Name) {
 		case figure.TTFT, figure.TPOT, figure.ITL, figure.Requests, figure.Duration, figure.Tokens, figure.Throughput:
 			return false
@@ -29,12 +29,12 @@ func undated(all []trace.Figure) []trace.Figure {
 }
 
 // A List collects figures.
-type List []trace.Figure
+type List []trace.ReportedFigure
 
 // Add adds a figure, if it is a number.
 func (l *List) Add(name string, v float64) {
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
-		*l = append(*l, trace.Figure{Name: name, Value: v})
+		*l = append(*l, trace.ReportedFigure{Name: name, Value: v})
 	}
 }
 
@@ -58,7 +58,7 @@ func (l *List) Distribution(metric figure.Metric, d Distribution) {
 const Version = "3"
 
 // Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
-func (s Summary) Figures() []trace.Figure {
+func (s Summary) Figures() []trace.ReportedFigure {
 	var l List
 	l.Add(figure.RequestsOK, float64(s.Requests.OK))
 	l.Add(figure.RequestsFailed, float64(s.Requests.Failed))

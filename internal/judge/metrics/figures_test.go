@@ -35,7 +35,7 @@ func twoRequests() *trace.Trace {
 	return t
 }
 
-func figureOf(t *testing.T, all []trace.Figure, name string) float64 {
+func figureOf(t *testing.T, all []trace.ReportedFigure, name string) float64 {
 	t.Helper()
 	for _, f := range all {
 		if f.Name == name {
@@ -100,7 +100,7 @@ func TestFiguresHaveKnownNames(t *testing.T) {
 }
 
 func TestFiguresOfATableAreItsTools(t *testing.T) {
-	run := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5}}}}}
+	run := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: 1.5}}}}}
 	if got := figureOf(t, both.Figures(run, "vllm", ""), "ttft.mean"); got != 1.5 {
 		t.Errorf("ttft.mean %v", got)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Glance is what is known of the client while a run goes on. Records are added as they come;
+// A LiveHealth is what is known of the client while a run goes on. Records are added as they come;
 // the other fields are those of the moment.
-type Glance struct {
+type LiveHealth struct {
 	Run     *trace.Run
 	Elapsed time.Duration // since the run began
 	CPU     time.Duration // of the process, in that time
@@ -23,7 +23,7 @@ type Glance struct {
 }
 
 // Add adds a request that is done.
-func (g *Glance) Add(r *trace.Record) {
+func (g *LiveHealth) Add(r *trace.Record) {
 	if !r.OK() {
 		if r.Class == trace.Files || r.Class == trace.Ports {
 			g.ranOut(r.Class)
@@ -39,7 +39,7 @@ func (g *Glance) Add(r *trace.Record) {
 	}
 }
 
-func (g *Glance) ranOut(of trace.Class) {
+func (g *LiveHealth) ranOut(of trace.Class) {
 	for i := range g.starved {
 		if g.starved[i].Class == of {
 			g.starved[i].Count++
@@ -50,7 +50,7 @@ func (g *Glance) ranOut(of trace.Class) {
 }
 
 // Busy is the share of its processors that the process used, 0 to 1.
-func (g *Glance) Busy() float64 {
+func (g *LiveHealth) Busy() float64 {
 	if g.Elapsed <= 0 {
 		return 0
 	}
@@ -59,7 +59,7 @@ func (g *Glance) Busy() float64 {
 
 // Doubts are those reasons of the verdict that are known before a run ends, by the rules of the
 // verdict: requests sent late, chunks merged, processors busy, files or ports used up.
-func (g *Glance) Doubts() []plan.Message {
+func (g *LiveHealth) Doubts() []plan.Message {
 	j := &judgement{
 		Health: Health{
 			Lateness: Distribution{Percentiles: []Percentile{{P: 99, Value: g.Late}}},

@@ -31,7 +31,7 @@ func TestDoubtsAreThoseOfTheVerdict(t *testing.T) {
 		tr := healthy()
 		c.spoil(tr)
 		s := Summarize(tr, Options{Percentiles: []float64{99}})
-		g := Glance{Run: &tr.Run, Elapsed: time.Second, CPU: tr.Run.Client.CPU, CPUs: 2, Late: s.Health.Lateness.At(99), E2EL: s.Service.E2EL.Median}
+		g := LiveHealth{Run: &tr.Run, Elapsed: time.Second, CPU: tr.Run.Client.CPU, CPUs: 2, Late: s.Health.Lateness.At(99), E2EL: s.Service.E2EL.Median}
 		for _, r := range tr.Records {
 			g.Add(r)
 		}

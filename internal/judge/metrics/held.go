@@ -36,8 +36,8 @@ const (
 	burstGap    = 80 * time.Millisecond  // between them; the steps of an engine are shorter
 )
 
-// Held counts the answers that somebody held back, of those that are long enough to tell.
-type Held struct {
+// Buffering counts the answers that somebody held back, of those that are long enough to tell.
+type Buffering struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
@@ -47,11 +47,11 @@ type Held struct {
 	WholeOf int `json:"whole_of,omitempty"`
 }
 
-func (h Held) share() float64      { return over(h.Answers, float64(h.Of)) }
-func (h Held) wholeShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
+func (h Buffering) share() float64      { return over(h.Answers, float64(h.Of)) }
+func (h Buffering) wholeShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
 
-func countHeld(records []*trace.Record) Held {
-	var h Held
+func countHeld(records []*trace.Record) Buffering {
+	var h Buffering
 	chunks, bursts := 0, 0
 	for _, r := range records {
 		a := arrivalOf(r)

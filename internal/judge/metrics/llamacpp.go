@@ -6,7 +6,7 @@ import "strings"
 // counts prompt tokens that it computed and, in newer versions, those that its cache
 // spared; a decode is one call of the model, for a step of all streams or a piece of a
 // prompt.
-func llamaCpp(counters map[string]float64) *Server {
+func llamaCpp(counters map[string]float64) *ServerCounts {
 	sum := map[string]float64{}
 	for series, v := range counters {
 		name, _, _ := strings.Cut(series, "{")
@@ -17,7 +17,7 @@ func llamaCpp(counters map[string]float64) *Server {
 	if len(sum) == 0 {
 		return nil
 	}
-	s := &Server{Computed: int(sum["prompt_tokens"]), PerDecode: over(sum["tokens_predicted"], sum["n_decode"])}
+	s := &ServerCounts{Computed: int(sum["prompt_tokens"]), PerDecode: over(sum["tokens_predicted"], sum["n_decode"])}
 	if cached := sum["prompt_tokens_cached"]; cached > 0 {
 		s.PrefixQueried, s.PrefixHit = s.Computed+int(cached), int(cached)
 	}

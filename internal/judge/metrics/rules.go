@@ -21,7 +21,7 @@ type Definitions struct {
 	Stepped bool
 	// Figures are those of a run with records, in a form of the tool's report, "" for
 	// the newest; nil: only the tool itself can. Samples are its requests that succeeded.
-	Figures func(t *trace.Trace, form string) []trace.Figure
+	Figures func(t *trace.Trace, form string) []trace.ReportedFigure
 	Samples func(t *trace.Trace, form string) []Sample
 	// TellsLimits reports whether a rate and a limit on concurrency that an imported
 	// report does not have mean that there was none.
@@ -37,8 +37,10 @@ const Pitot = "pitot"
 // Own are Pitot's.
 func Own() Definitions {
 	return Definitions{
-		Tool:    Pitot,
-		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{brief: true}).Figures() },
+		Tool: Pitot,
+		Figures: func(t *trace.Trace, _ string) []trace.ReportedFigure {
+			return Summarize(t, Options{brief: true}).Figures()
+		},
 		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
 		Native:  "completions",
 		Says: map[figure.Metric]plan.Code{
@@ -94,13 +96,13 @@ func (r Rules) Definition(tool, name string) Definition {
 // run's own or else the newest. A run without records has those that its tool reported,
 // and by other rules none; one whose requests are undated has by other rules only what
 // does not need a common clock. What a tool did not measure is not among them: see Unmeasured.
-func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.Figure {
+func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.ReportedFigure {
 	all, _ := r.Measured(t, tool, form)
 	return all
 }
 
 // Measured are the same, and the names of what was not measured.
-func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.Figure, void []string) {
+func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.ReportedFigure, void []string) {
 	all := r.told(t, tool, form)
 	if tool == Pitot || tool == "" {
 		return all, nil
@@ -108,11 +110,11 @@ func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.Figu
 	if void = Unmeasured(all); void == nil {
 		return all, nil
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(f trace.Figure) bool { return slices.Contains(void, f.Name) }), void
+	return slices.DeleteFunc(slices.Clone(all), func(f trace.ReportedFigure) bool { return slices.Contains(void, f.Name) }), void
 }
 
 // told are those as a tool tells them.
-func (r Rules) told(t *trace.Trace, tool, form string) []trace.Figure {
+func (r Rules) told(t *trace.Trace, tool, form string) []trace.ReportedFigure {
 	o := t.Run.Origin
 	if o != nil && o.Detail != trace.Recorded && o.Tool == tool {
 		return o.Figures

@@ -10,10 +10,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Server is what the server itself counted during a run, where it shows
+// ServerCounts is what the server itself counted during a run, where it shows
 // counters under the names of vLLM, llama.cpp or SGLang: all that they say of the requests, warm-up left
 // out, whoever sent them.
-type Server struct {
+type ServerCounts struct {
 	Queued        float64 `json:"queued"`         // mean wait of a request for its first step, in seconds
 	Preemptions   int     `json:"preemptions"`    // requests that lost their memory and began anew
 	PrefixQueried int     `json:"prefix_queried"` // prompt tokens looked up in the prefix cache
@@ -29,7 +29,7 @@ type Server struct {
 }
 
 // server reads counter differences; nil without any of those it knows.
-func server(run *trace.Run, records []*trace.Record) *Server {
+func server(run *trace.Run, records []*trace.Record) *ServerCounts {
 	s := vLLM(run.ServerCounters)
 	if s == nil {
 		s = llamaCpp(run.ServerCounters)
@@ -41,20 +41,20 @@ func server(run *trace.Run, records []*trace.Record) *Server {
 		return nil
 	}
 	if why := doubtful(run, records); !why.IsZero() {
-		return &Server{Dropped: why}
+		return &ServerCounts{Dropped: why}
 	}
 	return s
 }
 
 // vLLM reads counters under its names, nil if there are none.
-func vLLM(counters map[string]float64) *Server {
+func vLLM(counters map[string]float64) *ServerCounts {
 	sum := sums(counters)
 	if _, ok := sum["num_preemptions"]; !ok {
 		return nil
 	}
 	// A server adds up in binary fractions: beyond nanoseconds is noise.
 	queued := over(sum["request_queue_time_seconds_sum"], sum["request_queue_time_seconds_count"])
-	return &Server{
+	return &ServerCounts{
 		Queued:        math.Round(queued*1e9) / 1e9,
 		Preemptions:   int(sum["num_preemptions"]),
 		PrefixQueried: int(sum["prefix_cache_queries"]),

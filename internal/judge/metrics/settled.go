@@ -141,7 +141,7 @@ func Settle(t *trace.Trace) (counted *trace.Trace, why plan.Message) {
 // SettledFigures are the figures of the steady state of a run, under their usual names; of one
 // without a steady state those of the whole run. The counts of requests and tokens, and the
 // duration, are always the whole run's.
-func SettledFigures(t *trace.Trace) []trace.Figure {
+func SettledFigures(t *trace.Trace) []trace.ReportedFigure {
 	return Summarize(t, Options{brief: true, settled: true}).Figures()
 }
 

@@ -5,7 +5,7 @@ import "strings"
 // sgLang reads differences of the counters of SGLang's server, which it has with
 // --enable-metrics; nil without them. It counts prompts whole, and of them what its cache
 // spared, by where that came from; a request that it retracted is counted once.
-func sgLang(counters map[string]float64) *Server {
+func sgLang(counters map[string]float64) *ServerCounts {
 	sum := map[string]float64{}
 	for series, v := range counters {
 		name, _, _ := strings.Cut(series, "{")
@@ -16,5 +16,5 @@ func sgLang(counters map[string]float64) *Server {
 	if _, ok := sum["prompt_tokens"]; !ok {
 		return nil
 	}
-	return &Server{PrefixQueried: int(sum["prompt_tokens"]), PrefixHit: int(sum["cached_tokens"])}
+	return &ServerCounts{PrefixQueried: int(sum["prompt_tokens"]), PrefixHit: int(sum["cached_tokens"])}
 }

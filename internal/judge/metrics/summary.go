@@ -41,15 +41,15 @@ type Summary struct {
 	Tenants []Part `json:"tenants,omitempty"` // or the parts of a mix
 	Turns   []Part `json:"turns,omitempty"`   // of conversations
 
-	Concurrency Concurrency `json:"concurrency"`
-	Chunks      Chunks      `json:"chunks"`
-	Held        Held        `json:"held"`
-	Stalls      []Stall     `json:"stalls,omitempty"`
-	Unstalled   *Unstalled  `json:"unstalled,omitempty"` // nil without stalls
-	Steady      Steady      `json:"steady"`
-	Health      Health      `json:"health"`
-	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
-	Cache       *Cache      `json:"cache,omitempty"`  // nil where nothing was declared
+	Concurrency Concurrency   `json:"concurrency"`
+	Chunks      Chunks        `json:"chunks"`
+	Held        Buffering     `json:"held"`
+	Stalls      []Stall       `json:"stalls,omitempty"`
+	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
+	Steady      Steady        `json:"steady"`
+	Health      Health        `json:"health"`
+	Server      *ServerCounts `json:"server,omitempty"` // nil where it shows no counters
+	Cache       *Cache        `json:"cache,omitempty"`  // nil where nothing was declared
 	// Resources are what was sampled beside the run; nil: nothing was.
 	Resources *resources.Resources `json:"resources,omitempty"`
 }

@@ -12,9 +12,9 @@ import (
 // TPOT and the peak of its events all the same; vLLM's prints them where no answer had a second
 // token, or none succeeded. No latency is 0: only gaps between chunks that came together are, of
 // which the mean is not.
-func Unmeasured(figures []trace.Figure) (names []string) {
+func Unmeasured(figures []trace.ReportedFigure) (names []string) {
 	at := func(name string) (v float64, has bool) {
-		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == name })
+		i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 		if i < 0 {
 			return 0, false
 		}

@@ -26,9 +26,9 @@ func TestZerosAreNoMeasurements(t *testing.T) {
 		"no texts to count":              {[]any{"tokens.output", 0.0, "tokens.output_retokenized", 0.0}, ""},
 		"a clock that was read twice":    {[]any{"ttft.mean", 0.1, "tpot.mean", -1e-9}, "tpot.mean"},
 	} {
-		var figures []trace.Figure
+		var figures []trace.ReportedFigure
 		for i := 0; i < len(tt.figures); i += 2 {
-			figures = append(figures, trace.Figure{Name: tt.figures[i].(string), Value: tt.figures[i+1].(float64)})
+			figures = append(figures, trace.ReportedFigure{Name: tt.figures[i].(string), Value: tt.figures[i+1].(float64)})
 		}
 		if got := Unmeasured(figures); !slices.Equal(got, strings.Fields(tt.want)) {
 			t.Errorf("%s: %v, want %s", name, got, tt.want)

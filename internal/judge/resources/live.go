@@ -87,20 +87,20 @@ func LiveAt(set *telemetry.Set, at time.Duration, back Spans) Live {
 	return l
 }
 
-// now is an instant, and how far to look back from it.
-type now struct {
+// lookback is an instant, and how far to look back from it.
+type lookback struct {
 	at   time.Duration
 	back Spans
 }
 
-func of(source telemetry.Source, at time.Duration, back Spans) now {
+func of(source telemetry.Source, at time.Duration, back Spans) lookback {
 	if source.Clock.Own {
 		back.Fresh = back.Own
 	}
-	return now{at, back}
+	return lookback{at, back}
 }
 
-func (n now) since(d time.Duration) telemetry.Window {
+func (n lookback) since(d time.Duration) telemetry.Window {
 	return telemetry.Window{From: n.at - d, To: n.at}
 }
 
@@ -117,7 +117,7 @@ func ofSource(set *telemetry.Set, source, area string) named {
 	return all
 }
 
-func (n now) server(set *telemetry.Set, source string) (LiveServer, bool) {
+func (n lookback) server(set *telemetry.Set, source string) (LiveServer, bool) {
 	in := ofSource(set, source, "server.")
 	value := func(name string) *float64 { return sumOf(in[name], n.since(n.back.Fresh), newest) }
 	grown := func(name string) *float64 { return sumOf(in[name], n.since(n.back.Rate), growth) }
@@ -137,7 +137,7 @@ func (n now) server(set *telemetry.Set, source string) (LiveServer, bool) {
 	return s, len(in) > 0
 }
 
-func (n now) device(d *device) LiveDevice {
+func (n lookback) device(d *device) LiveDevice {
 	value := func(name string) *float64 { return greatest(d.series[name], n.since(n.back.Fresh), newest) }
 	l := LiveDevice{
 		Device: d.label, Utilization: value(telemetry.DeviceUtilization), Power: value(telemetry.DevicePower),
@@ -157,7 +157,7 @@ func (n now) device(d *device) LiveDevice {
 	return l
 }
 
-func (n now) host(set *telemetry.Set, source string) (LiveHost, bool) {
+func (n lookback) host(set *telemetry.Set, source string) (LiveHost, bool) {
 	in := ofSource(set, source, "host.")
 	value := func(name string) *float64 { return greatest(in[name], n.since(n.back.Fresh), newest) }
 	pressure := func(resource string) *float64 {

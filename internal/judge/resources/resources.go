@@ -17,10 +17,10 @@ type Resources struct {
 	Window  telemetry.Window `json:"window"`
 	Sources []string         `json:"sources"` // those that gave something, by name
 
-	Server  Server   `json:"server"`
-	Devices *Devices `json:"devices,omitempty"` // nil without any
-	Hosts   []Host   `json:"hosts,omitempty"`
-	Energy  *Energy  `json:"energy,omitempty"` // nil without devices
+	Server  ServerLoad `json:"server"`
+	Devices *Devices   `json:"devices,omitempty"` // nil without any
+	Hosts   []Host     `json:"hosts,omitempty"`
+	Energy  *Energy    `json:"energy,omitempty"` // nil without devices
 
 	Troubles []Trouble `json:"troubles,omitempty"`
 }
@@ -31,8 +31,8 @@ type Trouble struct {
 	What   plan.Message `json:"what"`
 }
 
-// Server is what servers said of themselves; of several the sum, or the largest of a share.
-type Server struct {
+// ServerLoad is what servers said of themselves; of several the sum, or the largest of a share.
+type ServerLoad struct {
 	RunningMax  *float64 `json:"running_max,omitempty"`
 	RunningMean *float64 `json:"running_mean,omitempty"`
 	WaitingMax  *float64 `json:"waiting_max,omitempty"`
@@ -107,9 +107,9 @@ func per(joules float64, n int) float64 {
 	return joules / float64(n)
 }
 
-func serverOf(set *telemetry.Set, w telemetry.Window) Server {
+func serverOf(set *telemetry.Set, w telemetry.Window) ServerLoad {
 	in := func(name string) []*telemetry.Series { return set.Named(name) }
-	s := Server{
+	s := ServerLoad{
 		RunningMax: sumOf(in(telemetry.ServerRunning), w, largest), RunningMean: sumOf(in(telemetry.ServerRunning), w, average),
 		WaitingMax: sumOf(in(telemetry.ServerWaiting), w, largest),
 		KVUseMax:   greatest(in(telemetry.ServerKVUse), w, largest), KVUseMean: greatest(in(telemetry.ServerKVUse), w, average),

@@ -23,11 +23,11 @@ import (
 // A mean is the mean of the draws, not a parameter of the logarithm. The exception
 // is a normal truncated at 0: its mean is above the stated one unless the standard
 // deviation is comparatively small.
-type Duration struct{ law law }
+type Duration struct{ law distSpec }
 
 // FixedDuration is the Duration that always draws d, or 0 if d is negative.
 func FixedDuration(d time.Duration) Duration {
-	return Duration{law{a: float64(max(d, 0))}}
+	return Duration{distSpec{a: float64(max(d, 0))}}
 }
 
 // ParseDuration parses the text form of a Duration.
@@ -65,19 +65,19 @@ func (d *Duration) UnmarshalText(text []byte) (err error) {
 // A Count is a distribution of integers from 1 to plan.MaxTokens, written like a Duration but
 // without units: 128, uniform(64,256), lognormal(128,0.5). Draws are rounded to the
 // nearest integer. Its zero value means "not set".
-type Count struct{ law law }
+type Count struct{ law distSpec }
 
 // ConstantCount is the Count that always draws n.
-func ConstantCount(n int) Count { return Count{law{a: float64(max(n, 1))}} }
+func ConstantCount(n int) Count { return Count{distSpec{a: float64(max(n, 1))}} }
 
 // LognormalCount is the lognormal Count with this mean and coefficient of
 // variation.
-func LognormalCount(mean, cv float64) Count { return Count{law{shape: lognormal, a: mean, b: cv}} }
+func LognormalCount(mean, cv float64) Count { return Count{distSpec{shape: lognormal, a: mean, b: cv}} }
 
 // ParseCount parses the text form of a Count.
 func ParseCount(s string) (Count, error) {
 	l, err := parseLaw(s, countUnit())
-	if err == nil && l == (law{}) {
+	if err == nil && l == (distSpec{}) {
 		return Count{}, fmt.Errorf("%q: a count must be at least 1", s)
 	}
 	return Count{l}, err
@@ -117,14 +117,14 @@ const (
 	gamma
 )
 
-// A law is a shape with its one or two arguments, as written. Durations are in
+// A distSpec is a shape with its one or two arguments, as written. Durations are in
 // nanoseconds.
-type law struct {
+type distSpec struct {
 	shape shape
 	a, b  float64
 }
 
-func (l law) draw(r *rand.Rand) float64 {
+func (l distSpec) draw(r *rand.Rand) float64 {
 	switch l.shape {
 	case uniform:
 		return l.a + float64(r.Float64()*(l.b-l.a)) // rounded separately: fused products differ between machines
@@ -232,7 +232,7 @@ var forms = [...]form{
 	gamma:       {"gamma", []string{"mean", "cv"}},
 }
 
-func (l law) text(u unit) string {
+func (l distSpec) text(u unit) string {
 	f := forms[l.shape]
 	switch len(f.args) {
 	case 0:
@@ -247,27 +247,27 @@ func (l law) text(u unit) string {
 	return fmt.Sprintf("%s(%s,%s)", f.name, u.format(l.a), second)
 }
 
-func parseLaw(s string, u unit) (law, error) {
+func parseLaw(s string, u unit) (distSpec, error) {
 	name, rest, call := strings.Cut(strings.TrimSpace(s), "(")
 	if !call {
 		a, err := parseArg("value", name, u)
 		if err != nil {
-			return law{}, fmt.Errorf("%q: %w; %s", s, err, allowedForms(u))
+			return distSpec{}, fmt.Errorf("%q: %w; %s", s, err, allowedForms(u))
 		}
-		return law{a: a}, nil
+		return distSpec{a: a}, nil
 	}
 	inner, closed := strings.CutSuffix(rest, ")")
 	if !closed {
-		return law{}, fmt.Errorf("%q: missing the closing parenthesis", s)
+		return distSpec{}, fmt.Errorf("%q: missing the closing parenthesis", s)
 	}
 	l, err := parseCall(strings.TrimSpace(name), strings.Split(inner, ","), u)
 	if err != nil {
-		return law{}, fmt.Errorf("%q: %w", s, err)
+		return distSpec{}, fmt.Errorf("%q: %w", s, err)
 	}
 	return l, nil
 }
 
-func parseCall(name string, args []string, u unit) (law, error) {
+func parseCall(name string, args []string, u unit) (distSpec, error) {
 	var names []string
 	for i, f := range forms[uniform:] {
 		if f.name != name {
@@ -275,24 +275,24 @@ func parseCall(name string, args []string, u unit) (law, error) {
 			continue
 		}
 		if len(args) != len(f.args) {
-			return law{}, fmt.Errorf("%s takes (%s), got %d arguments", name, strings.Join(f.args, ","), len(args))
+			return distSpec{}, fmt.Errorf("%s takes (%s), got %d arguments", name, strings.Join(f.args, ","), len(args))
 		}
 		return parseArgs(uniform+shape(i), f, args, u)
 	}
-	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, plan.Suggest(name, names), allowedForms(u))
+	return distSpec{}, fmt.Errorf("unknown distribution %q%s; %s", name, plan.Suggest(name, names), allowedForms(u))
 }
 
-func parseArgs(s shape, f form, args []string, u unit) (law, error) {
-	l := law{shape: s}
+func parseArgs(s shape, f form, args []string, u unit) (distSpec, error) {
+	l := distSpec{shape: s}
 	for i, dst := range []*float64{&l.a, &l.b}[:len(args)] {
 		v, err := parseArg(f.args[i], strings.TrimSpace(args[i]), u)
 		if err != nil {
-			return law{}, err
+			return distSpec{}, err
 		}
 		*dst = v
 	}
 	if s == uniform && l.a > l.b {
-		return law{}, fmt.Errorf("low %s is above high %s", u.format(l.a), u.format(l.b))
+		return distSpec{}, fmt.Errorf("low %s is above high %s", u.format(l.a), u.format(l.b))
 	}
 	return l, nil
 }

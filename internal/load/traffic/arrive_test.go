@@ -20,7 +20,7 @@ func arrivalOf(t *testing.T, text string) (workload.Arrival, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var thing plan.Thing
+	var thing plan.Typed
 	if p := thing.DecodeNode(doc.Root); p != nil {
 		t.Fatal(p)
 	}

@@ -19,7 +19,7 @@ func datasetOf(t *testing.T, text string, ask workload.Ask) (workload.Dataset, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	var thing plan.Thing
+	var thing plan.Typed
 	if p := thing.DecodeNode(doc.Root); p != nil {
 		t.Fatal(p)
 	}

@@ -37,7 +37,7 @@ func (m *scripted) Step(now time.Duration, out []engine.Emission) []engine.Emiss
 	return out
 }
 
-func (m *scripted) Load() engine.Load {
+func (m *scripted) Load() engine.Utilization {
 	l := m.LatencyModel.Load()
 	l.KV, l.Counters = m.kv, m.counters
 	return l

@@ -28,7 +28,7 @@ type exchange struct {
 	body    *body
 	req     *request      // nothing but its protocol until it is read
 	answer  phrase.Answer // settled before the first token, but for what complete adds
-	lot     lot
+	lot     drawnFaults
 	traits  traits
 	ticket  ticket
 	pooled  *pooled

@@ -161,15 +161,15 @@ func (f Fault) hits(seed, number uint64) bool {
 	return arrival.Unit(dice.Uint64()) < f.Share
 }
 
-// A lot is what the draw dealt one request.
-type lot struct {
+// A drawnFaults is what the draw dealt one request.
+type drawnFaults struct {
 	fatal      *Fault // nil for none
 	variations []string
 }
 
 // deal draws the faults of one request; refuse is not among them.
-func deal(faults []Fault, seed, arrival uint64) lot {
-	var l lot
+func deal(faults []Fault, seed, arrival uint64) drawnFaults {
+	var l drawnFaults
 	for i, f := range faults {
 		if f.Name == FaultRefuse || !f.hits(seed, arrival) {
 			continue

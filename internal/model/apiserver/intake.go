@@ -9,32 +9,32 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// An Intake is a Server's way of taking requests in, without the server: what
+// An Admission is a Server's way of taking requests in, without the server: what
 // the engine has to do for each, or in which words it is refused. It is safe for
 // concurrent use.
-type Intake struct {
+type Admission struct {
 	cfg     Config
 	vocab   *vocabulary
 	prompts sync.Pool // of *[]int32, for prompts without another owner
 }
 
-// NewIntake is the intake of a server of this configuration.
-func NewIntake(cfg Config) (*Intake, error) {
+// NewAdmission is the intake of a server of this configuration.
+func NewAdmission(cfg Config) (*Admission, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Intake{cfg: cfg.withDefaults(), vocab: toy()}, nil
+	return &Admission{cfg: cfg.withDefaults(), vocab: toy()}, nil
 }
 
 // Model is the name of the model served.
-func (in *Intake) Model() string { return in.cfg.Model }
+func (in *Admission) Model() string { return in.cfg.Model }
 
 // Models are the names that requests can give: the model's, and those of its
 // adapters.
-func (in *Intake) Models() []string { return append([]string{in.cfg.Model}, in.cfg.Adapters...) }
+func (in *Admission) Models() []string { return append([]string{in.cfg.Model}, in.cfg.Adapters...) }
 
 // Encode gives the token ids of text.
-func (in *Intake) Encode(text string) []int32 {
+func (in *Admission) Encode(text string) []int32 {
 	return in.vocab.encoded(text)
 }
 
@@ -43,7 +43,7 @@ func mostTokens(text string) int { return len(text)*2/5 + 8 }
 
 // Decode gives the text of token ids. Bytes that make no UTF-8 come out as
 // U+FFFD.
-func (in *Intake) Decode(ids []int32) (string, error) {
+func (in *Admission) Decode(ids []int32) (string, error) {
 	text, unknown := in.vocab.known(ids)
 	if unknown != nil {
 		return "", errors.New(unknown.Message)
@@ -51,8 +51,8 @@ func (in *Intake) Decode(ids []int32) (string, error) {
 	return text, nil
 }
 
-// A Taken request is what the server makes of one.
-type Taken struct {
+// A Admitted request is what the server makes of one.
+type Admitted struct {
 	Job     engine.Job // without its ID
 	Finish  string     // the finish reason of its answer
 	Status  int        // of a refusal, 0 for none
@@ -62,7 +62,7 @@ type Taken struct {
 }
 
 // Text is the visible text of the answer, empty for a refusal.
-func (t Taken) Text() string {
+func (t Admitted) Text() string {
 	if t.Status != 0 {
 		return ""
 	}
@@ -70,19 +70,19 @@ func (t Taken) Text() string {
 }
 
 // Body takes the body of a request over a protocol, by its name.
-func (in *Intake) Body(body []byte, protocol string) Taken {
+func (in *Admission) Body(body []byte, protocol string) Admitted {
 	return in.take(in.vocab.take(phrase.Read(phrase.Named(protocol).Routes[0], phrase.JSON, body)))
 }
 
 // Tokens takes a completion of token ids, of maxTokens at most, in place of
 // Body: a body of many ids takes long to read.
-func (in *Intake) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Taken {
+func (in *Admission) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Admitted {
 	asked := &phrase.Request{Protocol: phrase.Completions, MaxTokens: maxTokens, IgnoreEOS: ignoreEOS}
 	return in.take(&request{Request: asked, prompt: prompt}, nil)
 }
 
 // Text is Tokens for a prompt of text, which must be valid UTF-8 and not empty.
-func (in *Intake) Text(prompt string, maxTokens int, ignoreEOS bool) Taken {
+func (in *Admission) Text(prompt string, maxTokens int, ignoreEOS bool) Admitted {
 	if in.cfg.looksAtPrompts() {
 		return in.Tokens(in.Encode(prompt), maxTokens, ignoreEOS)
 	}
@@ -95,7 +95,7 @@ func (in *Intake) Text(prompt string, maxTokens int, ignoreEOS bool) Taken {
 	return in.Tokens(*ids, maxTokens, ignoreEOS)
 }
 
-func (in *Intake) take(req *request, refused *phrase.Error) Taken {
+func (in *Admission) take(req *request, refused *phrase.Error) Admitted {
 	if refused == nil && !in.cfg.serves(req.Model) {
 		refused = req.UnknownModel()
 	}
@@ -104,8 +104,8 @@ func (in *Intake) take(req *request, refused *phrase.Error) Taken {
 		a, refused = in.cfg.fit(req)
 	}
 	if refused != nil {
-		return Taken{Status: refused.Code, Refused: refused.Body()}
+		return Admitted{Status: refused.Code, Refused: refused.Body()}
 	}
 	text := in.cfg.compose(in.vocab, req, &a)
-	return Taken{Job: in.cfg.job(req, &a), Finish: a.Finish, answer: text}
+	return Admitted{Job: in.cfg.job(req, &a), Finish: a.Finish, answer: text}
 }

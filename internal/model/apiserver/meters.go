@@ -128,12 +128,12 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 
 // Metrics are what the /metrics of a server of this configuration tell of its
 // engine.
-func (c Config) Metrics(l engine.Load) []byte {
+func (c Config) Metrics(l engine.Utilization) []byte {
 	c = c.withDefaults()
 	return c.metrics(l).buf
 }
 
-func (c *Config) metrics(l engine.Load) promText {
+func (c *Config) metrics(l engine.Utilization) promText {
 	p := promText{labels: `engine="0",model_name=` + promQuote(c.Model)}
 	p.load(l)
 	if c.Engine != nil {
@@ -149,13 +149,13 @@ func (c *Config) metrics(l engine.Load) promText {
 }
 
 // Load is the engine's state at this instant.
-func (s *Server) Load() (l engine.Load) {
+func (s *Server) Load() (l engine.Utilization) {
 	s.visit(func(m engine.Model) { l = m.Load() })
 	return l
 }
 
 // load tells what the engine says of itself.
-func (p *promText) load(l engine.Load) {
+func (p *promText) load(l engine.Utilization) {
 	p.scalar("num_requests_running", "gauge", "Requests being worked on.", float64(l.Running))
 	p.scalar("num_requests_waiting", "gauge", "Requests waiting for a place.", float64(l.Waiting))
 	p.scalar("kv_cache_usage_perc", "gauge", "KV cache in use; 1 means all of it.", l.KV)

@@ -31,7 +31,7 @@ func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
 // that is not drafted among them, as SGLang tells it over the server's life; 0 where it
 // is not reported. With separate prefill servers, clients see a router, which passes the question to
 // a prefill server, and that drafts nothing.
-func (c Config) AcceptLength(l engine.Load) float64 {
+func (c Config) AcceptLength(l engine.Utilization) float64 {
 	if l.Drafts == 0 || c.Engine != nil && c.Engine.Disaggregation != nil {
 		return 0
 	}
@@ -79,7 +79,7 @@ func (s *Server) serveFlushCache(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveResetPrefixCache(http.ResponseWriter, *http.Request) { s.flush() }
 
 // flush empties the cache of an idle model.
-func (s *Server) flush() (load engine.Load, done bool) {
+func (s *Server) flush() (load engine.Utilization, done bool) {
 	s.visit(func(m engine.Model) {
 		load = m.Load()
 		if done = load.Running+load.Waiting == 0; !done {

@@ -128,14 +128,14 @@ func TestFlushEndsWithItsClient(t *testing.T) {
 
 // With separate prefill servers a router answers, and drafts are not reported.
 func TestAcceptLength(t *testing.T) {
-	load := engine.Load{Counters: engine.Counters{Drafts: 100, Accepted: 140}}
+	load := engine.Utilization{Counters: engine.Counters{Drafts: 100, Accepted: 140}}
 	for _, tt := range []struct {
 		engine *engine.Config
-		load   engine.Load
+		load   engine.Utilization
 		want   float64
 	}{
 		{&engine.Config{}, load, 2.4},
-		{&engine.Config{}, engine.Load{}, 0},
+		{&engine.Config{}, engine.Utilization{}, 0},
 		{&engine.Config{Disaggregation: &engine.Disaggregation{}}, load, 0},
 	} {
 		if got := (Config{Engine: tt.engine}).AcceptLength(tt.load); got != tt.want {

@@ -12,7 +12,7 @@ type traits []string
 func (t traits) have(name string) bool { return slices.Contains(t, name) }
 
 // traits keeps of what was dealt the variations that mean something for req.
-func (l lot) traits(req *request) (t traits) {
+func (l drawnFaults) traits(req *request) (t traits) {
 	for _, v := range []struct {
 		name    string
 		applies bool
@@ -34,10 +34,10 @@ func (l lot) traits(req *request) (t traits) {
 }
 
 // is tells whether the fatal fault dealt has this name.
-func (l lot) is(name string) bool { return l.fatal != nil && l.fatal.Name == name }
+func (l drawnFaults) is(name string) bool { return l.fatal != nil && l.fatal.Name == name }
 
 // status is the HTTP status of a fault that refuses the request, or 0.
-func (l lot) status() int {
+func (l drawnFaults) status() int {
 	if l.fatal == nil {
 		return 0
 	}
@@ -46,7 +46,7 @@ func (l lot) status() int {
 }
 
 // unfinished tells whether the fatal fault ends the response early.
-func (l lot) unfinished() bool { return l.fatal != nil && l.fatal.Name != FaultMalformed }
+func (l drawnFaults) unfinished() bool { return l.fatal != nil && l.fatal.Name != FaultMalformed }
 
 // struck notes that the fatal fault has taken effect.
 func (x *exchange) struck() { x.rec.Faults = append(x.rec.Faults, x.lot.fatal.Name) }

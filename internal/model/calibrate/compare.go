@@ -29,7 +29,7 @@ const MostSeed = 1<<44 - 1
 type Comparison struct {
 	Evidence *profile.Evidence
 	Draws    int
-	Figures  []Figure
+	Figures  []ComparedFigure
 	// Error is the mean absolute relative error of the figures' medians; Single is
 	// that of one draw, the median over the draws; Floor is the value of Single if
 	// the medians equalled the measurements: the error of the draws alone.
@@ -41,9 +41,9 @@ type Comparison struct {
 	Low, High float64
 }
 
-// A Figure is one measured figure, in seconds or per second, with the results of
+// A ComparedFigure is one measured figure, in seconds or per second, with the results of
 // the draws.
-type Figure struct {
+type ComparedFigure struct {
 	Name     string
 	Measured float64
 	Median   float64 // over the draws
@@ -51,7 +51,7 @@ type Figure struct {
 }
 
 // Error is the relative error of the median.
-func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
+func (f ComparedFigure) Error() float64 { return f.Median/f.Measured - 1 }
 
 // Compare runs draws draws of each piece of p's evidence, concurrently, and
 // computes figures by the rules of the tool that measured it. Every seed has draws of its
@@ -79,7 +79,7 @@ func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 			values[i] = run[m.Name]
 			single[i] += math.Abs(values[i]/m.Value-1) / float64(len(measured))
 		}
-		f := Figure{Name: m.Name, Measured: m.Value, Median: stats.Sort(values).Median()}
+		f := ComparedFigure{Name: m.Name, Measured: m.Value, Median: stats.Sort(values).Median()}
 		if mean := stats.Mean(values); mean > 0 {
 			f.Spread = stats.Std(values) / mean
 		}
@@ -103,7 +103,7 @@ const resamples = 200
 
 // resampled is the standard deviation of the error of the medians over draws drawn from the
 // draws: the bootstrap (Efron 1979).
-func resampled(measured []profile.Figure, runs []map[string]float64) float64 {
+func resampled(measured []profile.MeasuredFigure, runs []map[string]float64) float64 {
 	dice := rand.New(rand.NewPCG(uint64(len(runs)), uint64(len(measured))))
 	errs := make([]float64, resamples)
 	values := make([]float64, len(runs))
@@ -207,7 +207,7 @@ func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *tra
 }
 
 // byName are figures by their names.
-func byName(figures []trace.Figure) map[string]float64 {
+func byName(figures []trace.ReportedFigure) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range figures {
 		out[f.Name] = f.Value

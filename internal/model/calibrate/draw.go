@@ -13,7 +13,7 @@ import (
 )
 
 // plan draws the requests and arrivals of a run: draw number n of e.
-func plan(e *profile.Evidence, n uint64) sim.Plan {
+func plan(e *profile.Evidence, n uint64) sim.SimulationPlan {
 	dice := arrival.Dice(n, "reproduce", 0)
 	r := rand.New(&dice)
 	w := &e.Workload
@@ -29,7 +29,7 @@ func plan(e *profile.Evidence, n uint64) sim.Plan {
 		}
 		requests[i] = sim.Request{PromptTokens: texts[i], WantTokens: outputs[i], Job: job, Finish: "length"}
 	}
-	return sim.Plan{
+	return sim.SimulationPlan{
 		Requests: requests, Schedule: schedule(r, e.Rate, e.Requests), Concurrency: e.Concurrency, Stream: true, Chat: e.Chat,
 	}
 }

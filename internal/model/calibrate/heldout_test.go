@@ -138,7 +138,7 @@ func (o *observer) heldAgainst(t *testing.T, found *calibrate.Calibration, loads
 
 // told is a plan without the tokens that the server said were cached, for an engine that has no
 // cache.
-func (o *observer) told(p sim.Plan, measured *trace.Trace, c engine.Config) sim.Plan {
+func (o *observer) told(p sim.SimulationPlan, measured *trace.Trace, c engine.Config) sim.SimulationPlan {
 	if c.KV.PrefixCache {
 		return p
 	}

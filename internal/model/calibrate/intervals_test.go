@@ -139,7 +139,7 @@ type answer struct {
 // ask predicts a load, and makes runs of it.
 func (o *observer) ask(t *testing.T, p *profile.Profile, l load, runs int) answer {
 	t.Helper()
-	var draws []sim.Plan
+	var draws []sim.SimulationPlan
 	for range predict.Draws {
 		draws = append(draws, o.plan(t, l))
 	}

@@ -18,7 +18,7 @@ import (
 type Refit struct {
 	Name    string
 	Load    string // in words
-	Figures []Figure
+	Figures []ComparedFigure
 }
 
 // Error is the mean of the sizes of the relative errors of all figures.
@@ -39,7 +39,7 @@ var refitted = []string{figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT
 // A rerun is a run that can be simulated: its own requests, as they were sent.
 type rerun struct {
 	run      *trace.Run
-	plan     sim.Plan
+	plan     sim.SimulationPlan
 	measured map[string]float64
 }
 
@@ -80,7 +80,7 @@ func (r *rerun) refit(c engine.Config) (Refit, error) {
 	for _, name := range refitted {
 		if m := r.measured[name]; m > 0 && len(drawn[name]) == refitDraws {
 			values := drawn[name]
-			out.Figures = append(out.Figures, Figure{Name: name, Measured: m, Median: stats.Sort(values).Median(), Spread: stats.Std(values) / stats.Mean(values)})
+			out.Figures = append(out.Figures, ComparedFigure{Name: name, Measured: m, Median: stats.Sort(values).Median(), Spread: stats.Std(values) / stats.Mean(values)})
 		}
 	}
 	return out, nil

@@ -31,7 +31,7 @@ func lognormal(r *rand.Rand, mean, cv float64) int {
 // leg runs requests for some time: limit in flight at once, or by a rate.
 func (c *client) leg(n, limit int, rate float64, prompt, output float64) calibrate.Leg {
 	c.t.Helper()
-	plan := sim.Plan{Schedule: arrival.Burst(), Concurrency: limit, Stream: true, Until: 8 * time.Second}
+	plan := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: limit, Stream: true, Until: 8 * time.Second}
 	if rate > 0 {
 		at := make([]float64, n)
 		sum := 0.0

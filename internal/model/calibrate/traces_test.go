@@ -27,8 +27,8 @@ type bench struct {
 }
 
 // plan is n requests, limit at once or by a rate; prompts and answers are lognormal.
-func (b *bench) plan(n, limit int, rate, prompt, output float64) sim.Plan {
-	p := sim.Plan{Schedule: arrival.Burst(), Concurrency: limit, Stream: true}
+func (b *bench) plan(n, limit int, rate, prompt, output float64) sim.SimulationPlan {
+	p := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: limit, Stream: true}
 	if rate > 0 {
 		at := make([]float64, n)
 		for i := range at {
@@ -46,7 +46,7 @@ func (b *bench) plan(n, limit int, rate, prompt, output float64) sim.Plan {
 	return p
 }
 
-func (b *bench) run(c engine.Config, p sim.Plan, rate float64) *trace.Trace {
+func (b *bench) run(c engine.Config, p sim.SimulationPlan, rate float64) *trace.Trace {
 	b.t.Helper()
 	c.Seed = b.dice.Uint64()
 	model, err := engine.New(c)
@@ -89,7 +89,7 @@ func TestOtherLoadsArePredicted(t *testing.T) {
 		p := b.plan(load.n, load.limit, load.rate, load.prompt, load.output)
 		truth := metrics.Rules{}.Figures(b.run(hidden, p, load.rate), "pitot", "")
 		for _, f := range (metrics.Rules{}).Figures(b.run(found.Engine, p, load.rate), "pitot", "") {
-			at := slices.IndexFunc(truth, func(g trace.Figure) bool { return g.Name == f.Name })
+			at := slices.IndexFunc(truth, func(g trace.ReportedFigure) bool { return g.Name == f.Name })
 			if !strings.HasSuffix(f.Name, ".mean") && !strings.HasSuffix(f.Name, ".p99") && f.Name != "throughput.output" || truth[at].Value == 0 {
 				continue
 			}

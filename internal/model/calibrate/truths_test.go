@@ -109,9 +109,9 @@ func (o *observer) most(t *testing.T, m mix) float64 {
 const openFor = 60 * time.Second
 
 // plan draws the requests of a load.
-func (o *observer) plan(t *testing.T, l load) sim.Plan {
+func (o *observer) plan(t *testing.T, l load) sim.SimulationPlan {
 	t.Helper()
-	p := sim.Plan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true, Until: l.until, Cached: o.shares}
+	p := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true, Until: l.until, Cached: o.shares}
 	n := l.n
 	if l.share > 0 {
 		due := o.arrivals(l.share*o.most(t, l.mix), l.bursty, cmp.Or(l.until, openFor))
@@ -166,7 +166,7 @@ func (o *observer) prompt(n int) []int32 {
 }
 
 // run makes a new engine and sends it a plan; every token is seen late, by 60 µs on average.
-func (o *observer) run(t *testing.T, p sim.Plan) *trace.Trace {
+func (o *observer) run(t *testing.T, p sim.SimulationPlan) *trace.Trace {
 	t.Helper()
 	model, err := o.start(o.dice.Uint64())
 	if err != nil {
@@ -186,14 +186,14 @@ func (o *observer) run(t *testing.T, p sim.Plan) *trace.Trace {
 }
 
 // traced runs a plan.
-func traced(m engine.Model, p sim.Plan) *trace.Trace {
+func traced(m engine.Model, p sim.SimulationPlan) *trace.Trace {
 	out, run := sim.Run(m, p), runOf(p)
 	run.End, run.Plan.Requests = out.End, len(out.Records)
 	return &trace.Trace{Run: run, Records: out.Records}
 }
 
 // runOf is the header of a run of a plan.
-func runOf(p sim.Plan) trace.Run {
+func runOf(p sim.SimulationPlan) trace.Run {
 	run := trace.Run{ID: fmt.Sprintf("%d at once of %d", p.Concurrency, len(p.Requests)), Kind: trace.Simulated}
 	run.Plan = trace.Load{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Model: "m", Percentiles: []float64{99}}
 	return run

@@ -34,7 +34,7 @@ type Core struct {
 	lanes    lanes  // the first of them
 	ended    []*Seq // finished by the latest step, in order
 	rested   bool   // there was nothing to do after the previous step
-	plan     Plan
+	plan     StepPlan
 	adapters adapters
 	rand     *rand.Rand
 	arrivals uint64
@@ -56,8 +56,8 @@ type Policy interface {
 	Repeat(c *Core) bool
 }
 
-// A Plan is the next step.
-type Plan struct {
+// A StepPlan is the next step.
+type StepPlan struct {
 	Work
 	decodes []share // of decoding sequences
 	prompts []share // of prompts, and of recomputed sequences
@@ -67,14 +67,14 @@ type Plan struct {
 }
 
 // clear makes p the plan of a step without shares.
-func (p *Plan) clear(encoder int) {
+func (p *StepPlan) clear(encoder int) {
 	p.Work = Work{}
 	p.decodes, p.prompts = p.decodes[:0], p.prompts[:0]
 	p.encoder, p.lanes, p.before = encoder, false, 0
 }
 
 // empty reports whether no sequence has a share.
-func (p *Plan) empty() bool { return !p.lanes && len(p.decodes) == 0 && len(p.prompts) == 0 }
+func (p *StepPlan) empty() bool { return !p.lanes && len(p.decodes) == 0 && len(p.prompts) == 0 }
 
 // A share is one sequence's part of a step.
 type share struct {
@@ -444,7 +444,7 @@ func (c *Core) preempt(s *Seq) (tokens int) {
 }
 
 // take removes the share of s from the plan, and returns its tokens.
-func (p *Plan) take(s *Seq) (tokens int) {
+func (p *StepPlan) take(s *Seq) (tokens int) {
 	mine := func(sh share) bool { return sh.seq == s }
 	if i := slices.IndexFunc(p.decodes, mine); i >= 0 {
 		tokens = int(p.decodes[i].tokens)

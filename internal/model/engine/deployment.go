@@ -142,8 +142,8 @@ func (d *Deployment) runAll(limit time.Duration, out []Emission, early bool) ([]
 }
 
 // Load sums up the replicas.
-func (d *Deployment) Load() Load {
-	var l Load
+func (d *Deployment) Load() Utilization {
+	var l Utilization
 	for _, r := range d.replicas {
 		for _, s := range r.servers {
 			s.addTo(&l)
@@ -154,7 +154,7 @@ func (d *Deployment) Load() Load {
 	return l
 }
 
-func (c *Core) addTo(l *Load) {
+func (c *Core) addTo(l *Utilization) {
 	l.Running += len(c.running)
 	l.Waiting += c.waiting.len()
 	l.Steps += c.counters.Steps

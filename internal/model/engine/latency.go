@@ -112,8 +112,8 @@ func (c *LatencyModel) Step(now time.Duration, out []Emission) []Emission {
 }
 
 // Load counts occupied places and waiting jobs.
-func (c *LatencyModel) Load() Load {
-	return Load{Running: c.running.Len(), Waiting: c.waiting}
+func (c *LatencyModel) Load() Utilization {
+	return Utilization{Running: c.running.Len(), Waiting: c.waiting}
 }
 
 // fill gives free places to waiting jobs at now, or at their arrival if that was

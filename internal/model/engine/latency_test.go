@@ -202,7 +202,7 @@ func TestCoreKeepsEveryToken(t *testing.T) {
 				t.Fatalf("%d running in %d places", l.Running, model.Slots)
 			}
 		})
-		if l := c.Load(); l != (Load{}) || len(c.jobs) != 0 || len(c.queue) != 0 {
+		if l := c.Load(); l != (Utilization{}) || len(c.jobs) != 0 || len(c.queue) != 0 {
 			t.Fatalf("left behind: %+v, %d jobs", l, len(c.jobs))
 		}
 		checkEmissions(t, moves, all)

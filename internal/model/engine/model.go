@@ -25,7 +25,7 @@ type Model interface {
 	// Step appends the emissions due until now, in order of instant, to out.
 	Step(now time.Duration, out []Emission) []Emission
 	// Load is the engine's state for its metrics.
-	Load() Load
+	Load() Utilization
 }
 
 // A Job is the part of a request that a Model needs.
@@ -61,8 +61,8 @@ type Emission struct {
 	Done   bool          // the last emission of this job
 }
 
-// A Load is the utilization of an engine, with its counters so far.
-type Load struct {
+// A Utilization is the utilization of an engine, with its counters so far.
+type Utilization struct {
 	Running, Waiting int
 	KV               float64 // share of the KV cache in use, 0 to 1
 	Counters

@@ -440,7 +440,7 @@ func checkEmpty(t *rapid.T, d *Deployment) {
 
 // checkWork checks that all prompts were computed once, except for cached parts and
 // recomputation after a preemption.
-func checkWork(t *rapid.T, moves []move, all []Emission, watches []*watch, load Load) {
+func checkWork(t *rapid.T, moves []move, all []Emission, watches []*watch, load Utilization) {
 	prompts, cached, prefilled := 0, map[uint64]int32{}, 0
 	for _, m := range moves {
 		prompts += m.add.PromptTokens

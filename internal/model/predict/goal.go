@@ -14,10 +14,10 @@ import (
 type Goal struct {
 	Objective metrics.Objective `json:"objective"`
 	// Share is that of the requests within the limit, or of the gaps, with its interval.
-	Share  float64 `json:"share"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	Figure Figure  `json:"figure"` // that is limited; without a name if not every run has it
+	Share  float64         `json:"share"`
+	Low    float64         `json:"low"`
+	High   float64         `json:"high"`
+	Figure PredictedFigure `json:"figure"` // that is limited; without a name if not every run has it
 	// Likely is that the prediction meets the objective, Certain that all of its interval does. Open
 	// is that the load was too short to say either.
 	Likely  bool `json:"likely"`
@@ -71,7 +71,7 @@ func (p *Prediction) Verdict() Verdict {
 
 // goal is the prediction of objective i, whose figure is f. The attainment of a percentile
 // decides; of a mean there is none to reach, and the figure does.
-func (c *Case) goal(i int, o metrics.Objective, f Figure, nominal, drawn []*outcome) Goal {
+func (c *Case) goal(i int, o metrics.Objective, f PredictedFigure, nominal, drawn []*outcome) Goal {
 	var together metrics.Attainment
 	for _, one := range nominal {
 		together = together.Add(one.attained[i])

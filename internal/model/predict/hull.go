@@ -144,7 +144,7 @@ func (h *Hull) note(b Beyond) {
 }
 
 // read takes the prompts of a load in.
-func (x *extent) read(load sim.Plan) {
+func (x *extent) read(load sim.SimulationPlan) {
 	for i := range load.Requests {
 		r := &load.Requests[i]
 		if r.Status != 0 { // the engine refuses it

@@ -48,7 +48,7 @@ type Case struct {
 	Base *profile.Profile
 	// Load is draw i of the requests, of Draws. It is called once for each, by AtOnce goroutines
 	// at a time, as many as there are processors if 0.
-	Load        func(ctx context.Context, i int) (sim.Plan, error)
+	Load        func(ctx context.Context, i int) (sim.SimulationPlan, error)
 	AtOnce      int
 	Known       bool      // the requests are those of a new run, all draws are the same
 	Settled     bool      // the steady state of each run counts
@@ -60,14 +60,14 @@ type Case struct {
 
 // A Prediction is what a load would give.
 type Prediction struct {
-	Calibrated bool     `json:"calibrated"`
-	Known      bool     `json:"requests_known"` // the requests are the same in a new run
-	Level      float64  `json:"level"`
-	Requests   int      `json:"requests"`         // of a run
-	Failed     float64  `json:"failed,omitempty"` // share of the requests that the engine refuses, or does not end
-	Example    string   `json:"example,omitempty"`
-	Figures    []Figure `json:"figures"`
-	Goals      []Goal   `json:"goals,omitempty"`
+	Calibrated bool              `json:"calibrated"`
+	Known      bool              `json:"requests_known"` // the requests are the same in a new run
+	Level      float64           `json:"level"`
+	Requests   int               `json:"requests"`         // of a run
+	Failed     float64           `json:"failed,omitempty"` // share of the requests that the engine refuses, or does not end
+	Example    string            `json:"example,omitempty"`
+	Figures    []PredictedFigure `json:"figures"`
+	Goals      []Goal            `json:"goals,omitempty"`
 	// Unsettled says why the load does not show what its rate does to the server, of half of the
 	// runs at least: its queue only grows, and nothing is met; or it was too short for a queue to
 	// build up, and what it seems to meet is open.
@@ -75,8 +75,8 @@ type Prediction struct {
 	Hull      Hull         `json:"hull"`
 }
 
-// A Figure is one number of a run.
-type Figure struct {
+// A PredictedFigure is one number of a run.
+type PredictedFigure struct {
 	Name  string  `json:"name"` // ttft.p99
 	Point float64 `json:"predicted"`
 	Low   float64 `json:"low"`
@@ -96,7 +96,7 @@ type Sources struct {
 }
 
 // Inside is how many of the measured values are in the interval.
-func (f Figure) Inside() (n int) {
+func (f PredictedFigure) Inside() (n int) {
 	for _, v := range f.Measured {
 		if v >= f.Low && v <= f.High {
 			n++
@@ -106,7 +106,7 @@ func (f Figure) Inside() (n int) {
 }
 
 // Width is half of the interval, in shares of the prediction; 0 of a figure that is 0.
-func (f Figure) Width() float64 {
+func (f PredictedFigure) Width() float64 {
 	if f.Point <= 0 {
 		return 0
 	}
@@ -214,24 +214,24 @@ func Predicts(name string) bool {
 	return false
 }
 
-func (p *Prediction) figure(name string) Figure {
-	i := slices.IndexFunc(p.Figures, func(f Figure) bool { return f.Name == name })
+func (p *Prediction) figure(name string) PredictedFigure {
+	i := slices.IndexFunc(p.Figures, func(f PredictedFigure) bool { return f.Name == name })
 	if i < 0 {
-		return Figure{}
+		return PredictedFigure{}
 	}
 	return p.Figures[i]
 }
 
 // figure is the prediction of one figure; false if not every simulation has it.
-func (c *Case) figure(name string, nominal, drawn []*outcome) (Figure, bool) {
+func (c *Case) figure(name string, nominal, drawn []*outcome) (PredictedFigure, bool) {
 	at, ok := valuesOf(name, nominal)
 	as, also := valuesOf(name, drawn)
 	if !ok || !also {
-		return Figure{}, false
+		return PredictedFigure{}, false
 	}
 	s := scaleOf(at, as)
 	n, d := s.all(at), s.all(as)
-	out := Figure{Name: name, Point: s.back(stats.Mean(n)), Sources: Sources{Requests: deviation(n), Misfit: c.misfit(name)}}
+	out := PredictedFigure{Name: name, Point: s.back(stats.Mean(n)), Sources: Sources{Requests: deviation(n), Misfit: c.misfit(name)}}
 	if c.varies() {
 		out.Sources.Parameters, out.Sources.Drift = c.apart(n, d)
 	}
@@ -310,6 +310,6 @@ func (c *Case) misfit(name string) float64 {
 }
 
 // Fixed is a Case.Load of draws that there are, taken in turn.
-func Fixed(loads ...sim.Plan) func(context.Context, int) (sim.Plan, error) {
-	return func(_ context.Context, i int) (sim.Plan, error) { return loads[i%len(loads)], nil }
+func Fixed(loads ...sim.SimulationPlan) func(context.Context, int) (sim.SimulationPlan, error) {
+	return func(_ context.Context, i int) (sim.SimulationPlan, error) { return loads[i%len(loads)], nil }
 }

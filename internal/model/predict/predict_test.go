@@ -25,9 +25,9 @@ func equal(n, limit, prompt, output int) load {
 }
 
 // same are plans of equal requests.
-func (l load) same(n int) (all []sim.Plan) {
+func (l load) same(n int) (all []sim.SimulationPlan) {
 	for range n {
-		p := sim.Plan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true}
+		p := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true}
 		for range l.n {
 			job := engine.Job{PromptTokens: int(l.prompt), OutputTokens: int(l.output)}
 			p.Requests = append(p.Requests, sim.Request{PromptTokens: job.PromptTokens, WantTokens: job.OutputTokens, Job: job})
@@ -65,9 +65,9 @@ func of(t *testing.T, c predict.Case) *predict.Prediction {
 	return p
 }
 
-func figureOf(t *testing.T, p *predict.Prediction, name string) predict.Figure {
+func figureOf(t *testing.T, p *predict.Prediction, name string) predict.PredictedFigure {
 	t.Helper()
-	i := slices.IndexFunc(p.Figures, func(f predict.Figure) bool { return f.Name == name })
+	i := slices.IndexFunc(p.Figures, func(f predict.PredictedFigure) bool { return f.Name == name })
 	if i < 0 {
 		t.Fatalf("no %s", name)
 	}
@@ -174,7 +174,7 @@ func TestOddities(t *testing.T) {
 				t.Errorf("%s: %+v", name, g)
 			}
 		}
-		if name == "one token" && slices.ContainsFunc(p.Figures, func(f predict.Figure) bool { return strings.HasPrefix(f.Name, "tpot") }) {
+		if name == "one token" && slices.ContainsFunc(p.Figures, func(f predict.PredictedFigure) bool { return strings.HasPrefix(f.Name, "tpot") }) {
 			t.Error("answers of one token have no TPOT")
 		}
 		if name == "one token" && (p.Goals[0].Likely || p.Goals[0].Certain) {

@@ -29,7 +29,7 @@ type outcome struct {
 
 // run makes simulation i, with the costs of the profile or, if drawn, with draw i of them. Both
 // have the same requests and the same jitter, so that they differ by the costs.
-func (c *Case) run(ctx context.Context, load sim.Plan, i int, drawn bool) (*outcome, error) {
+func (c *Case) run(ctx context.Context, load sim.SimulationPlan, i int, drawn bool) (*outcome, error) {
 	cfg := c.Profile.Engine
 	cfg.Seed = uint64(i) + 1
 	if drawn {

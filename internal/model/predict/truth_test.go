@@ -31,8 +31,8 @@ type load struct {
 }
 
 // plan draws the requests and arrivals of a load.
-func (l load) plan(dice *rand.Rand) sim.Plan {
-	p := sim.Plan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true}
+func (l load) plan(dice *rand.Rand) sim.SimulationPlan {
+	p := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: l.limit, Stream: true}
 	if l.rate > 0 {
 		at := make([]float64, l.n)
 		for i := range at {
@@ -54,7 +54,7 @@ func (l load) plan(dice *rand.Rand) sim.Plan {
 }
 
 // plans are draws of a load.
-func (l load) plans(dice *rand.Rand) (all []sim.Plan) {
+func (l load) plans(dice *rand.Rand) (all []sim.SimulationPlan) {
 	for range predict.Draws {
 		all = append(all, l.plan(dice))
 	}

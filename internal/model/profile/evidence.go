@@ -114,16 +114,16 @@ type Times struct {
 	P99    engine.Seconds `yaml:"p99"`
 }
 
-// A Figure is one number of a run, under the name that it has everywhere:
+// A MeasuredFigure is one number of a run, under the name that it has everywhere:
 // duration, throughput.output, ttft.p99. Times are in seconds.
-type Figure struct {
+type MeasuredFigure struct {
 	Name  string
 	Value float64
 }
 
 // Figures returns the measured figures, in report order.
-func (m Measured) Figures() []Figure {
-	var out []Figure
+func (m Measured) Figures() []MeasuredFigure {
+	var out []MeasuredFigure
 	for _, f := range m.all() {
 		if f.Value != 0 {
 			out = append(out, f)
@@ -132,8 +132,8 @@ func (m Measured) Figures() []Figure {
 	return out
 }
 
-func (m Measured) all() []Figure {
-	out := []Figure{
+func (m Measured) all() []MeasuredFigure {
+	out := []MeasuredFigure{
 		{figure.Duration, float64(m.Duration)},
 		{figure.RequestThroughput, m.Throughput.Requests},
 		{figure.OutputThroughput, m.Throughput.Output},
@@ -145,10 +145,10 @@ func (m Measured) all() []Figure {
 		Times
 	}{{figure.TTFT, m.TTFT}, {figure.TPOT, m.TPOT}, {figure.ITL, m.ITL}, {figure.E2EL, m.E2EL}} {
 		out = append(out,
-			Figure{l.Metric.Mean(), float64(l.Times.Mean)},
-			Figure{l.Metric.Median(), float64(l.Times.Median)},
-			Figure{l.P(95), float64(l.P95)},
-			Figure{l.P(99), float64(l.P99)},
+			MeasuredFigure{l.Metric.Mean(), float64(l.Times.Mean)},
+			MeasuredFigure{l.Metric.Median(), float64(l.Times.Median)},
+			MeasuredFigure{l.P(95), float64(l.P95)},
+			MeasuredFigure{l.P(99), float64(l.P99)},
 		)
 	}
 	return out

@@ -97,7 +97,7 @@ func TestSimulatedEqualsDriven(t *testing.T) {
 					return arrival.New(arrival.Poisson(pyrand.NewLegacy(3)), arrival.Constant(30))
 				}
 				driven := drive(t, config, driver.Plan{Requests: w.Requests, Schedule: schedule(), Concurrency: concurrency})
-				intake, err := apiserver.NewIntake(config)
+				intake, err := apiserver.NewAdmission(config)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -105,7 +105,7 @@ func TestSimulatedEqualsDriven(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := sim.Plan{Schedule: schedule(), Concurrency: concurrency, Stream: true, Cached: config.PrefixCache()}
+				p := sim.SimulationPlan{Schedule: schedule(), Concurrency: concurrency, Stream: true, Cached: config.PrefixCache()}
 				for _, r := range w.Requests {
 					taken := intake.Tokens(r.Tokens, r.OutputTokens, true)
 					p.Requests = append(p.Requests, sim.Request{

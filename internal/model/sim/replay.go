@@ -13,8 +13,8 @@ import (
 // that they had, by its schedule and its gate. A later turn of a conversation waits for the
 // answer before it, as it did. What the server found of a prompt in a cache is in one here too: it
 // is held, but not computed. The records have no prompts, so that nothing else is found.
-func Replay(t *trace.Trace) Plan {
-	p := Plan{Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat"}
+func Replay(t *trace.Trace) SimulationPlan {
+	p := SimulationPlan{Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat"}
 	if spec := t.Run.Plan.Spec; spec != nil {
 		p.Hold = spec.Gate.Hold
 	}

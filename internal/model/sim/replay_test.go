@@ -17,7 +17,7 @@ func TestReplayIsTheRunAgain(t *testing.T) {
 	job := func(prompt, output int) engine.Job {
 		return engine.Job{PromptTokens: prompt, OutputTokens: output}
 	}
-	p := sim.Plan{
+	p := sim.SimulationPlan{
 		Concurrency: 2, Stream: true, Schedule: slices.Values([]time.Duration{0, time.Millisecond, 40 * time.Millisecond, time.Second}),
 		Requests: []sim.Request{
 			{PromptTokens: 100, WantTokens: 5, Job: job(100, 5), Session: "a", Number: 0},
@@ -27,7 +27,7 @@ func TestReplayIsTheRunAgain(t *testing.T) {
 			{PromptTokens: 10, WantTokens: 1, Job: job(10, 1)},
 		},
 	}
-	run := func(p sim.Plan) *trace.Trace {
+	run := func(p sim.SimulationPlan) *trace.Trace {
 		model, err := engine.New(engine.Config{Cost: engine.Costs{Step: 0.01, PrefillToken: 1e-4}})
 		if err != nil {
 			t.Fatal(err)

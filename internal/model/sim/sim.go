@@ -54,8 +54,8 @@ type Request struct {
 	Refused string
 }
 
-// A Plan is a run to execute. A job's ID is the number of requests before it.
-type Plan struct {
+// A SimulationPlan is a run to execute. A job's ID is the number of requests before it.
+type SimulationPlan struct {
 	Requests    []Request
 	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
@@ -77,17 +77,17 @@ type Plan struct {
 
 // An Outcome is the result of a run. All instants count from its start.
 type Outcome struct {
-	End     trace.Instant   // when the last request was done
-	Records []*trace.Record // in the order of completion
-	Tokens  int             // output tokens that left the engine
-	Stopped bool            // not every request was sent in the time of the plan, or some were cancelled
-	Queued  time.Duration   // total time that requests waited for the engine to begin
-	Done    int             // how many requests are done
-	Load    engine.Load     // the engine's, at the end
+	End     trace.Instant      // when the last request was done
+	Records []*trace.Record    // in the order of completion
+	Tokens  int                // output tokens that left the engine
+	Stopped bool               // not every request was sent in the time of the plan, or some were cancelled
+	Queued  time.Duration      // total time that requests waited for the engine to begin
+	Done    int                // how many requests are done
+	Load    engine.Utilization // the engine's, at the end
 }
 
 // Run runs p against m, which must be new.
-func Run(m engine.Model, p Plan) Outcome {
+func Run(m engine.Model, p SimulationPlan) Outcome {
 	r := &run{
 		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
 		chunks: cmp.Or(p.Chunks, new(trace.Arena)), gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
@@ -106,7 +106,7 @@ func Run(m engine.Model, p Plan) Outcome {
 // A run is the state of one Run.
 type run struct {
 	model    engine.Model
-	plan     Plan
+	plan     SimulationPlan
 	now      time.Duration
 	gate     gate
 	turns    turns

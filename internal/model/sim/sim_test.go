@@ -53,12 +53,12 @@ func times(records []*trace.Record) [][5]int {
 }
 
 func TestOpenLoopKeepsItsSchedule(t *testing.T) {
-	o := Run(plain(1), Plan{Requests: answers(6, 6, 6), Schedule: everyTenth(10), Stream: true})
+	o := Run(plain(1), SimulationPlan{Requests: answers(6, 6, 6), Schedule: everyTenth(10), Stream: true})
 	want := [][5]int{{0, -1, 0, 0, 100}, {100, -1, 100, 100, 200}, {200, -1, 200, 200, 300}}
 	if diff := cmp.Diff(want, times(o.Records)); diff != "" {
 		t.Error(diff)
 	}
-	slow := Run(plain(1), Plan{Requests: answers(11, 11, 11), Schedule: everyTenth(10), Stream: true})
+	slow := Run(plain(1), SimulationPlan{Requests: answers(11, 11, 11), Schedule: everyTenth(10), Stream: true})
 	want = [][5]int{{0, -1, 0, 0, 150}, {100, -1, 100, 100, 300}, {200, -1, 200, 200, 450}}
 	if diff := cmp.Diff(want, times(slow.Records)); diff != "" || slow.End != 450*ms || slow.Stopped || slow.Tokens != 33 {
 		t.Errorf("end %v, stopped %v, %d tokens: %s", slow.End, slow.Stopped, slow.Tokens, diff)
@@ -66,7 +66,7 @@ func TestOpenLoopKeepsItsSchedule(t *testing.T) {
 }
 
 func TestClosedLoopReleasesWhenAPlaceFallsFree(t *testing.T) {
-	o := Run(plain(0), Plan{Requests: answers(26, 6, 1, 2, 1), Schedule: arrival.Burst(), Concurrency: 2, Stream: true})
+	o := Run(plain(0), SimulationPlan{Requests: answers(26, 6, 1, 2, 1), Schedule: arrival.Burst(), Concurrency: 2, Stream: true})
 	want := [][5]int{{0, 0, 0, 0, 300}, {0, 0, 0, 0, 100}, {0, 100, 100, 100, 150}, {0, 150, 150, 150, 210}, {0, 210, 210, 210, 260}}
 	if diff := cmp.Diff(want, times(o.Records)); diff != "" {
 		t.Error(diff)
@@ -81,12 +81,12 @@ func TestClosedLoopReleasesWhenAPlaceFallsFree(t *testing.T) {
 }
 
 func TestGateWithASchedule(t *testing.T) {
-	o := Run(plain(0), Plan{Requests: answers(11, 11, 11, 11), Schedule: everyTenth(10), Concurrency: 1})
+	o := Run(plain(0), SimulationPlan{Requests: answers(11, 11, 11, 11), Schedule: everyTenth(10), Concurrency: 1})
 	want := [][5]int{{0, 0, 0, 0, 150}, {100, 150, 150, 150, 300}, {200, 300, 300, 300, 450}, {300, 450, 450, 450, 600}}
 	if diff := cmp.Diff(want, times(o.Records)); diff != "" {
 		t.Error(diff)
 	}
-	idle := Run(plain(0), Plan{Requests: answers(1, 1), Schedule: everyTenth(10), Concurrency: 1})
+	idle := Run(plain(0), SimulationPlan{Requests: answers(1, 1), Schedule: everyTenth(10), Concurrency: 1})
 	if diff := cmp.Diff([][5]int{{0, 0, 0, 0, 50}, {100, 50, 100, 100, 150}}, times(idle.Records)); diff != "" {
 		t.Error(diff)
 	}
@@ -96,14 +96,14 @@ func TestRecordsOfEachForm(t *testing.T) {
 	stream := []trace.Chunk{{At: 50 * ms, Tokens: 1, Kind: trace.Text}, {At: 60 * ms, Tokens: 1, Kind: trace.Text | trace.Finish}}
 	for _, tt := range []struct {
 		name  string
-		plan  Plan
+		plan  SimulationPlan
 		first trace.Instant
 		usage trace.Instant
 		want  []trace.Chunk
 	}{
-		{"stream", Plan{Stream: true}, 0, 60 * ms, stream},
-		{"chat", Plan{Stream: true, Chat: true}, 0, 60 * ms, append([]trace.Chunk{{At: 50 * ms, Kind: trace.Role}}, stream...)},
-		{"whole", Plan{Chat: true}, 60 * ms, trace.Never, []trace.Chunk{{At: 60 * ms, Tokens: 2, Kind: trace.Text | trace.Finish}}},
+		{"stream", SimulationPlan{Stream: true}, 0, 60 * ms, stream},
+		{"chat", SimulationPlan{Stream: true, Chat: true}, 0, 60 * ms, append([]trace.Chunk{{At: 50 * ms, Kind: trace.Role}}, stream...)},
+		{"whole", SimulationPlan{Chat: true}, 60 * ms, trace.Never, []trace.Chunk{{At: 60 * ms, Tokens: 2, Kind: trace.Text | trace.Finish}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.plan.Requests, tt.plan.Schedule = answers(2), arrival.Burst()
@@ -123,7 +123,7 @@ func TestRecordsOfEachForm(t *testing.T) {
 func TestARefusedRequestIsDoneAtOnceAndFreesItsPlace(t *testing.T) {
 	requests := answers(1, 1, 1)
 	requests[1].Status, requests[1].Refused = 400, "too long"
-	o := Run(plain(0), Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1, Stream: true})
+	o := Run(plain(0), SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1, Stream: true})
 	if diff := cmp.Diff([][5]int{{0, 0, 0, 0, 50}, {0, 50, 50, 50, 50}, {0, 50, 50, 50, 100}}, times(o.Records)); diff != "" {
 		t.Error(diff)
 	}
@@ -137,11 +137,11 @@ func TestScheduleShorterThanTheWorkload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Run(plain(0), Plan{Requests: answers(1, 1, 1), Schedule: s})
+	o := Run(plain(0), SimulationPlan{Requests: answers(1, 1, 1), Schedule: s})
 	if len(o.Records) != 2 || !o.Stopped || o.End != 1050*ms {
 		t.Errorf("%d records, stopped %v, end %v", len(o.Records), o.Stopped, o.End)
 	}
-	if o := Run(plain(0), Plan{Schedule: arrival.Burst()}); len(o.Records) > 0 || o.Stopped || o.End != 0 {
+	if o := Run(plain(0), SimulationPlan{Schedule: arrival.Burst()}); len(o.Records) > 0 || o.Stopped || o.End != 0 {
 		t.Errorf("an empty plan gives %+v", o)
 	}
 }
@@ -149,7 +149,7 @@ func TestScheduleShorterThanTheWorkload(t *testing.T) {
 func TestStopCancelsWhatIsInFlight(t *testing.T) {
 	for _, concurrency := range []int{0, 2} {
 		asked := 0
-		p := Plan{Requests: answers(slices.Repeat([]int{1000}, 100)...), Schedule: everyTenth(1), Concurrency: concurrency, Stream: true}
+		p := SimulationPlan{Requests: answers(slices.Repeat([]int{1000}, 100)...), Schedule: everyTenth(1), Concurrency: concurrency, Stream: true}
 		p.Stop = func() bool { asked++; return asked == 2 }
 		o := Run(plain(0), p)
 		var ok, cancelled int
@@ -174,12 +174,12 @@ func TestStopCancelsWhatIsInFlight(t *testing.T) {
 type mute struct{ engine.Model }
 
 func (mute) Add(time.Duration, engine.Job)                                 {}
-func (mute) Load() engine.Load                                             { return engine.Load{} }
+func (mute) Load() engine.Utilization                                      { return engine.Utilization{} }
 func (mute) Next() (time.Duration, bool)                                   { return 0, false }
 func (mute) Step(_ time.Duration, out []engine.Emission) []engine.Emission { return out }
 
 func TestWhatTheEngineLeavesBehindFails(t *testing.T) {
-	o := Run(mute{}, Plan{Requests: answers(1, 1), Schedule: arrival.Burst(), Concurrency: 1})
+	o := Run(mute{}, SimulationPlan{Requests: answers(1, 1), Schedule: arrival.Burst(), Concurrency: 1})
 	if len(o.Records) != 1 || o.Records[0].Class != trace.Other || !o.Stopped {
 		t.Errorf("stopped %v: %+v", o.Stopped, o.Records)
 	}
@@ -244,7 +244,7 @@ func TestNothingIsLost(t *testing.T) {
 			TTFT: ttft, ITL: arrival.FixedDuration(time.Duration(rapid.IntRange(0, 20).Draw(t, "itl")) * time.Millisecond),
 			Slots: rapid.IntRange(0, 4).Draw(t, "slots"),
 		}, 1)}
-		o := Run(model, Plan{Requests: answers(lengths...), Schedule: schedule, Concurrency: places, Stream: true})
+		o := Run(model, SimulationPlan{Requests: answers(lengths...), Schedule: schedule, Concurrency: places, Stream: true})
 		if len(o.Records) != n || o.Stopped || places > 0 && model.most > places {
 			t.Fatalf("%d records of %d, stopped %v, %d in flight", len(o.Records), n, o.Stopped, model.most)
 		}
@@ -283,7 +283,7 @@ type unfinished struct {
 	left int
 }
 
-func (*ticking) Load() engine.Load { return engine.Load{} }
+func (*ticking) Load() engine.Utilization { return engine.Utilization{} }
 
 func (m *ticking) Add(now time.Duration, j engine.Job) {
 	if len(m.live) == 0 {
@@ -313,7 +313,7 @@ func TestNoAllocationForAToken(t *testing.T) {
 	few, many := answers(slices.Repeat([]int{10}, 50)...), answers(slices.Repeat([]int{1000}, 50)...)
 	allocs := func(requests []Request) float64 {
 		return testing.AllocsPerRun(5, func() {
-			Run(&ticking{}, Plan{Requests: requests, Schedule: arrival.Burst(), Stream: true})
+			Run(&ticking{}, SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Stream: true})
 		})
 	}
 	if extra := allocs(many) - allocs(few); extra > 5 {
@@ -330,7 +330,7 @@ func TestAnArenaIsUsedAgain(t *testing.T) {
 		for i := range requests {
 			requests[i].Job.OutputTokens = 1 + dice.IntN(800)
 		}
-		own := Plan{Requests: requests, Schedule: everyTenth(50), Stream: true}
+		own := SimulationPlan{Requests: requests, Schedule: everyTenth(50), Stream: true}
 		shared := own
 		shared.Chunks = &memory
 		memory.Reset()
@@ -345,7 +345,7 @@ func BenchmarkRecord(b *testing.B) {
 	requests := answers(slices.Repeat([]int{256}, 2000)...)
 	tokens := 0
 	for b.Loop() {
-		tokens += Run(&ticking{}, Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 64, Stream: true}).Tokens
+		tokens += Run(&ticking{}, SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 64, Stream: true}).Tokens
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(tokens), "ns/token")
 }
@@ -359,7 +359,7 @@ func BenchmarkDeployment(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		tokens += Run(m, Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 256, Stream: true}).Tokens
+		tokens += Run(m, SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 256, Stream: true}).Tokens
 	}
 	b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
 }
@@ -369,7 +369,7 @@ func BenchmarkLatencyModel(b *testing.B) {
 	requests := answers(slices.Repeat([]int{256}, 2000)...)
 	tokens := 0
 	for b.Loop() {
-		tokens += Run(plain(0), Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 64, Stream: true}).Tokens
+		tokens += Run(plain(0), SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 64, Stream: true}).Tokens
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(tokens), "ns/token")
 }

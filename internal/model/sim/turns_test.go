@@ -25,7 +25,7 @@ func talk(name string, first, turns int, think time.Duration) []Request {
 }
 
 func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
-	p := Plan{Requests: slices.Concat(talk("a", 0, 3, 200*time.Millisecond), talk("b", 3, 2, 50*time.Millisecond)), Schedule: everyTenth(10), Stream: true}
+	p := SimulationPlan{Requests: slices.Concat(talk("a", 0, 3, 200*time.Millisecond), talk("b", 3, 2, 50*time.Millisecond)), Schedule: everyTenth(10), Stream: true}
 	o := Run(plain(0), p)
 	want := [][5]int{ // due, free, released, sent, done
 		{0, -1, 0, 0, 100},
@@ -49,7 +49,7 @@ func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
 func TestAConversationGoesOnAfterARefusal(t *testing.T) {
 	requests := talk("a", 0, 2, 30*time.Millisecond)
 	requests[0].Status = 400
-	o := Run(plain(0), Plan{Requests: requests, Schedule: arrival.Burst(), Stream: true})
+	o := Run(plain(0), SimulationPlan{Requests: requests, Schedule: arrival.Burst(), Stream: true})
 	if diff := cmp.Diff([][5]int{{0, -1, 0, 0, 0}, {30, -1, 30, 30, 130}}, times(o.Records)); diff != "" {
 		t.Error(diff)
 	}
@@ -58,7 +58,7 @@ func TestAConversationGoesOnAfterARefusal(t *testing.T) {
 // With one place in the gate, a turn that takes its own place lets the other
 // conversation in during its pause; one that holds its place does not.
 func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
-	p := Plan{Requests: slices.Concat(talk("a", 0, 2, 50*time.Millisecond), talk("b", 2, 1, 0)), Schedule: arrival.Burst(), Concurrency: 1, Stream: true}
+	p := SimulationPlan{Requests: slices.Concat(talk("a", 0, 2, 50*time.Millisecond), talk("b", 2, 1, 0)), Schedule: arrival.Burst(), Concurrency: 1, Stream: true}
 	want := [][5]int{{0, 0, 0, 0, 100}, {150, 200, 200, 200, 300}, {0, 100, 100, 100, 200}}
 	if diff := cmp.Diff(want, times(Run(plain(0), p).Records)); diff != "" {
 		t.Error("each a place", diff)
@@ -76,7 +76,7 @@ func TestHeldTurnsDoNotWaitForTheSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Plan{Requests: slices.Concat(talk("a", 0, 3, 50*time.Millisecond), talk("b", 3, 1, 0)), Schedule: replay, Concurrency: 2, Hold: true, Stream: true}
+	p := SimulationPlan{Requests: slices.Concat(talk("a", 0, 3, 50*time.Millisecond), talk("b", 3, 1, 0)), Schedule: replay, Concurrency: 2, Hold: true, Stream: true}
 	want := [][5]int{{0, 0, 0, 0, 100}, {150, 150, 150, 150, 250}, {300, 300, 300, 300, 400}, {10000, 0, 10000, 10000, 10100}}
 	if diff := cmp.Diff(want, times(Run(plain(0), p).Records)); diff != "" {
 		t.Error(diff)
@@ -85,7 +85,7 @@ func TestHeldTurnsDoNotWaitForTheSchedule(t *testing.T) {
 
 func TestStoppingEndsConversations(t *testing.T) {
 	asked := 0
-	p := Plan{Requests: talk("a", 0, 5000, time.Millisecond), Schedule: arrival.Burst(), Stream: true, Stop: func() bool { asked++; return asked > 2 }}
+	p := SimulationPlan{Requests: talk("a", 0, 5000, time.Millisecond), Schedule: arrival.Burst(), Stream: true, Stop: func() bool { asked++; return asked > 2 }}
 	o := Run(plain(0), p)
 	cancelled := 0
 	for _, r := range o.Records {
@@ -104,7 +104,7 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 			t.Error("accepted")
 		}
 	}()
-	Run(plain(0), Plan{Requests: []Request{{After: 1}}, Schedule: arrival.Burst()})
+	Run(plain(0), SimulationPlan{Requests: []Request{{After: 1}}, Schedule: arrival.Burst()})
 }
 
 // While a turn waits for a place, another may become ready at the instant at which

@@ -55,7 +55,7 @@ type Result struct {
 	Stderr  []string `json:"stderr,omitempty"` // its last lines, of a failure
 	Claim   *Claim   `json:"claim,omitempty"`  // its report; nil after a failure
 
-	Figures []Figure `json:"figures,omitempty"`
+	Figures []FigureError `json:"figures,omitempty"`
 	// Precision is that of single timestamps; nil if the client does not record
 	// them.
 	Precision *Precision `json:"precision,omitempty"`
@@ -63,7 +63,7 @@ type Result struct {
 	Tokens    Tokens     `json:"tokens"`
 	Rate      Rate       `json:"rate"`
 	Usage     Usage      `json:"usage"`
-	Server    Server     `json:"server"`
+	Server    ServerPace `json:"server"`
 	// Others is the number of processors that other processes used during the run,
 	// -1 if unknown.
 	Others float64        `json:"others"`
@@ -77,8 +77,8 @@ const maxOthers = 0.2
 // may have affected the figures.
 func (r Result) Disturbed() bool { return r.Others > maxOthers }
 
-// A Figure is one number of the client's next to the true one, in seconds.
-type Figure struct {
+// A FigureError is one number of the client's next to the true one, in seconds.
+type FigureError struct {
 	Metric    Metric    `json:"metric"`
 	Statistic Statistic `json:"statistic"`
 	Claimed   float64   `json:"claimed"`
@@ -95,15 +95,15 @@ type Figure struct {
 const stampNoise = 50e-6
 
 // Held reports whether the client's bound contains the true figure.
-func (f Figure) Held() bool {
+func (f FigureError) Held() bool {
 	return f.Bound != nil && f.True >= f.Bound.Low-stampNoise && f.True <= f.Bound.High+stampNoise
 }
 
 // Error is the client's error in seconds.
-func (f Figure) Error() float64 { return f.Claimed - f.True }
+func (f FigureError) Error() float64 { return f.Claimed - f.True }
 
 // Relative is the error as a share of the true figure; false if that is 0.
-func (f Figure) Relative() (share float64, ok bool) {
+func (f FigureError) Relative() (share float64, ok bool) {
 	if f.True == 0 {
 		return 0, false
 	}
@@ -173,8 +173,8 @@ type Usage struct {
 	Share float64 `json:"share,omitempty"`
 }
 
-// Server describes the truth server's own performance.
-type Server struct {
+// ServerPace describes the truth server's own performance.
+type ServerPace struct {
 	LatenessP50 time.Duration `json:"lateness_p50_ns"`
 	LatenessP99 time.Duration `json:"lateness_p99_ns"`
 	LatenessMax time.Duration `json:"lateness_max_ns"`

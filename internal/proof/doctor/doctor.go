@@ -39,8 +39,8 @@ type Clock struct {
 	Reading time.Duration `json:"reading_ns"`       // cost of looking at it
 }
 
-// A Plan is a run to come; zeros are not known.
-type Plan struct {
+// A PlannedLoad is a run to come; zeros are not known.
+type PlannedLoad struct {
 	Streams int     `json:"streams,omitempty"` // open at once
 	Rate    float64 `json:"rate,omitempty"`    // requests per second
 }
@@ -48,7 +48,7 @@ type Plan struct {
 const mostStreams = math.MaxUint32 // more than any system has files
 
 // Validate reports what cannot be planned.
-func (p Plan) Validate() error {
+func (p PlannedLoad) Validate() error {
 	var errs []error
 	if p.Streams < 0 || p.Streams > mostStreams {
 		errs = append(errs, fmt.Errorf("--streams %d: must be from 0 to %d", p.Streams, mostStreams))
@@ -84,7 +84,7 @@ func found(item, value plan.Code, args ...any) Finding {
 }
 
 // Examine judges a machine for a plan, limits first.
-func Examine(f Facts, p Plan) []Finding {
+func Examine(f Facts, p PlannedLoad) []Finding {
 	return []Finding{
 		files(f, p), ports(f, p), memory(f, p),
 		processors(f), quota(f), frequency(f), others(f),
@@ -160,7 +160,7 @@ const (
 	lateReading  = 10 * time.Millisecond  // P99
 )
 
-func files(f Facts, p Plan) Finding {
+func files(f Facts, p PlannedLoad) Finding {
 	const item plan.Code = "doctor.open-files"
 	if f.Files == 0 {
 		return unknown(item, f.OS)
@@ -181,7 +181,7 @@ func files(f Facts, p Plan) Finding {
 	return r
 }
 
-func ports(f Facts, p Plan) Finding {
+func ports(f Facts, p PlannedLoad) Finding {
 	const item plan.Code = "doctor.local-ports"
 	if f.Ports == nil {
 		return unknown(item, f.OS)
@@ -203,7 +203,7 @@ func ports(f Facts, p Plan) Finding {
 	return r
 }
 
-func memory(f Facts, p Plan) Finding {
+func memory(f Facts, p PlannedLoad) Finding {
 	const item plan.Code = "doctor.memory"
 	if f.Memory == 0 {
 		return unknown(item, f.OS)

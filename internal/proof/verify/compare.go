@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// A Run is what there is to say of one run of a cell when it has ended.
-type Run struct {
+// A CellRun is what there is to say of one run of a cell when it has ended.
+type CellRun struct {
 	Cell    conform.Cell
 	Log     truth.Log
 	Claim   *conform.Claim // nil if the client gave none
@@ -25,7 +25,7 @@ type Run struct {
 }
 
 // Compare holds a client's claim against the log.
-func Compare(r Run) conform.Result {
+func Compare(r CellRun) conform.Result {
 	out := conform.Result{Cell: r.Cell, Claim: r.Claim, Usage: r.Usage, Server: serverOf(r.Cell, r.Log), Others: r.Others}
 	set := measuredBy(r.Cell, r.Log.Requests, r.Claim)
 	out.Requests, out.Notes = set.counts, set.notes
@@ -56,7 +56,7 @@ func Compare(r Run) conform.Result {
 
 // figures are those that the claim has, beside what they are by the same
 // definitions.
-func figures(c conform.Claim, requests []*truth.Request) (out []conform.Figure) {
+func figures(c conform.Claim, requests []*truth.Request) (out []conform.FigureError) {
 	f, _ := conform.FormatNamed(c.Format)
 	rule := linear
 	if f.Stepped {
@@ -80,7 +80,7 @@ func figures(c conform.Claim, requests []*truth.Request) (out []conform.Figure) 
 			if !ok {
 				continue
 			}
-			figure := conform.Figure{Metric: m, Statistic: statistic, Claimed: v, True: true[statistic], N: len(s.values)}
+			figure := conform.FigureError{Metric: m, Statistic: statistic, Claimed: v, True: true[statistic], N: len(s.values)}
 			if bound, ok := c.Bounds[m][statistic]; ok {
 				figure.Bound = &bound
 			}

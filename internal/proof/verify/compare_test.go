@@ -132,12 +132,12 @@ func TestFigures(t *testing.T) {
 	claim.Bounds = map[conform.Metric]map[conform.Statistic]conform.Bound{conform.TTFT: {conform.P99: {Low: 0.015, High: 0.0198}}, conform.E2EL: {conform.Median: {Low: 0.03502, High: 0.036}}}
 	claim.Void = []conform.Metric{conform.TTFT}
 	trial := served(-1000, 500) // asks for another length
-	got := Compare(Run{
+	got := Compare(CellRun{
 		Cell: cell(t, "streams=1 requests=2 output=3"), Claim: &claim, StartUp: conform.Usage{CPU: time.Second},
 		Usage: conform.Usage{CPU: time.Second + 16*time.Microsecond},
 		Log:   truth.Log{Requests: append([]truth.Request{trial}, served(0, 10, 20, 40), served(100, 20, 25, 30))},
 	})
-	want := []conform.Figure{
+	want := []conform.FigureError{
 		{Metric: conform.TTFT, Statistic: conform.Mean, Claimed: 0.016, True: 0.015, N: 2},
 		{Metric: conform.TTFT, Statistic: conform.P99, Claimed: 0.020, True: 0.0199, N: 2, Bound: &conform.Bound{Low: 0.015, High: 0.0198}, Void: true},
 		{Metric: conform.E2EL, Statistic: conform.Median, Claimed: 0.0425, True: 0.035, N: 2, Bound: &conform.Bound{Low: 0.03502, High: 0.036}},
@@ -164,7 +164,7 @@ func TestFigures(t *testing.T) {
 
 var roughly = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 
-func mustShare(f conform.Figure) float64 {
+func mustShare(f conform.FigureError) float64 {
 	share, _ := f.Relative()
 	return share
 }
@@ -175,7 +175,7 @@ func TestWarmUpIsSetAside(t *testing.T) {
 	claim := newClaim("")
 	claim.Format, claim.OK, claim.Failed = "pitot", 2, 0
 	claim.Latencies[conform.TTFT] = conform.Latency{conform.Mean: 0.011}
-	got := Compare(Run{Cell: cell(t, "streams=1 requests=2 output=2"), Log: log, Claim: &claim})
+	got := Compare(CellRun{Cell: cell(t, "streams=1 requests=2 output=2"), Log: log, Claim: &claim})
 	if len(got.Figures) != 1 || math.Abs(got.Figures[0].Error()) > 1e-12 || got.Requests.SetAside != 1 || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -205,7 +205,7 @@ func TestCountsThatDoNotAgree(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			claim := newClaim("")
 			claim.Format, claim.OK, claim.Failed = "vllm", tt.ok, tt.failed
-			got := Compare(Run{Cell: cell(t, tt.cell), Log: log, Claim: &claim})
+			got := Compare(CellRun{Cell: cell(t, tt.cell), Log: log, Claim: &claim})
 			if got.Requests.Served != tt.served || len(got.Notes) != len(tt.notes) {
 				t.Fatalf("%d served, %q", got.Requests.Served, got.Notes)
 			}
@@ -221,7 +221,7 @@ func TestCountsThatDoNotAgree(t *testing.T) {
 // Without a claim the truth is told all the same.
 func TestAClientThatFailed(t *testing.T) {
 	refused := truth.Request{Ended: truth.Refused}
-	got := Compare(Run{Cell: cell(t, "rate=10 requests=2 output=3"), Log: truth.Log{Requests: append([]truth.Request{refused}, two...)}, Others: 0.5})
+	got := Compare(CellRun{Cell: cell(t, "rate=10 requests=2 output=3"), Log: truth.Log{Requests: append([]truth.Request{refused}, two...)}, Others: 0.5})
 	if got.Requests.Served != 1 || got.Tokens != (conform.Tokens{Written: 3, Claimed: -1}) || got.Figures != nil || got.Rate.Asked != 10 {
 		t.Errorf("%+v", got)
 	}
@@ -240,11 +240,11 @@ func TestShareOfAProcessor(t *testing.T) {
 		{At: 160 * ms, CPU: time.Second + 50*time.Millisecond},
 	}
 	log := truth.Log{Requests: two}
-	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples}).Usage.Share
+	got := Compare(CellRun{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples}).Usage.Share
 	if want := (20./2 + 10 + 7.) / 47; math.Abs(got-want) > 1e-3 { // the last write took a microsecond
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples[:1]}).Usage.Share; got != 0 {
+	if got := Compare(CellRun{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples[:1]}).Usage.Share; got != 0 {
 		t.Errorf("of a single sample: %v", got)
 	}
 }
@@ -253,7 +253,7 @@ func TestShareOfAProcessor(t *testing.T) {
 func TestWritesThatWaitedForTheClient(t *testing.T) {
 	slow := served(0, 10, 20)
 	slow.Writes[1].Blocked, slow.Writes[2].Blocked = true, true
-	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=2"), Log: truth.Log{Requests: []truth.Request{slow}}, Others: 0.2})
+	got := Compare(CellRun{Cell: cell(t, "streams=1 requests=1 output=2"), Log: truth.Log{Requests: []truth.Request{slow}}, Others: 0.2})
 	if len(got.Notes) != 1 || !strings.HasPrefix(said(got.Notes[0]), "2 writes found the socket full") || got.Disturbed() {
 		t.Errorf("%q", got.Notes)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
-func serverOf(c conform.Cell, l truth.Log) conform.Server {
-	s := conform.Server{LatenessP50: l.Lateness.P50, LatenessP99: l.Lateness.P99, LatenessMax: l.Lateness.Max}
+func serverOf(c conform.Cell, l truth.Log) conform.ServerPace {
+	s := conform.ServerPace{LatenessP50: l.Lateness.P50, LatenessP99: l.Lateness.P99, LatenessMax: l.Lateness.Max}
 	if from, to := stretch(asking(l.Requests, 0)); to > from {
 		s.CPU = l.WriteCPU.Seconds() / seconds(from, to)
 	}

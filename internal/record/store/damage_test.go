@@ -86,8 +86,8 @@ func TestRepairKeepsWhatCanBeRead(t *testing.T) {
 	if err != nil || len(found.Damage) != 3 {
 		t.Fatalf("%v: %+v", err, found)
 	}
-	if old := openFile(t, found.Kept); filepath.Dir(found.Kept) != filepath.Dir(file) {
-		t.Errorf("kept as %s", found.Kept)
+	if old := openFile(t, found.DamagedFile); filepath.Dir(found.DamagedFile) != filepath.Dir(file) {
+		t.Errorf("kept as %s", found.DamagedFile)
 	} else if h, err := old.Check(nil); err != nil || len(h.Damage) != 3 {
 		t.Errorf("%v: kept %+v", err, h)
 	}
@@ -113,7 +113,7 @@ func TestRepairKeepsWhatCanBeRead(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].ID != "run-3" || list[2].Records != 59 {
 		t.Errorf("%v: %+v", err, list)
 	}
-	if again, err := Repair(file, nil); err != nil || again.Kept != "" || !strings.HasSuffix(again.String(), "3 runs, 178 records, 10 samples: no damage") {
+	if again, err := Repair(file, nil); err != nil || again.DamagedFile != "" || !strings.HasSuffix(again.String(), "3 runs, 178 records, 10 samples: no damage") {
 		t.Errorf("%v: %+v", err, again)
 	}
 }

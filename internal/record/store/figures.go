@@ -12,7 +12,7 @@ import (
 // figures need a new version. It stores them only if the run in the store still
 // equals t, and they are dropped when the run changes: its records, its plan or its
 // end. A store that cannot be written keeps none.
-func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures []trace.Figure) error {
+func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures []trace.ReportedFigure) error {
 	err := s.change(patient, func(tx *sql.Tx) error {
 		var same bool
 		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",
@@ -40,7 +40,7 @@ func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures 
 
 // Figures returns the figures of a run stored by KeepFigures, in order. known
 // reports whether they are stored, even if there are none.
-func (s *Store) Figures(runID, definition, version string) (figures []trace.Figure, known bool, err error) {
+func (s *Store) Figures(runID, definition, version string) (figures []trace.ReportedFigure, known bool, err error) {
 	rows, err := s.db.Query(`SELECT name, value, step FROM computed LEFT JOIN figure USING (run_id, definition, version)
 		WHERE run_id = ? AND definition = ? AND version = ? ORDER BY place`, runID, definition, version)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Figures(runID, definition, version string) (figures []trace.Figu
 			value.Float64 = math.NaN()
 		}
 		if name.Valid {
-			figures = append(figures, trace.Figure{Name: name.String, Value: value.Float64, Step: step.Float64})
+			figures = append(figures, trace.ReportedFigure{Name: name.String, Value: value.Float64, Step: step.Float64})
 		}
 	}
 	return figures, known, rows.Err()

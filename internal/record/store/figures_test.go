@@ -23,7 +23,7 @@ func finished(t *testing.T, s *Store) *trace.Trace {
 }
 
 // known returns the figures in the store, and whether it has any.
-func known(t *testing.T, s *Store, definition, version string) ([]trace.Figure, bool) {
+func known(t *testing.T, s *Store, definition, version string) ([]trace.ReportedFigure, bool) {
 	t.Helper()
 	figures, ok, err := s.Figures("run-1", definition, version)
 	if err != nil {
@@ -32,7 +32,7 @@ func known(t *testing.T, s *Store, definition, version string) ([]trace.Figure, 
 	return figures, ok
 }
 
-func keep(t *testing.T, s *Store, tr *trace.Trace, definition, version string, figures ...trace.Figure) {
+func keep(t *testing.T, s *Store, tr *trace.Trace, definition, version string, figures ...trace.ReportedFigure) {
 	t.Helper()
 	if err := s.KeepFigures(tr, definition, version, figures); err != nil {
 		t.Fatal(err)
@@ -45,8 +45,8 @@ func TestFiguresAreKeptByDefinitionAndVersion(t *testing.T) {
 	if _, ok := known(t, s, "pitot", "1"); ok {
 		t.Error("known before anybody computed them")
 	}
-	want := []trace.Figure{{Name: "ttft.mean", Value: 0.25, Step: 1e-5}, {Name: "itl.p99", Value: math.NaN()}, {Name: "a", Value: math.Inf(1)}}
-	keep(t, s, tr, "pitot", "1", trace.Figure{Name: "old"})
+	want := []trace.ReportedFigure{{Name: "ttft.mean", Value: 0.25, Step: 1e-5}, {Name: "itl.p99", Value: math.NaN()}, {Name: "a", Value: math.Inf(1)}}
+	keep(t, s, tr, "pitot", "1", trace.ReportedFigure{Name: "old"})
 	keep(t, s, tr, "pitot", "1", want...)
 	keep(t, s, tr, "vllm", "2026-11")
 	if got, ok := known(t, s, "pitot", "1"); !ok || !cmp.Equal(want, got, cmpopts.EquateNaNs()) {
@@ -83,7 +83,7 @@ func TestFiguresGoWhenTheRunChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
 			tr := finished(t, s)
-			keep(t, s, tr, "pitot", "1", trace.Figure{Name: "ttft.mean", Value: 1})
+			keep(t, s, tr, "pitot", "1", trace.ReportedFigure{Name: "ttft.mean", Value: 1})
 			if err := change(s, tr); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestFiguresOfAnotherStateOfTheRunAreNotKept(t *testing.T) {
 	for name, other := range map[string]*trace.Trace{
 		"fewer records": {Run: tr.Run}, "another verdict": &judged, "no run": {Run: newRun("nobody", "", 1)},
 	} {
-		keep(t, s, other, "pitot", "1", trace.Figure{Name: "x"})
+		keep(t, s, other, "pitot", "1", trace.ReportedFigure{Name: "x"})
 		if got, ok := known(t, s, "pitot", "1"); ok {
 			t.Errorf("%s: kept %+v", name, got)
 		}

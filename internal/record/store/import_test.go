@@ -17,7 +17,7 @@ import (
 func imported() trace.Run {
 	run := newRun("imp-1", "note / baseline", 9)
 	run.Kind, run.Started = trace.Imported, time.Time{}
-	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5, Step: 1e-5}}}
+	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.ReportedFigure{{Name: "ttft.mean", Value: 1.5, Step: 1e-5}}}
 	return run
 }
 

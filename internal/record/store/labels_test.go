@@ -167,7 +167,7 @@ func TestRepairKeepsLabels(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := Repair(file, nil); err != nil || len(h.Damage) != 1 || h.Kept == "" {
+	if h, err := Repair(file, nil); err != nil || len(h.Damage) != 1 || h.DamagedFile == "" {
 		t.Fatalf("%v: %v", err, h)
 	}
 	repaired := openFile(t, file)

@@ -139,7 +139,7 @@ func TestFailuresOfAnImportedRun(t *testing.T) {
 	s := open(t)
 	silent, told, detailed := imported(), imported(), imported()
 	told.ID, detailed.ID = "told", "detailed"
-	told.Origin = &trace.Origin{Figures: []trace.Figure{{Name: "requests.failed", Value: 2}}}
+	told.Origin = &trace.Origin{Figures: []trace.ReportedFigure{{Name: "requests.failed", Value: 2}}}
 	add(t, s, silent, told)
 	bad := trace.NewRecord(1)
 	bad.Class = trace.HTTP

@@ -145,31 +145,31 @@ func (s *Store) used(column, condition string) ([]string, error) {
 	return mostUsed(used), repairable(rows.Err())
 }
 
-// A Load is what some runs have in common: what is sent, when, and how many requests in flight.
-type Load struct {
+// A SharedLoad is what some runs have in common: what is sent, when, and how many requests in flight.
+type SharedLoad struct {
 	Example int64 // the row of one of the runs, for Filter.Loads
 	Runs    int   // how many there are
 	of      Listing
 }
 
 // Plan is the part of the plan that the runs have in common.
-func (l Load) Plan() trace.Load { return l.of.Plan() }
+func (l SharedLoad) Plan() trace.Load { return l.of.Plan() }
 
 // Key is the same for equal loads only.
-func (l Load) Key() string {
+func (l SharedLoad) Key() string {
 	return fmt.Sprintf("%s\n%s\n%d", l.of.workload, l.of.arrival, l.of.Concurrency)
 }
 
 // Loads are the different loads of all runs, the most used first.
-func (s *Store) Loads() ([]Load, error) {
+func (s *Store) Loads() ([]SharedLoad, error) {
 	rows, err := s.db.Query("SELECT min(rowid), count(*), workload, arrival, concurrency FROM run GROUP BY workload, arrival, concurrency ORDER BY 2 DESC, 1 DESC")
 	if err != nil {
 		return nil, repairable(err)
 	}
 	defer rows.Close()
-	var out []Load
+	var out []SharedLoad
 	for rows.Next() {
-		var l Load
+		var l SharedLoad
 		if err := rows.Scan(&l.Example, &l.Runs, &l.of.workload, &l.of.arrival, &l.of.Concurrency); err != nil {
 			return nil, err
 		}

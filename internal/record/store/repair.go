@@ -20,7 +20,7 @@ type Health struct {
 	Runs, Records int
 	Samples       int // of the telemetry of all runs
 	Damage        []*Damage
-	Kept          string // the file with the damage, of a store that was repaired
+	DamagedFile   string // the file with the damage, of a store that was repaired
 }
 
 // String lists the damage.
@@ -35,8 +35,8 @@ func (h Health) String() string {
 	if len(h.Damage) == 0 {
 		text += ": no damage"
 	}
-	if h.Kept != "" {
-		text += "\nrepaired; the damaged store is " + h.Kept
+	if h.DamagedFile != "" {
+		text += "\nrepaired; the damaged store is " + h.DamagedFile
 	}
 	return text
 }
@@ -204,8 +204,8 @@ func Repair(file string, verify Verify) (Health, error) {
 	if err := errors.Join(removeAll(fresh), s.copyTo(fresh), s.Close()); err != nil {
 		return h, errors.Join(fmt.Errorf("repair store %s: %w", file, err), removeAll(fresh))
 	}
-	h.Kept = file + ".damaged-" + time.Now().Format("20060102-150405")
-	return h, exchange(file, fresh, h.Kept)
+	h.DamagedFile = file + ".damaged-" + time.Now().Format("20060102-150405")
+	return h, exchange(file, fresh, h.DamagedFile)
 }
 
 // openToRepair opens a store. Tables that it has lost are made again, empty.

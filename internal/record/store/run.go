@@ -34,7 +34,7 @@ func runValues(run trace.Run) []any {
 // reportedFailed is NULL if o has no count of failed requests.
 func reportedFailed(o *trace.Origin) (n sql.Null[int]) {
 	if o != nil {
-		var f trace.Figure
+		var f trace.ReportedFigure
 		f, n.Valid = o.Figure("requests.failed")
 		n.V = int(f.Value)
 	}

@@ -16,7 +16,7 @@ type Origin struct {
 	// document.
 	Path []string `json:"path,omitempty"`
 	// Figures are the tool's figures, each once, in its order.
-	Figures []Figure `json:"figures,omitempty"`
+	Figures []ReportedFigure `json:"figures,omitempty"`
 	// Claims are the changes that the author of a note stated next to it.
 	Claims []Claim `json:"claims,omitempty"`
 	// Trimmed means that the table's lines had lost their trailing spaces.
@@ -43,9 +43,9 @@ const (
 	Recorded Detail = "recorded" // every request on one clock: a full trace
 )
 
-// A Figure is one number of a run under a tool-independent name: METRIC.STATISTIC,
+// A ReportedFigure is one number of a run under a tool-independent name: METRIC.STATISTIC,
 // such as ttft.mean or itl.p99, or a name of metrics.Quantities.
-type Figure struct {
+type ReportedFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // seconds, tokens, requests, or those per second
 	// Step is the value of the last printed digit, in the same unit; 0 for a number
@@ -64,11 +64,11 @@ type Claim struct {
 }
 
 // Figure returns the reported figure with that name.
-func (o *Origin) Figure(name string) (f Figure, ok bool) {
+func (o *Origin) Figure(name string) (f ReportedFigure, ok bool) {
 	for _, f := range o.Figures {
 		if f.Name == name {
 			return f, true
 		}
 	}
-	return Figure{}, false
+	return ReportedFigure{}, false
 }

@@ -161,12 +161,12 @@ func (w Phrases) Of(what, said string) string {
 }
 
 // Residue is a setting with its values in the variants.
-func (w Phrases) Residue(r compare.Residue) string {
+func (w Phrases) Residue(r compare.SettingDiff) string {
 	return w.Of(w.setting(r.Setting), w.Join("bar", w.values(r)...))
 }
 
 // values are those of a setting in each variant.
-func (w Phrases) values(r compare.Residue) []string {
+func (w Phrases) values(r compare.SettingDiff) []string {
 	values := make([]string, len(r.Values))
 	for i, of := range r.Values {
 		if of == nil {

@@ -61,8 +61,8 @@ func settings(namesAndValues ...string) (all []compare.Setting) {
 }
 
 // residue is a setting with a value in each variant.
-func residue(setting string, values ...string) compare.Residue {
-	r := compare.Residue{Setting: setting}
+func residue(setting string, values ...string) compare.SettingDiff {
+	r := compare.SettingDiff{Setting: setting}
 	for _, v := range values {
 		r.Values = append(r.Values, []plan.Message{plan.Text(v)})
 	}
@@ -195,7 +195,7 @@ func nightly() compare.Comparison {
 		Name: "", Settings: append([]compare.Setting{{Name: "workload", Value: plan.Say("load.of", "kind", "random",
 			"parts", []plan.Message{plan.Say("load.tokens", "input", 1024, "output", 128)})}}, settings("rate", "16/s")...),
 		Variants: []compare.Variant{{Name: "main", Runs: runs(5, trace.Recorded, trace.Valid)}, {Name: "new scheduler", Runs: news}},
-		Residue:  []compare.Residue{residue("seed", "0", "1"), residue("server", "0.11.0", "0.11.1")},
+		Residue:  []compare.SettingDiff{residue("seed", "0", "1"), residue("server", "0.11.0", "0.11.1")},
 		Rows:     rows, Notes: []plan.Message{plan.Text("with 5 and 5 runs no p-value can be below 0.0079")},
 	}
 	gate := func(text, name string, relative bool, limit float64) compare.Gate {

@@ -56,12 +56,14 @@ func streamed(id string, slow int) *trace.Trace {
 
 // printed is a run that was read from a note.
 func printed(file string, line int, factor float64, path ...string) *trace.Trace {
-	figure := func(name string, v, step float64) trace.Figure { return trace.Figure{Name: name, Value: v, Step: step} }
+	figure := func(name string, v, step float64) trace.ReportedFigure {
+		return trace.ReportedFigure{Name: name, Value: v, Step: step}
+	}
 	return &trace.Trace{Run: trace.Run{
 		ID: fmt.Sprintf("%s-%d", file, line), Kind: trace.Imported, Status: trace.Complete,
 		Origin: &trace.Origin{
 			Tool: "vllm", Form: string(vllm.V2512), Detail: trace.Table, File: file, Line: line, Path: path,
-			Figures: []trace.Figure{
+			Figures: []trace.ReportedFigure{
 				figure("requests.ok", 500, 1), figure("requests.failed", 0, 1), figure("duration", 206.06*factor, 0.01),
 				figure("tokens.input", 33418, 1), figure("tokens.output", 61516, 1),
 				figure("throughput.requests", 2.43/factor, 0.01), figure("throughput.output", 298.53/factor, 0.01), figure("throughput.total", 460.70/factor, 0.01),
@@ -111,8 +113,8 @@ func change(basis compare.Basis, verdict compare.Verdict, relative, half float64
 	return c
 }
 
-func noteResidue(setting string, values ...string) compare.Residue {
-	r := compare.Residue{Setting: setting}
+func noteResidue(setting string, values ...string) compare.SettingDiff {
+	r := compare.SettingDiff{Setting: setting}
 	for _, v := range values {
 		r.Values = append(r.Values, []plan.Message{plan.Text(v)})
 	}
@@ -200,7 +202,7 @@ func ofRuns(t *testing.T, lang string) Note {
 	}
 	load := compare.Workload{
 		Variants: []compare.Variant{variantOf("优化前", before...), variantOf("优化后", after...)},
-		Residue:  []compare.Residue{noteResidue("server", "vLLM 0.11.0", "vLLM 0.11.1"), noteResidue("api_key", "abcdef1", "abcdef2")},
+		Residue:  []compare.SettingDiff{noteResidue("server", "vLLM 0.11.0", "vLLM 0.11.1"), noteResidue("api_key", "abcdef1", "abcdef2")},
 		Rows: []compare.Row{
 			rowOf("throughput.output", "pitot", 250, of(compare.Better, 0.12, 0.03, 0)),
 			rowOf("ttft.mean", "pitot", 0.16, of(compare.Worse, 0.031, 0.012, 0)),

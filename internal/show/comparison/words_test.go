@@ -183,12 +183,12 @@ func TestResidueInWords(t *testing.T) {
 		{[][]plan.Message{texts("1"), nil}, "seed: 1 | unknown", "随机种子 seed：1 | 未知"},
 		{[][]plan.Message{texts(strings.Repeat("9", 100)), texts("1")}, "seed: " + strings.Repeat("9", 79) + "… | 1", "随机种子 seed：" + strings.Repeat("9", 79) + "… | 1"},
 	} {
-		r := compare.Residue{Setting: "seed", Values: c.values}
+		r := compare.SettingDiff{Setting: "seed", Values: c.values}
 		if en, zh := NewPhrases(compare.Comparison{}, words.In("en")).Residue(r), NewPhrases(compare.Comparison{}, words.In("zh")).Residue(r); en != c.en || zh != c.zh {
 			t.Errorf("%q and %q, want %q and %q", en, zh, c.en, c.zh)
 		}
 	}
-	own := compare.Residue{Setting: "of-their-own", Values: [][]plan.Message{texts("1")}}
+	own := compare.SettingDiff{Setting: "of-their-own", Values: [][]plan.Message{texts("1")}}
 	if got := NewPhrases(compare.Comparison{}, words.In("zh")).Residue(own); got != "of-their-own：1" {
 		t.Error(got)
 	}

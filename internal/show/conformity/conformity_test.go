@@ -23,13 +23,13 @@ var english = words.In("en")
 
 // late are figures of a client that is so many milliseconds late, more so in the
 // tail; the truth is a TTFT of 50, gaps of 20 and answers of 1000 ms.
-func late(by float64) (figures []conform.Figure) {
+func late(by float64) (figures []conform.FigureError) {
 	for _, m := range []struct {
 		metric conform.Metric
 		ms     float64
 	}{{conform.TTFT, 50}, {conform.ITL, 20}, {conform.E2EL, 1000}} {
 		for i, s := range conform.Statistics() {
-			figures = append(figures, conform.Figure{Metric: m.metric, Statistic: s, True: m.ms / 1e3, Claimed: (m.ms + by*float64(i+1)) / 1e3, N: 100})
+			figures = append(figures, conform.FigureError{Metric: m.metric, Statistic: s, True: m.ms / 1e3, Claimed: (m.ms + by*float64(i+1)) / 1e3, N: 100})
 		}
 	}
 	return figures
@@ -68,7 +68,7 @@ func clients(t *testing.T) []conform.Report {
 			Rate: conform.Rate{Asked: c.Rate, Offered: 80}, Usage: conform.Usage{PerToken: 1.5e-3, Memory: 900 << 20}, Notes: []plan.Message{plan.Text("something to know")},
 		}
 		if i == 1 {
-			r = conform.Result{Cell: c, Failure: "it ended with exit status 1", Stderr: []string{"Traceback", "boom"}, Server: conform.Server{Limit: plan.Text("the server wrote late")}, Requests: conform.Requests{OK: -1}, Tokens: conform.Tokens{Claimed: -1}}
+			r = conform.Result{Cell: c, Failure: "it ended with exit status 1", Stderr: []string{"Traceback", "boom"}, Server: conform.ServerPace{Limit: plan.Text("the server wrote late")}, Requests: conform.Requests{OK: -1}, Tokens: conform.Tokens{Claimed: -1}}
 		}
 		b.Results = append(b.Results, r)
 	}
@@ -182,7 +182,7 @@ func TestNamesOfClients(t *testing.T) {
 
 // What stood in the way is in the table, and not in the notes alone.
 func TestOutcomes(t *testing.T) {
-	late := conform.Result{Server: conform.Server{Limit: plan.Text("late")}, Others: 0.3}
+	late := conform.Result{Server: conform.ServerPace{Limit: plan.Text("late")}, Others: 0.3}
 	if got := newTable(nil, english).outcome([]conform.Result{{Others: 0.2}, {Failure: "boom"}, late}); got != "FAILED, server late, others busy" {
 		t.Error(got)
 	}

@@ -162,8 +162,8 @@ func (t *table) voided(of []conform.Result, m conform.Metric, s conform.Statisti
 }
 
 // errorOf is the run with the middle error of the repeats.
-func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conform.Figure, ok bool) {
-	var found []conform.Figure
+func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conform.FigureError, ok bool) {
+	var found []conform.FigureError
 	for _, r := range of {
 		for _, f := range r.Figures {
 			if f.Metric == m && f.Statistic == s {
@@ -174,7 +174,7 @@ func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conf
 	if found == nil {
 		return f, false
 	}
-	slices.SortFunc(found, func(a, b conform.Figure) int { return cmp.Compare(a.Error(), b.Error()) })
+	slices.SortFunc(found, func(a, b conform.FigureError) int { return cmp.Compare(a.Error(), b.Error()) })
 	return found[len(found)/2], true
 }
 

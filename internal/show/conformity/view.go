@@ -98,7 +98,7 @@ func (t *table) viewResult(client int, of []conform.Result) view.ConformResult {
 	return out
 }
 
-func (t *table) viewFigure(f conform.Figure, of []conform.Result) view.ConformFigure {
+func (t *table) viewFigure(f conform.FigureError, of []conform.Result) view.ConformFigure {
 	share, _ := f.Relative()
 	out := view.ConformFigure{
 		Metric: string(f.Metric), Statistic: string(f.Statistic), Title: t.Word(plan.Code("conformity."+string(f.Statistic)), "metric", strings.ToUpper(string(f.Metric))),

@@ -20,7 +20,7 @@ type figures struct {
 	answers, tokens int // successful requests and their tokens
 	first           sum // TTFT
 	failures        map[failure]int
-	client          metrics.Glance
+	client          metrics.LiveHealth
 }
 
 // A failure is one way in which requests failed.
@@ -39,7 +39,7 @@ const maxLatency = int64(24 * time.Hour / time.Microsecond)
 
 func newFigures(r *trace.Run, whole bool) figures {
 	spread := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxLatency, 3) }
-	f := figures{ttft: spread(), itl: spread(), whole: whole, client: metrics.Glance{Run: r}}
+	f := figures{ttft: spread(), itl: spread(), whole: whole, client: metrics.LiveHealth{Run: r}}
 	if whole {
 		f.e2el, f.late, f.failures = spread(), spread(), map[failure]int{}
 	}

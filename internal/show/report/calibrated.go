@@ -94,7 +94,7 @@ func refits(runs []calibrate.Refit) doc.Grid {
 }
 
 // refit is a figure: its name, measured, simulated, and the error of that.
-func refit(f calibrate.Figure) []string {
+func refit(f calibrate.ComparedFigure) []string {
 	name, scale := figureName(f.Name)
 	off := fmt.Sprintf("%+.1f%%", 100*f.Error())
 	return []string{"    " + name, digits(f.Measured * scale), digits(f.Median * scale), off}

@@ -12,8 +12,8 @@ import (
 )
 
 // measuredFigures are figures of a run and of its simulation.
-func measuredFigures() []calibrate.Figure {
-	return []calibrate.Figure{
+func measuredFigures() []calibrate.ComparedFigure {
+	return []calibrate.ComparedFigure{
 		{Name: "throughput.output", Measured: 138.94, Median: 141.2, Spread: .012},
 		{Name: "ttft.mean", Measured: .01705, Median: .0165, Spread: .034},
 		{Name: "e2el.p99", Measured: 12.5, Median: 11.125, Spread: .2},

@@ -163,7 +163,7 @@ func (r *report) troubles(s metrics.Summary) {
 }
 
 // serverLoad is what the server reported of its load.
-func (r *report) serverLoad(s resources.Server) (parts []string) {
+func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 	if s.KVUseMax != nil {
 		parts = append(parts, r.Word("report.kv-use", "share", *s.KVUseMax))
 	}

@@ -124,7 +124,7 @@ func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 }
 
 // besideCells are what was measured of a figure.
-func besideCells(f predict.Figure, scale float64) []string {
+func besideCells(f predict.PredictedFigure, scale float64) []string {
 	if len(f.Measured) == 0 {
 		return []string{"", ""}
 	}
@@ -212,7 +212,7 @@ func columnsOf(r *predict.Report) (names []string) {
 }
 
 func cellsOf(p *predict.Prediction) (cells []string) {
-	figures := map[string]predict.Figure{}
+	figures := map[string]predict.PredictedFigure{}
 	for _, f := range p.Figures {
 		figures[f.Name] = f
 	}

@@ -169,7 +169,7 @@ func (r *report) server(all metrics.Summary) {
 	r.field(r.Word("report.server"), parts...)
 }
 
-func (r *report) counters(s *metrics.Server) []string {
+func (r *report) counters(s *metrics.ServerCounts) []string {
 	return []string{
 		r.wordIf(!s.Dropped.IsZero(), "report.counters-dropped", "why", s.Dropped),
 		r.wordIf(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued)),

@@ -110,7 +110,7 @@ func showOrigin(line func(name, value string), o *trace.Origin) {
 
 // showFigures is a line a figure, as another tool reported it, in the units of
 // storage.
-func showFigures(w io.Writer, figures []trace.Figure) {
+func showFigures(w io.Writer, figures []trace.ReportedFigure) {
 	fmt.Fprintln(w, "FIGURE\tVALUE\tUNIT")
 	for _, f := range figures {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), figure.Of(f.Name).Unit)

@@ -60,7 +60,7 @@ func (r Run) line(figures []string, l *words.Language) []string {
 	row := []string{r.ID, r.Name, string(r.Kind), string(r.Status), cmp.Or(string(r.Validity), "–"), cmp.Or(cell(records), "–"), cmp.Or(cell(failed), "–")}
 	for _, name := range figures {
 		shown := "–"
-		if i := slices.IndexFunc(r.Figures, func(f trace.Figure) bool { return f.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(r.Figures, func(f trace.ReportedFigure) bool { return f.Name == name }); i >= 0 {
 			shown = report.Figure(name, r.Figures[i].Value)
 		}
 		row = append(row, shown)

@@ -150,8 +150,8 @@ func TestExportOfSeveral(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	all := []Run{
-		{Listing: store.Listing{ID: "a", Name: "n", Kind: trace.Measured, Started: time.Unix(5, 0), Records: 4, Failed: 1, Rate: 2.5, Labels: trace.Labels{Tags: []string{"fast"}, Remark: "as before"}}, Figures: []trace.Figure{{Name: "ttft.p99", Value: 0.25}, {Name: "goodput", Value: math.NaN()}}},
-		{Listing: store.Listing{ID: "b", Kind: trace.Imported, Requests: 7, Failed: -1}, Figures: []trace.Figure{{Name: "tpot.mean", Value: 3}}},
+		{Listing: store.Listing{ID: "a", Name: "n", Kind: trace.Measured, Started: time.Unix(5, 0), Records: 4, Failed: 1, Rate: 2.5, Labels: trace.Labels{Tags: []string{"fast"}, Remark: "as before"}}, Figures: []trace.ReportedFigure{{Name: "ttft.p99", Value: 0.25}, {Name: "goodput", Value: math.NaN()}}},
+		{Listing: store.Listing{ID: "b", Kind: trace.Imported, Requests: 7, Failed: -1}, Figures: []trace.ReportedFigure{{Name: "tpot.mean", Value: 3}}},
 	}
 	var lines, table, columns bytes.Buffer
 	if err := errors.Join(Summary(&lines, all, JSONL, words.In("en")), Summary(&table, all, CSV, words.In("en")), Summary(&columns, all, Parquet, words.In("en"))); err != nil {

@@ -25,7 +25,7 @@ import (
 // A Run is a stored run with figures of it.
 type Run struct {
 	store.Listing
-	Figures []trace.Figure
+	Figures []trace.ReportedFigure
 }
 
 // A field is a named value: a text, a whole number, a number, or nil where it is not known.

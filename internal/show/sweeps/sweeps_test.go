@@ -28,7 +28,7 @@ func swept() curve.Sweep {
 	var seen []curve.Observation
 	for i, rate := range []float64{1, 5, 9} {
 		points = append(points, curve.Point{{Name: "rate", Value: []string{"1", "5", "9"}[i]}})
-		seen = append(seen, curve.Observation{Point: i, Run: "r", Figures: []trace.Figure{
+		seen = append(seen, curve.Observation{Point: i, Run: "r", Figures: []trace.ReportedFigure{
 			{Name: "throughput.requests", Value: rate},
 			{Name: "throughput.output", Value: 100 * rate},
 			{Name: "e2el.mean", Value: 1 / (10 - rate)},
@@ -36,7 +36,7 @@ func swept() curve.Sweep {
 			{Name: "rate", Value: rate},
 		}})
 	}
-	seen = append(seen, curve.Observation{Point: 0, Run: "s", Figures: []trace.Figure{{Name: "throughput.requests", Value: 1.2}}})
+	seen = append(seen, curve.Observation{Point: 0, Run: "s", Figures: []trace.ReportedFigure{{Name: "throughput.requests", Value: 1.2}}})
 	points = append(points, curve.Point{{Name: "rate", Value: "inf"}})
 	seen = append(seen, curve.Observation{Point: 3, Failed: plan.Text("too much")})
 	s := curve.New("q", points, seen, 2, "rate", nil)

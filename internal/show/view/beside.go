@@ -97,7 +97,7 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 
 // OwnFigures are those of a complete run by Pitot's definitions, or settled ones, of its steady state,
 // as they are kept; if they are not, they are computed, and kept where the store can be written.
-func OwnFigures(s *store.Store, id string, settled bool) ([]trace.Figure, error) {
+func OwnFigures(s *store.Store, id string, settled bool) ([]trace.ReportedFigure, error) {
 	own := "pitot"
 	if settled {
 		own = "pitot, settled"

@@ -125,7 +125,7 @@ const (
 // that take all records at once are missing, and of a run that has ended and is not read to its end
 // also counts and rates. doubt says why a statistic of a latency is less sure than it looks; zero:
 // nothing does.
-func (d *Digest) Figures() (all []trace.Figure, doubt func(metric, statistic string) plan.Message) {
+func (d *Digest) Figures() (all []trace.ReportedFigure, doubt func(metric, statistic string) plan.Message) {
 	var l metrics.List
 	partial := d.run.End.Happened() && !d.whole
 	if !partial {

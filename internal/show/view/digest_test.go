@@ -105,7 +105,7 @@ func TestFiguresOfAPart(t *testing.T) {
 	d := digested(drawn(1, 50, 1))
 	d.Whole(false)
 	all, doubt := d.Figures()
-	if slices.ContainsFunc(all, func(f trace.Figure) bool { return f.Name == "throughput.output" }) || doubt("ttft", "mean").Code != soFar || doubt("ttft", "mean").Args["read"] != 50.0 {
+	if slices.ContainsFunc(all, func(f trace.ReportedFigure) bool { return f.Name == "throughput.output" }) || doubt("ttft", "mean").Code != soFar || doubt("ttft", "mean").Args["read"] != 50.0 {
 		t.Errorf("%+v %v", all, doubt("ttft", "mean"))
 	}
 }

@@ -28,7 +28,7 @@ func TestAFleet(t *testing.T) {
 		{Name: "b", Host: "h2", Requests: 20, Records: 20, Verdict: &late, Clock: trace.FleetClock{Bound: 1, Exchanges: 8, Steps: 1}},
 		{Name: "c", Host: "h3", Requests: 10, Records: 4, LostWhy: plan.Text("silent, token sk-123456789abcdef")},
 	}}
-	k.Figures = append(k.Figures, trace.Figure{Name: "peak.concurrency", Value: 7})
+	k.Figures = append(k.Figures, trace.ReportedFigure{Name: "peak.concurrency", Value: 7})
 	r := NewRun(k, words.In("en"))
 	value := func(v float64) *float64 { return &v }
 	want := []Worker{

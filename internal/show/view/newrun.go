@@ -27,7 +27,7 @@ type Known struct {
 	Listing store.Listing
 	Run     trace.Run
 	// Figures are by the rules of Tool in its Form, empty for Pitot's own.
-	Figures    []trace.Figure
+	Figures    []trace.ReportedFigure
 	Tool, Form string
 	Rules      metrics.Rules
 	// Service are the latencies with their bounds and doubts, where somebody computed them; nil: nobody did.
@@ -121,7 +121,7 @@ func (w writer) figures(k Known) []Figure {
 }
 
 // shown is the value of a figure, a number of things without decimals.
-func shown(f trace.Figure) string {
+func shown(f trace.ReportedFigure) string {
 	unit := figure.Of(f.Name).Unit
 	whole := f.Value == math.Trunc(f.Value) && math.Abs(f.Value) < 1e15
 	switch {

@@ -16,7 +16,7 @@ import (
 
 // measured is what is known of a run that was measured.
 func measured() Known {
-	spec := &plan.Spec{Version: plan.Version, Requests: 50, Seed: 3, Load: []plan.Stream{{Arrival: plan.Thing{Kind: "at-once"}, Dataset: plan.Thing{Kind: "random"}}}}
+	spec := &plan.Spec{Version: plan.Version, Requests: 50, Seed: 3, Load: []plan.Stream{{Arrival: plan.Typed{Kind: "at-once"}, Dataset: plan.Typed{Kind: "random"}}}}
 	return Known{
 		Listing: store.Listing{ID: "r1", Kind: trace.Measured, Status: trace.Complete, Validity: trace.Doubtful, Requests: 50, Records: 50, Failed: 2},
 		Run: trace.Run{
@@ -28,7 +28,7 @@ func measured() Known {
 			},
 			Verdict: &trace.Verdict{Validity: trace.Doubtful, Reasons: []plan.Message{plan.Text("late")}},
 		},
-		Figures:  []trace.Figure{{Name: "requests.ok", Value: 48}, {Name: "throughput.output", Value: 1234.5}, {Name: "ttft.median", Value: 0.1}, {Name: "ttft.p99", Value: 0.2}, {Name: "itl.p99", Value: math.NaN()}},
+		Figures:  []trace.ReportedFigure{{Name: "requests.ok", Value: 48}, {Name: "throughput.output", Value: 1234.5}, {Name: "ttft.median", Value: 0.1}, {Name: "ttft.p99", Value: 0.2}, {Name: "itl.p99", Value: math.NaN()}},
 		Failures: []metrics.Class{{Class: trace.HTTP, Status: 503, Count: 2, Example: `{"error":"api_key: sk-123456789abcdef"}`}},
 	}
 }

@@ -188,9 +188,9 @@ func TestMissingFiguresAreComputed(t *testing.T) {
 	s := openStore(t)
 	fill(t, s, 3)
 	computed := make(chan string, 10)
-	server := &Server{Runs: s, Figures: func(tr *trace.Trace) []trace.Figure {
+	server := &Server{Runs: s, Figures: func(tr *trace.Trace) []trace.ReportedFigure {
 		computed <- tr.Run.ID
-		return []trace.Figure{{Name: "ttft.mean", Value: 0.5}, {Name: "other", Value: 1}}
+		return []trace.ReportedFigure{{Name: "ttft.mean", Value: 0.5}, {Name: "other", Value: 1}}
 	}}
 	h := server.Handler()
 	if first := listed(t, h, "limit=3").Rows[2]; len(first.Figures) != 0 {
@@ -221,9 +221,9 @@ func TestFiguresAreRememberedWhileARunIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	computed := make(chan string, 10)
-	server := &Server{Runs: s, Figures: func(tr *trace.Trace) []trace.Figure {
+	server := &Server{Runs: s, Figures: func(tr *trace.Trace) []trace.ReportedFigure {
 		computed <- tr.Run.ID
-		return []trace.Figure{{Name: "ttft.mean", Value: 0.5}}
+		return []trace.ReportedFigure{{Name: "ttft.mean", Value: 0.5}}
 	}}
 	h := server.Handler()
 	listed(t, h, "")

@@ -38,7 +38,7 @@ func small(runs *store.Store, l store.Listing, most int64) bool {
 // them. It works only while runs wait.
 type reckoner struct {
 	runs    *store.Store
-	compute func(*trace.Trace) []trace.Figure
+	compute func(*trace.Trace) []trace.ReportedFigure
 	changed func(id string)
 
 	mu      sync.Mutex

@@ -136,15 +136,15 @@ func fill(t testing.TB, s *store.Store, n int) {
 		if i == 0 {
 			continue
 		}
-		figures := make([]trace.Figure, 0, 60)
+		figures := make([]trace.ReportedFigure, 0, 60)
 		for j, name := range store.Listed() {
-			figures = append(figures, trace.Figure{Name: name, Value: float64((i*7919+j)%1000) / 1000})
+			figures = append(figures, trace.ReportedFigure{Name: name, Value: float64((i*7919+j)%1000) / 1000})
 		}
 		if i == 1 {
 			figures[0].Value = math.NaN()
 		}
 		for j := len(figures); j < 60; j++ {
-			figures = append(figures, trace.Figure{Name: fmt.Sprintf("other.%d", j), Value: float64(j)})
+			figures = append(figures, trace.ReportedFigure{Name: fmt.Sprintf("other.%d", j), Value: float64(j)})
 		}
 		tr := &trace.Trace{Run: run, Records: make([]*trace.Record, 2)}
 		if err := s.KeepFigures(tr, metrics.Pitot, metrics.Version, figures); err != nil {

@@ -219,7 +219,7 @@ type loadNames struct {
 
 const mostNames = 20_000
 
-func (n *loadNames) of(l store.Load, lang *words.Language) string {
+func (n *loadNames) of(l store.SharedLoad, lang *words.Language) string {
 	key := lang.Name + "\n" + l.Key()
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -85,7 +85,7 @@ func aRun(t *testing.T, s *store.Store, id string, n int) (trace.Run, *store.Wri
 	t.Helper()
 	spec := &plan.Spec{
 		Version: plan.Version, Target: plan.Target{URL: "http://gpu1:8000"}, Request: plan.Request{Protocol: "chat", Model: "m", Stream: true}, Requests: n,
-		Load: []plan.Stream{{Arrival: plan.Thing{Kind: "poisson", Settings: json.RawMessage(`{"rate":50}`)}, Dataset: plan.Thing{Kind: "random"}}},
+		Load: []plan.Stream{{Arrival: plan.Typed{Kind: "poisson", Settings: json.RawMessage(`{"rate":50}`)}, Dataset: plan.Typed{Kind: "random"}}},
 	}
 	run := trace.Run{
 		ID: id, Kind: trace.Measured, Status: trace.Complete, Started: firstStart, End: trace.Instant(n) * 20e6,
@@ -204,7 +204,7 @@ func TestARunThatIsRemoved(t *testing.T) {
 func TestRunsOfOtherTools(t *testing.T) {
 	s := openStore(t)
 	run := trace.Run{ID: "table-1", Kind: trace.Imported, Status: trace.Complete, End: trace.Never, Plan: trace.Load{Stream: true}}
-	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "requests.ok", Value: 9}, {Name: "ttft.mean", Value: 0.5, Step: 1e-5}}}
+	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.ReportedFigure{{Name: "requests.ok", Value: 9}, {Name: "ttft.mean", Value: 0.5, Step: 1e-5}}}
 	if _, err := s.Import(run, filledRecords(0), nil); err != nil {
 		t.Fatal(err)
 	}

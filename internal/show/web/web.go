@@ -47,7 +47,7 @@ type Server struct {
 	// StoreFlag is the store as a command line has to name it; empty: the default one.
 	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
-	Figures func(*trace.Trace) []trace.Figure
+	Figures func(*trace.Trace) []trace.ReportedFigure
 	// Judged answers what is made of several runs.
 	Judged Judged
 	Finder Finder

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// An Aside is a background process that gets only idle processor time (nice 19, where there is a
+// An Sidecar is a background process that gets only idle processor time (nice 19, where there is a
 // program nice), and no signals from the terminal.
 // It reads from a pipe that this process holds open: its end of file says that this process has
 // ended, however it did.
-type Aside struct {
+type Sidecar struct {
 	held  io.Closer
 	ended chan struct{} // closed when the process has ended
 }
 
-// StartAside starts a process, and waits for the first line that it prints. What it prints later is
+// StartSidecar starts a process, and waits for the first line that it prints. What it prints later is
 // discarded. A process that prints none within a time, or a longer one than 64 KiB, is ended.
-func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, err error) {
+func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line string, err error) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		args = append([]string{nice, "-n", "19"}, args...)
 	}
@@ -40,7 +40,7 @@ func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, 
 	if err != nil {
 		return nil, "", errors.Join(err, held.Close())
 	}
-	a := &Aside{held: held, ended: make(chan struct{})}
+	a := &Sidecar{held: held, ended: make(chan struct{})}
 	kill := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
 	text, err := bufio.NewReaderSize(out, streamBytes).ReadSlice('\n')
 	if kill.Stop(); err != nil {
@@ -59,4 +59,4 @@ func StartAside(args, env []string, wait time.Duration) (_ *Aside, line string, 
 }
 
 // Release lets the process know that this one does not need it any more.
-func (a *Aside) Release() { _ = a.held.Close() }
+func (a *Sidecar) Release() { _ = a.held.Close() }

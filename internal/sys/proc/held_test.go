@@ -13,11 +13,11 @@ func TestHeld(t *testing.T) {
 	dir := t.TempDir()
 	var said []string // read once the process has ended
 	var up chan struct{}
-	start := func(script string) *Held {
+	start := func(script string) *Supervised {
 		up = make(chan struct{}, 9)
-		h, err := StartHeld(HeldCommand{
+		h, err := StartSupervised(SupervisedCommand{
 			Args: []string{"sh", "-c", script}, Env: []string{"WORD=two"}, Log: filepath.Join(dir, "log"),
-			Said: func(line string) { said = append(said, line); up <- struct{}{} },
+			OnLine: func(line string) { said = append(said, line); up <- struct{}{} },
 		})
 		if err != nil {
 			t.Fatal(err)

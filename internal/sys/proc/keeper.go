@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// A keeper is a process that sleeps until this one has died, and then keeps a log short for as long as
+// A logTrimmer is a process that sleeps until this one has died, and then keeps a log short for as long as
 // there is a process that may write to it.
-type keeper struct {
+type logTrimmer struct {
 	cmd  *exec.Cmd
 	held io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
-// kept is the last argument of a keeper. Its descriptor 3 is the log.
-type kept struct {
+// trimmerArgs is the last argument of a keeper. Its descriptor 3 is the log.
+type trimmerArgs struct {
 	Tree Tree  `json:"tree"`
 	From int64 `json:"from"`
 }
 
-const keeperDescriptor = 3
+const trimmerDescriptor = 3
 
-// startKeeper starts this program again, with arguments by which it calls KeepLog: its name, those
+// startTrimmer starts this program again, with arguments by which it calls KeepLog: its name, those
 // that are given, and one that is made here.
-func (l *Log) startKeeper(args []string, t Tree) error {
+func (l *Log) startTrimmer(args []string, t Tree) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	told, err := json.Marshal(kept{t, l.from})
+	told, err := json.Marshal(trimmerArgs{t, l.from})
 	if err != nil {
 		return err
 	}
@@ -50,28 +50,28 @@ func (l *Log) startKeeper(args []string, t Tree) error {
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, held.Close())
 	}
-	l.keeper = &keeper{cmd, held}
+	l.trimmer = &logTrimmer{cmd, held}
 	return nil
 }
 
 // end ends a keeper.
-func (k *keeper) end() {
+func (k *logTrimmer) end() {
 	_, _ = io.WriteString(k.held, "end\n")
 	_ = k.held.Close()
 	_ = k.cmd.Wait() // how it ended changes nothing
 }
 
-// KeepLog is what a keeper does with its last argument.
-func KeepLog(told string) error {
-	var k kept
+// TrimLog is what a keeper does with its last argument.
+func TrimLog(told string) error {
+	var k trimmerArgs
 	if err := json.Unmarshal([]byte(told), &k); err != nil {
 		return err
 	}
 	if line, _ := bufio.NewReader(os.Stdin).ReadString('\n'); line != "" {
 		return nil
 	}
-	l := newLogOf(os.NewFile(keeperDescriptor, k.Tree.Log), k.From, usualBounds)
-	go l.keepShort()
+	l := newLogOf(os.NewFile(trimmerDescriptor, k.Tree.Log), k.From, usualBounds)
+	go l.trim()
 	defer l.Close()
 	const pause = 2 * time.Second // between two looks at all processes of the machine
 	for {

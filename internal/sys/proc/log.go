@@ -52,7 +52,7 @@ type Log struct {
 	moved []byte // a buffer for the line and the end
 
 	stop, stopped chan struct{}
-	keeper        *keeper // nil: there is none
+	trimmer       *logTrimmer // nil: there is none
 }
 
 // OpenLog opens a file, which is created if necessary, and keeps it short until it is closed.
@@ -60,7 +60,7 @@ type Log struct {
 func OpenLog(name string) (*Log, error) {
 	l, err := openLog(name, usualBounds)
 	if err == nil {
-		go l.keepShort()
+		go l.trim()
 	}
 	return l, err
 }
@@ -113,14 +113,14 @@ func (l *Log) Close() {
 	}
 	close(l.stop)
 	<-l.stopped
-	if l.keeper != nil {
-		l.keeper.end()
+	if l.trimmer != nil {
+		l.trimmer.end()
 	}
 	l.shorten()
 	_, _ = l.out.Close(), l.file.Close() // nothing is buffered
 }
 
-func (l *Log) keepShort() {
+func (l *Log) trim() {
 	defer close(l.stopped)
 	wait := time.NewTimer(lookEvery)
 	defer wait.Stop()

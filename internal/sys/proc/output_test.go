@@ -82,7 +82,7 @@ func TestALineWithoutEnd(t *testing.T) {
 
 // A background process that begins with a line without end is ended at once.
 func TestALineOfAnAsideIsBounded(t *testing.T) {
-	a, line, err := StartAside([]string{"sh", "-c", "echo ready; exec cat >/dev/null"}, nil, time.Hour)
+	a, line, err := StartSidecar([]string{"sh", "-c", "echo ready; exec cat >/dev/null"}, nil, time.Hour)
 	if line != "ready" || err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -90,7 +90,7 @@ func TestALineOfAnAsideIsBounded(t *testing.T) {
 	<-a.ended
 	failed := make(chan error, 1)
 	go func() {
-		_, _, err := StartAside([]string{"sh", "-c", "head -c 32000000 /dev/zero; exec sleep 600"}, nil, time.Hour)
+		_, _, err := StartSidecar([]string{"sh", "-c", "head -c 32000000 /dev/zero; exec sleep 600"}, nil, time.Hour)
 		failed <- err
 	}()
 	select {

@@ -84,7 +84,7 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 		s.Began = p.began
 	}
 	if c.Keeper != nil {
-		err = log.startKeeper(c.Keeper, s.Tree)
+		err = log.startTrimmer(c.Keeper, s.Tree)
 	}
 	go func() {
 		defer close(s.done)

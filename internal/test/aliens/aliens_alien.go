@@ -125,8 +125,8 @@ func (a *Alien) Step(now time.Duration, out []engine.Emission) []engine.Emission
 }
 
 // Load counts the requests known to the scheduler.
-func (a *Alien) Load() engine.Load {
-	l := engine.Load{Running: len(a.running), Waiting: len(a.waiting), Counters: a.counters}
+func (a *Alien) Load() engine.Utilization {
+	l := engine.Utilization{Running: len(a.running), Waiting: len(a.waiting), Counters: a.counters}
 	if a.reserve > 0 {
 		l.KV = float64(a.reserved()) / float64(a.reserve)
 	}

@@ -126,7 +126,7 @@ func TestCapacities(t *testing.T) {
 	want := map[string]float64{"padded": 50, "lagged": 37, "experts": 25, "timed": 36}
 	for _, alien := range Named {
 		dice := rand.New(rand.NewPCG(11, 12))
-		plan := sim.Plan{Schedule: arrival.Burst(), Concurrency: 300, Stream: true}
+		plan := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: 300, Stream: true}
 		for range 1500 {
 			plan.Requests = append(plan.Requests, sim.Request{Job: base(dice)})
 		}

@@ -168,7 +168,7 @@ func (f *figures) latencies(cell conform.Cell) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	got := verify.Compare(verify.Run{Cell: cell, Log: f.log, Claim: &claim, Records: f.run.Records, Others: -1})
+	got := verify.Compare(verify.CellRun{Cell: cell, Log: f.log, Claim: &claim, Records: f.run.Records, Others: -1})
 	n := cell.Requests
 	want := conform.Requests{Asked: n, Served: n, OK: n, Peak: got.Requests.Peak}
 	if got.Requests != want || got.Tokens != (conform.Tokens{Written: n * cell.Output, Claimed: n * cell.Output}) {

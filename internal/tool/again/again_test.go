@@ -17,8 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-func thing(kind, settings string) plan.Thing {
-	return plan.Thing{Kind: kind, Settings: json.RawMessage(settings)}
+func thing(kind, settings string) plan.Typed {
+	return plan.Typed{Kind: kind, Settings: json.RawMessage(settings)}
 }
 
 // chat is a run of Pitot's own.
@@ -102,7 +102,7 @@ func TestALineForVLLM(t *testing.T) {
 	}
 }
 
-func settingsOf(t *testing.T, one plan.Thing) (all map[string]any) {
+func settingsOf(t *testing.T, one plan.Typed) (all map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(one.Settings, &all); err != nil {
 		t.Fatal(err)

@@ -24,11 +24,11 @@ var (
 	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
 
-// surroundings are what was found ahead of a table that belongs to it alone.
-type surroundings struct {
+// tableContext are what was found ahead of a table that belongs to it alone.
+type tableContext struct {
 	run      []string          // lines
 	settings map[string]string // of a Namespace
-	traffic  tool.Told         // of the lines on the load
+	traffic  tool.ReportedArgs // of the lines on the load
 	at       int               // line of the Namespace
 	broken   broken            // a Namespace whose end has not come
 	command  strings.Builder   // a command line whose end has not come
@@ -73,7 +73,7 @@ func (r *textReader) takeRun(text string) bool {
 			}
 			a.run = append(a.run, secret.Mask(text[i:]))
 			if a.traffic == nil {
-				a.traffic = tool.Told{}
+				a.traffic = tool.ReportedArgs{}
 			}
 			if t.Log.Load != nil {
 				t.Log.Load(text[i:], a.traffic)

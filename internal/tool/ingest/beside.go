@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// An aside is what stands to the right of a table, cut off for when that is read: a
+// An rightText is what stands to the right of a table, cut off for when that is read: a
 // terminal was split, or files were pasted side by side.
-type aside struct {
+type rightText struct {
 	column int // where it begins, in characters
 	lines  []line
 }
@@ -24,7 +24,7 @@ func (r *textReader) split(l *line) bool {
 			return false
 		}
 		r.sides++
-		r.aside = &aside{column: column}
+		r.aside = &rightText{column: column}
 		if r.side == "right" {
 			r.side = "middle"
 		} else {

@@ -77,8 +77,8 @@ func FuzzText(f *testing.F) {
 }
 
 // sorted are figures by name: a table's rows may have stood in any order.
-func sorted(all []trace.Figure) []trace.Figure {
-	return slices.SortedFunc(slices.Values(all), func(a, b trace.Figure) int { return cmp.Compare(a.Name, b.Name) })
+func sorted(all []trace.ReportedFigure) []trace.ReportedFigure {
+	return slices.SortedFunc(slices.Values(all), func(a, b trace.ReportedFigure) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func readsBack(t *testing.T, run trace.Run) {

@@ -27,8 +27,8 @@ const longestLine = 1 << 20
 // lineCost is how many bytes more could be read in the time that a line takes.
 const lineCost = 100
 
-// A patient reader reads as long as results are found.
-type patient struct {
+// A progressReader reader reads as long as results are found.
+type progressReader struct {
 	io.Reader
 	found func() int
 
@@ -36,7 +36,7 @@ type patient struct {
 	bare int64 // bytes since the last
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *progressReader) Read(b []byte) (int, error) {
 	if n := p.found(); n > p.seen {
 		p.seen, p.bare = n, 0
 	}

@@ -113,7 +113,7 @@ func isJSON(s result.Source) bool {
 }
 
 // plan is what a table and what stands around it tell of what was asked for.
-func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Load {
+func (r *Reader) plan(o *trace.Origin, a *tableContext) trace.Load {
 	t := r.tool(o.Tool)
 	s := t.Log.Settings(o)
 	if n := result.Sent(o); n > 0 {

@@ -23,22 +23,22 @@ type textReader struct {
 	*Reader
 	name     string
 	outline  outline
-	around   surroundings
+	around   tableContext
 	table    *printed // being read
 	closed   []*printed
 	problems []result.Problem
 	untold   int // problems, beyond result.MaxProblems
 
-	aside   *aside // a table to the right of the one that is open
-	side    string // of the next table, "" if it stands alone
-	diff    bool   // lines begin with the mark of a change
-	sides   int    // how many tables are read beside each other
-	near    string // a label in a block of code, if the line right above is one
-	fence   string // what opened the block of code that it is in, "" outside
-	fenced  bool   // that block began directly below the label
-	label   string // a line that names the next table, if one follows
-	colon   bool   // it is marked as a label
-	prose   bool   // the line before was text of a paragraph
+	aside   *rightText // a table to the right of the one that is open
+	side    string     // of the next table, "" if it stands alone
+	diff    bool       // lines begin with the mark of a change
+	sides   int        // how many tables are read beside each other
+	near    string     // a label in a block of code, if the line right above is one
+	fence   string     // what opened the block of code that it is in, "" outside
+	fenced  bool       // that block began directly below the label
+	label   string     // a line that names the next table, if one follows
+	colon   bool       // it is marked as a label
+	prose   bool       // the line before was text of a paragraph
 	last    *printed
 	pending []pendingClaim // of the next table
 	stated  int            // claims since the last table
@@ -48,7 +48,7 @@ type textReader struct {
 func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) {
 	r := &textReader{Reader: all, name: s.Name}
 	var current *line
-	text := &patient{Reader: decoded(s), found: func() int { return len(r.closed) }}
+	text := &progressReader{Reader: decoded(s), found: func() int { return len(r.closed) }}
 	var why result.Problem
 	for l, err := range lines(text) {
 		if err = cmp.Or(err, r.full()); err != nil {
@@ -388,7 +388,7 @@ type printed struct {
 	stack   []*heading
 	claims  []trace.Claim
 	env     []string
-	around  surroundings
+	around  tableContext
 }
 
 func (p *printed) add(n int, row result.Match) {
@@ -445,7 +445,7 @@ func (r *textReader) closeTable() {
 		r.problem(t.at, "a table without rows")
 		return
 	}
-	t.around, r.around = r.around, surroundings{}
+	t.around, r.around = r.around, tableContext{}
 	t.claims = append(r.claimsFor(append([]*heading{}, t.stack...)), t.claims...)
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++

@@ -33,7 +33,7 @@ func Rules() metrics.Rules { return tool.Rules(Tools()) }
 
 // Figures are those of a run by Pitot's definitions, or, of a run without records, as its tool told
 // them: what the store keeps under metrics.Pitot.
-func Figures(t *trace.Trace) []trace.Figure {
+func Figures(t *trace.Trace) []trace.ReportedFigure {
 	tool := metrics.Pitot
 	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
 		tool = o.Tool

@@ -87,7 +87,7 @@ func aiperfRead(r *result.Reading) {
 
 // figures adds what the metrics say, and reports which members they are. Of
 // metrics that other tools do not know the mean is kept.
-func aiperfFigures(f *result.Draft, m *result.Object) (used map[string]bool) {
+func aiperfFigures(f *result.PartialRun, m *result.Object) (used map[string]bool) {
 	used = map[string]bool{}
 	unit := func(o *result.Object) float64 {
 		if u, ok := units[o.Text("unit")]; ok {
@@ -121,7 +121,7 @@ func aiperfFigures(f *result.Draft, m *result.Object) (used map[string]bool) {
 
 // tokens takes sums of tokens from the lengths where there is no count, and
 // no failures where there is no count of any.
-func tokens(f *result.Draft, m *result.Object) {
+func tokens(f *result.PartialRun, m *result.Object) {
 	ok, counted := f.Origin.Figure(figure.RequestsOK)
 	if _, failed := f.Origin.Figure(figure.RequestsFailed); counted && !failed {
 		f.Figure(figure.RequestsFailed, 0)
@@ -133,7 +133,7 @@ func tokens(f *result.Draft, m *result.Object) {
 	}
 }
 
-func aiperfPlan(f *result.Draft, o *result.Object) {
+func aiperfPlan(f *result.PartialRun, o *result.Object) {
 	p, config := &f.Run.Plan, o.Object("input_config")
 	endpoint := config.Object("endpoint")
 	p.Model = config.Object("models").List("items").First().Text("name")
@@ -168,7 +168,7 @@ func isProfiling(phase *result.Object) bool {
 }
 
 // load finds the load where one of the versions keeps it.
-func load(f *result.Draft, config *result.Object) {
+func load(f *result.PartialRun, config *result.Object) {
 	p := &f.Run.Plan
 	kind := ""
 	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
@@ -192,7 +192,7 @@ func load(f *result.Draft, config *result.Object) {
 	p.Arrival = result.At(kind, p.Rate)
 }
 
-func aiperfTimes(f *result.Draft, o *result.Object) {
+func aiperfTimes(f *result.PartialRun, o *result.Object) {
 	const layout = "2006-01-02T15:04:05.999999"
 	begin, err := time.ParseInLocation(layout, o.Text("start_time"), time.Local)
 	if err != nil {

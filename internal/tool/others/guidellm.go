@@ -93,7 +93,7 @@ var (
 )
 
 // figures takes those of the requests that succeeded.
-func guidellmFigures(f *result.Draft, b *result.Object) {
+func guidellmFigures(f *result.PartialRun, b *result.Object) {
 	m := b.Object("metrics")
 	of := func(name string) *result.Object { return m.Object(name, "successful") }
 	totals := m.Object("request_totals")
@@ -132,7 +132,7 @@ func unit(name string) float64 {
 }
 
 // latency adds a distribution. Of nothing GuideLLM writes zeros.
-func latency(f *result.Draft, metric string, o *result.Object, unit float64) {
+func latency(f *result.PartialRun, metric string, o *result.Object, unit float64) {
 	if n, ok := o.Float("count"); ok && n == 0 {
 		return
 	}
@@ -160,7 +160,7 @@ func percentile(name string) (float64, bool) {
 	return p, err == nil
 }
 
-func readPlan(f *result.Draft, all, b, strategy *result.Object, words []string) {
+func readPlan(f *result.PartialRun, all, b, strategy *result.Object, words []string) {
 	p := &f.Run.Plan
 	backend := all.Object("config", "spec", "backend")
 	for _, o := range []*result.Object{backend, b.Object("config", "backend"), b.Object("worker"), all.Object("args")} {
@@ -193,7 +193,7 @@ func readPlan(f *result.Draft, all, b, strategy *result.Object, words []string) 
 	guidellmTimes(f, b)
 }
 
-func guidellmTimes(f *result.Draft, b *result.Object) {
+func guidellmTimes(f *result.PartialRun, b *result.Object) {
 	f.Lasted(b.Float("duration"))
 	if at, ok := b.Float("start_time"); ok && at > 0 && at < 1e11 {
 		whole, part := math.Modf(at)

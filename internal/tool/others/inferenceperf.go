@@ -51,7 +51,7 @@ func inferenceperfRead(r *result.Reading) {
 	}
 }
 
-func inferenceperfFigures(f *result.Draft, o *result.Object) {
+func inferenceperfFigures(f *result.PartialRun, o *result.Object) {
 	ok := o.Object("successes")
 	f.Add(figure.RequestsOK, ok, "count")
 	f.Add(figure.RequestsFailed, o.Object("failures"), "count")

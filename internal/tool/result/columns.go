@@ -121,7 +121,7 @@ type Columns struct {
 
 // Columns takes the columns of a result but for some; nil if it has none for single
 // requests. What is wrong with one becomes a problem of the result.
-func (r *Reading) Columns(f *Draft, without ...string) *Columns {
+func (r *Reading) Columns(f *PartialRun, without ...string) *Columns {
 	c := &Columns{source: r.Source, lists: map[string]*List{}, Zero: math.Inf(1)}
 	for _, col := range columnsOfRequests {
 		l := r.Object.List(col.name)
@@ -174,7 +174,7 @@ func (col column) nullable() bool {
 
 // shorten finds how many requests all columns have, and drops columns without
 // any.
-func (c *Columns) shorten(f *Draft) {
+func (c *Columns) shorten(f *PartialRun) {
 	maps.DeleteFunc(c.lists, func(_ string, l *List) bool { return l.N == 0 })
 	var names []string
 	for _, col := range columnsOfRequests {
@@ -348,7 +348,7 @@ func IsColumn(name string) bool {
 const otherSuccesses plan.Code = "import.other-successes" // said, empty
 
 // Check notes where the tool counts other successes than its arrays tell.
-func (f *Draft) Check(o *Object, ok int) {
+func (f *PartialRun) Check(o *Object, ok int) {
 	if n, said := o.Float("completed"); said && int(n) != ok {
 		f.Run.Notes = append(f.Run.Notes, plan.Say(otherSuccesses, "said", n, "empty", ok))
 	}

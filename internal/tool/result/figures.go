@@ -28,7 +28,7 @@ func (n Names) Has(member string) bool {
 // Flat adds the members that a tool of the Python family has at the outermost
 // level, and reports which of them are figures. What it measures in milliseconds
 // says so in its name.
-func (f *Draft) Flat(o *Object, named Names) (used map[string]bool) {
+func (f *PartialRun) Flat(o *Object, named Names) (used map[string]bool) {
 	used = map[string]bool{}
 	for _, member := range o.Names {
 		name, unit := flatName(member, named)
@@ -50,26 +50,26 @@ func (f *Draft) Flat(o *Object, named Names) (used map[string]bool) {
 }
 
 // Add adds a member of o, if it is a number.
-func (f *Draft) Add(figure string, o *Object, member string) {
+func (f *PartialRun) Add(figure string, o *Object, member string) {
 	if v, ok := o.Float(member); ok {
 		f.Figure(figure, v)
 	}
 }
 
 // Lasted says how long the run took, in seconds.
-func (f *Draft) Lasted(seconds float64, ok bool) {
+func (f *PartialRun) Lasted(seconds float64, ok bool) {
 	if ok && seconds >= 0 && seconds < maxRun {
 		f.Run.End = instant(seconds)
 	}
 }
 
 // Doubt notes a part of the result that could not be read.
-func (f *Draft) Doubt(at place, format string, a ...any) {
+func (f *PartialRun) Doubt(at place, format string, a ...any) {
 	f.problems = append(f.problems, &scanError{at, fmt.Sprintf(format, a...)})
 }
 
 // eachOf adds the numbers of a short array.
-func (f *Draft) eachOf(name string, l *List) {
+func (f *PartialRun) eachOf(name string, l *List) {
 	for i, item := range l.Items {
 		if n, ok := item.(Number); ok {
 			f.Figure(name+"."+strconv.Itoa(i), n.Float())
@@ -120,7 +120,7 @@ func metricName(metric string) string {
 
 // Distribution adds the statistics of o, whose members are called by the names
 // in terms or pN, in a unit of which a second has so many.
-func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64) {
+func (f *PartialRun) Distribution(metric string, o *Object, terms Names, unit float64) {
 	for _, t := range terms {
 		if v, ok := o.Float(t[0]); ok {
 			f.Figure(metric+"."+t[1], v/unit)
@@ -136,7 +136,7 @@ func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64
 }
 
 // Requests is how many there were, as the figures tell.
-func (f *Draft) Requests() int { return Sent(f.Origin) }
+func (f *PartialRun) Requests() int { return Sent(f.Origin) }
 
 // Sent is how many requests a tool counts.
 func Sent(o *trace.Origin) (n int) {
@@ -148,7 +148,7 @@ func Sent(o *trace.Origin) (n int) {
 }
 
 // Percentiles are those that a result has of any metric.
-func (f *Draft) Percentiles() (all []float64) {
+func (f *PartialRun) Percentiles() (all []float64) {
 	for _, one := range f.Origin.Figures {
 		_, statistic := figure.Split(one.Name)
 		if p, ok := figure.ParsePercentile(statistic); ok && figure.Known(one.Name) && !slices.Contains(all, p) {

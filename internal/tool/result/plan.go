@@ -10,7 +10,7 @@ import (
 
 // Told is what a result says of the arguments of its tool, by name and as tables have
 // them: Python writes numbers one way in JSON and another in a Namespace.
-func (f *Draft) Told(requests int) map[string]string {
+func (f *PartialRun) Told(requests int) map[string]string {
 	told := map[string]string{}
 	for name, text := range f.Origin.Setup {
 		if text == "Infinity" {

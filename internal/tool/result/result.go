@@ -57,7 +57,7 @@ func Read(s Source, formats ...Format) ([]Found, []Problem) {
 type document struct {
 	Source   Source
 	formats  []Format
-	drafts   []*Draft
+	drafts   []*PartialRun
 	whole    []Found // that came as they are
 	problems []Problem
 	seen     map[string]int // how often an object stood in the file, by content
@@ -69,8 +69,8 @@ type document struct {
 	stopped error    // why the file is not read to its end; nil: it is
 }
 
-// A Draft is a result on its way to being Found.
-type Draft struct {
+// A PartialRun is a result on its way to being Found.
+type PartialRun struct {
 	Found
 	At       place
 	Origin   *trace.Origin
@@ -112,8 +112,8 @@ type Reading struct {
 	id     []byte // of the bytes of the object
 }
 
-func (d *document) scanner(at place) *keeper {
-	return &keeper{scanner: newScanner(d.Source.Data, d.Source.Size, at), room: keptTotal}
+func (d *document) scanner(at place) *objectScanner {
+	return &objectScanner{scanner: newScanner(d.Source.Data, d.Source.Size, at), room: keptTotal}
 }
 
 func (d *document) read() {
@@ -153,7 +153,7 @@ const (
 var ErrBarren = errors.New("the rest of the file is not read: too much of it was no result")
 
 // barren reports whether no result is expected any more behind k.
-func (d *document) barren(k *keeper) bool {
+func (d *document) barren(k *objectScanner) bool {
 	at := k.at()
 	if d.stopped == nil && (at.Offset-d.fertile > MaxBarren || d.strange > maxStrange || len(d.problems) > MaxProblems) {
 		d.stopped = &scanError{at, ErrBarren.Error()}
@@ -161,7 +161,7 @@ func (d *document) barren(k *keeper) bool {
 	return d.stopped != nil
 }
 
-func (d *document) one(k *keeper) {
+func (d *document) one(k *objectScanner) {
 	k.room = keptTotal
 	o := k.object(0, true)
 	if k.err != nil {
@@ -218,7 +218,7 @@ func (r *Reading) Keep(f Found) { r.whole = append(r.whole, f) }
 // resume tells of the mistake that ended failed, in what started at begun. It
 // goes on from the next line that starts with an object: a tool that was stopped
 // while it wrote a result appends the next to the rest of it.
-func (d *document) resume(begun place, failed *keeper) *keeper {
+func (d *document) resume(begun place, failed *objectScanner) *objectScanner {
 	bad, broken := failed.at(), byte(0)
 	if !failed.atEnd() {
 		broken = failed.rest[0]
@@ -234,7 +234,7 @@ func (d *document) resume(begun place, failed *keeper) *keeper {
 
 // nextLine is at the next line that starts with an object, neither the one at
 // begun nor one ahead of bad.
-func (d *document) nextLine(begun, bad place) *keeper {
+func (d *document) nextLine(begun, bad place) *objectScanner {
 	k := d.scanner(begun)
 	for ; !k.atEnd() && !d.barren(k); k.step() {
 		if at := k.at(); k.rest[0] == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
@@ -260,8 +260,8 @@ func (r *Reading) ProblemAt(at place, format string, a ...any) {
 }
 
 // Draft is a new result of a tool; part tells it from others in its object.
-func (r *Reading) Draft(tool string, part ...string) *Draft {
-	d := &Draft{At: r.Object.At, Origin: &trace.Origin{Tool: tool, Detail: trace.Summed, File: r.Source.Name}}
+func (r *Reading) Draft(tool string, part ...string) *PartialRun {
+	d := &PartialRun{At: r.Object.At, Origin: &trace.Origin{Tool: tool, Detail: trace.Summed, File: r.Source.Name}}
 	d.Origin.Path = part
 	name := strings.Join(append(nameParts(r.Source.Name), part...), " / ")
 	d.Run = trace.Run{
@@ -359,9 +359,9 @@ func (d *document) explain() string {
 }
 
 // Figure adds one, once, if it is a number.
-func (f *Draft) Figure(name string, value float64) {
+func (f *PartialRun) Figure(name string, value float64) {
 	if _, twice := f.Origin.Figure(name); twice || !IsFinite(value) {
 		return
 	}
-	f.Origin.Figures = append(f.Origin.Figures, trace.Figure{Name: name, Value: value})
+	f.Origin.Figures = append(f.Origin.Figures, trace.ReportedFigure{Name: name, Value: value})
 }

@@ -11,7 +11,7 @@ import (
 // keep reads an object.
 func keep(text string) (*Object, error) {
 	s := fromText("", text)
-	k := &keeper{scanner: newScanner(s.Data, s.Size, fileStart), room: keptTotal}
+	k := &objectScanner{scanner: newScanner(s.Data, s.Size, fileStart), room: keptTotal}
 	o := k.object(0, true)
 	return o, k.err
 }
@@ -74,7 +74,7 @@ func TestLongListsAreOnlyLookedAt(t *testing.T) {
 
 func TestTooMuchToKeep(t *testing.T) {
 	s := fromText("", `{"a": ["x"`+strings.Repeat(`, "x"`, 100)+`]}`)
-	k := &keeper{scanner: newScanner(s.Data, s.Size, fileStart), room: 100 * perValue}
+	k := &objectScanner{scanner: newScanner(s.Data, s.Size, fileStart), room: 100 * perValue}
 	if k.object(0, true); k.err == nil || !strings.Contains(k.err.Error(), "more than 32 MiB of settings") {
 		t.Errorf("%v", k.err)
 	}

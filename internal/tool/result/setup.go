@@ -12,7 +12,7 @@ import (
 const maxSettings = 500
 
 // setting keeps one, unless its name says that it is a secret.
-func (f *Draft) setting(name, value string) {
+func (f *PartialRun) setting(name, value string) {
 	if hidden(name) || value == "" || len(f.Origin.Setup) >= maxSettings {
 		return
 	}
@@ -24,7 +24,7 @@ func (f *Draft) setting(name, value string) {
 
 // Settings keeps the members of o under dotted names, but for those that skip
 // names by the same.
-func (f *Draft) Settings(prefix string, o *Object, skip func(name string) bool) {
+func (f *PartialRun) Settings(prefix string, o *Object, skip func(name string) bool) {
 	for name, v := range o.All() {
 		if full := prefix + name; !hidden(name) && (skip == nil || !skip(full)) {
 			f.settingOf(full, v, skip)
@@ -32,7 +32,7 @@ func (f *Draft) Settings(prefix string, o *Object, skip func(name string) bool) 
 	}
 }
 
-func (f *Draft) settingOf(name string, v any, skip func(string) bool) {
+func (f *PartialRun) settingOf(name string, v any, skip func(string) bool) {
 	switch v := v.(type) {
 	case *Object:
 		f.Settings(name+".", v, skip)
@@ -47,7 +47,7 @@ func (f *Draft) settingOf(name string, v any, skip func(string) bool) {
 
 // settingsIn keeps the items of a short array: scalars in one setting, the only
 // item as if there were no array.
-func (f *Draft) settingsIn(name string, l *List, skip func(string) bool) {
+func (f *PartialRun) settingsIn(name string, l *List, skip func(string) bool) {
 	if len(l.Items) == 1 {
 		f.settingOf(name, l.Items[0], skip)
 		return

@@ -115,7 +115,7 @@ func starred(pattern, text string) (star string, ok bool) {
 
 // An entry is what stands in a row: a figure, or words by the label of the row.
 type entry struct {
-	trace.Figure
+	trace.ReportedFigure
 	words string
 }
 
@@ -125,12 +125,12 @@ type Entries []entry
 
 // Add adds a figure.
 func (e *Entries) Add(name string, v float64) {
-	*e = append(*e, entry{Figure: trace.Figure{Name: name, Value: v}})
+	*e = append(*e, entry{ReportedFigure: trace.ReportedFigure{Name: name, Value: v}})
 }
 
 // Say adds words by the label of their row.
 func (e *Entries) Say(label, text string) {
-	*e = append(*e, entry{trace.Figure{Name: label}, text})
+	*e = append(*e, entry{trace.ReportedFigure{Name: label}, text})
 }
 
 // Write writes the table.

@@ -181,7 +181,7 @@ func (m Match) Short() bool {
 // A TableReading is what the rows of a printed table say.
 type TableReading struct {
 	Tool, Form string
-	Figures    []trace.Figure
+	Figures    []trace.ReportedFigure
 	Setup      map[string]string // settings, by the label without its colon
 	Doubts     []Doubt
 	Missing    []string // labels of rows that every such table has
@@ -197,7 +197,7 @@ type Doubt struct {
 
 // Has reports whether a figure of the table has a name that begins with one of names.
 func (r *TableReading) Has(names ...string) bool {
-	return slices.ContainsFunc(r.Figures, func(f trace.Figure) bool {
+	return slices.ContainsFunc(r.Figures, func(f trace.ReportedFigure) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(f.Name, n) })
 	})
 }
@@ -263,16 +263,16 @@ func (r *Reader) read(into *TableReading, row Match, seen map[string]bool) error
 const mostDigits = 15
 
 // figure reads a printed number.
-func (r Row) figure(name, text string) (trace.Figure, error) {
+func (r Row) figure(name, text string) (trace.ReportedFigure, error) {
 	unsigned := strings.TrimPrefix(text, "-")
 	_, fraction, _ := strings.Cut(unsigned, ".")
 	switch v, err := strconv.ParseFloat(text, 64); {
 	case err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
-		return trace.Figure{}, fmt.Errorf("is %s: no figure to work with", text)
+		return trace.ReportedFigure{}, fmt.Errorf("is %s: no figure to work with", text)
 	case len(unsigned)-strings.Count(unsigned, ".") > mostDigits || unsigned == "" || strings.Trim(unsigned, "0123456789.") != "" || err != nil:
-		return trace.Figure{}, fmt.Errorf("%q is not a number", text)
+		return trace.ReportedFigure{}, fmt.Errorf("%q is not a number", text)
 	default:
-		f := trace.Figure{Name: name, Value: v / r.per}
+		f := trace.ReportedFigure{Name: name, Value: v / r.per}
 		if fraction != "" || r.format != tableWhole {
 			f.Step = math.Pow10(-len(fraction)) / r.per
 		}

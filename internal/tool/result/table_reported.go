@@ -45,7 +45,7 @@ func (t Tool) reported(l Layout, run trace.Run) Entries {
 	}
 	for _, f := range run.Origin.Figures {
 		if t.Unprinted == nil || !t.Unprinted(run.Origin, f.Name) {
-			all = append(all, entry{Figure: f})
+			all = append(all, entry{ReportedFigure: f})
 		}
 	}
 	return all

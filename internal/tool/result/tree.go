@@ -86,9 +86,9 @@ func (l *List) addList(inner *List) {
 	l.add(arrays, inner.At)
 }
 
-// A keeper reads values and keeps what settings and figures need. Long arrays are
+// A objectScanner reads values and keeps what settings and figures need. Long arrays are
 // only looked at: a column of a million requests is left in its file.
-type keeper struct {
+type objectScanner struct {
 	*scanner
 	room int // bytes
 }
@@ -104,7 +104,7 @@ const (
 )
 
 // value reads a value and notes in l what it is. What it is not to keep it only looks at.
-func (k *keeper) value(l *List, nested int, keep bool) any {
+func (k *objectScanner) value(l *List, nested int, keep bool) any {
 	c := k.start()
 	at, most := k.at(), 0
 	if keep {
@@ -132,7 +132,7 @@ func (k *keeper) value(l *List, nested int, keep bool) any {
 }
 
 // scalar reads a number, a truth value or null.
-func (k *keeper) scalar(l *List, at place, keep bool) any {
+func (k *objectScanner) scalar(l *List, at place, keep bool) any {
 	w := k.word()
 	v, isNumber := parseNumber(w)
 	switch {
@@ -160,7 +160,7 @@ func (k *keeper) scalar(l *List, at place, keep bool) any {
 	return nil
 }
 
-func (k *keeper) object(nested int, keep bool) *Object {
+func (k *objectScanner) object(nested int, keep bool) *Object {
 	k.start()
 	o := &Object{At: k.at(), Values: map[string]any{}}
 	k.members(func(name string) {
@@ -173,7 +173,7 @@ func (k *keeper) object(nested int, keep bool) *Object {
 }
 
 // list keeps the items until there are too many.
-func (k *keeper) list(nested int, keep bool) *List {
+func (k *objectScanner) list(nested int, keep bool) *List {
 	k.start()
 	l := newList(k.at())
 	most, room := KeptItems, k.room

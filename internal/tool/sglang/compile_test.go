@@ -49,8 +49,8 @@ func TestCompile(t *testing.T) {
 		},
 		Requests: 7, Seed: 42,
 		Load: []plan.Stream{{
-			Arrival: plan.Thing{Kind: "sglang", Settings: json.RawMessage(`{"rate":4,"adapter_fields":["lora_path","model"]}`)},
-			Dataset: plan.Thing{Kind: "sglang.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":1024,"range_ratio":0}`)},
+			Arrival: plan.Typed{Kind: "sglang", Settings: json.RawMessage(`{"rate":4,"adapter_fields":["lora_path","model"]}`)},
+			Dataset: plan.Typed{Kind: "sglang.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":1024,"range_ratio":0}`)},
 		}},
 		Gate: plan.Gate{Concurrency: 5}, Adapters: plan.Adapters{Names: []string{"a", "b"}, Assign: "uniform", Alpha: 1.5},
 		Tokens: plan.Tokenizer{Info: "/model_info"},
@@ -199,19 +199,19 @@ func TestLinesAroundARun(t *testing.T) {
 func TestPlanOfWhatIsTold(t *testing.T) {
 	tokens := plan.Say(workload.LoadTokens, "input", 10, "output", 5)
 	for _, c := range []struct {
-		told tool.Told
+		told tool.ReportedArgs
 		want trace.Load
 	}{
-		{tool.Told{"dataset_name": "random", "random_input_len": "10", "random_output_len": "5", "random_range_ratio": "0.5", "num_prompts": "8", "request_rate": "inf"}, trace.Load{
+		{tool.ReportedArgs{"dataset_name": "random", "random_input_len": "10", "random_output_len": "5", "random_range_ratio": "0.5", "num_prompts": "8", "request_rate": "inf"}, trace.Load{
 			Stream: true, Requests: 8, Workload: workload.Describe("random", plan.Say("load.from", "tokens", tokens, "share", 0.5)), Arrival: plan.Say(workload.ArriveAtOnce),
 		}},
-		{tool.Told{"backend": "sglang-oai", "base_url": "https://u:p@h/x?key=1", "dataset_name": "sharegpt", "dataset_path": "a.json", "request_rate": "2.0", "disable_stream": "True"}, trace.Load{
+		{tool.ReportedArgs{"backend": "sglang-oai", "base_url": "https://u:p@h/x?key=1", "dataset_name": "sharegpt", "dataset_path": "a.json", "request_rate": "2.0", "disable_stream": "True"}, trace.Load{
 			URL: "https://h/x", Protocol: "completions", Workload: workload.Describe("sharegpt", plan.Text("a.json")), Arrival: workload.Paced(1, 2), Rate: 2,
 		}},
-		{tool.Told{"dataset_name": "generated-shared-prefix", "use_trace_timestamps": "True", "backend": "mine"}, trace.Load{
+		{tool.ReportedArgs{"dataset_name": "generated-shared-prefix", "use_trace_timestamps": "True", "backend": "mine"}, trace.Load{
 			Stream: true, Workload: workload.Describe("generated-shared-prefix"), Arrival: plan.Say(workload.ArriveRecorded),
 		}},
-		{tool.Told{"dataset_name": "mine", "dataset_path": "x"}, trace.Load{Stream: true, Workload: workload.Describe("mine", plan.Text("x"))}},
+		{tool.ReportedArgs{"dataset_name": "mine", "dataset_path": "x"}, trace.Load{Stream: true, Workload: workload.Describe("mine", plan.Text("x"))}},
 	} {
 		c.want.Dialect = "sglang"
 		if diff := cmp.Diff(c.want, planOf(c.told)); diff != "" {

@@ -29,7 +29,7 @@ func (d *agentic) Check(*workload.Source) plan.Problems {
 }
 
 func (d *agentic) Read(ctx context.Context, s *workload.Source) error {
-	return d.read(ctx, s, keep{lack: `name one of a JSON object with "conversations"`}, func(f *file) (err error) {
+	return d.read(ctx, s, datasetLocation{lack: `name one of a JSON object with "conversations"`}, func(f *file) (err error) {
 		d.conversations, err = readAgentic(f)
 		return err
 	})

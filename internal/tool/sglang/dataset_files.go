@@ -24,10 +24,10 @@ type data struct {
 
 func (d *data) Describe() plan.Message { return workload.Describe(d.kind, plan.Text(d.Data)) }
 
-// A keep is where the tool has a dataset: a file among the temporary ones, else those of
+// A datasetLocation is where the tool has a dataset: a file among the temporary ones, else those of
 // a dataset of the Hugging Face hub that fit a pattern. Lack is what is asked for where
 // there is none; empty: the dataset can do without.
-type keep struct{ temp, repository, pattern, lack string }
+type datasetLocation struct{ temp, repository, pattern, lack string }
 
 // A file is one of a dataset, open.
 type file struct {
@@ -39,12 +39,12 @@ type file struct {
 func (d *data) blame(err error) error { return workload.Blame("data", cmp.Or(d.name, d.Data), err) }
 
 // read lets each have the first of the files.
-func (d *data) read(ctx context.Context, s *workload.Source, k keep, each func(*file) error) error {
+func (d *data) read(ctx context.Context, s *workload.Source, k datasetLocation, each func(*file) error) error {
 	return d.readAll(ctx, s, k, 1, each)
 }
 
 // readAll lets each have up to n of the files, one after the other.
-func (d *data) readAll(ctx context.Context, s *workload.Source, k keep, n int, each func(*file) error) error {
+func (d *data) readAll(ctx context.Context, s *workload.Source, k datasetLocation, n int, each func(*file) error) error {
 	from, names, err := d.find(ctx, s, k)
 	if err != nil {
 		return workload.Blame("data", d.Data, err)
@@ -71,7 +71,7 @@ func readOne(from func(string) (workload.Reader, error), name string, each func(
 }
 
 // find says which files there are, and how they are opened.
-func (d *data) find(ctx context.Context, s *workload.Source, k keep) (open func(string) (workload.Reader, error), names []string, err error) {
+func (d *data) find(ctx context.Context, s *workload.Source, k datasetLocation) (open func(string) (workload.Reader, error), names []string, err error) {
 	if s.Files.Open == nil || s.Files.Folder == nil {
 		return nil, nil, errors.New("no files can be read here")
 	}

@@ -29,7 +29,7 @@ func (d *longBench) Check(*workload.Source) plan.Problems {
 }
 
 func (d *longBench) Read(ctx context.Context, s *workload.Source) error {
-	return d.read(ctx, s, keep{
+	return d.read(ctx, s, datasetLocation{
 		repository: "THUDM/LongBench-v2", pattern: "data.json",
 		lack: "name one of Parquet or JSON Lines, as THUDM/LongBench-v2 has it; PITOT_HF_DOWNLOAD=1 allows to download that",
 	}, func(f *file) (err error) {

@@ -45,7 +45,7 @@ func (d *mmmu) Check(s *workload.Source) plan.Problems {
 
 func (d *mmmu) Read(ctx context.Context, s *workload.Source) error {
 	d.questions = nil
-	err := d.readAll(ctx, s, keep{
+	err := d.readAll(ctx, s, datasetLocation{
 		repository: "MMMU/MMMU", pattern: "Math/test-*.parquet",
 		lack: "name a local copy of the split Math/test of MMMU/MMMU in Parquet; PITOT_HF_DOWNLOAD=1 allows to download it",
 	}, math.MaxInt, d.readFile)

@@ -43,7 +43,7 @@ func (d *mooncake) Check(*workload.Source) plan.Problems {
 
 // Read reads as many sessions as are wanted.
 func (d *mooncake) Read(ctx context.Context, s *workload.Source) error {
-	return d.read(ctx, s, keep{temp: d.Workload + "_trace.jsonl", lack: "name a trace of JSON Lines"}, func(f *file) (err error) {
+	return d.read(ctx, s, datasetLocation{temp: d.Workload + "_trace.jsonl", lack: "name a trace of JSON Lines"}, func(f *file) (err error) {
 		d.sessions, err = readSessions(f, wanted(s))
 		return err
 	})

@@ -32,7 +32,7 @@ func (d *datasetOpenAI) Check(*workload.Source) plan.Problems {
 
 // Read reads as many lines as are wanted.
 func (d *datasetOpenAI) Read(ctx context.Context, s *workload.Source) error {
-	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "messages"`}, func(f *file) (err error) {
+	return d.read(ctx, s, datasetLocation{lack: `name one of JSON Lines with "messages"`}, func(f *file) (err error) {
 		d.requests, d.bad, err = d.lines(f, s.Requests)
 		return err
 	})

@@ -27,8 +27,8 @@ type random struct {
 const shareGPT = "ShareGPT_V3_unfiltered_cleaned_split.json"
 
 // keptShareGPT is where the tool has ShareGPT's conversations.
-func keptShareGPT(lack string) keep {
-	return keep{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
+func keptShareGPT(lack string) datasetLocation {
+	return datasetLocation{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
 }
 
 func (d *random) Check(s *workload.Source) plan.Problems {

@@ -28,7 +28,7 @@ func (d *speedBench) Check(*workload.Source) plan.Problems {
 }
 
 func (d *speedBench) Read(ctx context.Context, s *workload.Source) error {
-	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "category" and "turns"`}, func(f *file) (err error) {
+	return d.read(ctx, s, datasetLocation{lack: `name one of JSON Lines with "category" and "turns"`}, func(f *file) (err error) {
 		d.prompts, err = d.lines(f)
 		return err
 	})

@@ -33,7 +33,7 @@ func (d *talks) Check(*workload.Source) plan.Problems {
 
 func (d *talks) Read(ctx context.Context, s *workload.Source) error {
 	if d.lines {
-		return d.read(ctx, s, keep{lack: `name one of JSON Lines with "conversations"`}, func(f *file) (err error) {
+		return d.read(ctx, s, datasetLocation{lack: `name one of JSON Lines with "conversations"`}, func(f *file) (err error) {
 			d.talks, d.bad, err = readCustom(f)
 			return err
 		})

@@ -420,7 +420,7 @@ func (s *Figures) totals() metrics.List {
 	return l
 }
 
-func (s *Figures) figures() []trace.Figure {
+func (s *Figures) figures() []trace.ReportedFigure {
 	l := s.totals()
 	for _, m := range s.Metrics() {
 		l.Distribution(m.Metric, m.Distribution)
@@ -448,7 +448,7 @@ func Definitions() metrics.Definitions {
 	}
 }
 
-func figuresOf(t *trace.Trace, form string) []trace.Figure {
+func figuresOf(t *trace.Trace, form string) []trace.ReportedFigure {
 	s := NewFigures(t, OptionsOf(t, Version(form)))
 	return s.figures()
 }

@@ -57,7 +57,7 @@ func oldestForm(o *result.Object) Version {
 }
 
 // readCache adds the counts of --cache-report. The storage has a name.
-func readCache(f *result.Draft, o *result.Object) {
+func readCache(f *result.PartialRun, o *result.Object) {
 	storage := "cache.storage"
 	if name := o.Text("storage_backend"); name != "" {
 		storage += "." + name
@@ -77,7 +77,7 @@ func readCache(f *result.Draft, o *result.Object) {
 }
 
 // told are the arguments that a result tells.
-func told(f *result.Draft, requests int) tool.Told {
+func told(f *result.PartialRun, requests int) tool.ReportedArgs {
 	s := f.Told(requests)
 	if s["request_rate"] == "trace" {
 		s["use_trace_timestamps"] = "True"
@@ -85,7 +85,7 @@ func told(f *result.Draft, requests int) tool.Told {
 	return s
 }
 
-func readPlan(f *result.Draft, o *result.Object, requests int) {
+func readPlan(f *result.PartialRun, o *result.Object, requests int) {
 	f.Run.Plan = planOf(told(f, requests))
 	f.Run.Plan.Requests = requests
 	f.Run.Plan.Percentiles = f.Percentiles()
@@ -99,7 +99,7 @@ func readPlan(f *result.Draft, o *result.Object, requests int) {
 // readRecords makes records of the details. That tool does not keep when a
 // request started or ended, so each has its own clock and ends with its last
 // chunk.
-func readRecords(r *result.Reading, f *result.Draft) {
+func readRecords(r *result.Reading, f *result.PartialRun) {
 	c := r.Columns(f, "start_times", "latencies")
 	if c == nil {
 		return

@@ -17,7 +17,7 @@ import (
 
 // A Report is everything sglang.bench_serving prints of a run.
 type Report struct {
-	asked
+	requestedRun
 	Cache   *cacheHits // nil unless asked for
 	Figures Figures
 }
@@ -29,12 +29,12 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 	if version != "" && !slices.Contains(Versions(), v) {
 		return nil, fmt.Errorf("sglang.bench_serving has no form %s here: there are %v", v, Versions())
 	}
-	q, err := askedOf(t)
+	q, err := requestedRunOf(t)
 	if err != nil {
 		return nil, fmt.Errorf("read what was asked for in run %s: %w", t.Run.ID, err)
 	}
 	q.version = cmp.Or(v, q.version, Main)
-	r := &Report{asked: q}
+	r := &Report{requestedRun: q}
 	o := OptionsOf(t, q.version)
 	if q.own {
 		o.Turns = q.Turns

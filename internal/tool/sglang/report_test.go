@@ -54,7 +54,7 @@ func TestSGLangTableEqualsThePublishedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := 384
-	r := &Report{asked: asked{Settings: Settings{Backend: "sglang", MaxConcurrency: &limit}, version: V2601, rate: math.Inf(1)}, Figures: published()}
+	r := &Report{requestedRun: requestedRun{Settings: Settings{Backend: "sglang", MaxConcurrency: &limit}, version: V2601, rate: math.Inf(1)}, Figures: published()}
 	if diff := cmp.Diff(string(want), written(t, r)); diff != "" {
 		t.Error(diff)
 	}

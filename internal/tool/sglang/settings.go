@@ -79,16 +79,16 @@ func (s *Settings) ResultFile(now time.Time) string {
 	return name + ".jsonl"
 }
 
-// An asked is what a report repeats of what was asked for.
-type asked struct {
+// An requestedRun is what a report repeats of what was asked for.
+type requestedRun struct {
 	Settings
 	version Version
 	rate    float64 // requests per second, infinite for all at once
 	own     bool    // in the tool's dialect
 }
 
-// askedOf is that of a run: by its Spec, or by what the plan of another tool amounts to.
-func askedOf(t *trace.Trace) (asked, error) {
+// requestedRunOf is that of a run: by its Spec, or by what the plan of another tool amounts to.
+func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 	q := adopted(t)
 	p := &t.Run.Plan
 	if !own(p) {
@@ -114,9 +114,9 @@ func own(p *trace.Load) bool {
 }
 
 // adopted is what a run amounts to that says nothing in the tool's way.
-func adopted(t *trace.Trace) asked {
+func adopted(t *trace.Trace) requestedRun {
 	p := t.Run.Plan
-	q := asked{Settings: Settings{Backend: backendOf(p.Protocol)}, rate: math.Inf(1)}
+	q := requestedRun{Settings: Settings{Backend: backendOf(p.Protocol)}, rate: math.Inf(1)}
 	if p.Concurrency > 0 {
 		q.MaxConcurrency = &p.Concurrency
 	}
@@ -147,7 +147,7 @@ func backendOf(protocol string) string {
 
 // rateText is the rate as Python prints it, or trace for send times that no one rate
 // describes.
-func (q *asked) rateText() string {
+func (q *requestedRun) rateText() string {
 	if q.UseTraceTimestamps {
 		return "trace"
 	}

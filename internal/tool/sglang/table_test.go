@@ -13,7 +13,7 @@ import (
 func TestTableOfAnSGLangResultFile(t *testing.T) {
 	run := trace.Run{Plan: trace.Load{Protocol: "completions"}, Origin: &trace.Origin{
 		Tool: "sglang", Detail: trace.Summed, Setup: map[string]string{"backend": "vllm", "dataset_name": "random"},
-		Figures: []trace.Figure{{Name: "tokens.input_text", Value: 960}, {Name: "tokens.input_vision"}},
+		Figures: []trace.ReportedFigure{{Name: "tokens.input_text", Value: 960}, {Name: "tokens.input_vision"}},
 	}}
 	for dataset, pictures := range map[string]bool{"random": false, "image": true, "mmmu": true} {
 		run.Origin.Setup["dataset_name"] = dataset

@@ -17,7 +17,7 @@ func Tool() tool.Tool {
 		Name: "sglang", Program: "sglang.bench_serving", Definitions: Definitions(), Result: result.Format{Is: isResult, Read: readResult},
 		Report: report, Refuses: refuses, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
-		Log: &tool.Log{
+		Log: &tool.Printout{
 			Table: Table(), Settings: tableSettings,
 			Lines: []string{
 				"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
@@ -35,8 +35,8 @@ func refuses(trace.Run, []plan.Objective, []float64) error {
 }
 
 // tableSettings are the arguments that a table tells.
-func tableSettings(o *trace.Origin) tool.Told {
-	s := tool.Told{}
+func tableSettings(o *trace.Origin) tool.ReportedArgs {
+	s := tool.ReportedArgs{}
 	if limit := o.Setup["Max request concurrency"]; limit != "" && limit != "not set" {
 		s["max_concurrency"] = limit
 	}
@@ -54,7 +54,7 @@ func tableSettings(o *trace.Origin) tool.Told {
 }
 
 // planOf is what arguments ask for that are told of a run, as far as they go.
-func planOf(told tool.Told) trace.Load {
+func planOf(told tool.ReportedArgs) trace.Load {
 	p := told.Plan("sglang")
 	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
 	a := &Args{DialectVersion: Main}
@@ -79,7 +79,7 @@ var drawn = map[string][]string{
 }
 
 // workload is what is sent, as far as it is told.
-func (a *Args) workload(told tool.Told) plan.Message {
+func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	switch name := told.Text("dataset_name"); {
 	case name == "":
 		return plan.Message{}

@@ -209,21 +209,21 @@ func TestNamespaceReadsBack(t *testing.T) {
 // of ours are, as far as it goes.
 func TestPlanOfWhatIsTold(t *testing.T) {
 	for _, c := range []struct {
-		told tool.Told
+		told tool.ReportedArgs
 		want trace.Load
 	}{
-		{tool.Told{"ramp_up_strategy": "linear", "ramp_up_start_rps": "1", "ramp_up_end_rps": "9", "request_rate": "inf", "burstiness": "0.5"}, trace.Load{
+		{tool.ReportedArgs{"ramp_up_strategy": "linear", "ramp_up_start_rps": "1", "ramp_up_end_rps": "9", "request_rate": "inf", "burstiness": "0.5"}, trace.Load{
 			Ramp: true, Arrival: workload.Ramped(0.5, "linear:1..9", true),
 		}},
-		{tool.Told{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Load{
+		{tool.ReportedArgs{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Load{
 			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.Within(7, 0.2), "output", workload.Within(2, 0.2))),
 		}},
-		{tool.Told{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
-		{tool.Told{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Load{
+		{tool.ReportedArgs{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
+		{tool.ReportedArgs{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Load{
 			Workload: workload.Describe("burstgpt", plan.Text("a.csv")), Rate: 3, Arrival: plan.Say(workload.ArriveUntold, "rate", 3),
 		}},
-		{tool.Told{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Load{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
-		{tool.Told{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Load{
+		{tool.ReportedArgs{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Load{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
+		{tool.ReportedArgs{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Load{
 			URL: "https://h/x", Protocol: "chat", Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}},
 		}},
 	} {

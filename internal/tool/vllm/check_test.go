@@ -147,7 +147,7 @@ func TestMorePromptsThanAnyFileHas(t *testing.T) {
 		if err != nil || c.Spec.Requests > plan.MaxRequests {
 			t.Fatalf("%s: %v", line, err)
 		}
-		q, err := askedOf(&trace.Run{Plan: trace.Load{Spec: &c.Spec}})
+		q, err := requestedRunOf(&trace.Run{Plan: trace.Load{Spec: &c.Spec}})
 		if err != nil || q.prompts != want {
 			t.Errorf("%s: num_prompts %d, %v", line, q.prompts, err)
 		}
@@ -452,8 +452,8 @@ func TestCompile(t *testing.T) {
 		},
 		Requests: 7, Seed: 3,
 		Load: []plan.Stream{{
-			Arrival: plan.Thing{Kind: "vllm", Settings: json.RawMessage(`{"rate":4,"burstiness":0}`)},
-			Dataset: plan.Thing{Kind: "vllm.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":128,"batch":1,"limit":"max_tokens"}`)},
+			Arrival: plan.Typed{Kind: "vllm", Settings: json.RawMessage(`{"rate":4,"burstiness":0}`)},
+			Dataset: plan.Typed{Kind: "vllm.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":128,"batch":1,"limit":"max_tokens"}`)},
 		}},
 		Gate: plan.Gate{Concurrency: 5}, Adapters: plan.Adapters{Names: []string{"a", "b"}, Assign: "round-robin"},
 		Tokens: plan.Tokenizer{Where: "./tok.json", Required: true},

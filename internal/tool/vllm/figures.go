@@ -295,7 +295,7 @@ func (v *Figures) totals() metrics.List {
 	l.Add(figure.RequestsFailed, float64(v.Failed))
 	if v.Pooling {
 		l.Add(figure.TextThroughput, v.InputThroughput)
-		return slices.DeleteFunc(l, func(f trace.Figure) bool { return slices.Contains(outputFigures, f.Name) })
+		return slices.DeleteFunc(l, func(f trace.ReportedFigure) bool { return slices.Contains(outputFigures, f.Name) })
 	}
 	l.Add(figure.Goodput, v.RequestGoodput)
 	l.Add(figure.RTFx, v.RTFx)
@@ -313,8 +313,10 @@ func (v *Figures) latencies() []result.MetricLatency {
 
 // figures are the totals that say something, and the latencies: of no second token or
 // no gap at all they are zeros to that tool.
-func (v *Figures) figures() []trace.Figure {
-	l := slices.DeleteFunc(v.totals(), func(f trace.Figure) bool { return f.Value == 0 && (f.Name == figure.Goodput || f.Name == figure.RTFx) })
+func (v *Figures) figures() []trace.ReportedFigure {
+	l := slices.DeleteFunc(v.totals(), func(f trace.ReportedFigure) bool {
+		return f.Value == 0 && (f.Name == figure.Goodput || f.Name == figure.RTFx)
+	})
 	if v.Completed == 0 {
 		return l
 	}
@@ -343,7 +345,7 @@ func Definitions() metrics.Definitions {
 	}
 }
 
-func figuresOf(t *trace.Trace, form string) []trace.Figure {
+func figuresOf(t *trace.Trace, form string) []trace.ReportedFigure {
 	v := NewFigures(t, optionsOf(t, form))
 	return v.figures()
 }

@@ -82,7 +82,7 @@ func oldestForm(o *result.Object) Version {
 
 // readTime takes the date, which is that of the end: Python writes local time,
 // the client in Rust UTC.
-func readTime(f *result.Draft, o *result.Object) {
+func readTime(f *result.PartialRun, o *result.Object) {
 	f.Lasted(o.Float("duration"))
 	date := o.Text("date")
 	end, err := time.ParseInLocation("20060102-150405", date, time.Local)
@@ -94,7 +94,7 @@ func readTime(f *result.Draft, o *result.Object) {
 	}
 }
 
-func readPlan(f *result.Draft, o *result.Object) {
+func readPlan(f *result.PartialRun, o *result.Object) {
 	requests := o.Int("completed") + o.Int("failed")
 	if n := o.Int("num_prompts"); !o.Has("failed") && n > requests {
 		requests = n
@@ -106,7 +106,7 @@ func readPlan(f *result.Draft, o *result.Object) {
 
 // readRecords makes a trace of a detailed result. Whose instants it knows is
 // Recorded; before 2026-08 nobody wrote down when a request started.
-func readRecords(r *result.Reading, f *result.Draft) {
+func readRecords(r *result.Reading, f *result.PartialRun) {
 	c := r.Columns(f)
 	if c == nil {
 		return

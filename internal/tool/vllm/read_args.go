@@ -18,7 +18,7 @@ const unreadable plan.Code = "import.no-command-line" // why
 
 // readCommand keeps the command line that writes such a result, as far as the
 // result tells, so that its report can be printed as that of our own runs.
-func readCommand(f *result.Draft, o *result.Object) {
+func readCommand(f *result.PartialRun, o *result.Object) {
 	p := &f.Run.Plan
 	args := argsOf(f, o)
 	a, err := Parse(args, "")
@@ -42,7 +42,7 @@ func readCommand(f *result.Draft, o *result.Object) {
 // argsOf are the flags for which a result has a member. A result file's
 // --goodput is known only from the arguments in a file for the PyTorch benchmark
 // database.
-func argsOf(f *result.Draft, o *result.Object) (args []string) {
+func argsOf(f *result.PartialRun, o *result.Object) (args []string) {
 	add := func(flag, value string) {
 		if value != "" && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' }) {
 			args = append(args, "--"+flag+"="+secret.Mask(value))
@@ -73,7 +73,7 @@ func argsOf(f *result.Draft, o *result.Object) (args []string) {
 }
 
 // figureArgs are the flags that say which figures there are.
-func figureArgs(f *result.Draft, o *result.Object) (args []string) {
+func figureArgs(f *result.PartialRun, o *result.Object) (args []string) {
 	var sections, percentiles []string
 	for _, name := range o.Names {
 		section, ok := strings.CutPrefix(strings.TrimSuffix(name, "_ms"), "mean_")
@@ -115,7 +115,7 @@ var ownMembers = []string{
 }
 
 // metadataArgs are the strings that vLLM itself does not write.
-func metadataArgs(f *result.Draft, o *result.Object) []string {
+func metadataArgs(f *result.PartialRun, o *result.Object) []string {
 	var pairs []string
 	for _, name := range o.Names {
 		text, ok := o.Values[name].(string)

@@ -18,7 +18,7 @@ import (
 
 // A Report is everything the tool prints or saves of a run.
 type Report struct {
-	asked
+	requestedRun
 	Figures    Figures
 	SpecDecode *metrics.SpecDecode // nil unless the server drafted tokens
 	Diffusion  *metrics.Diffusion  // nil unless the server is a diffusion model
@@ -32,7 +32,7 @@ type Report struct {
 // NewReport computes the report of a run; a version other than "" replaces that of the
 // run.
 func NewReport(t *trace.Trace, version string) (*Report, error) {
-	q, err := askedOf(&t.Run)
+	q, err := requestedRunOf(&t.Run)
 	if err != nil {
 		return nil, fmt.Errorf("read what was asked for in run %s: %w", t.Run.ID, err)
 	}
@@ -40,7 +40,7 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 		q.version = Version(version)
 	}
 	r := &Report{
-		asked: q, Figures: NewFigures(t, q.figures()), SpecDecode: metrics.NewSpecDecode(t.Run.ServerCounters),
+		requestedRun: q, Figures: NewFigures(t, q.figures()), SpecDecode: metrics.NewSpecDecode(t.Run.ServerCounters),
 		flight: metrics.CountConcurrency(t.Records).Peak,
 		Date:   t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
 	}
@@ -153,7 +153,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 }
 
 // prints reports whether the table has a figure.
-func (r *Report) prints(f trace.Figure) bool {
+func (r *Report) prints(f trace.ReportedFigure) bool {
 	switch f.Name {
 	case figure.RequestsFailed, figure.PeakConcurrency:
 		return r.version.Since(V2512)

@@ -243,13 +243,13 @@ func TestOlderTables(t *testing.T) {
 	section := func(mean, median, p99 float64) metrics.Distribution {
 		return metrics.Distribution{Mean: mean / 1000, Median: median / 1000, Percentiles: []metrics.Percentile{{P: 99, Value: p99 / 1000}}}
 	}
-	late, mid := asked{version: V2512, concurrency: 16}, asked{version: V2507}
+	late, mid := requestedRun{version: V2512, concurrency: 16}, requestedRun{version: V2507}
 	for _, tt := range []struct {
 		report Report
 		trim   bool
 		want   string
 	}{
-		{Report{asked: late, Figures: Figures{Figures: result.Figures{
+		{Report{requestedRun: late, Figures: Figures{Figures: result.Figures{
 			Duration: 206.06, Completed: 500, TotalInput: 33418, TotalOutput: 61516, RequestThroughput: 2.43,
 			OutputThroughput: 298.53, TotalTokenThroughput: 460.70, MaxOutputPerSecond: 528, MaxConcurrent: 30,
 			Latencies: metrics.Latencies{TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97)},
@@ -278,7 +278,7 @@ func TestOlderTables(t *testing.T) {
 			"Median ITL (ms):                         32.90     \n" +
 			"P99 ITL (ms):                            383.97    \n" +
 			"==================================================\n"},
-		{Report{asked: mid, Figures: Figures{Figures: result.Figures{
+		{Report{requestedRun: mid, Figures: Figures{Figures: result.Figures{
 			Duration: 105.74, Completed: 1000, TotalInput: 215196, TotalOutput: 129675, RequestThroughput: 9.46,
 			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64,
 			Latencies: metrics.Latencies{TTFT: section(42.38, 32.91, 158.48), TPOT: section(16.33, 14.95, 35.76)},
@@ -486,7 +486,7 @@ func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 		}
 	}
 	if r.model != "m" || r.prompts != 90 {
-		t.Errorf("%+v", r.asked)
+		t.Errorf("%+v", r.requestedRun)
 	}
 }
 

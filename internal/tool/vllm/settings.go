@@ -91,8 +91,8 @@ func (s *Settings) sections() []string {
 	return strings.Split(*s.PercentileMetrics, ",")
 }
 
-// An asked is what a report repeats of what was asked for.
-type asked struct {
+// An requestedRun is what a report repeats of what was asked for.
+type requestedRun struct {
 	Settings
 	version     Version
 	arrival     Arrival
@@ -103,9 +103,9 @@ type asked struct {
 	asBytes     bool // answers are bytes, in which nobody tells the lengths of prompts
 }
 
-// askedOf is that of a run: by its Spec, by the command line of an imported result, or by what the
+// requestedRunOf is that of a run: by its Spec, by the command line of an imported result, or by what the
 // plan of another tool amounts to.
-func askedOf(run *trace.Run) (q asked, err error) {
+func requestedRunOf(run *trace.Run) (q requestedRun, err error) {
 	p := &run.Plan
 	q = adopted(p)
 	switch {
@@ -118,8 +118,8 @@ func askedOf(run *trace.Run) (q asked, err error) {
 }
 
 // adopted is what a plan amounts to that says nothing in the tool's way.
-func adopted(p *trace.Load) asked {
-	q := asked{
+func adopted(p *trace.Load) requestedRun {
+	q := requestedRun{
 		Settings: Settings{Backend: backendOf(p.Protocol), MetricPercentiles: "99"}, version: V2611,
 		arrival: Arrival{Rate: p.Rate, Burstiness: 1}, prompts: p.Requests, concurrency: p.Concurrency, model: p.Model, tokenizer: p.Model,
 	}
@@ -143,7 +143,7 @@ func joinFloats(values []float64) string {
 }
 
 // take takes over what a Spec says.
-func (q *asked) take(spec *plan.Spec) error {
+func (q *requestedRun) take(spec *plan.Spec) error {
 	problems := tool.Take(spec, &q.Settings, arrivalKind, &q.arrival)
 	if spec.Dialect.Version != "" {
 		q.version = Version(spec.Dialect.Version)
@@ -175,7 +175,7 @@ type stored struct {
 	TokenizerID string   `json:"tokenizer_id"`
 }
 
-func (q *asked) parse(command json.RawMessage) error {
+func (q *requestedRun) parse(command json.RawMessage) error {
 	var kept stored
 	if err := json.Unmarshal(command, &kept); err != nil {
 		return err
@@ -189,14 +189,14 @@ func (q *asked) parse(command json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	*q = asked{}
+	*q = requestedRun{}
 	err = q.take(&c.Spec)
 	q.model, q.tokenizer = kept.ModelID, kept.TokenizerID
 	return err
 }
 
 // figures are the options of the figures.
-func (q *asked) figures() Options {
+func (q *requestedRun) figures() Options {
 	percentiles, _ := q.percentiles() // checked
 	limits, _ := q.limits()
 	return Options{Version: q.version, NoTokenizer: q.SkipTokenizerInit, CountsPrompts: q.asBytes, Percentiles: percentiles, Goodput: limits}

@@ -21,7 +21,7 @@ func Tool() tool.Tool {
 		Name: "vllm", Program: "vllm bench serve", Definitions: Definitions(), Result: Format(),
 		Report: report, Refuses: refuses, Forms: python.Names(Versions()), Datasets: Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
-		Log: &tool.Log{
+		Log: &tool.Printout{
 			Table: Table(), Settings: tableSettings, Load: readLoad,
 			Lines: []string{
 				"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:",
@@ -47,8 +47,8 @@ func refuses(run trace.Run, objectives []plan.Objective, _ []float64) error {
 
 // tableSettings are the arguments that a table tells. By which process requests arrived
 // it does not.
-func tableSettings(o *trace.Origin) tool.Told {
-	s := tool.Told{}
+func tableSettings(o *trace.Origin) tool.ReportedArgs {
+	s := tool.ReportedArgs{}
 	if limit := o.Setup["Maximum request concurrency"]; limit != "" {
 		s["max_concurrency"] = limit
 	}
@@ -61,7 +61,7 @@ func tableSettings(o *trace.Origin) tool.Told {
 }
 
 // planOf is what arguments ask for that are told of a run, as far as they go.
-func planOf(told tool.Told) trace.Load {
+func planOf(told tool.ReportedArgs) trace.Load {
 	p := told.Plan("vllm")
 	told.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
 	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
@@ -86,7 +86,7 @@ var lengths = map[string][]string{
 }
 
 // workload is what is sent, as far as it is told.
-func (a *Args) workload(told tool.Told) plan.Message {
+func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	name := told.Text("dataset_name")
 	d, _, err := a.dataset()
 	switch {
@@ -103,7 +103,7 @@ func (a *Args) workload(told tool.Told) plan.Message {
 // stands, and has rows that are younger.
 func wouldTellRate(o *trace.Origin) bool {
 	has := func(name string) bool {
-		return slices.ContainsFunc(o.Figures, func(f trace.Figure) bool { return f.Name == name })
+		return slices.ContainsFunc(o.Figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 	}
 	return has(figure.RequestsOK) && has(figure.Duration) && (has(figure.RequestsFailed) || has(figure.PeakConcurrency))
 }
@@ -115,7 +115,7 @@ var (
 )
 
 // readLoad reads what the tool says of the load ahead of a run.
-func readLoad(line string, into tool.Told) {
+func readLoad(line string, into tool.ReportedArgs) {
 	if m := ramp.FindStringSubmatch(line); m != nil {
 		into["ramp_up_strategy"] = m[1]
 	}

@@ -41,13 +41,13 @@ type grammar struct {
 	model       string
 	limit, nest string
 	parameters  func(o *Options) map[string]any
-	takes       takes             // in addition to text
+	takes       inputKinds        // in addition to text
 	multipart   bool              // the fields are parts of a form
 	header      map[string]string // of every request
 
 	// Of the answer. usual names what reads the usual form of an event without allocating, if
 	// something does; event reads all forms, answer an answer that is not streamed.
-	usual  usual
+	usual  eventForm
 	event  func(data []byte) (delta, error)
 	answer func(data []byte) (delta, error)
 	ends   string // what closes a stream; empty: nothing does

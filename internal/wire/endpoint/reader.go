@@ -19,7 +19,7 @@ import (
 
 // A reader turns one response into a record. It is the transport's Receiver.
 type reader struct {
-	hot
+	readState
 	tally    *tally          // of all the client's streams
 	url      string          // that was asked
 	header   http.Header     // of the answer, shared with others
@@ -38,9 +38,9 @@ type reader struct {
 	servedBy *servedBy
 }
 
-// hot is what every read needs, in as few cache lines as it takes: of a stream that speaks again after a
+// readState is what every read needs, in as few cache lines as it takes: of a stream that speaks again after a
 // while, none is in the cache.
-type hot struct {
+type readState struct {
 	rec     *trace.Record
 	grammar *grammar
 	opts    *Options
@@ -72,7 +72,7 @@ type hot struct {
 }
 
 // Hot implements transport.Warm.
-func (r *reader) Hot() transport.Span { return transport.SpanOf(&r.hot) }
+func (r *reader) Hot() transport.Span { return transport.SpanOf(&r.readState) }
 
 // Prefetch implements transport.Warm: the next chunk is written into a line of its own.
 func (r *reader) Prefetch() {

@@ -10,11 +10,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// usual is the usual form of the events of some protocols.
-type usual int
+// eventForm is the usual form of the events of some protocols.
+type eventForm int
 
 const (
-	_ usual = iota
+	_ eventForm = iota
 	usualCompletion
 	usualChat
 	usualGenerate
@@ -22,7 +22,7 @@ const (
 
 // scan reads an event of this form; ok is false for any other event. These are no functions in a table, so
 // that the compiler sees that they do not keep d, and leaves it on the stack: it is in the cache there.
-func (u usual) scan(d *delta, text bool, data []byte) (ok bool) {
+func (u eventForm) scan(d *delta, text bool, data []byte) (ok bool) {
 	switch u {
 	case usualCompletion:
 		return scan(d, Completions, text, data)

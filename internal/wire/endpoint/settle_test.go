@@ -23,8 +23,8 @@ func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
 	r := &reader{
-		hot:   hot{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec},
-		tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),
+		readState: readState{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec},
+		tally:     new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),
 	}
 	r.yield = r.event
 	r.Head(200, nil)
@@ -201,7 +201,7 @@ func BenchmarkStreams(b *testing.B) {
 
 func benchReader() *reader {
 	r := &reader{
-		hot: hot{
+		readState: readState{
 			opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: new(trace.Record),
 			chunks: make([]trace.Chunk, 0, 1<<12),
 		}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),

@@ -8,22 +8,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// takes are the inputs of a protocol other than text.
-type takes uint
+// inputKinds are the inputs of a protocol other than text.
+type inputKinds uint
 
 const (
-	tokenIDs   takes = 1 << iota // a prompt of token ids
-	messages                     // a chat
-	parts                        // the typed parts of a message, as OpenAI has them
-	pictures                     // with a text
-	otherMedia                   // video and sound
-	batch                        // several texts
-	pairs                        // the texts must be a query and documents
-	oneSound                     // a sound, by its content, must be there
+	tokenIDs   inputKinds = 1 << iota // a prompt of token ids
+	messages                          // a chat
+	parts                             // the typed parts of a message, as OpenAI has them
+	pictures                          // with a text
+	otherMedia                        // video and sound
+	batch                             // several texts
+	pairs                             // the texts must be a query and documents
+	oneSound                          // a sound, by its content, must be there
 )
 
 // check says what of a request is not taken.
-func (t takes) check(req *workload.Request) error {
+func (t inputKinds) check(req *workload.Request) error {
 	switch {
 	case t&pairs != 0 && len(req.Batch) < 2:
 		return errors.New("it holds no query with documents, which this protocol is about")
@@ -42,7 +42,7 @@ func (t takes) check(req *workload.Request) error {
 	return t.checkMedia(req.Media)
 }
 
-func (t takes) checkMedia(media []workload.Media) error {
+func (t inputKinds) checkMedia(media []workload.Media) error {
 	for _, m := range media {
 		switch kind := mediaKind(m); {
 		case kind == "image" && t&(pictures|oneSound) == 0:
@@ -55,7 +55,7 @@ func (t takes) checkMedia(media []workload.Media) error {
 }
 
 // unsaid names an input that a protocol does not take, and the protocols that take it.
-func unsaid(what string, by takes) error {
+func unsaid(what string, by inputKinds) error {
 	var able []string
 	for p, g := range grammars {
 		if g.takes&by != 0 && g.takes&oneSound == 0 {

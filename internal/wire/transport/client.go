@@ -254,7 +254,7 @@ func (x *exchange) stop() {
 
 // receiveFrom reads from c, or from a layer on top of it, until it wants no more
 // or the data ends.
-func receiveFrom(from io.Reader, c *Conn, to taker) error {
+func receiveFrom(from io.Reader, c *Conn, to consumer) error {
 	buf := parked.Get().(*[]byte)
 	defer parked.Put(buf)
 	for {

@@ -50,7 +50,7 @@ type Conn struct {
 	mu      sync.Mutex // guards the next fields: net/http reads ahead in its own goroutine
 	last    Stamp
 	emptied int64
-	pieces  pieces
+	pieces  segmentMeter
 	clock   *clock.Clock
 	meter   *meter       // shared with other connections of the client
 	sent    atomic.Int64 // instant of the first write since Arm, Never before it
@@ -58,9 +58,9 @@ type Conn struct {
 	net.Conn
 }
 
-// pieces compares the data segments received on a connection with those that its
+// segmentMeter compares the data segments received on a connection with those that its
 // reads would account for at one segment each.
-type pieces struct {
+type segmentMeter struct {
 	base uint32 // of the kernel's count, when the two last agreed
 	read uint32 // in the reads since
 	last uint32 // of these, in the last read
@@ -68,7 +68,7 @@ type pieces struct {
 }
 
 // took counts a read of n bytes.
-func (p *pieces) took(n int) {
+func (p *segmentMeter) took(n int) {
 	p.last = 1
 	if p.size > 0 {
 		p.last += uint32((n - 1) / p.size)
@@ -76,8 +76,8 @@ func (p *pieces) took(n int) {
 	p.read += p.last
 }
 
-// A taker takes the bytes of each read.
-type taker interface {
+// A consumer takes the bytes of each read.
+type consumer interface {
 	take(p []byte, s Stamp) (more bool) // whether it wants more
 	within() bool                       // whether what it took so far ends within what belongs together
 }

@@ -26,7 +26,7 @@ import (
 type rawConn struct {
 	// Of a connection that a poller has.
 	poller  *poller
-	taker   taker
+	taker   consumer
 	layer   io.Reader   // on top of the connection; nil: none
 	fd      int         // the poller's descriptor of the socket
 	serial  int32       // in its events
@@ -263,7 +263,7 @@ func (c *Conn) failed(op string, errno syscall.Errno) error {
 // begin has the poller pass the bytes that it reads to a taker, from now on. A layer, such as TLS, is read in place of
 // the connection.
 // It reports false if there is no poller.
-func (c *Conn) begin(layer io.Reader, to taker) bool {
+func (c *Conn) begin(layer io.Reader, to consumer) bool {
 	if c.raw.poller == nil {
 		return false
 	}

@@ -43,7 +43,7 @@ type address struct{}
 
 func newAddress(string) *address { return nil }
 
-func (c *Conn) begin(io.Reader, taker) bool { return false }
+func (c *Conn) begin(io.Reader, consumer) bool { return false }
 func (c *Conn) finish() error               { return nil }
 
 // stale reports whether an idle connection cannot be used: its peer has closed or

@@ -22,7 +22,7 @@ type h1Conn struct {
 }
 
 // receive reads until the taker wants no more, or the data ends. polled: a poller does already.
-func (c *h1Conn) receive(to taker, polled bool) error {
+func (c *h1Conn) receive(to consumer, polled bool) error {
 	switch {
 	case polled:
 		return c.finish()
@@ -33,7 +33,7 @@ func (c *h1Conn) receive(to taker, polled bool) error {
 }
 
 // begin has a poller read for the taker from now on. It reports false if there is none.
-func (c *h1Conn) begin(to taker) bool {
+func (c *h1Conn) begin(to consumer) bool {
 	if c.secure != nil {
 		return c.Conn.begin(c.secure, to)
 	}

@@ -138,11 +138,11 @@ func (unended) within() bool { return true }
 // A poller counts the reads that end within what belongs together, for its pace.
 func TestAPollerCountsPieces(t *testing.T) {
 	for _, tt := range []struct {
-		taker func(takes) taker
+		taker func(takes) consumer
 		want  int
 	}{
-		{func(f takes) taker { return f }, 0},
-		{func(f takes) taker { return unended{f} }, 3},
+		{func(f takes) consumer { return f }, 0},
+		{func(f takes) consumer { return unended{f} }, 3},
 	} {
 		var p poller
 		var c Conn

@@ -54,16 +54,16 @@ func (s *sampler) here(began time.Time) collect.Reading {
 	return collect.Reading{Values: values, Clock: telemetry.Clock{Bound: took/2 + 1}, Busy: took}
 }
 
-// There samples another host, through one connection. Limits of control groups are those of a
+// RemoteHost samples another host, through one connection. Limits of control groups are those of a
 // container that ssh leads into; a host has none.
-type There struct {
+type RemoteHost struct {
 	Host  string
 	Start func() (collect.Process, error) // nil: ssh
 	Feed  collect.Feed                    // its waits; those that are 0 have defaults
 }
 
 // Describe is the source.
-func (t There) Describe() telemetry.Source {
+func (t RemoteHost) Describe() telemetry.Source {
 	return telemetry.Source{Name: collect.Name(Program, t.Host), Via: "ssh " + t.Host + ": /proc", Host: t.Host}
 }
 
@@ -75,7 +75,7 @@ func command() []string {
 }
 
 // Collect asks for a sample every period.
-func (t There) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+func (t RemoteHost) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
 	x := exchanges{sampler: sampler{groups: machine.Outermost()}}
 	f := t.Feed
 	f.Name, f.Every, f.Start, f.Tries = collect.Name(Program, t.Host), every, t.Start, max(3, f.Tries)

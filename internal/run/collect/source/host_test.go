@@ -207,8 +207,8 @@ func (h *slowHost) Line() ([]byte, int, error) {
 
 func (h *slowHost) End() error { close(h.stop); return nil }
 
-func there(text string, takes time.Duration) There {
-	return There{Host: "box", Start: func() (collect.Process, error) {
+func there(text string, takes time.Duration) RemoteHost {
+	return RemoteHost{Host: "box", Start: func() (collect.Process, error) {
 		h := &slowHost{text, takes, make(chan string, 1), make(chan struct{})}
 		h.lines <- collect.Ready
 		return h, nil
@@ -280,7 +280,7 @@ func TestThereIsHere(t *testing.T) {
 		}
 		return all
 	}
-	here, remote := first(Host{}), first(There{Host: "box"})
+	here, remote := first(Host{}), first(RemoteHost{Host: "box"})
 	if d := cmp.Diff(names(here), names(remote)); d != "" || len(here.Values) < 4 {
 		t.Error(d)
 	}

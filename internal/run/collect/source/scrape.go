@@ -223,13 +223,13 @@ type session struct {
 	told    map[plan.Code]bool
 	own     bool // it stamps its samples itself
 	skew    skew
-	held    []held
+	held    []pendingReading
 	free    bool // nothing is held any more
 	cost    cost
 }
 
-// A held reading waits until the clock of its source is known well enough.
-type held struct {
+// A pendingReading reading waits until the clock of its source is known well enough.
+type pendingReading struct {
 	collect.Reading
 	stamped []bool // the values with instants still by that clock
 }
@@ -282,7 +282,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	if len(found) == 0 {
 		doubts = append(doubts, plan.Say(Nothing, "series", s.mapping.samples))
 	}
-	r := held{Reading: collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}}
+	r := pendingReading{Reading: collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}}
 	middle := a.sent.Add(a.received.Sub(a.sent) / 2)
 	learned := false
 	r.Values, r.stamped = make([]collect.Value, 0, len(found)), make([]bool, 0, len(found))

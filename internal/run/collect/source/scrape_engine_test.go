@@ -22,11 +22,11 @@ import (
 // logged is the state of an engine every 5 ms.
 type logged struct {
 	every time.Duration
-	loads []engine.Load
+	loads []engine.Utilization
 }
 
 // around are the least and the greatest value within one interval of an instant.
-func (l *logged) around(at time.Duration, of func(engine.Load) float64) (low, high float64) {
+func (l *logged) around(at time.Duration, of func(engine.Utilization) float64) (low, high float64) {
 	i := int(at / l.every)
 	for j, load := range l.loads[max(i-1, 0):min(i+3, len(l.loads))] {
 		v := of(load)
@@ -41,21 +41,21 @@ func (l *logged) around(at time.Duration, of func(engine.Load) float64) (low, hi
 // Samples of an engine under load are its own state, within one interval of the log: in a
 // cache that is too small, with drafts, a prefix cache and more requests than places.
 func TestSeriesAreTheEnginesState(t *testing.T) {
-	truth := map[string]func(engine.Load) float64{
-		telemetry.ServerRunning:      func(l engine.Load) float64 { return float64(l.Running) },
-		telemetry.ServerWaiting:      func(l engine.Load) float64 { return float64(l.Waiting) },
-		telemetry.ServerKVUse:        func(l engine.Load) float64 { return l.KV },
-		telemetry.ServerKVTokens:     func(engine.Load) float64 { return 1024 },
-		telemetry.ServerCacheQueries: func(l engine.Load) float64 { return float64(l.PrefixQueried) },
-		telemetry.ServerCacheHits:    func(l engine.Load) float64 { return float64(l.PrefixHit) },
-		telemetry.ServerPreemptions:  func(l engine.Load) float64 { return float64(l.Preemptions) },
-		telemetry.ServerDrafts:       func(l engine.Load) float64 { return float64(l.Drafts) },
-		telemetry.ServerDraftTokens:  func(l engine.Load) float64 { return float64(l.Drafted) },
-		telemetry.ServerAccepted:     func(l engine.Load) float64 { return float64(l.Accepted) },
-		telemetry.ServerSteps:        func(l engine.Load) float64 { return float64(l.Steps) },
-		telemetry.ServerStepPrefill:  func(l engine.Load) float64 { return float64(l.Prefilled) },
-		telemetry.ServerStepDecode:   func(l engine.Load) float64 { return float64(l.Decoded) },
-		telemetry.ServerOutputTokens: func(l engine.Load) float64 { return float64(l.Decoded) },
+	truth := map[string]func(engine.Utilization) float64{
+		telemetry.ServerRunning:      func(l engine.Utilization) float64 { return float64(l.Running) },
+		telemetry.ServerWaiting:      func(l engine.Utilization) float64 { return float64(l.Waiting) },
+		telemetry.ServerKVUse:        func(l engine.Utilization) float64 { return l.KV },
+		telemetry.ServerKVTokens:     func(engine.Utilization) float64 { return 1024 },
+		telemetry.ServerCacheQueries: func(l engine.Utilization) float64 { return float64(l.PrefixQueried) },
+		telemetry.ServerCacheHits:    func(l engine.Utilization) float64 { return float64(l.PrefixHit) },
+		telemetry.ServerPreemptions:  func(l engine.Utilization) float64 { return float64(l.Preemptions) },
+		telemetry.ServerDrafts:       func(l engine.Utilization) float64 { return float64(l.Drafts) },
+		telemetry.ServerDraftTokens:  func(l engine.Utilization) float64 { return float64(l.Drafted) },
+		telemetry.ServerAccepted:     func(l engine.Utilization) float64 { return float64(l.Accepted) },
+		telemetry.ServerSteps:        func(l engine.Utilization) float64 { return float64(l.Steps) },
+		telemetry.ServerStepPrefill:  func(l engine.Utilization) float64 { return float64(l.Prefilled) },
+		telemetry.ServerStepDecode:   func(l engine.Utilization) float64 { return float64(l.Decoded) },
+		telemetry.ServerOutputTokens: func(l engine.Utilization) float64 { return float64(l.Decoded) },
 	}
 	synctest.Test(t, func(t *testing.T) {
 		set, log := sampledEngine(t)

@@ -77,12 +77,12 @@ func (d *Devices) Answers(ctx context.Context) bool {
 	return strings.TrimSpace(d.ask(ctx, d.kind.answers...)) != ""
 }
 
-// IfThere samples Devices if there are some. Where there are none, or the program does not answer
+// OptionalDevices samples Devices if there are some. Where there are none, or the program does not answer
 // in time, it ends without an error. The run does not wait for it: the source joins late.
-type IfThere struct{ *Devices }
+type OptionalDevices struct{ *Devices }
 
 // Collect asks whether there are devices, and then is that of Devices.
-func (d IfThere) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
+func (d OptionalDevices) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
 	if !d.Answers(ctx) {
 		return nil
 	}

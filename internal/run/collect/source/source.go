@@ -79,7 +79,7 @@ func Parse(text string, ofURL func(url string) (collect.Collector, error)) (coll
 	}
 	switch {
 	case program == Program && remote:
-		return There{Host: name}, nil
+		return RemoteHost{Host: name}, nil
 	case program == Program:
 		return Host{}, nil
 	}
@@ -108,7 +108,7 @@ func Here() (found []collect.Collector) {
 	for _, program := range Programs() {
 		d, err := NewSMI(program, "")
 		if _, missing := proc.Find(program); err == nil && missing == nil {
-			found = append(found, IfThere{Devices: d})
+			found = append(found, OptionalDevices{Devices: d})
 		}
 	}
 	return found
