@@ -58,7 +58,7 @@ func (c compareCmd) Run(p *session.Session) (err error) {
 	if err != nil {
 		return err
 	}
-	if why := result.Apart(); !why.IsZero() {
+	if why := result.WhyNothingCompared(); !why.IsZero() {
 		return usage(errors.New(words.In(c.Lang).Say(why)))
 	}
 	if result.SameVariants() {

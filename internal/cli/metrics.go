@@ -172,14 +172,14 @@ func (f *figures) record(r *trace.Record) {
 	}
 	f.prompt.Add(max(0, r.PromptTokens))
 	f.output.Add(max(0, r.OutputTokens))
-	ttft, tpot, e2el := own.OwnLatencies(r, f.stream)
+	ttft, tpot, e2el := own.PitotLatencies(r, f.stream)
 	for histogram, v := range map[*metrics.PrometheusHistogram]float64{f.ttft: ttft, f.tpot: tpot, f.e2el: e2el} {
 		if !math.IsNaN(v) {
 			histogram.Update(v)
 		}
 	}
 	if f.stream {
-		for _, gap := range own.OwnGaps(r) {
+		for _, gap := range own.PitotGaps(r) {
 			f.itl.Update(gap)
 		}
 	}

@@ -133,7 +133,7 @@ func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.ReportedFigure, err
 	if t.Run.Status == trace.Running {
 		return all, nil
 	}
-	return all, runs.KeepFigures(t, metrics.Pitot, metrics.Version, all)
+	return all, runs.StoreFigures(t, metrics.Pitot, metrics.Version, all)
 }
 
 type runsShowCmd struct {

@@ -160,7 +160,7 @@ func (w *watching) update() {
 	}
 	at := now.Sub(w.begun)
 	w.set.Trim(at - spans.Count)
-	w.group.Forget(now.Add(-spans.Count))
+	w.group.DropBefore(now.Add(-spans.Count))
 	w.course = append(w.course, resources.LiveAt(&w.set, at, spans))
 	for len(w.course) > 1 && w.course[0].At <= at-max(minute, 20*w.every) {
 		w.course = w.course[1:]

@@ -44,7 +44,7 @@ func Preview(p *CheckedExperiment, host string, runs []*run.Forecast, before []*
 	for i, r := range runs {
 		w := WorkloadForecast{Name: p.Workloads[i].Name, Run: r, Machine: machineAt(p.Loads[0][i].Spec.Target.URL, host)}
 		key := LoadKey(r.Workload, r.Arrival, r.Requests, r.Spec.Gate.Concurrency)
-		w.Took, f.Start = seen(before, key, r.Spec.Request.Model)
+		w.Took, f.Start = meanTimes(before, key, r.Spec.Request.Model)
 		var noise Noise
 		if noise, w.Seen = noiseOf(before, w.Machine, key, r.Spec.Request.Model); w.Seen > 0 {
 			w.Effects = p.effects(noise)
@@ -68,8 +68,8 @@ func Preview(p *CheckedExperiment, host string, runs []*run.Forecast, before []*
 	return f
 }
 
-// seen are the mean times of runs of a load, and of the starts of the servers that met it.
-func seen(before []*Journal, key, model string) (took, ready time.Duration) {
+// meanTimes are the mean times of runs of a load, and of the starts of the servers that met it.
+func meanTimes(before []*Journal, key, model string) (took, ready time.Duration) {
 	var runs, starts int
 	for _, j := range before {
 		for _, l := range j.With(Done) {

@@ -51,8 +51,8 @@ func (j *Journal) check() (p plan.Problems) {
 	p = append(p, j.Status.check("status")...)
 	p.If(j.Owner.PID <= 0, "owner.pid", j.Owner.PID, "must be positive")
 	p.If(!filepath.IsAbs(j.Folder), "folder", nil, "is no absolute path")
-	p.Whole("looks.most", j.Looks.Most, 0, mostBlocks)
-	p.Whole("looks.done", j.Looks.Done, 0, mostBlocks)
+	p.IntegerIn("looks.most", j.Looks.Most, 0, mostBlocks)
+	p.IntegerIn("looks.done", j.Looks.Done, 0, mostBlocks)
 	p.If(j.Spent < 0, "spent", j.Spent, "must not be negative")
 	for i, l := range j.Legs {
 		p = append(p, l.check(i).Below(plan.Item("legs", i))...)
@@ -68,11 +68,11 @@ func (l *Leg) check(i int) (p plan.Problems) {
 	}
 	p.If(l.Variant == "", "variant", nil, "is missing")
 	p = append(p, l.Status.check("status")...)
-	p.Whole("block", l.Block, 1, mostBlocks)
-	p.Whole("slot", l.Slot, 1, mostSlots)
-	p.Whole("ordinal", l.Ordinal, 1, mostSlots)
+	p.IntegerIn("block", l.Block, 1, mostBlocks)
+	p.IntegerIn("slot", l.Slot, 1, mostSlots)
+	p.IntegerIn("ordinal", l.Ordinal, 1, mostSlots)
 	p.If(l.Position != i+1, "position", l.Position, "must be %d", i+1)
-	p.Whole("server_start", l.ServerStart, 0, i+1)
+	p.IntegerIn("server_start", l.ServerStart, 0, i+1)
 	p.If(l.Took < 0 || l.Ready < 0, "took", l.Took, "must not be negative")
 	for k, made := range l.Runs {
 		p.If(made.ID == "", plan.Item("runs", k)+".id", nil, "is missing")
@@ -212,7 +212,7 @@ func differs(path string, kept, given any) string {
 			}
 		}
 	case string:
-		if text, ok := given.(string); !ok || !masks(kept, text) {
+		if text, ok := given.(string); !ok || !equalsMasked(kept, text) {
 			return path
 		}
 	default:
@@ -223,8 +223,8 @@ func differs(path string, kept, given any) string {
 	return ""
 }
 
-// masks reports whether a text is another one with secrets hidden.
-func masks(masked, text string) bool {
+// equalsMasked reports whether a text is another one with secrets hidden.
+func equalsMasked(masked, text string) bool {
 	if !strings.Contains(masked, secret.Mark) {
 		return masked == text
 	}

@@ -60,7 +60,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *CheckedExperiment, j *Jou
 	default:
 		j.Status, j.Why = Failed, plan.Say(legFailed, "why", errorText(err))
 	}
-	return out, also(err, x.keep())
+	return out, also(err, x.storeJournal())
 }
 
 // An execution is an experiment under way.
@@ -78,14 +78,14 @@ type execution struct {
 	lost     int           // turns in a row without a leg that is evidence
 }
 
-func (x *execution) tell(e Event) {
+func (x *execution) emit(e Event) {
 	if x.Tell != nil {
 		x.Tell(e)
 	}
 }
 
-// keep stores the journal.
-func (x *execution) keep() error {
+// storeJournal stores the journal.
+func (x *execution) storeJournal() error {
 	x.j.Spent = x.spent + x.Now().Sub(x.since)
 	return x.Keep(x.j)
 }
@@ -126,7 +126,7 @@ func (x *execution) abandon() error {
 			return err
 		}
 	}
-	return x.keep()
+	return x.storeJournal()
 }
 
 // block makes the legs of a block that are not made yet.
@@ -134,7 +134,7 @@ func (x *execution) block(ctx context.Context, block int, order []int, confirms 
 	ordinals := design.Ordinals(order)
 	for slot, v := range order {
 		t := turn{confirms, block, slot + 1}
-		for !x.j.done(t) && !x.givenUp(t) {
+		for !x.j.done(t) && !x.isAbandoned(t) {
 			if err := x.leg(ctx, t, v, ordinals[slot]); err != nil {
 				return err
 			}
@@ -148,12 +148,12 @@ func (x *execution) block(ctx context.Context, block int, order []int, confirms 
 	if x.Design.Restart != design.Never {
 		x.stopServers(ctx, "")
 	}
-	return x.keep()
+	return x.storeJournal()
 }
 
-// givenUp reports whether no further attempt is made at a turn: as many have failed in this
+// isAbandoned reports whether no further attempt is made at a turn: as many have failed in this
 // process, or later turns were made since.
-func (x *execution) givenUp(t turn) bool {
+func (x *execution) isAbandoned(t turn) bool {
 	if x.failed[t] == attempts {
 		return true
 	}
@@ -187,10 +187,10 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 		Attempt: x.j.count(t, Failed) + x.j.count(t, Interrupted) + 1, Confirms: t.confirms, Status: Running, Began: x.Now(),
 	}
 	x.j.Legs = append(x.j.Legs, l)
-	if err := x.keep(); err != nil {
+	if err := x.storeJournal(); err != nil {
 		return err
 	}
-	x.tell(LegBegins{l, x.number(l), x.legs()})
+	x.emit(LegBegins{l, x.number(l), x.legs()})
 	why, err := x.measure(ctx, l, variant)
 	if x.restarts() || !why.IsZero() || err != nil {
 		x.stopServers(ctx, l.Variant)
@@ -215,8 +215,8 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	if l.Status == Failed {
 		x.failed[t]++
 	}
-	x.tell(LegEnded{l, err == nil && l.Status == Failed && !x.givenUp(t)})
-	return also(err, x.keep())
+	x.emit(LegEnded{l, err == nil && l.Status == Failed && !x.isAbandoned(t)})
+	return also(err, x.storeJournal())
 }
 
 // also joins an error of the store to that of an experiment that it ends. After another one it
@@ -302,7 +302,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	if r != nil {
 		l.Runs = append(l.Runs, legRunOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
 		if s.died().IsZero() && !x.stopped(ctx) { // else its figures say nothing
-			x.tell(RunMade{l, load.Workload, r})
+			x.emit(RunMade{l, load.Workload, r})
 		}
 	}
 	died := s.died()
@@ -324,7 +324,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	case r.Summary.Health.Verdict.Validity == trace.Invalid:
 		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
 	}
-	return why, x.keep()
+	return why, x.storeJournal()
 }
 
 // orSmall asks a server that answers one small request, where nothing else asks it for one: a
@@ -411,7 +411,7 @@ func (x *execution) confirm(ctx context.Context, c compare.Comparison) (*compare
 	}
 	v := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == best })
 	x.j.Winner = best
-	x.tell(Confirming{best, blocks})
+	x.emit(Confirming{best, blocks})
 	made := x.j.Blocks()
 	for i := 1; i <= blocks; i++ {
 		order := design.Confirmation(x.Design, 0, v, i)

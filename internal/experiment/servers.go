@@ -59,13 +59,13 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	}
 	starting, release := x.untilStopped(ctx)
 	defer release()
-	waits := &waiter{tell: func(what plan.Message) { x.tell(Waiting{l, what}) }}
+	waits := &waiter{tell: func(what plan.Message) { x.emit(Waiting{l, what}) }}
 	defer waits.over()
 	running, err := x.Start(starting, own, server.Options{
 		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(), Tell: waits.wait,
 		Kept: func(h server.Handle) error {
 			l.Handle = &h
-			return x.keep()
+			return x.storeJournal()
 		},
 	})
 	if err != nil {
@@ -77,11 +77,11 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	}
 	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL, waits: waits}
 	x.up[l.Variant] = s
-	x.tell(ServerStarts{l})
+	x.emit(ServerStarts{l})
 	if l.Ready, err = running.Ready(starting); err != nil {
 		return nil, err
 	}
-	x.tell(ServerReady{l, l.Ready})
+	x.emit(ServerReady{l, l.Ready})
 	return s, nil
 }
 
@@ -108,7 +108,7 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 		stopped, err := s.Stop(ctx)
 		s.waits.over()
 		if err != nil || len(stopped.Unverified) > 0 {
-			x.tell(ServerUnstopped{s.leg, err, stopped.Unverified})
+			x.emit(ServerUnstopped{s.leg, err, stopped.Unverified})
 		}
 		x.settle(ctx, name)
 		life := s.Life()
@@ -116,7 +116,7 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 			s.leg.Handle = nil
 		}
 		if life.LogLeftOut > 0 {
-			x.tell(LogShortened{s.leg, life.LogBytes, life.LogLeftOut})
+			x.emit(LogShortened{s.leg, life.LogBytes, life.LogLeftOut})
 		}
 	}
 }

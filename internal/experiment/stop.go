@@ -47,7 +47,7 @@ func (x *execution) look(made int) (why plan.Message, err error) {
 	if err != nil {
 		return why, err
 	}
-	x.tell(Judged{x.j.Looks, c})
+	x.emit(Judged{x.j.Looks, c})
 	reached := c.Precision()
 	switch {
 	case x.Design.Until == design.UntilVerdict && settled(c):

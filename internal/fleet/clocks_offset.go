@@ -74,10 +74,10 @@ func (c *Clock) Theirs(ours int64) int64 {
 	return minus(possible(ours), -offset)
 }
 
-// Apart is how far two runs can be apart that are to be one: ours began at zero on our clock, theirs at
+// MaxOffset is how far two runs can be apart that are to be one: ours began at zero on our clock, theirs at
 // at on theirs. At every instant t of ours from zero to end, theirs(t)-at and t-zero differ by no
 // more. Unknown if that cannot be said.
-func (c *Clock) Apart(zero, at, end int64) int64 {
+func (c *Clock) MaxOffset(zero, at, end int64) int64 {
 	zero, at, end = possible(zero), possible(at), possible(end)
 	s := c.span(zero, max(zero, end))
 	if !s.known() {

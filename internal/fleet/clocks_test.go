@@ -97,7 +97,7 @@ func TestApartHoldsTheTruth(t *testing.T) {
 		for _, e := range r.all {
 			if e.received > 5*second && at == 0 {
 				at = r.clock.Theirs(start)
-				promised = r.clock.Apart(start, at, r.end)
+				promised = r.clock.MaxOffset(start, at, r.end)
 			}
 			r.clock.Add(e.Exchange)
 		}
@@ -106,7 +106,7 @@ func TestApartHoldsTheTruth(t *testing.T) {
 			now := start + r.rnd.Int64N(r.end-start+1)
 			worst = max(worst, abs(r.theirs(now)-at-(now-start)))
 		}
-		apart := r.clock.Apart(start, at, r.end)
+		apart := r.clock.MaxOffset(start, at, r.end)
 		if worst > apart || worst > promised || apart > promised {
 			t.Errorf("seed %d: %d ns apart, Apart says %d, before the run %d", seed, worst, apart, promised)
 		}
@@ -115,7 +115,7 @@ func TestApartHoldsTheTruth(t *testing.T) {
 		}
 		for range 20 {
 			a := start + r.rnd.Int64N(r.end-start)
-			if _, bound := r.clock.At(a); r.clock.Apart(a, r.clock.Theirs(a), a) > bound {
+			if _, bound := r.clock.At(a); r.clock.MaxOffset(a, r.clock.Theirs(a), a) > bound {
 				t.Errorf("seed %d: Apart is more than the bound at one instant", seed)
 			}
 		}
@@ -138,7 +138,7 @@ func TestApartIsTheMostOfAllInstants(t *testing.T) {
 			offset, bound := r.clock.At(now)
 			most = max(most, abs(offset-(at-start))+bound)
 		}
-		if apart := r.clock.Apart(start, at, end); apart < most || apart > most+20 {
+		if apart := r.clock.MaxOffset(start, at, end); apart < most || apart > most+20 {
 			t.Errorf("seed %d: Apart says %d, At %d", seed, apart, most)
 		}
 	}
@@ -227,7 +227,7 @@ func (r *trial) outsideOfSteps(t *testing.T, seed uint64) (bad, of int) {
 		now := start + r.rnd.Int64N(r.end-start)
 		worst = max(worst, abs(r.theirs(now)-at-(r.ours(now)-start)))
 	}
-	if apart := r.clock.Apart(start, at, r.ours(r.end)); worst > apart || apart > worst+2*r.stop+second {
+	if apart := r.clock.MaxOffset(start, at, r.ours(r.end)); worst > apart || apart > worst+2*r.stop+second {
 		t.Errorf("seed %d: %d ns apart, Apart says %d", seed, worst, apart)
 	}
 	return bad, of
@@ -260,7 +260,7 @@ func TestLongRuns(t *testing.T) {
 	}
 	slices.Sort(bounds)
 	median, most := bounds[len(bounds)/2], bounds[len(bounds)-1]
-	apart := c.Apart(start, at, seconds*second)
+	apart := c.MaxOffset(start, at, seconds*second)
 	t.Logf("%d exchanges, %d marks, slots of %d ms; bound: median %d us, most %d us; Apart %d us, truth %d us", len(all),
 		len(c.last().upper.marks), c.last().upper.width/millisecond, median/microsecond, most/microsecond, apart/microsecond, worst/microsecond)
 	if median > 5*millisecond || worst > apart || apart > worst+10*millisecond {
@@ -273,7 +273,7 @@ func TestAClockWithoutExchangesSaysNothing(t *testing.T) {
 	if offset, bound := c.At(5); offset != 0 || bound != Unknown {
 		t.Errorf("offset %d, bound %d", offset, bound)
 	}
-	if c.Apart(0, 0, 1) != Unknown || c.Drift() != 0 || c.RoundTrip() != 0 || c.Theirs(7) != 7 {
+	if c.MaxOffset(0, 0, 1) != Unknown || c.Drift() != 0 || c.RoundTrip() != 0 || c.Theirs(7) != 7 {
 		t.Error("it says something")
 	}
 }
@@ -329,7 +329,7 @@ func TestHostileReadings(t *testing.T) {
 			if _, bound := c.At(ours); bound < 0 {
 				t.Fatalf("bound %d", bound)
 			}
-			if apart := c.Apart(ours, instant.Draw(t, "at"), instant.Draw(t, "end")); apart < 0 {
+			if apart := c.MaxOffset(ours, instant.Draw(t, "at"), instant.Draw(t, "end")); apart < 0 {
 				t.Fatalf("Apart is %d", apart)
 			}
 			c.Theirs(ours)

@@ -227,9 +227,9 @@ const mostMiB = 4096
 func (c *Client) check(t Target) (p Problems) {
 	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
 	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "only speaks HTTP/1.1; leave out HTTP/2, or use nethttp")
-	p.Whole("client.procs", c.Procs, 0, MaxProcs)
-	p.Whole("client.max_event", c.MaxEvent, 0, mostMiB)
-	p.Whole("client.max_body", c.MaxBody, 0, mostMiB)
+	p.IntegerIn("client.procs", c.Procs, 0, MaxProcs)
+	p.IntegerIn("client.max_event", c.MaxEvent, 0, mostMiB)
+	p.IntegerIn("client.max_body", c.MaxBody, 0, mostMiB)
 	for _, d := range []struct {
 		name  string
 		value Duration
@@ -246,7 +246,7 @@ func Read(file string, data []byte) (*Spec, *Document, error) {
 		return nil, nil, err
 	}
 	if v := doc.Root.Member("version"); v != nil {
-		if n, err := ParseWhole(v.Text); err == nil && n > Version {
+		if n, err := ParseInteger(v.Text); err == nil && n > Version {
 			return nil, nil, doc.Explain(Problems{{Path: "version", Value: v.Text, Why: fmt.Sprintf("was written by a newer Pitot; this one reads version %d", Version)}})
 		}
 	}

@@ -194,7 +194,7 @@ func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
 		ok, want = n.Kind == Bool, "true or false"
 		dst.SetBool(strings.EqualFold(n.Text, "true"))
 	case reflect.Int, reflect.Int64:
-		v, err := ParseWhole(n.Text)
+		v, err := ParseInteger(n.Text)
 		ok, want = n.plain() && err == nil, "a whole number"
 		dst.SetInt(v)
 	case reflect.Uint32, reflect.Uint64:

@@ -130,7 +130,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	switch v := told(v).(type) {
+	switch v := typedArg(v).(type) {
 	case nil:
 		*m = Message{}
 	case string:
@@ -143,8 +143,8 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// told returns a value of JSON in the type that Say gives it.
-func told(v any) any {
+// typedArg returns a value of JSON in the type that Say gives it.
+func typedArg(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		code, _ := v["code"].(string)
@@ -154,13 +154,13 @@ func told(v any) any {
 			if m.Args == nil {
 				m.Args = Args{}
 			}
-			m.Args[name] = told(arg)
+			m.Args[name] = typedArg(arg)
 		}
 		return m
 	case []any:
 		var all []Message
 		for _, item := range v {
-			switch item := told(item).(type) {
+			switch item := typedArg(item).(type) {
 			case string:
 				all = append(all, Text(item))
 			case Message:

@@ -16,8 +16,8 @@ import (
 // errZero is the error for such a number.
 var errZero = errors.New("must be a number that does not begin with 0")
 
-// ParseWhole reads a whole number.
-func ParseWhole(text string) (int64, error) {
+// ParseInteger reads a whole number.
+func ParseInteger(text string) (int64, error) {
 	v, err := strconv.ParseInt(text, 0, 64)
 	if err == nil && !octal(text) {
 		return v, nil
@@ -86,7 +86,7 @@ func octal(text string) bool {
 
 // numberJSON writes a number in the form that JSON has for it, nothing if there is none.
 func numberJSON(text string) []byte {
-	if v, err := ParseWhole(text); err == nil {
+	if v, err := ParseInteger(text); err == nil {
 		return strconv.AppendInt(nil, v, 10)
 	}
 	x, err := finite(text)

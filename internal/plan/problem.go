@@ -120,8 +120,8 @@ func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 // Parent is the path of the setting that contains path, empty at the top.
 func Parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
 
-// Whole requires a number from low to high.
-func (p *Problems) Whole(path string, n, low, high int) {
+// IntegerIn requires a number from low to high.
+func (p *Problems) IntegerIn(path string, n, low, high int) {
 	if low == 0 {
 		p.If(n < 0, path, n, "must not be negative")
 	} else {

@@ -25,10 +25,10 @@ const (
 )
 
 // Count requires a number of requests, or of what else makes requests.
-func (p *Problems) Count(path string, n, low int) { p.Whole(path, n, low, MaxRequests) }
+func (p *Problems) Count(path string, n, low int) { p.IntegerIn(path, n, low, MaxRequests) }
 
 // Tokens requires the length of a prompt or of an answer.
-func (p *Problems) Tokens(path string, n, low int) { p.Whole(path, n, low, MaxTokens) }
+func (p *Problems) Tokens(path string, n, low int) { p.IntegerIn(path, n, low, MaxTokens) }
 
 // Span requires a time to wait.
 func (p *Problems) Span(path string, d Duration) {

@@ -156,7 +156,7 @@ func (b *builder) mix(ctx context.Context) (built, error) {
 		weights[i] = o.Weight
 	}
 	n := cmp.Or(b.requests(), partRequests)
-	return b.together(ctx, parts, traffic.Deal(weights, n, b.spec.Seed), loadMix)
+	return b.mergeParts(ctx, parts, traffic.Deal(weights, n, b.spec.Seed), loadMix)
 }
 
 // tenants merges the arrivals of the tenants, and builds their requests.
@@ -174,7 +174,7 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 		when = append(when, plan.Say(arriveTenant, "name", s.Name, "arrival", s.arrival.Describe()))
 	}
 	at, of := traffic.Superpose(schedules, n)
-	out, err := b.together(ctx, parts, of, loadTenants)
+	out, err := b.mergeParts(ctx, parts, of, loadTenants)
 	out.due = workload.Arrangement{Schedule: slices.Values(at), Requests: len(out.work.Requests)}
 	out.when = plan.Say(arriveTenants, "tenants", when)
 	return out, err
@@ -209,8 +209,8 @@ func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 	}, nil
 }
 
-// together builds each part's share of the arrivals, and merges them.
-func (b *builder) together(ctx context.Context, parts []*part, of []int, code plan.Code) (out built, err error) {
+// mergeParts builds each part's share of the arrivals, and merges them.
+func (b *builder) mergeParts(ctx context.Context, parts []*part, of []int, code plan.Code) (out built, err error) {
 	counts := perPart(of, len(parts))
 	some := make([]traffic.Part, len(parts))
 	for i, o := range parts {
@@ -230,7 +230,7 @@ func (b *builder) together(ctx context.Context, parts []*part, of []int, code pl
 		}
 	}
 	var arrivals int
-	out.work.Requests, arrivals = traffic.Together(some, of, b.source.IDPrefix)
+	out.work.Requests, arrivals = traffic.MergeParts(some, of, b.source.IDPrefix)
 	if arrivals < len(of) {
 		out.work.Notes = append(out.work.Notes, plan.Say(fewArrivals, "asked", len(of), "sent", arrivals))
 	}

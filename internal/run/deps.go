@@ -84,7 +84,7 @@ func (d *Deps) files(download bool) workload.Files {
 	return f
 }
 
-func (d *Deps) tell(e Event) {
+func (d *Deps) emit(e Event) {
 	if d.Tell != nil {
 		d.Tell(d.clean(e))
 	}

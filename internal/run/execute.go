@@ -248,7 +248,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
 		return nil, err
 	}
-	told, sampled := x.tellStop(), x.tellSamples(progress)
+	told, sampled := x.emitStop(), x.emitSamples(progress)
 	out, sent := x.send(ctx, progress)
 	told()
 	sampled()
@@ -320,12 +320,12 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 		t.Run.Verdict = &r.Summary.Health.Verdict
 	}
 	r.Summary.Run = t.Run
-	x.tellDoubts(r.Summary)
+	x.emitDoubts(r.Summary)
 	return r, errors.Join(err, x.handle(Judged{r}))
 }
 
-// tellDoubts says beside another tool's report what Pitot's would say of its figures.
-func (x *execution) tellDoubts(s metrics.Summary) {
+// emitDoubts says beside another tool's report what Pitot's would say of its figures.
+func (x *execution) emitDoubts(s metrics.Summary) {
 	if !x.foreign() {
 		return
 	}
@@ -352,8 +352,8 @@ func (x *execution) unlessStopped(ctx context.Context) (context.Context, func())
 	return x.untilStopped(ctx)
 }
 
-// tellStop sends the sinks Stopping when the run is stopped, until over is called.
-func (x *execution) tellStop() (over func()) {
+// emitStop sends the sinks Stopping when the run is stopped, until over is called.
+func (x *execution) emitStop() (over func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

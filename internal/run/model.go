@@ -31,7 +31,7 @@ func (p *Prepared) poll(ctx context.Context) error {
 		return nil
 	}
 	what := Polling{p.target.base + strings.TrimSuffix(ready.Ask, "/"), ready.Timeout.Std()}
-	p.tell(what)
+	p.emit(what)
 	server := p.target.server()
 	for begin := time.Now(); ; {
 		call, cancel := context.WithTimeout(ctx, pollCall)
@@ -41,18 +41,18 @@ func (p *Prepared) poll(ctx context.Context) error {
 		var refused *endpoint.StatusError
 		var silent *endpoint.CallError
 		if err == nil || !errors.As(err, &refused) && !errors.As(err, &silent) { // an answer that is no JSON is one
-			p.tell(Polled{Polling: what, Took: took})
+			p.emit(Polled{Polling: what, Took: took})
 			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if silent != nil && !silent.MayPass() {
-			p.tell(Polled{what, took, err})
+			p.emit(Polled{what, took, err})
 			return fmt.Errorf("the server at %s is not ready: %w", what.URL, err)
 		}
 		if took >= what.Limit {
-			p.tell(Polled{what, took, err})
+			p.emit(Polled{what, took, err})
 			return remedied(fmt.Errorf("the server at %s is not ready: %w", what.URL, err), Way{"before.ready.timeout", "waits longer, and 0 does not wait"})
 		}
 		_ = pause(ctx, pollPause)
@@ -85,7 +85,7 @@ func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 		case err == nil, !errors.As(err, &may), !may.MayPass(), !time.Now().Before(deadline):
 			return list, err
 		case !told:
-			p.tell(Waiting{URL: p.target.base, Limit: limit, Err: err})
+			p.emit(Waiting{URL: p.target.base, Limit: limit, Err: err})
 		}
 		_ = pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))
 	}
@@ -143,7 +143,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	case endpoint.Protocol(asked.Protocol).NamesModel():
 		return remedied(fmt.Errorf("find out the model: %w", err), Way{"request.model", "names it"})
 	}
-	p.tell(ModelFound{asked.Model, asked.Root})
+	p.emit(ModelFound{asked.Model, asked.Root})
 	return nil
 }
 

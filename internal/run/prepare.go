@@ -51,7 +51,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 	p := &Prepared{Deps: &deps}
 	err := p.check(spec)
 	if err == nil {
-		err = p.checkKept().Err()
+		err = p.checkStored().Err()
 	}
 	if err == nil {
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
@@ -90,18 +90,18 @@ func (p *Prepared) Close() {
 		return
 	}
 	if err := p.stopEngine(); err != nil {
-		p.tell(Noted{plan.Say(engineEnded, "why", err)})
+		p.emit(Noted{plan.Say(engineEnded, "why", err)})
 	}
 }
 
 // note adds a note to the run, and reports it.
-func (p *Prepared) note(code plan.Code, args ...any) { p.keep(plan.Say(code, args...)) }
+func (p *Prepared) note(code plan.Code, args ...any) { p.addNotes(plan.Say(code, args...)) }
 
-func (p *Prepared) keep(notes ...plan.Message) {
+func (p *Prepared) addNotes(notes ...plan.Message) {
 	for _, n := range notes {
 		n = p.hide(n)
 		p.run.Notes = append(p.run.Notes, n)
-		p.tell(Noted{n})
+		p.emit(Noted{n})
 	}
 }
 
@@ -119,7 +119,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 	if err != nil {
 		return err
 	}
-	p.learn(b)
+	p.addSecrets(b)
 	p.named = [...]string{p.spec.Request.Root, p.spec.Request.Model}
 	p.run.Name, p.run.Env, p.run.Leg = p.spec.Name, p.Machine, p.Leg
 	l, problems := check(&p.spec, p.Kinds)
@@ -147,8 +147,8 @@ func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	return l, plan.Merge(form, plan.Merge(ofKinds, source.Check(spec.Telemetry)))
 }
 
-// learn makes the secrets known that a Spec holds, and those given beside it.
-func (p *Prepared) learn(spec json.RawMessage) {
+// addSecrets makes the secrets known that a Spec holds, and those given beside it.
+func (p *Prepared) addSecrets(spec json.RawMessage) {
 	if p.Secrets == nil {
 		p.Secrets = new(secret.Set)
 	}
@@ -158,8 +158,8 @@ func (p *Prepared) learn(spec json.RawMessage) {
 	}
 }
 
-// checkKept refuses the Spec of a stored run in which a secret was hidden.
-func (p *Prepared) checkKept() (problems plan.Problems) {
+// checkStored refuses the Spec of a stored run in which a secret was hidden.
+func (p *Prepared) checkStored() (problems plan.Problems) {
 	const why = "has a secret, " + secret.Mark + ", whose value was not kept; give it again"
 	for path, text := range map[string]string{
 		"target.url": p.spec.Target.URL, "target.route": p.spec.Target.Route,
@@ -207,7 +207,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 
 // resolve asks the server, and builds the requests.
 func (p *Prepared) resolve(ctx context.Context) error {
-	p.keep(p.Notes...)
+	p.addNotes(p.Notes...)
 	if p.intake == nil {
 		if err := p.connect(ctx); err != nil {
 			return err
@@ -227,8 +227,8 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	if p.built, err = b.build(ctx); err != nil {
 		return err
 	}
-	p.keep(p.built.work.Notes...)
-	p.tell(Built{&p.built.work})
+	p.addNotes(p.built.work.Notes...)
+	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
 	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says

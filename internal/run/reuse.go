@@ -99,7 +99,7 @@ func (x *execution) countReuse(records []*trace.Record) {
 		return
 	}
 	if x.run.Reuse = r; r.Hit > 0 {
-		if own := x.left(records); own < 0 {
+		if own := x.cachedBefore(records); own < 0 {
 			r.Own = -1
 		} else {
 			r.Own += own
@@ -116,9 +116,9 @@ func (x *execution) countReuse(records []*trace.Record) {
 	x.note(promptsCached, "share", share, "run", r.Before, "seeded", seeded, "cold", !x.foreign())
 }
 
-// left is how many prompt tokens the run can have left in the cache, and what preceded it with its prompts; negative where
+// cachedBefore is how many prompt tokens the run can have left in the cache, and what preceded it with its prompts; negative where
 // that cannot be told.
-func (x *execution) left(records []*trace.Record) int {
+func (x *execution) cachedBefore(records []*trace.Record) int {
 	n := x.reusable(records)
 	before := x.spec.Before
 	ahead := 0 // requests whose prompts were sent before
@@ -255,7 +255,7 @@ func (s *sharing) remembered(r *trace.Record, q *workload.Request) (tokens int, 
 // promptBytes are those that a prompt and another one are equal in; not ok if it has more than
 // them.
 func promptBytes(q *workload.Request) (b []byte, ok bool) {
-	whole, err := q.Whole()
+	whole, err := q.Unspooled()
 	if err != nil || whole.Batch != nil || whole.Media != nil {
 		return nil, false
 	}

@@ -70,8 +70,8 @@ func (s *sampling) idling(pause func() error) error {
 	return err
 }
 
-// tellSamples sends the sinks what is sampled about once a second, until over is called.
-func (x *execution) tellSamples(p *driver.Progress) (over func()) {
+// emitSamples sends the sinks what is sampled about once a second, until over is called.
+func (x *execution) emitSamples(p *driver.Progress) (over func()) {
 	if x.telemetry == nil {
 		return func() {}
 	}
@@ -84,7 +84,7 @@ func (x *execution) tellSamples(p *driver.Progress) (over func()) {
 			select {
 			case <-tick.C:
 				if at := p.Snapshot().At; at.Happened() {
-					x.tellFresh(time.Now().Add(-time.Duration(at)))
+					x.emitFresh(time.Now().Add(-time.Duration(at)))
 				}
 			case <-done:
 				return
@@ -97,8 +97,8 @@ func (x *execution) tellSamples(p *driver.Progress) (over func()) {
 	}
 }
 
-// tellFresh sends the sinks what is new, of a run that began at zero.
-func (x *execution) tellFresh(zero time.Time) {
+// emitFresh sends the sinks what is new, of a run that began at zero.
+func (x *execution) emitFresh(zero time.Time) {
 	sources, values := x.telemetry.group.Fresh(zero)
 	for i := range values {
 		values[i].Key = x.cleanKey(values[i].Key)
@@ -118,7 +118,7 @@ func (x *execution) collected() {
 	}
 	group := s.group
 	s.set = group.End(zero)
-	x.tellFresh(zero)
+	x.emitFresh(zero)
 	s.group = nil
 	s.set.Sources = secret.Clean(x.Secrets, s.set.Sources)
 	for _, one := range s.set.Series {

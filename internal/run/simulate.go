@@ -65,7 +65,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 // Simulation is what the engine of a simulation has to do: all requests as it takes them, and
 // when they are sent. It does not depend on what steps cost.
 func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
-	requests, err := p.foresee(ctx)
+	requests, err := p.forecastRequests(ctx)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -78,11 +78,11 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 	}, err
 }
 
-// foresee finds out how the engine would take all requests, with conversations spread over
+// forecastRequests finds out how the engine would take all requests, with conversations spread over
 // the processors: a request depends on the answers before it.
-func (p *Prepared) foresee(ctx context.Context) ([]sim.Request, error) {
+func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) {
 	requests := p.Requests()
-	f := foreseer{Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
+	f := forecaster{Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
 	for i := range requests {
 		if after := requests[i].After; after != 0 {
 			f.followers[after-1] = append(f.followers[after-1], i)
@@ -106,8 +106,8 @@ func (p *Prepared) foresee(ctx context.Context) ([]sim.Request, error) {
 	return f.out, parts.Wait()
 }
 
-// A foreseer finds out how the engine would take the requests of a workload.
-type foreseer struct {
+// A forecaster finds out how the engine would take the requests of a workload.
+type forecaster struct {
 	*Prepared
 	requests  []workload.Request
 	followers map[int][]int // by the request whose answer they wait for
@@ -115,7 +115,7 @@ type foreseer struct {
 }
 
 // ask takes request i, with its history, and then those that wait for its answer.
-func (f *foreseer) ask(i int, req *workload.Request) error {
+func (f *forecaster) ask(i int, req *workload.Request) error {
 	taken, err := f.take(req)
 	if err != nil {
 		return fmt.Errorf("request %d: %w", i, err)
@@ -139,9 +139,9 @@ func (f *foreseer) ask(i int, req *workload.Request) error {
 
 // take is how the engine would take a request. A body is only made and read if it may
 // contain more than a prompt and a length.
-func (f *foreseer) take(req *workload.Request) (apiserver.Admitted, error) {
+func (f *forecaster) take(req *workload.Request) (apiserver.Admitted, error) {
 	asked := f.spec.Request
-	req, err := req.Whole()
+	req, err := req.Unspooled()
 	if err != nil {
 		return apiserver.Admitted{}, err
 	}

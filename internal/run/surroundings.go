@@ -34,7 +34,7 @@ func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
 		select {
 		case s := <-found:
 			p.run.Env.Client, p.run.Env.Serving = s.client, s.server
-			p.keep(s.notes...)
+			p.addNotes(s.notes...)
 		case <-late:
 		case <-ctx.Done():
 		}

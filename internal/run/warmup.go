@@ -113,7 +113,7 @@ func (p *Prepared) first() workload.Request {
 	if len(p.Requests()) == 0 {
 		return workload.Request{}
 	}
-	whole, err := p.Requests()[0].Whole()
+	whole, err := p.Requests()[0].Unspooled()
 	if err != nil { // the run will say so
 		return workload.Request{}
 	}

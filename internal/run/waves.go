@@ -80,7 +80,7 @@ func (p *Prepared) waveTimes() (due []time.Duration) {
 func (p *Prepared) wavePool(ctx context.Context, b *builder, n int) (pool []workload.Request, err error) {
 	parts, weights := b.waveParts()
 	if parts == nil {
-		return p.madeUp(n), nil
+		return p.syntheticRequests(n), nil
 	}
 	for i, share := range perPart(traffic.Deal(weights, n, b.spec.Seed), len(parts)) {
 		if share == 0 {
@@ -101,7 +101,7 @@ func (p *Prepared) wavePool(ctx context.Context, b *builder, n int) (pool []work
 		pool = append(pool, some...)
 	}
 	if len(pool) == 0 {
-		return p.madeUp(n), nil
+		return p.syntheticRequests(n), nil
 	}
 	return pool, nil
 }
@@ -134,9 +134,9 @@ func match(pool []workload.Request, seed uint64) [][]workload.Request {
 	return out
 }
 
-// madeUp are requests of the lengths of the run's first n, mostWaves of each, where no more of
+// syntheticRequests are requests of the lengths of the run's first n, mostWaves of each, where no more of
 // the same kind can be drawn: their words, or token ids, in another order.
-func (p *Prepared) madeUp(n int) (out []workload.Request) {
+func (p *Prepared) syntheticRequests(n int) (out []workload.Request) {
 	random := rand.New(rand.NewPCG(p.spec.Seed, warmUpSeed))
 	all := p.Requests()
 	for i := range n {
@@ -150,7 +150,7 @@ func (p *Prepared) madeUp(n int) (out []workload.Request) {
 
 // scrambled is a request as long as another; name makes it one of its own.
 func (p *Prepared) scrambled(like *workload.Request, random *rand.Rand, name string) workload.Request {
-	whole, err := like.Whole()
+	whole, err := like.Unspooled()
 	if err != nil { // the run will say so
 		return p.small(name, 16)
 	}

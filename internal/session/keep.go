@@ -55,7 +55,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:
 		if err = k.writer.Finish(e.Result.Trace.Run); err == nil {
-			err = k.store.KeepFigures(e.Result.Trace, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
+			err = k.store.StoreFigures(e.Result.Trace, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
 		}
 	}
 	return err

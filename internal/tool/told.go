@@ -26,8 +26,8 @@ func (t ReportedArgs) Text(names ...string) string {
 	return ""
 }
 
-// Tells reports whether all of the arguments are told.
-func (t ReportedArgs) Tells(names ...string) bool {
+// Has reports whether all of the arguments are told.
+func (t ReportedArgs) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return t.Text(name) == "" })
 }
 
@@ -69,7 +69,7 @@ func (t ReportedArgs) Uncounted(p *trace.Load, counted ...string) {
 // url is that of the server, without what a URL can hold of secrets.
 func (t ReportedArgs) url() string {
 	url := t.Text("base_url")
-	if url == "" && t.Tells("host", "port") {
+	if url == "" && t.Has("host", "port") {
 		url = "http://" + t["host"] + ":" + t["port"]
 	}
 	if i := strings.IndexAny(url, "?#"); i >= 0 {

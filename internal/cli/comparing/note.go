@@ -85,7 +85,7 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 	if err := errors.Join(err, runs.Err); err != nil {
 		return nil, err
 	}
-	if why := n.Comparison.Apart(); !why.IsZero() {
+	if why := n.Comparison.WhyNothingCompared(); !why.IsZero() {
 		return &written{refused: loadsApart(why)}, nil
 	}
 	if r.journal != nil {

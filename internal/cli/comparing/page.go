@@ -130,7 +130,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 	case err != nil:
 		return nil, err
 	}
-	if why := r.Apart(); !why.IsZero() {
+	if why := r.WhyNothingCompared(); !why.IsZero() {
 		r.refused = loadsApart(why)
 	}
 	p.mu.Lock()

@@ -22,7 +22,7 @@ func TestStoredSessionsAreAskedOfASecondDay(t *testing.T) {
 			id := s.put(fmt.Sprintf("%s-%d", name, i+1), factor+0.001*float64(i), append(change, func(r *trace.Run) { r.Started = at })...)
 			loaded, err := s.Load(id)
 			if err == nil {
-				err = s.KeepFigures(loaded, metrics.Pitot, metrics.Version, metrics.Own().Figures(loaded, ""))
+				err = s.StoreFigures(loaded, metrics.Pitot, metrics.Version, metrics.PitotDefinitions().Figures(loaded, ""))
 			}
 			if err != nil {
 				t.Fatal(err)

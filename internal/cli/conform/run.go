@@ -146,7 +146,7 @@ func (c runCmd) check() error {
 	if err := conform.CheckCommand([]string{c.Result}); err != nil {
 		errs = append(errs, session.Usagef("--result: %w", err))
 	}
-	if !conform.Ours(c.words()) && !conform.Told(c.words()) {
+	if !conform.Ours(c.words()) && !conform.HasServerFlag(c.words()) {
 		errs = append(errs, session.Usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
 	}
 	return errors.Join(errs...)

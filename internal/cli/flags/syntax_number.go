@@ -39,7 +39,7 @@ func (read mapper) Decode(ctx *kong.DecodeContext, into reflect.Value) error {
 }
 
 func readWhole(text string, into reflect.Value) error {
-	v, err := plan.ParseWhole(text)
+	v, err := plan.ParseInteger(text)
 	into.SetInt(v)
 	return err
 }

@@ -64,7 +64,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 		return control.Resume(ctx, o, h, con.DepsOfShare(folder), sinks...)
 	})
 	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
-		control.Forget(o, h)
+		control.Discard(o, h)
 		fmt.Fprintf(con.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
 		return nil
 	}
@@ -84,7 +84,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 
 // which is the run to collect.
 func (c ResumeCmd) which(ctx context.Context, con *session.Session, b *bus.Bus) (fleet.Heading, error) {
-	left, err := control.Left(ctx, b)
+	left, err := control.Orphans(ctx, b)
 	switch {
 	case err != nil:
 		return fleet.Heading{}, err

@@ -163,7 +163,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		attach(made, c, traces)
 		r.Add(p.value(i), made, p.Extrapolate)
 	}
-	r.Beside(traces)
+	r.AddRuns(traces)
 	return r, nil
 }
 

@@ -49,7 +49,7 @@ func put(t *testing.T, s *store.Store, run trace.Run, figures ...trace.ReportedF
 	if _, err := s.Import(run, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KeepFigures(&trace.Trace{Run: run}, "pitot", metrics.Version, figures); err != nil {
+	if err := s.StoreFigures(&trace.Trace{Run: run}, "pitot", metrics.Version, figures); err != nil {
 		t.Fatal(err)
 	}
 }

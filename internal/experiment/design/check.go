@@ -219,16 +219,16 @@ func once(all plan.Problems) (p plan.Problems) {
 // check reports what is wrong with the numbers of a design.
 func (d Design) check(variants int) (p plan.Problems) {
 	const at = "design."
-	p.Whole(at+"blocks", d.Blocks, 0, maxBlocks)
-	p.Whole(at+"runs", d.Runs, 0, maxRuns)
-	p.Whole(at+"max_blocks", d.MaxBlocks, 0, maxBlocks)
+	p.IntegerIn(at+"blocks", d.Blocks, 0, maxBlocks)
+	p.IntegerIn(at+"runs", d.Runs, 0, maxRuns)
+	p.IntegerIn(at+"max_blocks", d.MaxBlocks, 0, maxBlocks)
 	p.If(d.Seed > math.MaxUint32, at+"seed", d.Seed, "must be at most %d", uint32(math.MaxUint32))
 	p.OneOf(at+"restart", string(d.Restart), string(PerLeg), string(PerBlock), string(Never))
 	p.OneOf(at+"until", string(d.Until), string(UntilVerdict))
 	p.If(d.Precision != 0 && !(d.Precision > 0 && d.Precision < 1), at+"precision", d.Precision, "must be between 0 and 100%%, such as 2%%")
 	p.Span(at+"budget", d.Budget)
 	if d.Confirm != nil {
-		p.Whole(at+"confirm", *d.Confirm, 0, maxConfirm)
+		p.IntegerIn(at+"confirm", *d.Confirm, 0, maxConfirm)
 		p.If(*d.Confirm > 0 && variants == 2, at+"confirm", *d.Confirm, "only applies to a choice among more than two variants")
 	}
 	return append(p, d.checkStop()...)

@@ -75,18 +75,18 @@ func (e *Experiment) checkServers(all []placed) (p plan.Problems) {
 		for _, field := range v.Server.fields() {
 			used[field] = true
 		}
-		for _, field := range givenFields(v.Server) {
+		for _, field := range setFields(v.Server) {
 			used[field] = used[field] || essential(field) // else it was said of the variant
 		}
 	}
-	for _, field := range givenFields(e.Server) {
-		p.If(!used[field] && len(all) > 0, plan.Join("server", field), nil, "applies to no variant: %s", whose(field))
+	for _, field := range setFields(e.Server) {
+		p.If(!used[field] && len(all) > 0, plan.Join("server", field), nil, "applies to no variant: %s", appliesTo(field))
 	}
 	return once(append(p, e.checkAddresses(all)...))
 }
 
-// whose says what a field applies to.
-func whose(field string) string {
+// appliesTo says what a field applies to.
+func appliesTo(field string) string {
 	var names []string
 	for _, r := range runners {
 		if slices.Contains(allowed[r], field) {
@@ -112,8 +112,8 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 		return p
 	}
 	fields := s.fields()
-	for _, field := range givenFields(s) {
-		if slices.Contains(fields, field) || !given(v.own, field) && !essential(field) {
+	for _, field := range setFields(s) {
+		if slices.Contains(fields, field) || !isSet(v.own, field) && !essential(field) {
 			continue // what is common, and of no use here, is judged by all variants together
 		}
 		p.If(true, at(field), nil, "%s", v.misplaced(field))
@@ -123,7 +123,7 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 	}
 	if s.runs() {
 		need := required[s.runner()]
-		missing := !slices.ContainsFunc(need.fields, func(f string) bool { return slices.Contains(givenFields(s), f) })
+		missing := !slices.ContainsFunc(need.fields, func(f string) bool { return slices.Contains(setFields(s), f) })
 		p.If(missing, at(need.fields[0]), nil, "is missing: runner %s starts %s", s.runner(), need.what)
 		p.If(s.Runner == SSH && s.Host == "", at("host"), nil, "is missing: runner ssh needs USER@HOST")
 	}
@@ -142,9 +142,9 @@ func (v placed) misplaced(field string) string {
 	case v.Server.Embedded():
 		return "does not go with profile and engine: a variant is the embedded engine, or a server"
 	case v.Server.runs():
-		return "does not go with runner: " + string(v.Server.runner()) + "; " + whose(field)
+		return "does not go with runner: " + string(v.Server.runner()) + "; " + appliesTo(field)
 	}
-	return "needs a command, or what else starts the server: " + whose(field)
+	return "needs a command, or what else starts the server: " + appliesTo(field)
 }
 
 // variable matches the name of a variable of the environment.

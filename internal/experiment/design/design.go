@@ -255,7 +255,7 @@ func (m *Matrix) checkExclusions(wrong bool) (p plan.Problems) {
 			p.If(j < 0, plan.Join(at, name), nil, "is not an axis%s", plan.Suggest(name, m.names()))
 			p.If(j >= 0 && !slices.Contains(m.Axes[max(j, 0)].Values, x[name]), plan.Join(at, name), strconv.Quote(x[name]), "is not a value of that axis")
 		}
-		p.If(slices.ContainsFunc(m.Exclude[:i], func(y map[string]string) bool { return len(y) > 0 && within(y, x) }), at, nil, "matches nothing that is not left out already")
+		p.If(slices.ContainsFunc(m.Exclude[:i], func(y map[string]string) bool { return len(y) > 0 && matchesExclusion(y, x) }), at, nil, "matches nothing that is not left out already")
 	}
 	p.If(!wrong && p == nil && len(m.Exclude) > 0 && len(m.cells()) == 0, "matrix.exclude", nil, "leaves out everything")
 	return p

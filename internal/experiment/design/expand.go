@@ -41,7 +41,7 @@ type placed struct {
 
 // at is the path of a field of its server: its own, if it gives that field or all do not.
 func (v placed) at(common ServerSetup, field string) string {
-	if !given(v.own, field) && given(common, field) {
+	if !isSet(v.own, field) && isSet(common, field) {
 		return plan.Join("server", field)
 	}
 	return plan.Join(v.path, plan.Join("server", field))
@@ -101,19 +101,19 @@ func joined(common, own ServerSetup) ServerSetup {
 	return out
 }
 
-// given reports whether a server has a field, by its name in a file; of the fields below it,
+// isSet reports whether a server has a field, by its name in a file; of the fields below it,
 // an environment's variable counts as one of its own.
-func given(s ServerSetup, field string) bool {
+func isSet(s ServerSetup, field string) bool {
 	name, below, _ := strings.Cut(field, ".")
 	if name == "env" && below != "" {
 		_, ok := s.Env[below]
 		return ok
 	}
-	return slices.Contains(givenFields(s), name)
+	return slices.Contains(setFields(s), name)
 }
 
-// givenFields are the names of the fields that a server has.
-func givenFields(s ServerSetup) (names []string) {
+// setFields are the names of the fields that a server has.
+func setFields(s ServerSetup) (names []string) {
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
@@ -152,7 +152,7 @@ func (m *Matrix) cells() (cells []map[string]string) {
 		return nil
 	}
 	for n := range m.combinations() {
-		if cell := m.cell(n); !slices.ContainsFunc(m.Exclude, func(x map[string]string) bool { return within(x, cell) }) {
+		if cell := m.cell(n); !slices.ContainsFunc(m.Exclude, func(x map[string]string) bool { return matchesExclusion(x, cell) }) {
 			cells = append(cells, cell)
 		}
 	}
@@ -169,8 +169,8 @@ func (m *Matrix) cell(n int) map[string]string {
 	return cell
 }
 
-// within reports whether a cell has all values of an exclusion.
-func within(exclusion, cell map[string]string) bool {
+// matchesExclusion reports whether a cell has all values of an exclusion.
+func matchesExclusion(exclusion, cell map[string]string) bool {
 	for axis, value := range exclusion {
 		if v, ok := cell[axis]; !ok || v != value {
 			return false
@@ -230,14 +230,14 @@ func (r *references) text(path, text string) string {
 			return value
 		}
 		if whole != Port || !r.ports {
-			r.unknown(path, name)
+			r.reportUnknown(path, name)
 		}
 		return whole
 	})
 }
 
-// unknown reports a name that stands for nothing at a place.
-func (r *references) unknown(path, name string) {
+// reportUnknown reports a name that stands for nothing at a place.
+func (r *references) reportUnknown(path, name string) {
 	problem := plan.Problem{Path: path, Value: "${" + name + "}", Hint: "a variable of the shell is written $" + name}
 	switch {
 	case slices.Contains(r.axes, name):

@@ -8,9 +8,9 @@ import (
 // learnAt is how many legs at the two sides it takes to make a twin, and to make it again.
 var learnAt = [...]int{0, 2}
 
-// learnTwin takes the twin that was given, or makes one once a leg comes near the limits. One
+// fitModel takes the twin that was given, or makes one once a leg comes near the limits. One
 // that was made of light loads is made again once there are legs at both sides.
-func (x *search) learnTwin(ctx context.Context) error {
+func (x *search) fitModel(ctx context.Context) error {
 	if x.Twin != nil {
 		if x.match == nil {
 			x.meet(x.Twin)
@@ -57,10 +57,10 @@ func (x *search) contradicted(e estimate, objective int) bool {
 	}
 	above, below := x.sideOf(Fails, load*1.01), x.sideOf(Passes, load*0.99)
 	if above.Legs >= least && above.Reason == "" && most(above) < 0.75 {
-		return x.match.apart(x.legsOf(Fails, load*1.01), objective, e.slower) < -surely
+		return x.match.distance(x.legsOf(Fails, load*1.01), objective, e.slower) < -surely
 	}
 	if below.Legs >= least && most(below) > 1.4 {
-		return below.Reason != "" || x.match.apart(x.legsOf(Passes, load*0.99), objective, e.slower) > surely
+		return below.Reason != "" || x.match.distance(x.legsOf(Passes, load*0.99), objective, e.slower) > surely
 	}
 	return false
 }

@@ -205,7 +205,7 @@ func latenciesOf(r *trace.Record, stream bool) (l latencies) {
 	if !answered(r) {
 		return latencies{math.Inf(1), math.Inf(1), math.Inf(1)}
 	}
-	l.ttft, l.tpot, l.e2el = metrics.OwnLatencies(r, stream)
+	l.ttft, l.tpot, l.e2el = metrics.PitotLatencies(r, stream)
 	return l
 }
 
@@ -227,7 +227,7 @@ func (l latencies) values(metric figure.Metric, r *trace.Record, yield func(floa
 			}
 			return
 		}
-		for _, gap := range metrics.OwnGaps(r) {
+		for _, gap := range metrics.PitotGaps(r) {
 			yield(gap)
 		}
 		return

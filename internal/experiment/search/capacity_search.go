@@ -369,7 +369,7 @@ func (x *search) estimate(ctx context.Context) error {
 	if len(x.legs) == 0 {
 		return nil
 	}
-	if err := x.learnTwin(ctx); err != nil {
+	if err := x.fitModel(ctx); err != nil {
 		return err
 	}
 	x.byCurve()

@@ -238,10 +238,10 @@ func sumOf(used []paired, objective int, u, depth float64) (s sum) {
 	return s
 }
 
-// apart is by how many standard deviations the server has more beyond the limit in legs than its
+// distance is by how many standard deviations the server has more beyond the limit in legs than its
 // twin if that is slower by e^u: of the scatter between both or, where that is larger, between the
 // twin's own draws.
-func (m *match) apart(legs []MeasuredLeg, objective int, u float64) float64 {
+func (m *match) distance(legs []MeasuredLeg, objective int, u float64) float64 {
 	off, scatter, own := 0.0, 0.0, 0.0
 	for _, l := range legs {
 		p := paired{MeasuredLeg: l, twin: m.replays[l.Number]}

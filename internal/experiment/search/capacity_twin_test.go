@@ -38,12 +38,12 @@ func TestATwinSaysHowMuchSlowerTheServerIs(t *testing.T) {
 		if math.Abs(u-slower) > 3*sd || sd > 0.03 {
 			t.Errorf("a server slower by %v is found slower by %.3f ± %.3f", slower, u, sd)
 		}
-		if z := m.apart(legs, 0, slower); math.Abs(z) > 2.5 {
+		if z := m.distance(legs, 0, slower); math.Abs(z) > 2.5 {
 			t.Errorf("a server slower by %v is %.1f standard deviations from its twin", slower, z)
 		}
 	}
 	m, legs := matched(0.3)
-	if z := m.apart(legs, 0, 0); z < 2.5 {
+	if z := m.distance(legs, 0, 0); z < 2.5 {
 		t.Errorf("a server slower by 0.3 is only %.1f standard deviations from its twin", z)
 	}
 }

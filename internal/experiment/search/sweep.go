@@ -220,7 +220,7 @@ func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	if point < len(p.Lasting) && p.Lasting[point] > 0 {
 		o.Figures = metrics.SettledFigures(r.Trace)
 	} else {
-		o.Figures = metrics.Own().Figures(r.Trace, "")
+		o.Figures = metrics.PitotDefinitions().Figures(r.Trace, "")
 	}
 	verdict := r.Summary.Health.Verdict
 	switch {

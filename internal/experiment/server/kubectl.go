@@ -63,13 +63,13 @@ func inNamespace(options, namespace string) string {
 	return options
 }
 
-func (cluster) ask(ctx context.Context, h Handle, o Options, args ...string) (string, error) {
+func (cluster) output(ctx context.Context, h Handle, o Options, args ...string) (string, error) {
 	options, err := h.options()
 	if err != nil {
 		return "", err
 	}
 	script := "exec kubectl " + inNamespace(options, h.Namespace) + ` "$@"`
-	out, err := o.ask(ctx, proc.Question{Args: append([]string{"/bin/sh", "-c", script, "kubectl"}, args...)})
+	out, err := o.output(ctx, proc.Question{Args: append([]string{"/bin/sh", "-c", script, "kubectl"}, args...)})
 	if err != nil {
 		err = fmt.Errorf("kubectl %s: %w", args[0], err)
 	}
@@ -77,7 +77,7 @@ func (cluster) ask(ctx context.Context, h Handle, o Options, args ...string) (st
 }
 
 func (c cluster) living(ctx context.Context, h Handle, o Options) ([]string, error) {
-	out, err := c.ask(ctx, h, o, "get", "deployment/"+h.Deployment, "--ignore-not-found", "-o", "jsonpath={.status.replicas}")
+	out, err := c.output(ctx, h, o, "get", "deployment/"+h.Deployment, "--ignore-not-found", "-o", "jsonpath={.status.replicas}")
 	if n := strings.TrimSpace(out); err == nil && n != "" && n != "0" {
 		return []string{fmt.Sprintf("deployment/%s with %s replicas", h.Deployment, n)}, nil
 	}
@@ -90,7 +90,7 @@ func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 	h, deployment := e.handle, "deployment/"+e.handle.Deployment
 	gone := []string{"wait", "--for=delete", deployment} // in the foreground a deployment goes after its pods
 	if h.Manifest != "" {
-		if _, err := c.ask(ctx, h, e.Options, "delete", "--ignore-not-found", "--cascade=foreground", "--wait=false", "-f", h.Manifest); err != nil {
+		if _, err := c.output(ctx, h, e.Options, "delete", "--ignore-not-found", "--cascade=foreground", "--wait=false", "-f", h.Manifest); err != nil {
 			return false, err
 		}
 	} else {
@@ -98,7 +98,7 @@ func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if _, err := c.ask(ctx, h, e.Options, "scale", deployment, "--replicas=0"); err != nil {
+		if _, err := c.output(ctx, h, e.Options, "scale", deployment, "--replicas=0"); err != nil {
 			return false, err
 		}
 		gone = []string{"wait", "--for=delete", "pod", "--selector", labels}
@@ -106,9 +106,9 @@ func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 	ctx, done := e.orHurry(ctx)
 	defer done()
 	limit := e.stopTimeout() + e.Waits.Killed
-	e.tell("server.waiting-exit", "limit", limit)
+	e.warn("server.waiting-exit", "limit", limit)
 	e.Waits.Command += limit
-	_, err := c.ask(ctx, h, e.Options, append(gone, fmt.Sprintf("--timeout=%ds", int(limit.Seconds())))...)
+	_, err := c.output(ctx, h, e.Options, append(gone, fmt.Sprintf("--timeout=%ds", int(limit.Seconds())))...)
 	if err != nil && (strings.Contains(err.Error(), "no matching resources") || strings.Contains(err.Error(), "NotFound")) {
 		return false, nil
 	}
@@ -117,7 +117,7 @@ func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 
 // selector is what the pods of a deployment are found by.
 func (c cluster) selector(ctx context.Context, h Handle, o Options) (string, error) {
-	out, err := c.ask(ctx, h, o, "get", "deployment/"+h.Deployment, "-o", "jsonpath={.spec.selector.matchLabels}")
+	out, err := c.output(ctx, h, o, "get", "deployment/"+h.Deployment, "-o", "jsonpath={.spec.selector.matchLabels}")
 	if err != nil {
 		return "", err
 	}

@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) tell(code plan.Code, args ...any) {
+func (o Options) warn(code plan.Code, args ...any) {
 	if o.Tell != nil {
 		o.Tell(plan.Say(code, args...).Map(o.clean))
 	}
@@ -107,8 +107,8 @@ func Secrets(s design.ServerSetup) (all []string) {
 	return all
 }
 
-// ask runs a short command.
-func (o Options) ask(ctx context.Context, q proc.Question) (string, error) {
+// output runs a short command.
+func (o Options) output(ctx context.Context, q proc.Question) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Waits.Command)
 	defer cancel()
 	out, err := proc.Ask(ctx, q)

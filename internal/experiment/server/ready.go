@@ -33,7 +33,7 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 	left := func() time.Duration { return limit - time.Since(r.began) }
 	late := NotReadyError{URL: r.o.clean(r.o.URL), Limit: limit}
 	if r.server.Runner == design.Kubectl {
-		r.o.tell("server.waiting-rollout", "deployment", r.server.Deployment, "limit", limit)
+		r.o.warn("server.waiting-rollout", "deployment", r.server.Deployment, "limit", limit)
 		if _, err := r.announcement(ctx, r.handle.Tree.Mark, left()); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 		late.URL, late.Answer, ok = r.route(asking)
 		if !ok && late.Answer != told && asking.Err() == nil {
 			told = late.Answer
-			r.o.tell("server.waiting-ready", "url", late.URL, "answer", late.Answer, "limit", limit)
+			r.o.warn("server.waiting-ready", "url", late.URL, "answer", late.Answer, "limit", limit)
 		}
 		return ok
 	})

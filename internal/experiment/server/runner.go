@@ -56,7 +56,7 @@ func (local) end(context.Context, ending) (bool, error) { return false, nil }
 func (local) sweep(context.Context, ending) error { return nil }
 
 func (local) shell(ctx context.Context, _ Handle, o Options, script string) (string, error) {
-	return o.ask(ctx, proc.Question{Args: []string{"/bin/sh", "-c", script}})
+	return o.output(ctx, proc.Question{Args: []string{"/bin/sh", "-c", script}})
 }
 
 // pairs are the variables of an environment, in order.
@@ -105,8 +105,8 @@ func ofClient(name string) bool {
 	})
 }
 
-func (c container) ask(ctx context.Context, o Options, args ...string) (string, error) {
-	out, err := o.ask(ctx, proc.Question{Args: append([]string{c.program}, args...)})
+func (c container) output(ctx context.Context, o Options, args ...string) (string, error) {
+	out, err := o.output(ctx, proc.Question{Args: append([]string{c.program}, args...)})
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container") {
 		return out, nil // it is gone
 	}
@@ -117,7 +117,7 @@ func (c container) ask(ctx context.Context, o Options, args ...string) (string, 
 }
 
 func (c container) living(ctx context.Context, h Handle, o Options) (found []string, err error) {
-	out, err := c.ask(ctx, o, "ps", "--all", "--filter", "label="+label+"="+h.Tree.Mark, "--format", "{{.Names}}")
+	out, err := c.output(ctx, o, "ps", "--all", "--filter", "label="+label+"="+h.Tree.Mark, "--format", "{{.Names}}")
 	for _, name := range strings.Fields(out) {
 		found = append(found, "container "+name)
 	}
@@ -127,14 +127,14 @@ func (c container) living(ctx context.Context, h Handle, o Options) (found []str
 func (c container) end(ctx context.Context, e ending) (forced bool, err error) {
 	ctx, done := e.orHurry(ctx)
 	defer done()
-	e.tell("server.waiting-exit", "limit", e.stopTimeout())
+	e.warn("server.waiting-exit", "limit", e.stopTimeout())
 	e.Waits.Command += e.stopTimeout()
-	_, err = c.ask(ctx, e.Options, "stop", "-t", fmt.Sprint(int(e.stopTimeout().Seconds())), e.handle.Container)
+	_, err = c.output(ctx, e.Options, "stop", "-t", fmt.Sprint(int(e.stopTimeout().Seconds())), e.handle.Container)
 	return false, err
 }
 
 func (c container) sweep(ctx context.Context, e ending) error {
-	_, err := c.ask(ctx, e.Options, "rm", "--force", e.handle.Container)
+	_, err := c.output(ctx, e.Options, "rm", "--force", e.handle.Container)
 	found, looked := c.living(ctx, e.handle, e.Options)
 	if len(found) > 0 {
 		return errors.Join(err, still(found))

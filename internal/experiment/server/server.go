@@ -83,7 +83,7 @@ func start(ctx context.Context, s design.ServerSetup, o Options) (*Running, erro
 
 // release keeps the handle, then lets the server begin.
 func (r *Running) release(ctx context.Context) error {
-	if err := r.keep(); err != nil {
+	if err := r.storeHandle(); err != nil {
 		r.session.Cancel()
 		return err
 	}
@@ -101,10 +101,10 @@ func (r *Running) release(ctx context.Context) error {
 	if err := r.handle.settle(words); err != nil {
 		return err
 	}
-	return r.keep()
+	return r.storeHandle()
 }
 
-func (r *Running) keep() error {
+func (r *Running) storeHandle() error {
 	if r.o.Kept == nil {
 		return nil
 	}

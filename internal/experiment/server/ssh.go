@@ -96,7 +96,7 @@ func (remote) shell(ctx context.Context, h Handle, o Options, script string) (st
 	if err != nil {
 		return "", err
 	}
-	out, err := o.ask(ctx, proc.Question{Args: ssh("ssh", options, h.Host, "-o", "ClearAllForwardings=yes"), Input: script})
+	out, err := o.output(ctx, proc.Question{Args: ssh("ssh", options, h.Host, "-o", "ClearAllForwardings=yes"), Input: script})
 	if err != nil {
 		err = fmt.Errorf("ssh %s: %w", h.Host, err)
 	}
@@ -124,7 +124,7 @@ func (r remote) living(ctx context.Context, h Handle, o Options) (found []string
 
 func (r remote) end(ctx context.Context, e ending) (forced bool, err error) {
 	e.Waits.Poll *= 5 // each look is a connection
-	return e.asked(func(signal proc.Signal) ([]string, error) {
+	return e.signalAll(func(signal proc.Signal) ([]string, error) {
 		name := map[proc.Signal]string{proc.Term: "TERM", proc.Kill: "KILL"}[signal]
 		pids, err := r.send(ctx, e.handle, e.Options, name)
 		return pids, err

@@ -58,7 +58,7 @@ func (e ending) end(ctx context.Context) (forced bool, err error) {
 // tree ends the processes of this machine.
 func (e ending) tree() (forced bool, err error) {
 	var refused error // of one that may yet end with the others, such as a child of sudo
-	forced, err = e.asked(func(signal proc.Signal) (left []string, err error) {
+	forced, err = e.signalAll(func(signal proc.Signal) (left []string, err error) {
 		members, err := e.handle.Tree.Members()
 		for _, m := range members {
 			left = append(left, nameOfMember(m))
@@ -77,10 +77,10 @@ func (e ending) tree() (forced bool, err error) {
 	return forced, err
 }
 
-// asked ends a group of processes: all of them get a TERM once, and when their time is over
+// signalAll ends a group of processes: all of them get a TERM once, and when their time is over
 // a KILL as long as there are any, since one may have been born meanwhile. send sends a
 // signal, 0 for none, to all that there are, and names them.
-func (e ending) asked(send func(proc.Signal) ([]string, error)) (forced bool, err error) {
+func (e ending) signalAll(send func(proc.Signal) ([]string, error)) (forced bool, err error) {
 	var left []string
 	round := func(signal proc.Signal) bool {
 		left, err = send(signal)
@@ -90,12 +90,12 @@ func (e ending) asked(send func(proc.Signal) ([]string, error)) (forced bool, er
 		if round(proc.Term) {
 			return false, err
 		}
-		e.tell("server.waiting-exit", "limit", e.stopTimeout())
+		e.warn("server.waiting-exit", "limit", e.stopTimeout())
 		if e.until(e.stopTimeout(), func() bool { return round(0) }) {
 			return false, err
 		}
 		if !e.hurried() {
-			e.tell("server.killing", "limit", e.stopTimeout())
+			e.warn("server.killing", "limit", e.stopTimeout())
 		}
 	}
 	e.Hurry = nil // from here on it is as quick as it can be
@@ -136,7 +136,7 @@ func (o Options) verifyLimit(ctx context.Context) time.Duration {
 func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 	began := time.Now()
 	if r.portWasFree && !r.untilPortFree(ctx, limit) {
-		s.Unverified = append(s.Unverified, r.portTaken(limit))
+		s.Unverified = append(s.Unverified, r.portHolder(limit))
 	}
 	if len(r.baseline.Devices) == 0 {
 		if r.baseline.Unknown != "" {
@@ -151,7 +151,7 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 		more = exceeding(r.baseline.Devices, now.Devices)
 		if len(more) > 0 && !told {
 			told = true
-			r.o.tell("server.waiting-memory", "devices", more)
+			r.o.warn("server.waiting-memory", "devices", more)
 		}
 		return len(more) == 0
 	})
@@ -171,14 +171,14 @@ func (r *Running) untilPortFree(ctx context.Context, limit time.Duration) bool {
 		if taken && !told {
 			told = true
 			_, port, _ := address(r.handle.URL)
-			r.o.tell("server.waiting-port", "port", port)
+			r.o.warn("server.waiting-port", "port", port)
 		}
 		return !taken
 	})
 }
 
-// portTaken says who holds the port after the end.
-func (r *Running) portTaken(limit time.Duration) plan.Message {
+// portHolder says who holds the port after the end.
+func (r *Running) portHolder(limit time.Duration) plan.Message {
 	_, port, _ := address(r.handle.URL)
 	return plan.Say("server.port-still-taken", "port", port, "holder", holder(r.handle.Runner, port), "limit", limit).Map(r.o.clean)
 }

@@ -120,7 +120,7 @@ func (b *Bus) respond(m *nats.Msg, answer func(data []byte) (any, error)) {
 		out.Data = []byte(b.clean(err))
 	}
 	if err := b.conn.PublishMsg(out); err != nil && !b.conn.IsClosed() {
-		b.tell(b.failed(m.Subject, err).Error())
+		b.report(b.failed(m.Subject, err).Error())
 	}
 }
 

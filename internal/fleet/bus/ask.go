@@ -101,7 +101,7 @@ func AskAll[A any](ctx context.Context, b *Bus, subject string, question any, wa
 	return b.collect(ctx, subject, data, wait, func(reply *nats.Msg) (enough bool) {
 		var answer A
 		if err := read(subject, reply, &answer); err != nil {
-			b.tell(err.Error())
+			b.report(err.Error())
 			return false
 		}
 		return each(answer)
@@ -131,7 +131,7 @@ func (b *Bus) collect(ctx context.Context, subject string, data []byte, wait tim
 	for {
 		reply, err := replies.NextMsgWithContext(asking)
 		switch {
-		case err == nil && isNobody(reply), errors.Is(err, nats.ErrNoResponders):
+		case err == nil && isNoResponders(reply), errors.Is(err, nats.ErrNoResponders):
 			return fmt.Errorf("%s: %w", subject, ErrGone)
 		case err == nil:
 			if each(reply) {
@@ -150,7 +150,7 @@ func (b *Bus) collect(ctx context.Context, subject string, data []byte, wait tim
 // errOver ends the wait for more replies.
 var errOver = errors.New("the wait is over")
 
-func isNobody(reply *nats.Msg) bool {
+func isNoResponders(reply *nats.Msg) bool {
 	return len(reply.Data) == 0 && reply.Header.Get("Status") == "503"
 }
 

@@ -92,7 +92,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		return nil, err
 	}
 	if sent := o.Token != "" || len(where.secrets()) > 0; sent && !b.private {
-		b.tell(fmt.Sprintf("the token or password for %s is sent unencrypted: use tls://, or a credentials file or nkey", where))
+		b.report(fmt.Sprintf("the token or password for %s is sent unencrypted: use tls://, or a credentials file or nkey", where))
 	}
 	return b, nil
 }

@@ -68,7 +68,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 		release()
 		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
-	end := keepUp(s, options, told, lookEvery, o.Say)
+	end := watchDisk(s, options, told, lookEvery, o.Say)
 	return &Server{addr: s.Addr(), url: serverURL(s, o.Cert != ""), close: sync.OnceFunc(func() {
 		end()
 		s.Shutdown()

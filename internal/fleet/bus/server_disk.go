@@ -17,9 +17,9 @@ const (
 	spare = 1 << 20
 )
 
-// keepUp starts JetStream again, until end is called: nats-server gives up streams that it could not
+// watchDisk starts JetStream again, until end is called: nats-server gives up streams that it could not
 // write, and does not go on with them once the disk has space. Records wait with the workers until then.
-func keepUp(s *server.Server, o *server.Options, l *logger, every time.Duration, say func(string)) (end func()) {
+func watchDisk(s *server.Server, o *server.Options, l *logger, every time.Duration, say func(string)) (end func()) {
 	if say == nil {
 		say = func(string) {}
 	}

@@ -25,7 +25,7 @@ func TestADiskWasFull(t *testing.T) {
 	}
 	defer s.Shutdown()
 	said := make(chan string, 9)
-	defer keepUp(s, o, told, 10*time.Millisecond, func(line string) { said <- line })()
+	defer watchDisk(s, o, told, 10*time.Millisecond, func(line string) { said <- line })()
 	conn, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)

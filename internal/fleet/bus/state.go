@@ -47,13 +47,13 @@ func (b *Bus) lost(_ *nats.Conn, err error) {
 	if err != nil {
 		line += ": " + b.clean(err)
 	}
-	b.tell(line + "; reconnecting")
+	b.report(line + "; reconnecting")
 }
 
 func (b *Bus) back(conn *nats.Conn) {
 	b.set(conn.IsConnected())
 	if settle(conn) == nil && conn.IsConnected() { // the server has the subscriptions
-		b.tell(fmt.Sprintf("connected to %s again", b.address))
+		b.report(fmt.Sprintf("connected to %s again", b.address))
 	}
 }
 
@@ -67,12 +67,12 @@ func (b *Bus) trouble(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if sub != nil {
 		line = fmt.Sprintf("%s, %s: %s", b.address, short(sub.Subject), b.clean(err))
 	}
-	b.tell(line)
+	b.report(line)
 }
 
-// tell says a line, but not twice in a row: a server that refuses credentials does so with every
+// report says a line, but not twice in a row: a server that refuses credentials does so with every
 // attempt to reconnect.
-func (b *Bus) tell(line string) {
+func (b *Bus) report(line string) {
 	b.mu.Lock()
 	again := line == b.last
 	b.last = line

@@ -36,7 +36,7 @@ func TestOneRunAfterTheOther(t *testing.T) {
 		}
 		f.Close()
 	}
-	if left, err := control.Left(t.Context(), o.Bus); err != nil || len(left) > 0 {
+	if left, err := control.Orphans(t.Context(), o.Bus); err != nil || len(left) > 0 {
 		t.Errorf("%d runs left, %v", len(left), err)
 	}
 }

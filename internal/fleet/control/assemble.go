@@ -97,7 +97,7 @@ func roots(requests []workload.Request) (n int) {
 }
 
 func (f *Fleet) tooFew(ctx context.Context, want int) error {
-	all, err := ask(ctx, f.o.Bus, f.o.Pitot, askFor)
+	all, err := pollWorkers(ctx, f.o.Bus, f.o.Pitot, askFor)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (f *Fleet) tooFew(ctx context.Context, want int) error {
 
 // idle are the workers that could join the crew, by name. One of another version is refused.
 func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Worker, err error) {
-	all, err := ask(ctx, f.o.Bus, f.o.Pitot, wait)
+	all, err := pollWorkers(ctx, f.o.Bus, f.o.Pitot, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Wor
 	return found, nil
 }
 
-// ask asks who is there.
-func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
+// pollWorkers asks who is there.
+func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
 	byID := map[string]bool{}
 	err = bus.AskAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
 		if fleet.IsWorker(w.ID) && !byID[w.ID] {
@@ -147,7 +147,7 @@ func ask(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all
 	if errors.Is(err, bus.ErrGone) {
 		err = nil // nobody is there
 	}
-	tellApart(all)
+	disambiguate(all)
 	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }

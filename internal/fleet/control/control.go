@@ -111,7 +111,7 @@ func (f *Fleet) Close() {
 	defer cancel()
 	over := f.gathered || !f.followed && !f.resumes // else workers go on, for the next controller
 	f.each(func(_ int, m *member) {
-		m.leave()
+		m.stopBeats()
 		if over {
 			m.dismiss(ctx)
 		}

@@ -77,7 +77,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 			}
 			continue
 		}
-		f.each(func(_ int, m *member) { m.tell(func(b *fleet.Beat) { b.Go = true }) })
+		f.each(func(_ int, m *member) { m.update(func(b *fleet.Beat) { b.Go = true }) })
 		return b, nil
 	}
 }
@@ -179,7 +179,7 @@ func enoughFiles(w fleet.Worker, places int) error {
 
 // start gives a member its Start, which it has to answer within half of the time until then.
 func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
-	m.tell(func(b *fleet.Beat) { b.Places = s.Places })
+	m.update(func(b *fleet.Beat) { b.Places = s.Places })
 	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
 	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)

@@ -210,7 +210,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 				}
 			}
 			second := options(t, s, 3)
-			left, err := control.Left(t.Context(), second.Bus)
+			left, err := control.Orphans(t.Context(), second.Bus)
 			if err != nil || len(left) != 1 {
 				t.Fatalf("%d runs left, %v", len(left), err)
 			}
@@ -221,7 +221,7 @@ func TestAnotherControllerGoesOn(t *testing.T) {
 			if f := result.Trace.Run.Fleet; result.Summary.Requests.OK != 200 || !f.Resumed || result.Trace.Run.ID != left[0].Run.ID {
 				t.Errorf("%d answers of run %s, fleet %+v", result.Summary.Requests.OK, result.Trace.Run.ID, f)
 			}
-			if left, err := control.Left(t.Context(), second.Bus); err != nil || len(left) != 0 {
+			if left, err := control.Orphans(t.Context(), second.Bus); err != nil || len(left) != 0 {
 				t.Errorf("%d runs left in the end, %v", len(left), err)
 			}
 		})
@@ -267,7 +267,7 @@ func TestTheServerStaysAway(t *testing.T) {
 	}
 	s.Restart()
 	second := options(t, s, 2)
-	left, err := control.Left(t.Context(), second.Bus)
+	left, err := control.Orphans(t.Context(), second.Bus)
 	if err != nil || len(left) != 1 {
 		t.Fatalf("%d runs left, %v", len(left), err)
 	}

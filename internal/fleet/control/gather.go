@@ -19,7 +19,7 @@ type gathering struct {
 	*beginning
 	timing
 	f    *Fleet
-	told run.FleetSink
+	sink run.FleetSink
 
 	receiver *delivery.Receiver
 	stopped  context.CancelFunc // ends the receiver
@@ -57,7 +57,7 @@ func (s *share) active() bool { return s.end == nil && s.lost.IsZero() }
 
 func newGathering(f *Fleet, b *beginning, t run.FleetSink) *gathering {
 	g := &gathering{
-		beginning: b, timing: timingOf(f.job), f: f, told: t,
+		beginning: b, timing: timingOf(f.job), f: f, sink: t,
 		seen: make([]bool, len(b.owners)), looked: time.Now(), came: make(chan struct{}, 1),
 	}
 	for i, m := range f.crew {
@@ -111,16 +111,16 @@ func (g *gathering) snapshot() trace.Snapshot {
 // Record takes one that came. One that cannot be loses its worker.
 func (g *gathering) Record(from int, r *trace.Record) {
 	g.mu.Lock()
-	ok := g.take(from, r)
+	ok := g.accept(from, r)
 	g.mu.Unlock()
 	if ok {
-		g.told.Record(r)
+		g.sink.Record(r)
 	}
 }
 
-// take keeps a record, unless it is there already, of a request of another share, or of none, or cannot
+// accept keeps a record, unless it is there already, of a request of another share, or of none, or cannot
 // be, or its worker has sent such a one. g.mu is held.
-func (g *gathering) take(from int, r *trace.Record) bool {
+func (g *gathering) accept(from int, r *trace.Record) bool {
 	s := &g.shares[from]
 	if g.settled || s.end != nil || s.lost.Code == lostDamaged ||
 		r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from {
@@ -198,7 +198,7 @@ func (g *gathering) Forged(share, by int) {
 		g.damaged(by, fmt.Errorf("it is in the name of worker %s", s.Name))
 	} else if !s.forged {
 		s.forged = true
-		g.told.Note(plan.Say(noteForged, "worker", s.Name, "host", s.Host))
+		g.sink.Note(plan.Say(noteForged, "worker", s.Name, "host", s.Host))
 	}
 }
 
@@ -223,7 +223,7 @@ const (
 func (g *gathering) lose(s *share, why plan.Message) {
 	p, silent := s.look()
 	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
-	s.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, fleet.Cancel) })
+	s.update(func(b *fleet.Beat) { b.Stop = max(b.Stop, fleet.Cancel) })
 }
 
 // lookEvery is how often the workers are looked at.
@@ -266,7 +266,7 @@ func (g *gathering) raise(level fleet.Stop) {
 	g.level = max(g.level, level)
 	g.mu.Unlock()
 	for _, m := range g.f.crew {
-		m.tell(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) })
+		m.update(func(b *fleet.Beat) { b.Stop = max(b.Stop, level) })
 	}
 }
 
@@ -335,7 +335,7 @@ func (g *gathering) patience(p fleet.Pulse) time.Duration {
 
 func (g *gathering) lost(s *share, why plan.Message) {
 	g.lose(s, why)
-	g.told.Note(plan.Say(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
+	g.sink.Note(plan.Say(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
 }
 
 // redeal gives the places of shares that have ended to the others.
@@ -353,7 +353,7 @@ func (g *gathering) redeal() {
 		s := &g.shares[i]
 		if active[i] && n > s.places {
 			s.places = n
-			s.tell(func(b *fleet.Beat) { b.Places = n })
+			s.update(func(b *fleet.Beat) { b.Places = n })
 		}
 	}
 }

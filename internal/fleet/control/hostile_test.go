@@ -46,7 +46,7 @@ func TestHostileHeadings(t *testing.T) {
 		if err := delivery.Create(t.Context(), b.Stream(), h); err != nil {
 			t.Fatal(err)
 		}
-		left, err := control.Left(t.Context(), b)
+		left, err := control.Orphans(t.Context(), b)
 		if len(left) != 0 || err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %d are listed, %v", name, len(left), err)
 		}

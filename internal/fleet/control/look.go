@@ -19,7 +19,7 @@ type Seen struct {
 
 // Look asks who is there, for at most wait, and measures their clocks.
 func Look(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) ([]Seen, error) {
-	all, err := ask(ctx, b, pitot, wait)
+	all, err := pollWorkers(ctx, b, pitot, wait)
 	seen := make([]Seen, len(all))
 	var each sync.WaitGroup
 	for i, w := range all {

@@ -92,8 +92,8 @@ func (m *member) beat(ctx context.Context) {
 	m.clock.Add(fleet.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }
 
-// tell changes what the next beat says, and sends it at once.
-func (m *member) tell(change func(*fleet.Beat)) {
+// update changes what the next beat says, and sends it at once.
+func (m *member) update(change func(*fleet.Beat)) {
 	m.mu.Lock()
 	before := m.say
 	change(&m.say)
@@ -138,15 +138,15 @@ func (m *member) roundTrip() time.Duration {
 	return time.Duration(m.clock.RoundTrip())
 }
 
-// leave ends the beats.
-func (m *member) leave() {
+// stopBeats ends the beats.
+func (m *member) stopBeats() {
 	m.end()
 	m.done.Wait()
 }
 
 // release has the worker forget a run that has not begun.
 func (m *member) release() {
-	m.leave()
+	m.stopBeats()
 	letGo(m.bus, m.Worker, m.run)
 }
 

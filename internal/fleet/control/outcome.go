@@ -26,7 +26,7 @@ func (g *gathering) outcome() run.Outcome {
 	g.settled = true
 	for _, r := range g.missing() {
 		g.records = append(g.records, r)
-		g.told.Record(r)
+		g.sink.Record(r)
 	}
 	out := run.Outcome{Outcome: driver.Outcome{Started: g.zeroWall, Records: g.records, Stopped: g.level >= fleet.NoMore && len(g.records) < len(g.seen)}}
 	var clients []trace.Client
@@ -70,7 +70,7 @@ func (g *gathering) noteClients() {
 	for _, n := range kinds {
 		names := by[n.Code]
 		shown := names[:min(len(names), mostNamed)]
-		g.told.Note(plan.Say(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
+		g.sink.Note(plan.Say(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Clock = trace.FleetClock{
-		Bound: time.Duration(s.clock.Apart(g.zero, start.At, g.zero+int64(end))), Drift: s.clock.Drift(), RoundTrip: time.Duration(s.clock.RoundTrip()),
+		Bound: time.Duration(s.clock.MaxOffset(g.zero, start.At, g.zero+int64(end))), Drift: s.clock.Drift(), RoundTrip: time.Duration(s.clock.RoundTrip()),
 		Exchanges: s.clock.Exchanges(), Wall: s.wall, Steps: s.clock.Steps(), WallSteps: w.Client.ClockSteps,
 	}
 	if w.Clock.Bound == fleet.Unknown {

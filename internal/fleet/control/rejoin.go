@@ -15,9 +15,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// Left are the runs whose records wait with the server of a fleet: those under way, and those
+// Orphans are the runs whose records wait with the server of a fleet: those under way, and those
 // whose controller died.
-func Left(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
+func Orphans(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 	ids, err := delivery.Runs(ctx, b.Stream())
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 	}
 }
 
-// Forget lets the workers of a run go, and removes what there is of it.
-func Forget(o Options, h fleet.Heading) {
+// Discard lets the workers of a run go, and removes what there is of it.
+func Discard(o Options, h fleet.Heading) {
 	r := rejoin(o, h)
 	r.gathered = true
 	r.Close()

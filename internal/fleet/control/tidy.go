@@ -49,8 +49,8 @@ func tidy(w fleet.Worker) fleet.Worker {
 
 func count(n int) int { return min(max(n, 0), most) }
 
-// tellApart gives workers with the same name the beginning of their id as well.
-func tellApart(all []fleet.Worker) {
+// disambiguate gives workers with the same name the beginning of their id as well.
+func disambiguate(all []fleet.Worker) {
 	times := map[string]int{}
 	for _, w := range all {
 		times[w.Name]++

@@ -169,7 +169,7 @@ func TestMessagesInAnyOrderAndAgain(t *testing.T) {
 		order := append(rng.Perm(len(messages)), rng.Perm(len(messages))...)
 		g, s := newGot(1), share{}
 		for _, i := range order {
-			s.take(uint64(i+1), messages[i], g)
+			s.receive(uint64(i+1), messages[i], g)
 		}
 		if diff := diff(records, g.records[0]); diff != "" || g.damaged[0] != nil {
 			t.Fatalf("%v: %v %s", order, g.damaged[0], diff)
@@ -194,16 +194,16 @@ func TestAFrameThatCannotBe(t *testing.T) {
 		"damaged frame": append(bytes.Clone(good[:headSize]), bytes.Repeat([]byte{0x80}, len(good)-headSize)...),
 	} {
 		g, s := newGot(1), share{}
-		s.take(1, append(bytes.Clone(good), bad...), g)
-		s.take(2, good, g)
-		s.take(9, good, g)
+		s.receive(1, append(bytes.Clone(good), bad...), g)
+		s.receive(2, good, g)
+		s.receive(9, good, g)
 		if len(g.records[0]) != 1 || g.damaged[0] == nil || g.ends[0] != nil || s.ahead != nil || s.partial != nil {
 			t.Errorf("%s: %d records, %v, %+v", name, len(g.records[0]), g.damaged[0], s)
 		}
 	}
 	g, s := newGot(1), share{}
-	s.take(2, good, g)
-	s.take(maxAhead+1, good, g)
+	s.receive(2, good, g)
+	s.receive(maxAhead+1, good, g)
 	if g.damaged[0] == nil || s.ahead != nil {
 		t.Errorf("a message that is too far ahead: %v", g.damaged[0])
 	}
@@ -224,10 +224,10 @@ func FuzzShare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, at int) {
 		at = min(max(at, 0), len(b))
 		once, twice := newGot(1), newGot(1)
-		new(share).take(1, b, once)
+		new(share).receive(1, b, once)
 		s := share{}
-		s.take(2, b[at:], twice)
-		s.take(1, b[:at], twice)
+		s.receive(2, b[at:], twice)
+		s.receive(1, b[:at], twice)
 		if len(once.records[0]) != len(twice.records[0]) || (once.damaged[0] == nil) != (twice.damaged[0] == nil) {
 			t.Errorf("%d records and %v at once, %d and %v in two", len(once.records[0]), once.damaged[0], len(twice.records[0]), twice.damaged[0])
 		}

@@ -242,7 +242,7 @@ func (r *Receiver) handle(m jetstream.Msg, h Handler) {
 	number, err := numberOf(m.Headers())
 	digest, signature := digestOf(m.Subject(), number, m.Data()), m.Headers().Get(signatureHeader)
 	if err == nil && fleet.Signed(r.workers[i].ID, digest, signature) {
-		s.take(number, m.Data(), h)
+		s.receive(number, m.Data(), h)
 		return
 	}
 	if s.forged++; s.forged > mostForged {

@@ -38,8 +38,8 @@ type share struct {
 	forged  int // messages that its worker has not signed
 }
 
-// take takes a message that may be a repeat or ahead of others.
-func (s *share) take(number uint64, data []byte, h Handler) {
+// receive takes a message that may be a repeat or ahead of others.
+func (s *share) receive(number uint64, data []byte, h Handler) {
 	switch {
 	case s.damaged || number <= s.taken:
 		return

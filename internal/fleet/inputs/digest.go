@@ -27,7 +27,7 @@ func Digest(requests []workload.Request, due iter.Seq[time.Duration]) (string, e
 	e.number(len(requests))
 	starts := 0
 	for i := range requests {
-		whole, err := requests[i].Whole()
+		whole, err := requests[i].Unspooled()
 		if err != nil {
 			return "", err
 		}

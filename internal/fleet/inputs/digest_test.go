@@ -170,7 +170,7 @@ func TestTheDigestReadsSpooledRequests(t *testing.T) {
 	defer file.Close()
 	spool := workload.NewSpool(file, 0)
 	for i := range one {
-		if err := spool.Keep(&one[i]); err != nil {
+		if err := spool.Spill(&one[i]); err != nil {
 			t.Fatal(err)
 		}
 		if one[i].Later == nil {

@@ -227,7 +227,7 @@ func TestWhatComesDamaged(t *testing.T) {
 		if needs, differs := s.Check(t.Context()); len(needs) != 1 || len(differs) != 0 {
 			t.Fatalf("needs %v, differs %v", needs, differs)
 		}
-		err := s.Take(t.Context())
+		err := s.FetchAll(t.Context())
 		left, _ := os.ReadDir(s.Folder)
 		if why == "" {
 			if err != nil || len(left) != 1 {
@@ -262,7 +262,7 @@ func TestWhatIsKept(t *testing.T) {
 		}
 		again := NewSupply(s.SupplyOptions)
 		needs, _ := again.Check(t.Context())
-		if err := again.Take(t.Context()); err != nil || asked != i+1 || len(needs) != 1 {
+		if err := again.FetchAll(t.Context()); err != nil || asked != i+1 || len(needs) != 1 {
 			t.Errorf("%d: %v, asked %d times, needs %v", i, err, asked, needs)
 		}
 		r, err := again.Deps().Open("big.jsonl")
@@ -278,7 +278,7 @@ func TestWhatIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk.Check(t.Context())
-	if err := disk.Take(t.Context()); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
+	if err := disk.FetchAll(t.Context()); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a full disk: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -289,7 +289,7 @@ func TestWhatIsKept(t *testing.T) {
 	full.Folder = filepath.Join(file, "kept")
 	bad := NewSupply(full)
 	bad.Check(t.Context())
-	if err := bad.Take(t.Context()); err == nil || !strings.Contains(err.Error(), "get file big.jsonl") || strings.Contains(err.Error(), "\n") {
+	if err := bad.FetchAll(t.Context()); err == nil || !strings.Contains(err.Error(), "get file big.jsonl") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
 }
@@ -314,7 +314,7 @@ func TestAControllerThatDies(t *testing.T) {
 		gone := errors.New("the controller is gone")
 		ctx, end := context.WithCancelCause(t.Context())
 		time.AfterFunc(50*time.Millisecond, func() { end(gone) })
-		if err := p.supply.Take(ctx); !errors.Is(err, gone) || !strings.Contains(err.Error(), "from the controller: ") {
+		if err := p.supply.FetchAll(ctx); !errors.Is(err, gone) || !strings.Contains(err.Error(), "from the controller: ") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -332,7 +332,7 @@ func TestServersOfObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := make(chan error, 1)
-	go func() { taken <- p.supply.Take(soon(t)) }()
+	go func() { taken <- p.supply.FetchAll(soon(t)) }()
 	o.Port = first.Addr().(*net.TCPAddr).Port
 	first.Shutdown()
 	first.WaitForShutdown()
@@ -392,7 +392,7 @@ func TestInputsThatCannotBe(t *testing.T) {
 		two := []fleet.Input{in, in}
 		s := NewSupply(SupplyOptions{Inputs: two, Deps: m.deps(), Folder: m.at("kept")})
 		needs, differs := s.Check(t.Context())
-		if err := s.Take(t.Context()); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(why)) || len(needs)+len(differs)+len(m.opened) > 0 {
+		if err := s.FetchAll(t.Context()); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(why)) || len(needs)+len(differs)+len(m.opened) > 0 {
 			t.Errorf("%v, want %q; needs %v, differs %v, opened %v", err, why, needs, differs, m.opened)
 		}
 	}

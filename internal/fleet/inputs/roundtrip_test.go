@@ -145,7 +145,7 @@ func every[T any](of []T) (all []int) {
 func give(t *testing.T, p pair, js jetstream.JetStream, needs []int) {
 	t.Helper()
 	taken := make(chan error, 1)
-	go func() { taken <- p.supply.Take(soon(t)) }()
+	go func() { taken <- p.supply.FetchAll(soon(t)) }()
 	if err := p.ledger.Offer(soon(t), js, "r1", needs); err != nil {
 		t.Error(err)
 	}

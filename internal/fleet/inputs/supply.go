@@ -103,7 +103,7 @@ func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	remote := one.Kind == fleet.FetchedInput && !strings.HasPrefix(one.Name, "file://")
 	switch {
-	case remote && s.isKept(ctx, one.Input):
+	case remote && s.isStored(ctx, one.Input):
 		one.from = kept
 	case remote:
 		one.from = nowhere
@@ -113,7 +113,7 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	default:
 		one.from = s.compare(ctx, one.Input)
 		other := one.from == different && isList(one.Input) // it is the controller's that counts
-		if (other || one.from == nowhere) && s.isKept(ctx, one.Input) {
+		if (other || one.from == nowhere) && s.isStored(ctx, one.Input) {
 			one.from = kept
 		} else if other {
 			one.from = nowhere
@@ -168,9 +168,9 @@ func (s *Supply) copyHere(ctx context.Context, one *supplied, w io.Writer) error
 	return nil
 }
 
-// Take gets what Check said is needed from the object store, each Input as soon as the controller
+// FetchAll gets what Check said is needed from the object store, each Input as soon as the controller
 // has put it there, until ctx ends. Then Deps has everything.
-func (s *Supply) Take(ctx context.Context) error {
+func (s *Supply) FetchAll(ctx context.Context) error {
 	if s.err != nil {
 		return fmt.Errorf("the controller's files: %w", s.err)
 	}
@@ -179,7 +179,7 @@ func (s *Supply) Take(ctx context.Context) error {
 		if one.from != nowhere {
 			continue
 		}
-		if !s.isKept(ctx, one.Input) { // it may have come with another name
+		if !s.isStored(ctx, one.Input) { // it may have come with another name
 			if err := s.save(one.Input, func(w io.Writer) error { return s.fetch(ctx, one.Input, w) }); err != nil {
 				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), inLine(err))
 			}
@@ -235,8 +235,8 @@ func (s *Supply) save(in fleet.Input, write func(io.Writer) error) error {
 	return files.Write(s.file(in), write)
 }
 
-// isKept reports whether the content is in the Folder, undamaged.
-func (s *Supply) isKept(ctx context.Context, in fleet.Input) bool {
+// isStored reports whether the content is in the Folder, undamaged.
+func (s *Supply) isStored(ctx context.Context, in fleet.Input) bool {
 	file, err := files.Open(s.file(in))
 	if err != nil {
 		return false

@@ -82,8 +82,8 @@ func (t *task) prepare(deps run.Deps) (s setup, err error) {
 	if len(differs) > 0 {
 		return s, t.refuse(differs)
 	}
-	t.tell(func(r *fleet.Readiness) { r.Needs = needs })
-	if err := supply.Take(t.ctx); err != nil {
+	t.updateReadiness(func(r *fleet.Readiness) { r.Needs = needs })
+	if err := supply.FetchAll(t.ctx); err != nil {
 		return s, err
 	}
 	if s.prepared, err = run.Prepare(t.ctx, o.Spec, supply.Deps()); err != nil {
@@ -98,7 +98,7 @@ func (t *task) prepare(deps run.Deps) (s setup, err error) {
 		return s, err
 	}
 	s.selfTest, s.notes = s.prepared.TryStamps(t.ctx)
-	t.tell(func(r *fleet.Readiness) { r.Needs, r.Digest, r.Requests = nil, digest, len(s.job.Requests) })
+	t.updateReadiness(func(r *fleet.Readiness) { r.Needs, r.Digest, r.Requests = nil, digest, len(s.job.Requests) })
 	if t.ctx.Err() != nil {
 		return s, context.Cause(t.ctx)
 	}

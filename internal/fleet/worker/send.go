@@ -70,7 +70,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	t.mu.Lock()
 	t.state, t.places, t.sender = fleet.Sending, part.Places, sender
 	t.mu.Unlock()
-	t.w.say("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
+	t.w.logf("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
 	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, sender.Record)
 	sender.End(secret.Clean(t.secrets, t.end(s, out)))
 	t.enter(fleet.Delivering)
@@ -95,7 +95,7 @@ func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
 			return err
 		}
 		if why := sender.Refused(); why != nil && !said {
-			t.w.say("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
+			t.w.logf("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
 			said = true
 		}
 	}
@@ -117,7 +117,7 @@ func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	if err == nil || errors.Is(context.Cause(t.ctx), errDiscarded) {
-		t.w.say("run %s: done, %d requests", t.order.Run, len(records))
+		t.w.logf("run %s: done, %d requests", t.order.Run, len(records))
 		return nil
 	}
 	if len(records) == 0 {

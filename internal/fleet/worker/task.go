@@ -81,7 +81,7 @@ func (t *task) live() error {
 		return cmp.Or(context.Cause(t.ctx), err)
 	}
 	t.enter(fleet.Ready)
-	t.w.say("run %s: ready, %d requests", t.order.Run, len(t.job.Requests))
+	t.w.logf("run %s: ready, %d requests", t.order.Run, len(t.job.Requests))
 	return t.sendAndDeliver()
 }
 
@@ -92,9 +92,9 @@ func (t *task) finish(err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errDiscarded), errors.Is(err, errEnded):
-		t.w.say("run %s: %v", t.order.Run, err)
+		t.w.logf("run %s: %v", t.order.Run, err)
 	default:
-		t.w.say("run %s failed: %v", t.order.Run, err)
+		t.w.logf("run %s failed: %v", t.order.Run, err)
 	}
 	t.mu.Lock()
 	t.state = fleet.Idle
@@ -135,8 +135,8 @@ func (t *task) enter(s fleet.State) {
 	t.mu.Unlock()
 }
 
-// tell changes what the controller is told.
-func (t *task) tell(change func(*fleet.Readiness)) {
+// updateReadiness changes what the controller is told.
+func (t *task) updateReadiness(change func(*fleet.Readiness)) {
 	t.mu.Lock()
 	change(&t.told)
 	t.mu.Unlock()
@@ -148,8 +148,8 @@ func (t *task) now() fleet.State {
 	return t.state
 }
 
-// kept is the id by which the controller keeps the run, empty before it says so.
-func (t *task) kept() string {
+// storedID is the id by which the controller keeps the run, empty before it says so.
+func (t *task) storedID() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.begin == nil {

@@ -66,7 +66,7 @@ func Serve(ctx context.Context, o Options) error {
 	select {
 	case <-ctx.Done():
 	case <-o.Soon:
-		w.leave()
+		w.drain()
 		if t := w.current(); t != nil {
 			t.endSoon(fleet.NoMore)
 			select {
@@ -75,13 +75,13 @@ func Serve(ctx context.Context, o Options) error {
 			}
 		}
 	}
-	w.leave()
+	w.drain()
 	w.current().cancelAndWait()
 	return nil
 }
 
-// leave has the worker take no further order.
-func (w *Worker) leave() {
+// drain has the worker take no further order.
+func (w *Worker) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.leaving = true
@@ -114,7 +114,7 @@ func (w *Worker) listen() (end func(), err error) {
 	return end, err
 }
 
-func (w *Worker) say(format string, args ...any) {
+func (w *Worker) logf(format string, args ...any) {
 	if w.o.Say != nil {
 		w.o.Say(fmt.Sprintf(format, args...))
 	}
@@ -136,7 +136,7 @@ func (w *Worker) self() fleet.Worker {
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, w.o.Wall()
 	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
-		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.kept()
+		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.storedID()
 	}
 	return me
 }
@@ -158,7 +158,7 @@ func (w *Worker) order(o fleet.Order) fleet.Readiness {
 		return fleet.Readiness{State: fleet.Failed, Why: fmt.Sprintf("it works on run %s", old.order.Run), Busy: old.order.Run}
 	}
 	w.task = newTask(w, o)
-	w.say("run %s: preparing", o.Run)
+	w.logf("run %s: preparing", o.Run)
 	return w.task.readiness()
 }
 

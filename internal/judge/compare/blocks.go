@@ -146,7 +146,7 @@ func turn(findings []*finding) {
 	for _, f := range findings {
 		x := f.estimator.Coordinates(f.y)
 		x[0] = f.effect / f.estimator.Factor
-		coordinates, p = append(coordinates, x), append(p, f.ownP())
+		coordinates, p = append(coordinates, x), append(p, f.plainP())
 	}
 	for i, adjusted := range stats.Directions(coordinates, p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted

@@ -57,14 +57,14 @@ func (v *variant) caches() (all []trace.Run) {
 	return all
 }
 
-// cachesApart reports whether two variants differ in that, unless it is to be ignored.
-func (o Options) cachesApart(a, b *variant) bool {
+// differentCaches reports whether two variants differ in that, unless it is to be ignored.
+func (o Options) differentCaches(a, b *variant) bool {
 	return !slices.Contains(o.Ignore, cachedSetting) && cachesDiffer(a.caches(), b.caches())
 }
 
 // cachedResidue lists the shares, where one variant's differ from the first one's.
 func cachedResidue(variants []*variant, o Options) []SettingDiff {
-	if !slices.ContainsFunc(variants, func(v *variant) bool { return o.cachesApart(variants[0], v) }) {
+	if !slices.ContainsFunc(variants, func(v *variant) bool { return o.differentCaches(variants[0], v) }) {
 		return nil
 	}
 	r := SettingDiff{Setting: cachedSetting}
@@ -84,7 +84,7 @@ func cachedResidue(variants []*variant, o Options) []SettingDiff {
 func (t *table) noteCaches() {
 	base := t.variants[0]
 	for _, v := range t.variants[1:] {
-		if t.o.cachesApart(base, v) {
+		if t.o.differentCaches(base, v) {
 			t.note(CachesDiffer, "variant", v.name, "share", meanCached(v.caches()), "baseline", base.name, "before", meanCached(base.caches()))
 		}
 	}

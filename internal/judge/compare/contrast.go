@@ -45,7 +45,7 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	switch {
 	case t.out.Layout != nil:
 		if f.blocks(t, l, a, b); f.basis == Nothing && na == 1 && nb == 1 {
-			f.within(sa, sb, t.o.SingleRuns)
+			f.estimateFromRequests(sa, sb, t.o.SingleRuns)
 		}
 	case t.o.Paired && na > 1 && na == len(a.runs) && nb == len(b.runs):
 		f.pairs()
@@ -55,9 +55,9 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 		borrowed.runs = min(na, nb)
 		f.rest(Borrowed, borrowed, "method.borrowed", "df", borrowed.df)
 	case na == 1 && nb == 1:
-		f.within(sa, sb, t.o.SingleRuns)
+		f.estimateFromRequests(sa, sb, t.o.SingleRuns)
 	}
-	f.cached = t.o.cachesApart(a, b) && !slices.Contains(insensitive, f.quantity.Name)
+	f.cached = t.o.differentCaches(a, b) && !slices.Contains(insensitive, f.quantity.Name)
 	f.decides = f.decides && !f.input && !f.cached
 	return f
 }
@@ -117,8 +117,8 @@ func (f *finding) lean(mean *finding) {
 	f.mean = mean
 }
 
-// ownP is that of no difference by the estimate.
-func (f *finding) ownP() float64 {
+// plainP is that of no difference by the estimate.
+func (f *finding) plainP() float64 {
 	if f.mean == nil {
 		return f.estimate.P()
 	}

@@ -17,22 +17,22 @@ func (t *table) input(q figure.Figure) bool {
 		return true
 	}
 	for _, setting := range loadSettings {
-		if made(q.Name, setting) && t.differs(setting) {
+		if isDeterminedBy(q.Name, setting) && t.differs(setting) {
 			return true
 		}
 	}
 	if q.Name == figure.Duration && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.timed() }) {
 		return true
 	}
-	return made(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.keptUp })
+	return isDeterminedBy(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.keptUp })
 }
 
 // timed reports whether a run was asked to last so long.
 func (r *ComparedRun) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
 
-// made reports whether a setting of the load makes a figure, whatever the server does: twice
+// isDeterminedBy reports whether a setting of the load makes a figure, whatever the server does: twice
 // the rate is twice the throughput, as long as the server keeps up.
-func made(name, setting string) bool {
+func isDeterminedBy(name, setting string) bool {
 	switch setting {
 	case rateSetting, rampSetting, arrivalSetting:
 		return name == figure.Duration || name == figure.Goodput || figure.MetricOf(name) == figure.Throughput
@@ -75,7 +75,7 @@ func (t *table) checkSizes() error {
 	first := t.runs[0]
 	for _, s := range sizes {
 		ignored := slices.ContainsFunc(s.settings, func(name string) bool { return slices.Contains(t.o.Ignore, name) && t.differs(name) })
-		i := slices.IndexFunc(t.runs, func(r *ComparedRun) bool { return s.apart(first, r) })
+		i := slices.IndexFunc(t.runs, func(r *ComparedRun) bool { return s.differs(first, r) })
 		if ignored && i >= 0 {
 			p.If(true, "ignore", s.settings[0], "%s has %.6g %s and %s has %.6g; workloads of different size are not compared",
 				t.labelOf(first), s.of(first), s.name, t.labelOf(t.runs[i]), s.of(t.runs[i]))
@@ -106,7 +106,7 @@ type size struct {
 	of       func(*ComparedRun) float64 // 0 where nobody knows
 }
 
-func (s size) apart(a, b *ComparedRun) bool {
+func (s size) differs(a, b *ComparedRun) bool {
 	x, y := s.of(a), s.of(b)
 	return x > 0 && y > 0 && math.Abs(x-y) > s.share*max(x, y)
 }

@@ -148,8 +148,8 @@ func TestVariantsWithoutACommonLoad(t *testing.T) {
 		{a, ""},
 	} {
 		result, err := Compare(c.runs, Options{})
-		if err != nil || result.Apart().Code != c.want {
-			t.Errorf("%v, %v, want %q", result.Apart(), err, c.want)
+		if err != nil || result.WhyNothingCompared().Code != c.want {
+			t.Errorf("%v, %v, want %q", result.WhyNothingCompared(), err, c.want)
 		}
 	}
 }

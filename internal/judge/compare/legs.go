@@ -64,7 +64,7 @@ func byLeg(runs []*ComparedRun) (all []*legs, voids []excludedRuns, rest []*Comp
 			continue
 		}
 		if !leg.Void.IsZero() {
-			voids = leaveOut(voids, leg.Void)
+			voids = exclude(voids, leg.Void)
 			continue
 		}
 		r.place, r.load = i, loadOf(r)
@@ -89,7 +89,7 @@ func labelled(runs []*ComparedRun) bool {
 	return others && len(labels) > 1
 }
 
-func leaveOut(all []excludedRuns, why plan.Message) []excludedRuns {
+func exclude(all []excludedRuns, why plan.Message) []excludedRuns {
 	at := slices.IndexFunc(all, func(v excludedRuns) bool { return v.why.Key() == why.Key() })
 	if at < 0 {
 		at, all = len(all), append(all, excludedRuns{why: why})

@@ -88,9 +88,9 @@ func scope(r trace.Run) string {
 	return r.Plan.Dialect
 }
 
-// tellsLimits reports whether a rate and a limit that are not there mean that there
+// reportsLimits reports whether a rate and a limit that are not there mean that there
 // was none.
-func tellsLimits(r trace.Run, rules metrics.Rules) bool {
+func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 	if r.Origin == nil {
 		return true
 	}
@@ -116,9 +116,9 @@ func (r *ComparedRun) perRequest(total string) float64 {
 	return tokens / requests
 }
 
-// apart lists the settings that keep a and b from being one load. What is not known
+// diff lists the settings that keep a and b from being one load. What is not known
 // of one of them does not.
-func (l load) apart(m load, ignore []string) []string {
+func (l load) diff(m load, ignore []string) []string {
 	var out []string
 	for _, name := range loadSettings {
 		if !slices.Contains(ignore, name) && l.differs(m, name) {
@@ -173,7 +173,7 @@ func groups(runs []*ComparedRun, ignore []string) (out []group) {
 }
 
 func (g group) fits(l load, ignore []string) bool {
-	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return len(l.apart(r.load, ignore)) > 0 })
+	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return len(l.diff(r.load, ignore)) > 0 })
 }
 
 // settings are those of the load, as far as all of its runs that tell agree.

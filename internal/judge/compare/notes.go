@@ -287,7 +287,7 @@ func (t *table) note(code plan.Code, args ...any) {
 
 // notes tells which variants that were asked for met no common load, and why.
 func (c *Comparison) notes(tables []*table, ignore []string) {
-	c.noteAsked(tables, ignore)
+	c.noteRequested(tables, ignore)
 	var runs []*ComparedRun
 	beside := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
@@ -314,16 +314,16 @@ func (c *Comparison) notes(tables []*table, ignore []string) {
 			gaps = append(gaps, plan.Say("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
 		}
 		code := LoadsApart
-		if slices.ContainsFunc(sizes, func(s size) bool { return s.apart(one, other) }) {
+		if slices.ContainsFunc(sizes, func(s size) bool { return s.differs(one, other) }) {
 			code = SizesApart
 		}
 		c.Notes = append(c.Notes, plan.Say(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
 	}
 }
 
-// Apart is why nothing is compared: variants were asked for and no two of them met one load.
+// WhyNothingCompared is why nothing is compared: variants were asked for and no two of them met one load.
 // It is zero if some did, or if there is only one.
-func (c Comparison) Apart() (why plan.Message) {
+func (c Comparison) WhyNothingCompared() (why plan.Message) {
 	for _, w := range c.Workloads {
 		if len(w.Variants) > 1 {
 			return plan.Message{}
@@ -345,7 +345,7 @@ func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *Co
 			if r.Variant != label || s.Variant == label {
 				continue
 			}
-			if names := r.load.apart(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(apart) {
+			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(apart) {
 				one, other, apart = r, s, names
 			}
 		}

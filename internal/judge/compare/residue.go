@@ -36,7 +36,7 @@ func residue(variants []*variant, o Options) (out []SettingDiff) {
 	for _, name := range names {
 		all := make([][]plan.Message, len(variants))
 		for i, v := range variants {
-			all[i] = v.told(name, scopes[name])
+			all[i] = v.reportedValues(name, scopes[name])
 		}
 		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r SettingDiff) bool { return r.Setting == "profile" })
 		if differ(all, o.Paired) && !slices.Contains(o.Ignore, name) && !sameProfile {
@@ -52,8 +52,8 @@ func ofTheLeg(setting string, l *trace.Leg) bool {
 	return l != nil && (setting == "engine.drift.offset" || setting == "url" && l.ServerStart > 0)
 }
 
-// told are the values of a setting that the runs of a variant tell, run by run.
-func (v *variant) told(name string, scopes map[string]bool) (out []plan.Message) {
+// reportedValues are the values of a setting that the runs of a variant tell, run by run.
+func (v *variant) reportedValues(name string, scopes map[string]bool) (out []plan.Message) {
 	for _, r := range v.runs {
 		i := slices.IndexFunc(r.facets, func(f Setting) bool { return f.Name == name })
 		switch {

@@ -85,7 +85,7 @@ func Needed(runs []trace.Run, o Options) []RuleSource {
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
 func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
-	r := ComparedRun{run: t.Run, silent: !tellsLimits(t.Run, rules)}
+	r := ComparedRun{run: t.Run, silent: !reportsLimits(t.Run, rules)}
 	r.run.Probes = nil
 	records := HasRecords(t.Run)
 	if records {
@@ -93,7 +93,7 @@ func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
 	} else {
 		by = []RuleSource{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
-	r.takeToll(t)
+	r.countFailed(t)
 	for _, b := range by {
 		figures, void := rules.Measured(t, b.Tool, b.Form)
 		figures, r.unmeasured = r.withFailed(figures), append(r.unmeasured, void...)

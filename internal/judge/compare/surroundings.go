@@ -147,7 +147,7 @@ func Differences(a, b trace.Run) []Difference {
 			out = append(out, Difference{name, of, main, [2]plan.Message{one, two}})
 		}
 	}
-	left, right := told(a), told(b)
+	left, right := settingsOfRun(a), settingsOfRun(b)
 	for _, name := range namesOf(left, right) {
 		add(name, "plan", name == "model" || name == "server", left.values[name], right.values[name])
 	}
@@ -182,8 +182,8 @@ type runSettings struct {
 	values map[string]plan.Message
 }
 
-// told are the settings of a run: those of its load, then the others.
-func told(run trace.Run) runSettings {
+// settingsOfRun are the settings of a run: those of its load, then the others.
+func settingsOfRun(run trace.Run) runSettings {
 	r := &ComparedRun{run: run}
 	s := runSettings{values: maps.Clone(loadOf(r).values)}
 	for _, name := range loadSettings {

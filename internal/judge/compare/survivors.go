@@ -103,9 +103,9 @@ func survives(name string, of failureCount) bool {
 // ofClient are the classes of failures that no server has part in.
 var ofClient = []trace.Class{trace.Files, trace.Ports, trace.Cancelled, trace.WorkerLost}
 
-// takeToll counts the failures of a run: of one without records those that its tool counted, or
+// countFailed counts the failures of a run: of one without records those that its tool counted, or
 // that were asked for and are not among the completed.
-func (r *ComparedRun) takeToll(t *trace.Trace) {
+func (r *ComparedRun) countFailed(t *trace.Trace) {
 	if HasRecords(r.run) {
 		for _, one := range t.Records {
 			if slices.Contains(ofClient, one.Class) {
@@ -120,7 +120,7 @@ func (r *ComparedRun) takeToll(t *trace.Trace) {
 	o := r.origin()
 	ok, counted := o.Figure(figure.RequestsOK)
 	failed, told := o.Figure(figure.RequestsFailed)
-	if counted && !told && r.tellsAsked() {
+	if counted && !told && r.reportsRequested() {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
 	if counted {
@@ -128,8 +128,8 @@ func (r *ComparedRun) takeToll(t *trace.Trace) {
 	}
 }
 
-// tellsAsked reports whether the tool of an imported run told how many requests were asked for.
-func (r *ComparedRun) tellsAsked() bool {
+// reportsRequested reports whether the tool of an imported run told how many requests were asked for.
+func (r *ComparedRun) reportsRequested() bool {
 	asked := r.origin().Setup["num_prompts"]
 	return asked != "" && asked == strconv.Itoa(r.run.Plan.Requests)
 }
@@ -142,7 +142,7 @@ func (r *ComparedRun) withFailed(figures []trace.ReportedFigure) []trace.Reporte
 		return slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 	}
 	ok := at(figure.RequestsOK)
-	if at(name) >= 0 || ok < 0 || !r.tellsAsked() {
+	if at(name) >= 0 || ok < 0 || !r.reportsRequested() {
 		return figures
 	}
 	return slices.Insert(slices.Clone(figures), ok+1, trace.ReportedFigure{Name: name, Value: r.toll.failed})
@@ -409,18 +409,18 @@ func (t *table) openFailures(r *GateResult, row Row, column int) {
 // not tell how many were asked for.
 const AskedUnknown plan.Code = "compare.asked-unknown"
 
-// tellsFailures reports whether it is known how many requests of a run failed.
-func (r *ComparedRun) tellsFailures() bool {
-	return HasRecords(r.run) || r.tellsAsked() || slices.ContainsFunc(r.figures, func(f runFigure) bool { return f.Name == figure.RequestsFailed })
+// reportsFailures reports whether it is known how many requests of a run failed.
+func (r *ComparedRun) reportsFailures() bool {
+	return HasRecords(r.run) || r.reportsRequested() || slices.ContainsFunc(r.figures, func(f runFigure) bool { return f.Name == figure.RequestsFailed })
 }
 
-// noteAsked tells of two workloads that may be one, of which one had failures that nobody wrote
+// noteRequested tells of two workloads that may be one, of which one had failures that nobody wrote
 // down.
-func (c *Comparison) noteAsked(tables []*table, ignore []string) {
+func (c *Comparison) noteRequested(tables []*table, ignore []string) {
 	for i, t := range tables {
 		for _, u := range tables[:i] {
 			a, b := u.runs[0], t.runs[0]
-			if !a.tellsFailures() && !b.tellsFailures() && slices.Equal(a.load.apart(b.load, ignore), []string{requestsSetting}) {
+			if !a.reportsFailures() && !b.reportsFailures() && slices.Equal(a.load.diff(b.load, ignore), []string{requestsSetting}) {
 				c.Notes = append(c.Notes, plan.Say(AskedUnknown, "one", u.order[0].name, "ok", a.run.Plan.Requests, "other", t.order[0].name, "others", b.run.Plan.Requests))
 				return
 			}

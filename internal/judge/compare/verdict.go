@@ -245,7 +245,7 @@ func flip(findings []*finding) {
 func rotate(findings []*finding) {
 	var p []float64
 	for _, f := range findings {
-		p = append(p, f.ownP())
+		p = append(p, f.plainP())
 	}
 	for i, adjusted := range rotated(findings, p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted
@@ -272,7 +272,7 @@ func rotated(findings []*finding, p []float64) (adjusted []float64) {
 func holm(findings []*finding) {
 	p := make([]float64, len(findings))
 	for i, f := range findings {
-		p[i] = max(f.ownP(), f.pooledP())
+		p[i] = max(f.plainP(), f.pooledP())
 	}
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted

@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// within rests the change on the chance within two single runs, if both have the
+// estimateFromRequests rests the change on the chance within two single runs, if both have the
 // requests for it. Where both sent the same requests, the differences of what each
 // pulls take out what the requests themselves are.
 //
@@ -16,14 +16,14 @@ import (
 // follow: one run is then worth a few requests, and nothing is said of it (see
 // leastEffective). A tail that few independent requests make is passed over too, but
 // near that limit (leastBeyond) intervals of it hold less often than they say.
-func (f *finding) within(a, b sample, decides bool) {
+func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 	wa, wb := a.figures[0].influence, b.figures[0].influence
 	if wa.pull == nil || wb.pull == nil || f.plain {
 		return
 	}
 	d, paired := []float64(nil), false
 	if a.runs[0].requests == b.runs[0].requests {
-		d, paired = together(wa, wb)
+		d, paired = jointInfluence(wa, wb)
 	}
 	effective := stats.EffectiveSize(d)
 	paired = paired && effective >= leastEffective
@@ -31,7 +31,7 @@ func (f *finding) within(a, b sample, decides bool) {
 	if paired {
 		e = batchMeans(d, effective)
 	} else {
-		e = apart(wa, wb)
+		e = quantileDifference(wa, wb)
 	}
 	if !(e.Error > 0) {
 		return
@@ -44,11 +44,11 @@ func (f *finding) within(a, b sample, decides bool) {
 	f.interval = plan.Say("method.batches", "paired", paired, "worth", math.Round(f.effective))
 }
 
-// together are the differences of two influences of the same requests, in the order in
+// jointInfluence are the differences of two influences of the same requests, in the order in
 // which the first run sent them; false if they are not the same, or the influences are of windows: what
 // one window lacks the next one has, so that the differences of windows tell next to
 // nothing of how far apart the ends of two runs can be.
-func together(wa, wb influence) ([]float64, bool) {
+func jointInfluence(wa, wb influence) ([]float64, bool) {
 	if wa.index == nil || len(wa.pull) != len(wb.pull) {
 		return nil, false
 	}
@@ -67,9 +67,9 @@ func together(wa, wb influence) ([]float64, bool) {
 	return d, true
 }
 
-// apart is the error of the difference of two influences that have nothing to do with each
+// quantileDifference is the error of the difference of two influences that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
-func apart(a, b influence) stats.Estimate {
+func quantileDifference(a, b influence) stats.Estimate {
 	ea, eb := batchMeans(a.pull, a.effective), batchMeans(b.pull, b.effective)
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
 	return stats.Estimate{Error: math.Sqrt(va + vb), DF: (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)}

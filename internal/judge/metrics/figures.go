@@ -106,9 +106,9 @@ func InOrder(records []*trace.Record) []*trace.Record {
 	return slices.SortedFunc(slices.Values(records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
 }
 
-// OwnSamples are the requests that succeeded by Pitot's rules, in the order of the
+// PitotSamples are the requests that succeeded by Pitot's rules, in the order of the
 // workload.
-func OwnSamples(t *trace.Trace) (out []Sample) {
+func PitotSamples(t *trace.Trace) (out []Sample) {
 	for i, r := range InOrder(t.Records) {
 		if !Owns(r) {
 			continue
@@ -117,9 +117,9 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 			Index: i, Prompt: PromptTokens(r), Tokens: r.OutputTokens,
 			Start: r.Sent.Seconds(), End: r.Done.Seconds(),
 		}
-		s.TTFT, s.TPOT, s.E2EL = OwnLatencies(r, t.Run.Plan.Stream)
+		s.TTFT, s.TPOT, s.E2EL = PitotLatencies(r, t.Run.Plan.Stream)
 		if _, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {
-			s.ITL = OwnGaps(r)
+			s.ITL = PitotGaps(r)
 		}
 		out = append(out, s)
 	}
@@ -129,9 +129,9 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 // Owns reports whether the request of a record succeeded by Pitot's rules.
 func Owns(r *trace.Record) bool { return r.OK() && r.Sent.Happened() }
 
-// OwnLatencies are those of a request that succeeded by Pitot's definitions, from the first
+// PitotLatencies are those of a request that succeeded by Pitot's definitions, from the first
 // byte sent, in seconds; NaN: it has none, as an answer in one piece has no first token.
-func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
+func PitotLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 	ttft, perToken = math.NaN(), math.NaN()
 	if first, _, n := r.Output(); n > 0 && stream {
 		ttft = Between(r.Sent, first)
@@ -142,21 +142,21 @@ func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 	return ttft, perToken, Between(r.Sent, r.Done)
 }
 
-// OwnGaps are the gaps between the chunks of a record that carry output, in seconds.
-func OwnGaps(r *trace.Record) []float64 {
+// PitotGaps are the gaps between the chunks of a record that carry output, in seconds.
+func PitotGaps(r *trace.Record) []float64 {
 	_, _, n := r.Output()
 	if n < 2 {
 		return nil
 	}
 	out := make([]float64, 0, n-1)
-	for _, gap := range EachOwnGap(r) {
+	for _, gap := range EachPitotGap(r) {
 		out = append(out, gap)
 	}
 	return out
 }
 
-// EachOwnGap are the gaps of OwnGaps with the instants at which they ended.
-func EachOwnGap(r *trace.Record) iter.Seq2[trace.Instant, float64] {
+// EachPitotGap are the gaps of OwnGaps with the instants at which they ended.
+func EachPitotGap(r *trace.Record) iter.Seq2[trace.Instant, float64] {
 	return func(yield func(trace.Instant, float64) bool) {
 		prev := trace.Never
 		for i := range r.Chunks {

@@ -79,7 +79,7 @@ func TestASummaryHasTheFiguresOfItsTrace(t *testing.T) {
 	}
 	for i, run := range []*trace.Trace{twoRequests(), parts, {}} {
 		run.Run.Plan.Percentiles = []float64{50, 99.9}
-		got, want := metrics.Summarize(run, metrics.Options{}).Figures(), metrics.Own().Figures(run, "")
+		got, want := metrics.Summarize(run, metrics.Options{}).Figures(), metrics.PitotDefinitions().Figures(run, "")
 		if !slices.Equal(got, want) {
 			t.Errorf("run %d: %v, for themselves %v", i, got, want)
 		}

@@ -125,14 +125,14 @@ func mergeContentions(a, b *trace.Contention) *trace.Contention {
 // by its own records: what the verdict of a run of this client alone would be, but for the reasons
 // that are about the server. t is the run with the records of all workers.
 func JudgeWorker(t *trace.Trace, of []*trace.Record, w *trace.FleetWorker) {
-	s := ownSummary(t, of, *w)
+	s := workerSummary(t, of, *w)
 	w.Late = time.Duration(s.Health.Lateness.At(99) * float64(time.Second))
 	v := workerVerdict(t, s)
 	w.Verdict = &v
 }
 
-// ownSummary is the run as if the worker had been alone.
-func ownSummary(t *trace.Trace, of []*trace.Record, w trace.FleetWorker) Summary {
+// workerSummary is the run as if the worker had been alone.
+func workerSummary(t *trace.Trace, of []*trace.Record, w trace.FleetWorker) Summary {
 	own := trace.Trace{Run: t.Run, Records: of}
 	own.Run.Fleet, own.Run.Client, own.Run.Env.CPUs, own.Run.Plan.Requests = nil, w.Client, w.CPUs, w.Requests
 	own.Run.ServerCounters, own.Run.Cache, own.Run.WarmUp, own.Run.Origin = nil, nil, nil, nil

@@ -47,8 +47,8 @@ type Buffering struct {
 	WholeOf int `json:"whole_of,omitempty"`
 }
 
-func (h Buffering) share() float64      { return over(h.Answers, float64(h.Of)) }
-func (h Buffering) wholeShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
+func (h Buffering) share() float64           { return over(h.Answers, float64(h.Of)) }
+func (h Buffering) unstreamedShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
 
 func countHeld(records []*trace.Record) Buffering {
 	var h Buffering
@@ -59,7 +59,7 @@ func countHeld(records []*trace.Record) Buffering {
 			continue
 		}
 		held := a.n >= heldChunks && a.held()
-		if h.WholeOf++; held || a.whole() {
+		if h.WholeOf++; held || a.isUnstreamed() {
 			h.Whole++
 		}
 		if a.n < heldChunks {
@@ -100,8 +100,8 @@ func (a arrival) held() bool {
 	return !a.late && (a.size() >= heldChunks && a.atEnd() || a.size() >= heldBurst)
 }
 
-// whole: it came whole at the end of its time, or in a few reads that were far apart.
-func (a arrival) whole() bool {
+// isUnstreamed: it came whole at the end of its time, or in a few reads that were far apart.
+func (a arrival) isUnstreamed() bool {
 	if a.late {
 		return false
 	}
@@ -138,10 +138,10 @@ func (j *judgement) heldBack() bool {
 	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && (!j.inUserSpace() || !j.busyUser())
 }
 
-// arriveWhole reports whether most answers came whole or in a few reads. Between the embedded
+// arriveUnstreamed reports whether most answers came whole or in a few reads. Between the embedded
 // engine and the client there is nobody: it writes tokens together when it is late.
-func (j *judgement) arriveWhole() bool {
-	return j.s.Run.Plan.Stream && j.s.Held.wholeShare() > heldShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
+func (j *judgement) arriveUnstreamed() bool {
+	return j.s.Run.Plan.Stream && j.s.Held.unstreamedShare() > heldShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
 }
 
 // void marks the latencies that depend on when chunks came.

@@ -56,7 +56,7 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 		if tt.held && (len(reasons) != 1 || reasons[0].Code != "verdict.held-back" || s.Health.Verdict.Validity != trace.Invalid) {
 			t.Errorf("%s: %+v", tt.name, s.Health.Verdict)
 		}
-		if alone := Own().Figures(tt.t, ""); !slices.Equal(s.Figures(), alone) {
+		if alone := PitotDefinitions().Figures(tt.t, ""); !slices.Equal(s.Figures(), alone) {
 			t.Errorf("%s: %v, for themselves %v", tt.name, s.Figures(), alone)
 		}
 		if alone := HealthOf(tt.t); !reflect.DeepEqual(alone, s.Health) {

@@ -130,7 +130,7 @@ func (o Objective) due(r *trace.Record) int {
 
 // add adds the values of a request that succeeded.
 func (o Objective) add(a *Attainment, r *trace.Record, stream bool) {
-	ttft, tpot, e2el := OwnLatencies(r, stream)
+	ttft, tpot, e2el := PitotLatencies(r, stream)
 	switch o.Metric {
 	case figure.TTFT:
 		o.value(a, ttft)
@@ -142,7 +142,7 @@ func (o Objective) add(a *Attainment, r *trace.Record, stream bool) {
 		if !stream {
 			return
 		}
-		for _, gap := range OwnGaps(r) {
+		for _, gap := range PitotGaps(r) {
 			o.value(a, gap)
 		}
 	}

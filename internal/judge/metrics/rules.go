@@ -34,14 +34,14 @@ type Definitions struct {
 // without records as their tool told them.
 const Pitot = "pitot"
 
-// Own are Pitot's.
-func Own() Definitions {
+// PitotDefinitions are Pitot's.
+func PitotDefinitions() Definitions {
 	return Definitions{
 		Tool: Pitot,
 		Figures: func(t *trace.Trace, _ string) []trace.ReportedFigure {
 			return Summarize(t, Options{brief: true}).Figures()
 		},
-		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
+		Samples: func(t *trace.Trace, _ string) []Sample { return PitotSamples(t) },
 		Native:  "completions",
 		Says: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token",
@@ -78,7 +78,7 @@ func (r Rules) Of(tool string) (Definitions, bool) {
 
 func (r Rules) of(tool string) Definitions {
 	if tool == Pitot || tool == "" {
-		return Own()
+		return PitotDefinitions()
 	}
 	i := slices.IndexFunc(r, func(d Definitions) bool { return d.Tool == tool || d.Also == tool })
 	if i < 0 {
@@ -103,7 +103,7 @@ func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.ReportedFigure
 
 // Measured are the same, and the names of what was not measured.
 func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.ReportedFigure, void []string) {
-	all := r.told(t, tool, form)
+	all := r.reported(t, tool, form)
 	if tool == Pitot || tool == "" {
 		return all, nil
 	}
@@ -113,8 +113,8 @@ func (r Rules) Measured(t *trace.Trace, tool, form string) (figures []trace.Repo
 	return slices.DeleteFunc(slices.Clone(all), func(f trace.ReportedFigure) bool { return slices.Contains(void, f.Name) }), void
 }
 
-// told are those as a tool tells them.
-func (r Rules) told(t *trace.Trace, tool, form string) []trace.ReportedFigure {
+// reported are those as a tool tells them.
+func (r Rules) reported(t *trace.Trace, tool, form string) []trace.ReportedFigure {
 	o := t.Run.Origin
 	if o != nil && o.Detail != trace.Recorded && o.Tool == tool {
 		return o.Figures

@@ -150,7 +150,7 @@ func (j *judgement) merging() {
 		j.invalidIf(!j.worker, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
 		return
 	}
-	j.doubtIf(j.arriveWhole(), "verdict.arrive-whole", "share", j.s.Held.wholeShare(), "by", j.s.Run.Env.ServedBy)
+	j.doubtIf(j.arriveUnstreamed(), "verdict.arrive-whole", "share", j.s.Held.unstreamedShare(), "by", j.s.Run.Env.ServedBy)
 	share := j.s.Chunks.MergedShare
 	switch {
 	case !j.s.Run.Plan.Stream || share <= boundedFrom:

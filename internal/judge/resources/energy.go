@@ -157,7 +157,7 @@ func (d *device) energy(w telemetry.Window) (joules, covered float64, how Method
 // edge on its outer side, and none beyond it, or where the counter fell. As with power, samples
 // beyond an edge do not count where there is one close to it inside.
 func counted(points []telemetry.Point, w telemetry.Window) (joules float64, ok bool) {
-	if from, to := within(points, w); to-from > 1 {
+	if from, to := indexRange(points, w); to-from > 1 {
 		if w.To-points[to-1].At <= atEdge {
 			points = points[:to]
 		}
@@ -211,7 +211,7 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 // or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
 // further away, at most 3 s, holds if there is none beyond.
 func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
-	from, to := within(points, w)
+	from, to := indexRange(points, w)
 	if from >= to {
 		return points
 	}
@@ -230,8 +230,8 @@ func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
 	return all
 }
 
-// within are the bounds of the points in a window; one at its start is of what was before.
-func within(points []telemetry.Point, w telemetry.Window) (from, to int) {
+// indexRange are the bounds of the points in a window; one at its start is of what was before.
+func indexRange(points []telemetry.Point, w telemetry.Window) (from, to int) {
 	order := func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) }
 	from, _ = slices.BinarySearchFunc(points, w.From+1, order)
 	to, _ = slices.BinarySearchFunc(points, w.To+1, order)

@@ -277,14 +277,14 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(named(telemetry.DevicePower), w, average),
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
-		Processes: greatest(named(telemetry.DeviceProcesses), asked(named(telemetry.DeviceProcesses), w), largest),
+		Processes: greatest(named(telemetry.DeviceProcesses), withPrecedingSample(named(telemetry.DeviceProcesses), w), largest),
 		MemoryUse: memory(all, w), Throttled: throttled(all, w),
 	}
 }
 
-// asked is a window with the last sample before it, of a quantity that is asked for every 10 s and
+// withPrecedingSample is a window with the last sample before it, of a quantity that is asked for every 10 s and
 // stays as it is meanwhile.
-func asked(all []*telemetry.Series, w telemetry.Window) telemetry.Window {
+func withPrecedingSample(all []*telemetry.Series, w telemetry.Window) telemetry.Window {
 	const holds = 12 * time.Second
 	from := w.From
 	for _, s := range all {

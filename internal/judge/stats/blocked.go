@@ -36,9 +36,9 @@ func New(units []Unit, variants int) *Design {
 		d.Drift = false
 		d.fit()
 	}
-	d.Slope, d.Orders = d.beside(d.nuisance(false), d.slope()), make([]*Estimator, variants)
+	d.Slope, d.Orders = d.coefficientOf(d.nuisance(false), d.slope()), make([]*Estimator, variants)
 	for v := 1; v < variants; v++ {
-		d.Orders[v] = d.beside(d.nuisance(d.Drift), d.order(v))
+		d.Orders[v] = d.coefficientOf(d.nuisance(d.Drift), d.order(v))
 	}
 	return d
 }
@@ -157,8 +157,8 @@ func (d *Design) order(variant int) []float64 {
 	return column
 }
 
-// beside estimates the coefficient of a column beside those of the variants.
-func (d *Design) beside(nuisance [][]float64, column []float64) *Estimator {
+// coefficientOf estimates the coefficient of a column beside those of the variants.
+func (d *Design) coefficientOf(nuisance [][]float64, column []float64) *Estimator {
 	s := newSpace(nuisance, d.columns(0))
 	full := newSpace(nuisance, d.columns(0), [][]float64{column})
 	return estimator(s, column, full.complement(len(d.units)))

@@ -15,7 +15,7 @@ type Estimator struct {
 // estimator estimates the coefficient of a column beside the columns of a space; nil if it
 // is one of that space.
 func estimator(beside *space, column []float64, residual [][]float64) *Estimator {
-	left, ok := beside.left(column)
+	left, ok := beside.residual(column)
 	if !ok {
 		return nil
 	}
@@ -83,7 +83,7 @@ func newSpace(columns ...[][]float64) *space {
 
 // add widens the space by a vector, unless it lies in it.
 func (s *space) add(x []float64) {
-	left, ok := s.left(x)
+	left, ok := s.residual(x)
 	if !ok {
 		return
 	}
@@ -94,9 +94,9 @@ func (s *space) add(x []float64) {
 	s.basis = append(s.basis, left)
 }
 
-// left is what of a vector is not in the space; false if that is nothing. Gram and Schmidt's
+// residual is what of a vector is not in the space; false if that is nothing. Gram and Schmidt's
 // way is gone twice, which is as exact as Householder's (Giraud et al. 2005).
-func (s *space) left(x []float64) ([]float64, bool) {
+func (s *space) residual(x []float64) ([]float64, bool) {
 	out := append([]float64(nil), x...)
 	for range 2 {
 		for _, q := range s.basis {

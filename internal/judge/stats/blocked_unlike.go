@@ -18,7 +18,7 @@ func (d *Design) Noise(figures [][]float64) Noise {
 	for k := range of {
 		of[k] = 1
 	}
-	left, shares := d.left(figures), d.shares()
+	left, shares := d.residualsOf(figures), d.shares()
 	if left == nil {
 		return of
 	}
@@ -43,9 +43,9 @@ const (
 	most    = 1e6
 )
 
-// left are the shares of the variants in what the model leaves, the geometric mean over figures;
+// residualsOf are the shares of the variants in what the model leaves, the geometric mean over figures;
 // nil if there is no noise.
-func (d *Design) left(figures [][]float64) []float64 {
+func (d *Design) residualsOf(figures [][]float64) []float64 {
 	logs, n := make([]float64, d.variants), 0.0
 	for _, y := range figures {
 		squares, all := make([]float64, d.variants), 0.0

@@ -97,7 +97,7 @@ func (w Walk) divide(least int64, cells []cell, digit int) (parts []cell) {
 		c.fine = max(0, c.bits-digit)
 		c.counts = make([]uint32, 1<<(c.bits-c.fine))
 	}
-	w.within(least, cells, func(c *cell, from uint64) { c.counts[from>>c.fine]++ })
+	w.eachIn(least, cells, func(c *cell, from uint64) { c.counts[from>>c.fine]++ })
 	for _, c := range cells {
 		parts = append(parts, pick(c.ranks, c.below, c.counts, c.part)...)
 	}
@@ -109,7 +109,7 @@ func (w Walk) gather(least int64, cells []cell, found map[int]int64) {
 	for i := range cells {
 		cells[i].all = make([]uint64, 0, cells[i].n)
 	}
-	w.within(least, cells, func(c *cell, from uint64) { c.all = append(c.all, from) })
+	w.eachIn(least, cells, func(c *cell, from uint64) { c.all = append(c.all, from) })
 	for _, c := range cells {
 		slices.Sort(c.all)
 		for _, r := range c.ranks {
@@ -118,8 +118,8 @@ func (w Walk) gather(least int64, cells []cell, found map[int]int64) {
 	}
 }
 
-// within calls each for the numbers that are in a cell, counted from its low.
-func (w Walk) within(least int64, cells []cell, each func(c *cell, from uint64)) {
+// eachIn calls each for the numbers that are in a cell, counted from its low.
+func (w Walk) eachIn(least int64, cells []cell, each func(c *cell, from uint64)) {
 	if len(cells) == 0 {
 		return
 	}

@@ -83,7 +83,7 @@ var listMethods = withChanging(map[string]function{
 	"count": {params: "value", do: func(x *run, of value, a []value) value {
 		n := int64(0)
 		for _, v := range x.iterate(of) {
-			n += whole(x.equal(v, a[0]))
+			n += boolToInt(x.equal(v, a[0]))
 		}
 		return n
 	}},
@@ -142,14 +142,14 @@ func mapped(f func(string) string) function {
 	})
 }
 
-// asks is a method without arguments that returns a bool.
-func asks(f func(string) bool) function {
+// predicate is a method without arguments that returns a bool.
+func predicate(f func(string) bool) function {
 	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
 }
 
 // ofAll reports whether a text is not empty and has only characters of a kind.
 func ofAll(is func(r rune) bool) function {
-	return asks(func(s string) bool {
+	return predicate(func(s string) bool {
 		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !is(r) }) < 0
 	})
 }
@@ -212,8 +212,8 @@ func init() { // they refer to each other
 		"isalpha":    ofAll(unicode.IsLetter),
 		"isalnum":    ofAll(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }),
 		"isspace":    ofAll(isSpace),
-		"islower":    asks(func(s string) bool { return isCase(s, unicode.IsLower) }),
-		"isupper":    asks(func(s string) bool { return isCase(s, unicode.IsUpper) }),
+		"islower":    predicate(func(s string) bool { return isCase(s, unicode.IsLower) }),
+		"isupper":    predicate(func(s string) bool { return isCase(s, unicode.IsUpper) }),
 		"format":     {all: formatText},
 	}
 }
@@ -361,7 +361,7 @@ func position(find func(s, part string) int, must bool) func(*run, string, []val
 		if n < 0 && must {
 			x.failf("the part is not in the text")
 		}
-		return int64(utf8.RuneCountInString(s[:max(n, 0)])) - whole(n < 0)
+		return int64(utf8.RuneCountInString(s[:max(n, 0)])) - boolToInt(n < 0)
 	}
 }
 

@@ -377,7 +377,7 @@ func (p *parser) filter(in expression) expression {
 	if f, ok := filters[t.text]; ok {
 		e.do = f.as("|" + t.text)
 	} else {
-		e.do = p.unknown(otherFilters, t.text, unsupported(t.line, "the filter |%s", t.text))
+		e.do = p.refuseUnknown(otherFilters, t.text, unsupported(t.line, "the filter |%s", t.text))
 	}
 	if p.is("(") {
 		e.args = p.arguments()
@@ -394,7 +394,7 @@ func (p *parser) test(in expression) expression {
 	if f, ok := tests[t.text]; ok {
 		e.do = f.as("is " + t.text)
 	} else {
-		e.do = p.unknown(nil, t.text, unsupported(t.line, `the test "is %s"`, t.text))
+		e.do = p.refuseUnknown(nil, t.text, unsupported(t.line, `the test "is %s"`, t.text))
 	}
 	if p.is("(") {
 		e.args = p.arguments()

@@ -36,9 +36,9 @@ var (
 	otherTags = strings.Fields("autoescape block extends from import include") // by their name: the two first have an end
 )
 
-// unknown refuses a filter or a test. One that Jinja does not know either is a mistake, unless
+// refuseUnknown refuses a filter or a test. One that Jinja does not know either is a mistake, unless
 // the parser is in an if.
-func (p *parser) unknown(jinja []string, name string, r refusal) func(*run, value, given) value {
+func (p *parser) refuseUnknown(jinja []string, name string, r refusal) func(*run, value, given) value {
 	if !slices.Contains(jinja, name) {
 		p.mistakes = append(p.mistakes, fault(r))
 	}

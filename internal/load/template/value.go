@@ -343,7 +343,7 @@ var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'
 func number(v value) (float64, bool) {
 	switch v := v.(type) {
 	case bool:
-		return float64(whole(v)), true
+		return float64(boolToInt(v)), true
 	case int64:
 		return float64(v), true
 	case float64:
@@ -355,8 +355,8 @@ func number(v value) (float64, bool) {
 	return 0, false
 }
 
-// whole is a bool as a number, as in Python.
-func whole(v bool) int64 {
+// boolToInt is a bool as a number, as in Python.
+func boolToInt(v bool) int64 {
 	if v {
 		return 1
 	}
@@ -367,7 +367,7 @@ func whole(v bool) int64 {
 func integral(v value) (*big.Int, bool) {
 	switch v := v.(type) {
 	case bool:
-		return big.NewInt(whole(v)), true
+		return big.NewInt(boolToInt(v)), true
 	case int64:
 		return big.NewInt(v), true
 	case *big.Int:

@@ -24,15 +24,15 @@ func (v bertJSON) step(string) (step, error) {
 		steps = append(steps, filter(others.has, bertSpace))
 	}
 	if v.ChineseChars {
-		steps = append(steps, step{rewrite: within(spaceChinese)})
+		steps = append(steps, step{rewrite: bounded(spaceChinese)})
 	}
 	if v.StripAccents == nil && v.Lowercase || v.StripAccents != nil && *v.StripAccents {
-		steps = append(steps, step{rewrite: within(normalForm(norm.NFD))}, filter(nonspacing.has, nil))
+		steps = append(steps, step{rewrite: bounded(normalForm(norm.NFD))}, filter(nonspacing.has, nil))
 	}
 	if v.Lowercase {
-		steps = append(steps, step{rewrite: within(lowercase)})
+		steps = append(steps, step{rewrite: bounded(lowercase)})
 	}
-	return step{rewrite: within(func(text string) string {
+	return step{rewrite: bounded(func(text string) string {
 		if isPrintableASCII(text) {
 			if v.Lowercase {
 				return strings.ToLower(text)

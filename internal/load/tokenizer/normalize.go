@@ -31,8 +31,8 @@ func (n normalizer) apply(text string, most int) (rewritten string, ok bool) {
 	return text, true
 }
 
-// within is a rewriting that makes no text longer than by a small factor.
-func within(rewrite func(string) string) func(string, int) string {
+// bounded is a rewriting that makes no text longer than by a small factor.
+func bounded(rewrite func(string) string) func(string, int) string {
 	return func(text string, _ int) string { return rewrite(text) }
 }
 
@@ -59,12 +59,12 @@ func (n normalizer) moves(text string, most int) bool {
 
 var stepKinds = parsers[step]{
 	"BertNormalizer": settings(bertJSON{}, bertJSON.step),
-	"ByteLevel":      plain(step{rewrite: within(toByteLevel)}),
-	"Lowercase":      plain(step{rewrite: within(lowercase)}),
-	"NFC":            plain(step{rewrite: within(normalForm(norm.NFC))}),
-	"NFD":            plain(step{rewrite: within(normalForm(norm.NFD))}),
-	"NFKC":           plain(step{rewrite: within(normalForm(norm.NFKC))}),
-	"NFKD":           plain(step{rewrite: within(normalForm(norm.NFKD))}),
+	"ByteLevel":      plain(step{rewrite: bounded(toByteLevel)}),
+	"Lowercase":      plain(step{rewrite: bounded(lowercase)}),
+	"NFC":            plain(step{rewrite: bounded(normalForm(norm.NFC))}),
+	"NFD":            plain(step{rewrite: bounded(normalForm(norm.NFD))}),
+	"NFKC":           plain(step{rewrite: bounded(normalForm(norm.NFKC))}),
+	"NFKD":           plain(step{rewrite: bounded(normalForm(norm.NFKD))}),
 	"Nmt":            plain(filter(isNmtControl, nmtSpace)),
 	"Precompiled":    settings(precompiledJSON{}, precompiledJSON.step),
 	"Prepend":        settings(prependJSON{}, prependJSON.step),
@@ -79,7 +79,7 @@ type prependJSON struct {
 }
 
 func (v prependJSON) step(string) (step, error) {
-	return step{rewrite: within(func(text string) string {
+	return step{rewrite: bounded(func(text string) string {
 		if text == "" {
 			return text
 		}
@@ -89,7 +89,7 @@ func (v prependJSON) step(string) (step, error) {
 
 // filter removes characters and maps the others, if mapping is not nil.
 func filter(removed func(rune) bool, mapping func(rune) rune) step {
-	return step{rewrite: within(func(text string) string {
+	return step{rewrite: bounded(func(text string) string {
 		return strings.Map(func(r rune) rune {
 			switch {
 			case removed(r):
@@ -135,7 +135,7 @@ func (v stripJSON) step(string) (step, error) {
 		}
 		return text
 	}
-	return step{within(rewrite), func(text string, h int) int {
+	return step{bounded(rewrite), func(text string, h int) int {
 		if v.Left {
 			h -= min(h, spaceAfter(text))
 		}

@@ -257,7 +257,7 @@ func (e encoding) tokenizer(v vocabulary, c *config) (*Tokenizer, error) {
 		t.pretokenize = []splitter{chunks{}, words}
 	}
 	if e.normalize {
-		t.normalize = normalizer{{rewrite: within(normalForm(norm.NFC))}}
+		t.normalize = normalizer{{rewrite: bounded(normalForm(norm.NFC))}}
 	}
 	if c == nil {
 		c = &config{}

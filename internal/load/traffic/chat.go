@@ -71,7 +71,7 @@ func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 		if w.Requests[n], err = d.request(ctx, p, system, turns[n], n); err != nil {
 			return err
 		}
-		return s.Spool.Keep(&w.Requests[n])
+		return s.Spool.Spill(&w.Requests[n])
 	})
 	w.Notes = append(notes, p.notes()...)
 	return w, err

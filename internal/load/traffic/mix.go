@@ -60,10 +60,10 @@ type Part struct {
 	Requests []workload.Request
 }
 
-// Together merges parts in the order of their arrivals; of is the part of each. An arrival
+// MergeParts merges parts in the order of their arrivals; of is the part of each. An arrival
 // is the next request of its part, or the next conversation with all of its turns. It
 // ends where a part has no more; arrivals is the number of those used.
-func Together(parts []Part, of []int, prefix string) (requests []workload.Request, arrivals int) {
+func MergeParts(parts []Part, of []int, prefix string) (requests []workload.Request, arrivals int) {
 	at := make([]int, len(parts)) // next request of each part
 	for _, part := range of {
 		p := parts[part]

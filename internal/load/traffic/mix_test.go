@@ -61,7 +61,7 @@ func TestTogether(t *testing.T) {
 	}
 	single := []workload.Request{{Text: "s0"}, {Text: "s1"}}
 	parts := []Part{{"chat", talk(0, 1, 2, 0, 4)}, {"one", single}}
-	got, arrivals := Together(parts, []int{1, 0, 1, 0, 1, 0}, "p-")
+	got, arrivals := MergeParts(parts, []int{1, 0, 1, 0, 1, 0}, "p-")
 	want := []workload.Request{
 		{ID: "p-0", Text: "s0", Tenant: "one"},
 		{ID: "p-1", Text: "0", Tenant: "chat", Turn: workload.Turn{Session: "chat/c"}},

@@ -109,7 +109,7 @@ func (d *random) Describe() plan.Message {
 
 // lengths says how long prompts and answers are.
 func (d *random) lengths() plan.Message {
-	in := workload.Within(d.Input, d.InputRange)
+	in := workload.WithRange(d.Input, d.InputRange)
 	switch {
 	case len(d.seen) > 0 && d.seen[0].output == 0:
 		return plan.Say(loadSeen, "file", d.Lengths, "output", d.Output)
@@ -122,7 +122,7 @@ func (d *random) lengths() plan.Message {
 	case d.ask.Silent:
 		return plan.Say(workload.LoadInputs, "input", in)
 	}
-	return plan.Say(workload.LoadTokens, "input", in, "output", workload.Within(d.Output, d.OutputRange))
+	return plan.Say(workload.LoadTokens, "input", in, "output", workload.WithRange(d.Output, d.OutputRange))
 }
 
 // A randomMM is requests of random tokens with images of noise.
@@ -141,7 +141,7 @@ func (d *randomMM) Check(s *workload.Source) plan.Problems {
 	p.If(!s.Ask.Media, "", nil,
 		"images need the protocol chat, responses, messages, generate, embeddings or pooling, not %s", s.Ask.Protocol)
 	p.If(d.Texts > 1, "texts", d.Texts, "does not apply to requests with images")
-	p.Whole("images", d.Images, 0, workload.DefaultLimits()["image"])
+	p.IntegerIn("images", d.Images, 0, workload.DefaultLimits()["image"])
 	p.If(!(d.ImageRange >= 0 && d.ImageRange <= 1), "image_range", d.ImageRange, "must be between 0 and 1")
 	var err error
 	if d.sizes, err = workload.ParseSizes(d.ImageSizes); err == nil {
@@ -170,6 +170,6 @@ func (d *randomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 
 // Describe describes the requests.
 func (d *randomMM) Describe() plan.Message {
-	images := plan.Say(loadImages, "images", workload.Within(d.Images, d.ImageRange), "sizes", d.ImageSizes)
+	images := plan.Say(loadImages, "images", workload.WithRange(d.Images, d.ImageRange), "sizes", d.ImageSizes)
 	return workload.Describe("random-mm", d.lengths(), images, d.prefix())
 }

@@ -121,7 +121,7 @@ func (b *talkBuilder) talk(t talk, i int) error {
 				r.Think = b.Think.Draw(d)
 			}
 		}
-		text, err := b.say(&r, b.messages(turn, &history))
+		text, err := b.addMessage(&r, b.messages(turn, &history))
 		if err != nil {
 			return fmt.Errorf("conversation %d, turn %d: %w", t.line, k+1, err)
 		}
@@ -155,9 +155,9 @@ func (b *talkBuilder) plain(messages []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// say writes messages into a request, as a chat or as a text, and returns their text. A
+// addMessage writes messages into a request, as a chat or as a text, and returns their text. A
 // text behind an answer begins on a line of its own.
-func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage) (string, error) {
+func (b *talkBuilder) addMessage(r *workload.Request, messages []json.RawMessage) (string, error) {
 	var texts []string
 	for _, raw := range messages {
 		_, text, err := read(raw)

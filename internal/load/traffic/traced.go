@@ -166,7 +166,7 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (w workload.Work
 			return err
 		}
 		r.OutputTokens, r.At, r.ID = pairs[i].output, chosen[i].at, fmt.Sprint(s.IDPrefix, i)
-		return s.Spool.Keep(r)
+		return s.Spool.Spill(r)
 	})
 	w.Notes = append(w.Notes, p.notes()...)
 	return w, err

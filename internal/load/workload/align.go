@@ -34,7 +34,7 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 		if text, err := server.Decode(ctx, ids[:r.PromptTokens]); err == nil {
 			r.Text, r.Later = text, nil
 			cut.Add(1)
-			return spool.Keep(r)
+			return spool.Spill(r)
 		}
 		return nil
 	})
@@ -46,7 +46,7 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 
 // serverIDs is the text of r in the server's tokens.
 func serverIDs(ctx context.Context, r *Request, server Tokenizer) ([]int32, error) {
-	whole, err := r.Whole()
+	whole, err := r.Unspooled()
 	if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,8 @@ func Describe(kind string, parts ...plan.Message) plan.Message {
 	return plan.Say(LoadOf, "kind", kind, "parts", parts)
 }
 
-// Within is a length with its relative range, as an argument of a message.
-func Within(length any, share float64) any {
+// WithRange is a length with its relative range, as an argument of a message.
+func WithRange(length any, share float64) any {
 	if share == 0 {
 		return length
 	}

@@ -99,7 +99,7 @@ func (d *prefixDraw) group(ctx context.Context, n int) ([]Request, error) {
 			}
 			r.Tokens = nil
 		}
-		return d.Spool.Keep(r)
+		return d.Spool.Spill(r)
 	})
 }
 

@@ -95,7 +95,7 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 	requests := make([]Request, r.Requests)
 	err = d.each(ctx, func(i int, req Request) error {
 		requests[i] = req
-		return r.Spool.Keep(&requests[i])
+		return r.Spool.Spill(&requests[i])
 	})
 	number(requests, r.IDPrefix)
 	return Workload{Requests: requests, Notes: d.notes()}, err

@@ -198,7 +198,7 @@ func (r RandomMM) encode(req *Request, sizes []Bucket, pixels [][]byte) error {
 		}
 		pixels[j] = nil
 	}
-	return r.Spool.Keep(req)
+	return r.Spool.Spill(req)
 }
 
 // noiseJPEG encodes rows of RGB bytes at quality 75 with 4:2:0 subsampling.

@@ -29,8 +29,8 @@ type File interface {
 // NewSpool keeps up to limit bytes of prompts in memory and the rest in file.
 func NewSpool(file File, limit int64) *Spool { return &Spool{file: file, limit: limit} }
 
-// Keep takes the prompt of a request out of memory, unless there is room.
-func (s *Spool) Keep(r *Request) error {
+// Spill takes the prompt of a request out of memory, unless there is room.
+func (s *Spool) Spill(r *Request) error {
 	if s == nil || r.Later != nil {
 		return nil
 	}

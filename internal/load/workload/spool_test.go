@@ -37,7 +37,7 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 	s := NewSpool(file, 5)
 	for _, want := range requests {
 		r := want
-		if err := s.Keep(&r); err != nil {
+		if err := s.Spill(&r); err != nil {
 			t.Fatal(err)
 		}
 		if spooled := r.Later != nil; spooled != (want.Text != "stays") {
@@ -48,7 +48,7 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 			t.Errorf("%q: what kind of prompt it is got lost", want.Text)
 		}
 		for range 2 { // a request may be sent twice
-			whole, err := r.Whole()
+			whole, err := r.Unspooled()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestASpooledWorkloadIsTheSame(t *testing.T) {
 			if spooled.Requests[i].Later != nil {
 				away++
 			}
-			whole, err := spooled.Requests[i].Whole()
+			whole, err := spooled.Requests[i].Unspooled()
 			if err != nil {
 				t.Fatal(err)
 			}

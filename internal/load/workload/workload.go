@@ -55,8 +55,8 @@ type Request struct {
 	Later func(*Request) error
 }
 
-// Whole is r with all of its prompt: r itself, or a copy of one that is spooled.
-func (r *Request) Whole() (*Request, error) {
+// Unspooled is r with all of its prompt: r itself, or a copy of one that is spooled.
+func (r *Request) Unspooled() (*Request, error) {
 	if r.Later == nil {
 		return r, nil
 	}

@@ -53,7 +53,7 @@ func (g *gate) window(t time.Duration) (open bool, until time.Duration) {
 // Accept waits for a connection, through as many closed times as it takes.
 func (g *gate) Accept() (net.Conn, error) {
 	if _, ok := g.addr.(*net.TCPAddr); !ok {
-		return g.acceptKept()
+		return g.acceptQueued()
 	}
 	for {
 		open, until := g.window(time.Since(g.start))
@@ -77,7 +77,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-func (g *gate) acceptKept() (net.Conn, error) {
+func (g *gate) acceptQueued() (net.Conn, error) {
 	for {
 		c, err := g.l.Accept()
 		if open, _ := g.window(time.Since(g.start)); open || err != nil {

@@ -71,14 +71,14 @@ func (t Admitted) Text() string {
 
 // Body takes the body of a request over a protocol, by its name.
 func (in *Admission) Body(body []byte, protocol string) Admitted {
-	return in.take(in.vocab.take(phrase.Read(phrase.Named(protocol).Routes[0], phrase.JSON, body)))
+	return in.admit(in.vocab.take(phrase.Read(phrase.Named(protocol).Routes[0], phrase.JSON, body)))
 }
 
 // Tokens takes a completion of token ids, of maxTokens at most, in place of
 // Body: a body of many ids takes long to read.
 func (in *Admission) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Admitted {
 	asked := &phrase.Request{Protocol: phrase.Completions, MaxTokens: maxTokens, IgnoreEOS: ignoreEOS}
-	return in.take(&request{Request: asked, prompt: prompt}, nil)
+	return in.admit(&request{Request: asked, prompt: prompt}, nil)
 }
 
 // Text is Tokens for a prompt of text, which must be valid UTF-8 and not empty.
@@ -95,7 +95,7 @@ func (in *Admission) Text(prompt string, maxTokens int, ignoreEOS bool) Admitted
 	return in.Tokens(*ids, maxTokens, ignoreEOS)
 }
 
-func (in *Admission) take(req *request, refused *phrase.Error) Admitted {
+func (in *Admission) admit(req *request, refused *phrase.Error) Admitted {
 	if refused == nil && !in.cfg.serves(req.Model) {
 		refused = req.UnknownModel()
 	}

@@ -115,7 +115,7 @@ func (l *loop) run() {
 	defer timer.Close()
 	var spare []order
 	for {
-		orders, more := l.take(spare)
+		orders, more := l.nextOrders(spare)
 		if !more {
 			return
 		}
@@ -139,9 +139,9 @@ func (l *loop) step(now time.Duration) {
 	l.deliver(now)
 }
 
-// take empties the inbox, leaving spare in its place, and ends the goroutine
+// nextOrders empties the inbox, leaving spare in its place, and ends the goroutine
 // when there is nothing to do and nothing to wait for.
-func (l *loop) take(spare []order) (orders []order, more bool) {
+func (l *loop) nextOrders(spare []order) (orders []order, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.inbox) == 0 && len(l.tickets) == 0 {

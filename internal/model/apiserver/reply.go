@@ -23,7 +23,7 @@ func (x *exchange) reply() error {
 	if x.pooled != nil {
 		x.answer.Pooled = x.pooled.results()
 	}
-	r := x.req.Protocol.Whole(x.answer)
+	r := x.req.Protocol.Unstreamed(x.answer)
 	switch {
 	case x.lot.fatal != nil:
 		return x.strikeReply(r)

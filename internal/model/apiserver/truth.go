@@ -74,8 +74,8 @@ func (r *record) add(before, after time.Duration, tokens, events, bytes int) {
 	})
 }
 
-// told is the record with its writes as they are published.
-func (r *record) told() TruthRequest {
+// published is the record with its writes as they are published.
+func (r *record) published() TruthRequest {
 	t, n := r.TruthRequest, len(r.writes)
 	t.Faults = append([]string{}, t.Faults...) // a list, and not null
 	t.Before, t.After = make([]int64, n), make([]int64, n)

@@ -24,7 +24,7 @@ func (s *Server) serveTruth(w http.ResponseWriter, r *http.Request) {
 		if filter && rec.ID != id {
 			continue
 		}
-		told, _ := json.Marshal(rec.told()) // words and numbers always can be
+		told, _ := json.Marshal(rec.published()) // words and numbers always can be
 		fmt.Fprintf(out, "%s%s", comma, told)
 		comma = ","
 	}

@@ -71,10 +71,10 @@ const (
 // the server told it; 0: it did not. Its errors are ErrElsewhere, ErrBlurred and
 // TooLittleError.
 func FitSteps(legs []Leg, told int) (*Found, error) {
-	logs := seen(legs, true)
+	logs := observedLegs(legs, true)
 	f := &Found{PrefillFirst: alone(logs)}
 	if !f.PrefillFirst { // then a token that lags behind its step is not one by itself
-		logs = seen(legs, false)
+		logs = observedLegs(legs, false)
 	}
 	if err := f.look(logs); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func FitSteps(legs []Leg, told int) (*Found, error) {
 	f.Memory, f.MaxPrompts, f.Even = int(best.memory), best.prompts, best.even
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
-	return f, f.take(logs, best)
+	return f, f.adopt(logs, best)
 }
 
 // search finds the schedule that explains most. A limit of prompts in a step, equal parts for those,
@@ -118,11 +118,11 @@ func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err e
 	return best, budget, nil
 }
 
-// seen are the legs with anything in them, as see finds their steps.
-func seen(legs []Leg, between bool) (logs []*steplog) {
+// observedLegs are the legs with anything in them, as see finds their steps.
+func observedLegs(legs []Leg, between bool) (logs []*steplog) {
 	for _, leg := range legs {
 		if len(leg.Streams) > 0 {
-			logs = append(logs, see(leg, between))
+			logs = append(logs, observeLeg(leg, between))
 		}
 	}
 	return logs
@@ -161,8 +161,8 @@ func (f *Found) look(logs []*steplog) error {
 	return nil
 }
 
-// take keeps what the best schedule says.
-func (f *Found) take(logs []*steplog, t *try) error {
+// adopt keeps what the best schedule says.
+func (f *Found) adopt(logs []*steplog, t *try) error {
 	f.Rows, f.Late, f.Early, f.Over = len(t.rows), t.late, t.early, t.over
 	f.Budget, f.Beside, f.Async = t.budget, t.beside, t.async
 	off := offs(t.rows, &t.form, &t.c)

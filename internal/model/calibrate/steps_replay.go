@@ -25,8 +25,8 @@ type stepsSchedule struct {
 // nothing shows.
 func (s *stepsSchedule) near(at *step) bool { return s.memory > 0 && at.held() > 0.85*s.memory }
 
-// left is how many tokens of prompts a step has room for.
-func (s *stepsSchedule) left(decodes int) int {
+// remaining is how many tokens of prompts a step has room for.
+func (s *stepsSchedule) remaining(decodes int) int {
 	switch {
 	case s.first && decodes > 0:
 		return 0
@@ -138,7 +138,7 @@ func (r *replayer) began(k int) time.Duration {
 // its budget.
 func (r *replayer) finish(k int, planned time.Duration) (left int) {
 	s := &r.steps[k]
-	left = r.left(s.decodes)
+	left = r.remaining(s.decodes)
 	for _, first := range s.firsts {
 		i := int(first)
 		if r.at[i] > planned {

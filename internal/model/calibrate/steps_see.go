@@ -63,10 +63,10 @@ type token struct {
 	ordinal int32
 }
 
-// see finds the steps of a leg with the smallest gap that makes successive tokens of a
+// observeLeg finds the steps of a leg with the smallest gap that makes successive tokens of a
 // stream those of successive steps. With between a step of first tokens alone may lie between
 // those.
-func see(leg Leg, between bool) *steplog {
+func observeLeg(leg Leg, between bool) *steplog {
 	var all []token
 	var paces []time.Duration
 	for i, s := range leg.Streams {

@@ -37,7 +37,7 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	}
 	c := &Calibration{Lo: math.MaxInt}
 	var err error
-	if c.Found, err = FitSteps(c.legs(traces), toldMemory(traces)); err != nil {
+	if c.Found, err = FitSteps(c.legs(traces), reportedMemory(traces)); err != nil {
 		return nil, err
 	}
 	c.Block = block(traces, c.PrefillFirst)
@@ -65,9 +65,9 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	return c, nil
 }
 
-// toldMemory is how many tokens the server's cache holds, as it said in one of the runs; 0: it did
+// reportedMemory is how many tokens the server's cache holds, as it said in one of the runs; 0: it did
 // not.
-func toldMemory(traces []*trace.Trace) (tokens int) {
+func reportedMemory(traces []*trace.Trace) (tokens int) {
 	for _, t := range traces {
 		tokens = cmp.Or(tokens, t.Run.KVTokens)
 	}

@@ -436,15 +436,15 @@ func (c *Core) preempt(s *Seq) (tokens int) {
 	c.counters.Preemptions++
 	c.dissolve()
 	c.withdraw(s)
-	tokens = c.plan.take(s)
+	tokens = c.plan.remove(s)
 	c.plan.encoder = min(c.plan.encoder, c.encoder) // an image may be larger than the budget
 	s.forget()
 	s.status = waiting
 	return tokens
 }
 
-// take removes the share of s from the plan, and returns its tokens.
-func (p *StepPlan) take(s *Seq) (tokens int) {
+// remove removes the share of s from the plan, and returns its tokens.
+func (p *StepPlan) remove(s *Seq) (tokens int) {
 	mine := func(sh share) bool { return sh.seq == s }
 	if i := slices.IndexFunc(p.decodes, mine); i >= 0 {
 		tokens = int(p.decodes[i].tokens)
@@ -465,7 +465,7 @@ func (c *Core) withdraw(s *Seq) {
 	i := slices.Index(c.running, s)
 	if i < c.lanes.len() {
 		c.lanes.settle(s)
-		c.lanes.leave(i, s)
+		c.lanes.remove(i, s)
 	}
 	c.running = slices.Delete(c.running, i, i+1)
 	c.release(s)

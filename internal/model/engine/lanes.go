@@ -81,8 +81,8 @@ func (c *Core) dissolve() {
 	l.each, l.due, l.soonest, l.context = l.each[:0], l.due[:0], math.MaxInt, 0
 }
 
-// leave removes lane i, with its sequence s, which is settled.
-func (l *lanes) leave(i int, s *Seq) {
+// remove removes lane i, with its sequence s, which is settled.
+func (l *lanes) remove(i int, s *Seq) {
 	l.context -= int64(s.computed)
 	l.each = slices.Delete(l.each, i, i+1)
 	l.due = slices.Delete(l.due, i, i+1)

@@ -146,7 +146,7 @@ func (p *sglang) reserved(c *Core) (tokens int) {
 	left := 0
 	for _, s := range c.running {
 		if s.decodes() {
-			left += min(s.left(), outputClip)
+			left += min(s.remaining(), outputClip)
 		} else {
 			tokens += c.lacks(s)
 		}
@@ -157,7 +157,7 @@ func (p *sglang) reserved(c *Core) (tokens int) {
 // lacks is the memory that s still needs, for the rest of its prompt and its
 // answer, and for its partial block.
 func (c *Core) lacks(s *Seq) int {
-	return max(s.length-s.room, 0) + min(s.left(), outputClip) + c.block
+	return max(s.length-s.room, 0) + min(s.remaining(), outputClip) + c.block
 }
 
 // sort puts the longest cached prefixes first, unless too many requests wait for

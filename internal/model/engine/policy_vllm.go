@@ -43,8 +43,8 @@ func (v *vllm) budget() budget {
 	return budget{v.TokenBudget, v.TokenBudget, true}
 }
 
-// left is the tokens left for a sequence.
-func (b *budget) left(decodes bool) int {
+// remaining is the tokens left for a sequence.
+func (b *budget) remaining(decodes bool) int {
 	if decodes {
 		return b.decodes
 	}
@@ -95,7 +95,7 @@ func (v *vllm) run(c *Core) (b budget, preempted bool) {
 	i := b.decode(c, 0)
 	for !b.spent() && i < len(c.running) {
 		s := c.running[i]
-		n := c.wants(s, b.left(s.decodes()))
+		n := c.wants(s, b.remaining(s.decodes()))
 		for n > 0 && !c.give(s, n) { // 0: the encoder has no budget for its image
 			victim := v.victim(c)
 			if slices.Index(c.running, victim) < i {
@@ -145,10 +145,10 @@ func (v *vllm) admit(c *Core, b budget) {
 			continue
 		}
 		decodes := s.decodes() // it was prefilled elsewhere
-		if b.left(decodes) <= 0 || !decodes && v.crowded(c) {
+		if b.remaining(decodes) <= 0 || !decodes && v.crowded(c) {
 			return
 		}
-		n := c.admit(i, b.left(decodes), v.WholePrompts, nil)
+		n := c.admit(i, b.remaining(decodes), v.WholePrompts, nil)
 		if n == 0 {
 			return
 		}

@@ -105,8 +105,8 @@ func (s *Seq) emission(at time.Duration, tokens int32) Emission {
 	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: s.cached, Done: s.done}
 }
 
-// left is the number of tokens still to emit.
-func (s *Seq) left() int { return s.OutputTokens - int(s.emitted) }
+// remaining is the number of tokens still to emit.
+func (s *Seq) remaining() int { return s.OutputTokens - int(s.emitted) }
 
 // decodes reports whether only the next token remains to be computed.
 func (s *Seq) decodes() bool { return s.emitted > 0 && s.length-s.computed == 1 }

@@ -19,29 +19,29 @@ const DefaultContext = 131072
 // Validate reports everything wrong with c at once.
 func (c Config) Validate() plan.Problems {
 	v := &checker{}
-	v.Whole("max_model_len", c.MaxModelLen, 0, MaxContext)
+	v.IntegerIn("max_model_len", c.MaxModelLen, 0, MaxContext)
 	v.scheduler("scheduler", c.Scheduler)
 	v.kv("kv", c.KV)
 	v.costs("cost", c.Cost)
 	v.frontend(c.Frontend)
 	if s := c.Speculative; s != nil {
-		v.Whole("speculative.drafts", s.Drafts, 1, MaxDrafts)
+		v.IntegerIn("speculative.drafts", s.Drafts, 1, MaxDrafts)
 		v.Share("speculative.acceptance", s.Acceptance)
 	}
 	if c.LoRA != nil {
-		v.Whole("lora.slots", c.LoRA.Slots, 1, math.MaxInt32)
+		v.IntegerIn("lora.slots", c.LoRA.Slots, 1, math.MaxInt32)
 	}
 	if d := c.Disaggregation; d != nil {
 		v.disaggregation(*d)
 		v.If(c.Scheduler.Policy == "static", "scheduler.policy", nil,
 			"static batching cannot accept requests prefilled elsewhere")
 	}
-	v.Whole("replicas.count", c.Replicas.Count, 0, 4096)
+	v.IntegerIn("replicas.count", c.Replicas.Count, 0, 4096)
 	v.OneOf("replicas.router", c.Replicas.Router, "round-robin", "least-loaded", "prefix-aware")
 	v.pace(c.Pace)
 	v.stalls(c.Stalls)
 	if len(v.Problems) == 0 {
-		v.together(c)
+		v.checkCombinations(c)
 	}
 	return v.Problems
 }
@@ -77,7 +77,7 @@ func (v *checker) scheduler(path string, s Scheduler) {
 		{"chunk", s.Chunk},
 		{"encoder_budget", s.EncoderBudget},
 	} {
-		v.Whole(path+"."+f.name, f.value, 0, math.MaxInt32)
+		v.IntegerIn(path+"."+f.name, f.value, 0, math.MaxInt32)
 	}
 	v.OneOf(path+".order", s.Order, "fcfs", "priority", "longest-prefix")
 	v.Share(path+".reserve", s.Reserve)
@@ -99,13 +99,13 @@ func (v *checker) scheduler(path string, s Scheduler) {
 }
 
 func (v *checker) kv(path string, k KVCache) {
-	v.Whole(path+".tokens", k.Tokens, 0, math.MaxInt)
-	v.Whole(path+".block", k.Block, 0, 1<<16)
+	v.IntegerIn(path+".tokens", k.Tokens, 0, math.MaxInt)
+	v.IntegerIn(path+".block", k.Block, 0, 1<<16)
 	v.If(k.PrefixCache && k.Tokens == 0, path+".prefix_cache", nil,
 		"needs kv.tokens: without a limit nothing would ever be evicted")
 	if k.Elastic != nil {
-		v.Whole(path+".elastic.page_tokens", k.Elastic.PageTokens, max(k.Block, 1), math.MaxInt32)
-		v.Whole(path+".elastic.spare_pages", k.Elastic.SparePages, 0, math.MaxInt32)
+		v.IntegerIn(path+".elastic.page_tokens", k.Elastic.PageTokens, max(k.Block, 1), math.MaxInt32)
+		v.IntegerIn(path+".elastic.spare_pages", k.Elastic.SparePages, 0, math.MaxInt32)
 	}
 }
 
@@ -134,25 +134,25 @@ func (v *checker) table(path string, points []Point) {
 
 func (v *checker) frontend(f Frontend) {
 	v.times("frontend", f)
-	v.Whole("frontend.workers", f.Workers, 0, 4096)
+	v.IntegerIn("frontend.workers", f.Workers, 0, 4096)
 	v.If(f.Blocking && f.Workers > 1, "frontend.workers", nil, "a blocking frontend has only one worker")
 }
 
 func (v *checker) disaggregation(d Disaggregation) {
 	const path = "disaggregation."
-	v.Whole(path+"prefill_servers", d.PrefillServers, 0, 4096)
+	v.IntegerIn(path+"prefill_servers", d.PrefillServers, 0, 4096)
 	v.scheduler(path+"scheduler", d.Scheduler)
 	v.kv(path+"kv", d.KV)
 	v.costs(path+"cost", d.Cost)
 	v.times(path+"link", d.Link)
 	v.If(!(d.Link.Bandwidth >= 0), path+"link.bandwidth", d.Link.Bandwidth, "must not be negative")
-	v.Whole(path+"link.token_size", d.Link.TokenSize, 0, math.MaxInt32)
+	v.IntegerIn(path+"link.token_size", d.Link.TokenSize, 0, math.MaxInt32)
 	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil,
 		"a link with a bandwidth needs the size of a token in bytes")
 }
 
-// together checks combinations of fields, like a server at its start.
-func (v *checker) together(c Config) {
+// checkCombinations checks combinations of fields, like a server at its start.
+func (v *checker) checkCombinations(c Config) {
 	c = c.withDefaults()
 	v.fits("", c.MaxModelLen, c.Scheduler, c.KV)
 	if c.Disaggregation != nil {

@@ -233,7 +233,7 @@ func (c *Case) figure(name string, nominal, drawn []*outcome) (PredictedFigure, 
 	n, d := s.all(at), s.all(as)
 	out := PredictedFigure{Name: name, Point: s.back(stats.Mean(n)), Sources: Sources{Requests: deviation(n), Misfit: c.misfit(name)}}
 	if c.varies() {
-		out.Sources.Parameters, out.Sources.Drift = c.apart(n, d)
+		out.Sources.Parameters, out.Sources.Drift = c.split(n, d)
 	}
 	variance := deviation(d) * deviation(d) * (1 + 1/float64(Draws))
 	sd := math.Sqrt(variance + out.Sources.Misfit*out.Sources.Misfit)
@@ -258,9 +258,9 @@ func valuesOf(name string, of []*outcome) (values []float64, ok bool) {
 	return values, true
 }
 
-// apart tells drift from parameters in the differences that both make together: what follows
+// split tells drift from parameters in the differences that both make together: what follows
 // the factor of the pace is drift.
-func (c *Case) apart(nominal, drawn []float64) (parameters, drift float64) {
+func (c *Case) split(nominal, drawn []float64) (parameters, drift float64) {
 	difference, pace := make([]float64, Draws), make([]float64, Draws)
 	for i := range difference {
 		difference[i], pace[i] = drawn[i]-nominal[i], scores(paceScores)[i]

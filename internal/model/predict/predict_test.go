@@ -262,7 +262,7 @@ func TestReport(t *testing.T) {
 	if row := extrapolated.Rows[0]; row.Prediction == nil || row.Extrapolated == "" || row.Refused != "" {
 		t.Errorf("%+v", row)
 	}
-	r.Beside([]*trace.Trace{{Run: trace.Run{ID: "x", Kind: trace.Simulated}}})
+	r.AddRuns([]*trace.Trace{{Run: trace.Run{ID: "x", Kind: trace.Simulated}}})
 	if r.Kind != trace.Simulated || r.Others[0] != "x" || r.Invalid {
 		t.Errorf("%+v", r)
 	}

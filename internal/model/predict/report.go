@@ -69,8 +69,8 @@ func (r *Report) Add(value string, p *Prediction, extrapolate bool) {
 	}
 }
 
-// Beside names the runs that stand beside the predictions.
-func (r *Report) Beside(traces []*trace.Trace) {
+// AddRuns names the runs that stand beside the predictions.
+func (r *Report) AddRuns(traces []*trace.Trace) {
 	for _, t := range traces {
 		r.Others, r.Kind = append(r.Others, cmp.Or(t.Run.Name, t.Run.ID)), trace.Measured
 		if t.Run.Kind == trace.Simulated {

@@ -67,7 +67,7 @@ const slowest, fastest = -0.9, 10
 // read takes the figures of a simulated run.
 func (o *outcome) read(c *Case, i int, t *trace.Trace) {
 	t.Run.Plan.Percentiles = c.percentiles()
-	figures, counted := metrics.Own().Figures(t, ""), t
+	figures, counted := metrics.PitotDefinitions().Figures(t, ""), t
 	if settled, why := metrics.Settle(t); c.Settled {
 		figures, counted, o.unsettled = metrics.SettledFigures(t), settled, why
 	} else {

@@ -87,10 +87,10 @@ func hint(name string, names []string) string {
 // Validate reports everything wrong with p at once.
 func (p *Profile) Validate() plan.Problems {
 	v := &checker{}
-	v.given("title", p.Title)
+	v.requireText("title", p.Title)
 	v.oneLine("title", p.Title)
-	v.given("source", p.Source)
-	v.given("error", p.Error)
+	v.requireText("source", p.Source)
+	v.requireText("error", p.Error)
 	v.oneLine("error", p.Error)
 	v.adapters("model.adapters", p.Model)
 	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "no adapter can be requested: list them in model.adapters")
@@ -168,7 +168,7 @@ func (v *checker) calibration(c *Calibration) {
 		{"seen.step_tokens", c.Seen.StepTokens},
 		{"seen.prompt", c.Seen.Prompt},
 	} {
-		v.Whole(path+f.name, f.value, 0, math.MaxInt)
+		v.IntegerIn(path+f.name, f.value, 0, math.MaxInt)
 	}
 	v.Share(path+"missed", float64(c.Missed))
 	v.Share(path+"drift", float64(c.Drift))

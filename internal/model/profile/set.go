@@ -61,7 +61,7 @@ func With(file string, data []byte, sets []Set) (*Profile, error) {
 	}
 	changed := &Profile{Name: p.Name, Text: p.Text}
 	for _, wrong := range plan.Merge(plan.Decoder{Unknown: hint}.Decode(doc.Root, changed), changed.Validate()) {
-		one := told(wrong, sets)
+		one := namedProblem(wrong, sets)
 		if !slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Path == one.Path }) { // that of a draw is that of the cost
 			problems = append(problems, one)
 		}
@@ -69,8 +69,8 @@ func With(file string, data []byte, sets []Set) (*Profile, error) {
 	return changed, problems.Err()
 }
 
-// told is a problem under the name of the Set that made it: of that field, or of its neighbours.
-func told(p plan.Problem, sets []Set) plan.Problem {
+// namedProblem is a problem under the name of the Set that made it: of that field, or of its neighbours.
+func namedProblem(p plan.Problem, sets []Set) plan.Problem {
 	by := sets[len(sets)-1]
 	group := func(path string) string {
 		return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0]

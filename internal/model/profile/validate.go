@@ -14,7 +14,7 @@ import (
 // A checker collects problems.
 type checker struct{ plan.Problems }
 
-func (v *checker) given(path, text string) {
+func (v *checker) requireText(path, text string) {
 	v.If(strings.TrimSpace(text) == "", path, nil, "is missing")
 }
 
@@ -43,15 +43,15 @@ func (v *checker) sigma(path string, x float64) {
 func (v *checker) adapters(path string, m Model) {
 	for i, name := range m.Adapters {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		v.given(at, name)
+		v.requireText(at, name)
 		v.If(name == cmp.Or(m.Name, DefaultModel), at, nil, "%q is the name of the model", name)
 		v.If(name != "" && slices.Contains(m.Adapters[:i], name), at, nil, "%q names two adapters", name)
 	}
 }
 
 func (v *checker) evidence(path string, e Evidence) {
-	v.given(path+".name", e.Name)
-	v.given(path+".log", e.Log)
+	v.requireText(path+".name", e.Name)
+	v.requireText(path+".log", e.Log)
 	if e.Dialect != "" {
 		v.required(path+".dialect", e.Dialect, DefaultDialect, "sglang")
 	}

@@ -16,9 +16,9 @@ func newGate(places int) gate {
 
 func (g *gate) full() bool { return len(g.free) > 0 && g.places == 0 }
 
-// take takes the place that has been free the longest, if there is one, and returns
+// acquire takes the place that has been free the longest, if there is one, and returns
 // the instant at which it became free; Never without a gate.
-func (g *gate) take() trace.Instant {
+func (g *gate) acquire() trace.Instant {
 	if g.places == 0 {
 		return trace.Never
 	}
@@ -28,8 +28,8 @@ func (g *gate) take() trace.Instant {
 	return at
 }
 
-// leave returns a place.
-func (g *gate) leave(now trace.Instant) {
+// release returns a place.
+func (g *gate) release(now trace.Instant) {
 	if len(g.free) > 0 {
 		g.free[(g.first+g.places)%len(g.free)] = now
 		g.places++

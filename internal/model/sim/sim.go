@@ -264,7 +264,7 @@ func (r *run) enter() (trace.Instant, bool) {
 			return trace.Never, false
 		}
 	}
-	return r.gate.take(), !r.stopped && !r.late()
+	return r.gate.acquire(), !r.stopped && !r.late()
 }
 
 // stopCheckEvery is the number of advances between two calls of Stop.
@@ -361,7 +361,7 @@ func (r *run) leave(rec *trace.Record, now trace.Instant) {
 		}
 	}
 	if !r.plan.Hold || len(followers) == 0 {
-		r.gate.leave(now)
+		r.gate.release(now)
 	}
 }
 

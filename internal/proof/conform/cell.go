@@ -73,15 +73,15 @@ func (c *Cell) set(field, text string) (err error) {
 	case "name":
 		c.Name = text
 	case "streams":
-		c.Streams, err = whole(text, 1e7)
+		c.Streams, err = parseInteger(text, 1e7)
 	case "rate":
 		c.Rate, err = positive(text)
 	case "requests":
-		c.Requests, err = whole(text, 1e7)
+		c.Requests, err = parseInteger(text, 1e7)
 	case "input":
-		c.Input, err = whole(text, 1e7)
+		c.Input, err = parseInteger(text, 1e7)
 	case "output":
-		c.Output, err = whole(text, mostOutput)
+		c.Output, err = parseInteger(text, mostOutput)
 	case "arrivals":
 		if c.Arrivals = Arrivals(text); !slices.Contains([]Arrivals{Spread, Lockstep}, c.Arrivals) {
 			err = fmt.Errorf("%q: must be spread or lockstep", text)
@@ -107,7 +107,7 @@ func (c *Cell) set(field, text string) (err error) {
 // mostOutput is the longest answer of the truth server.
 const mostOutput = 1 << 18
 
-func whole(text string, most int) (int, error) {
+func parseInteger(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
 		return 0, fmt.Errorf("%q: must be a whole number from 1 to %d", text, most)

@@ -11,7 +11,7 @@ import (
 // Formats lists the tools that have reports to compare with the server's own: Pitot, and each of the known ones that
 // says what its latencies are of a server's writes.
 func Formats() []metrics.Definitions {
-	all := append(metrics.Rules{metrics.Own()}, known.Rules()...)
+	all := append(metrics.Rules{metrics.PitotDefinitions()}, known.Rules()...)
 	return slices.DeleteFunc(all, func(d metrics.Definitions) bool { return d.Truth == nil })
 }
 

@@ -2,15 +2,15 @@ package conform
 
 import "slices"
 
-// Told reports whether a command says where the server is.
-func Told(command []string) bool {
+// HasServerFlag reports whether a command says where the server is.
+func HasServerFlag(command []string) bool {
 	return slices.ContainsFunc([]string{"url", "base_url", "port"}, func(name string) bool { return Uses(command, name) })
 }
 
 // Ours reports whether a command is one of this program's clients that is still to be told
 // where the server is.
 func Ours(command []string) bool {
-	return !Told(command) && (beginsWith(command, "pitot", "bench") || beginsWith(command, "pitot", "vllm", "bench", "serve"))
+	return !HasServerFlag(command) && (beginsWith(command, "pitot", "bench") || beginsWith(command, "pitot", "vllm", "bench", "serve"))
 }
 
 func beginsWith(words []string, first ...string) bool {

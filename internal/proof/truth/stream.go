@@ -89,7 +89,7 @@ func (st *stream) render(buf []byte) (grown, write []byte) {
 	st.pending = &st.writes[st.n.Load()]
 	*st.pending = Write{Planned: st.due}
 	if !st.head.Stream {
-		return st.renderWhole(buf[:0])
+		return st.renderUnstreamed(buf[:0])
 	}
 	b := append(buf[:0], "          "...)
 	st.out.Events = 0
@@ -128,13 +128,13 @@ func chunkSize(b []byte) int {
 	return gap - copy(b[gap-len(size):gap], size)
 }
 
-// renderWhole renders an answer that is no stream; a truncated one is complete
+// renderUnstreamed renders an answer that is no stream; a truncated one is complete
 // for HTTP and not for JSON.
-func (st *stream) renderWhole(b []byte) (grown, write []byte) {
+func (st *stream) renderUnstreamed(b []byte) (grown, write []byte) {
 	if st.fault == Reset {
 		return b, nil
 	}
-	r := st.protocol.Whole(st.out.Answer)
+	r := st.protocol.Unstreamed(st.out.Answer)
 	if st.fault == Truncate {
 		r.Body = r.Body[:len(r.Body)/2]
 	} else {

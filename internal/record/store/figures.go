@@ -8,11 +8,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// KeepFigures stores the figures of t by one version of a definition; changed
+// StoreFigures stores the figures of t by one version of a definition; changed
 // figures need a new version. It stores them only if the run in the store still
 // equals t, and they are dropped when the run changes: its records, its plan or its
 // end. A store that cannot be written keeps none.
-func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures []trace.ReportedFigure) error {
+func (s *Store) StoreFigures(t *trace.Trace, definition, version string, figures []trace.ReportedFigure) error {
 	err := s.change(patient, func(tx *sql.Tx) error {
 		var same bool
 		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",

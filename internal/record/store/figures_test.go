@@ -34,7 +34,7 @@ func known(t *testing.T, s *Store, definition, version string) ([]trace.Reported
 
 func keep(t *testing.T, s *Store, tr *trace.Trace, definition, version string, figures ...trace.ReportedFigure) {
 	t.Helper()
-	if err := s.KeepFigures(tr, definition, version, figures); err != nil {
+	if err := s.StoreFigures(tr, definition, version, figures); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -85,13 +85,13 @@ func TestARunThatCannotBeStoredIsRescued(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, s *Store) (remedy func()){
 		"the disk is full": full,
 		"the file is removed": func(t *testing.T, s *Store) func() {
-			for _, file := range append(beside(s.file), s.file) {
+			for _, file := range append(sidecarFiles(s.file), s.file) {
 				if err := os.Rename(file, file+".away"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			return func() {
-				for _, file := range append(beside(s.file), s.file) {
+				for _, file := range append(sidecarFiles(s.file), s.file) {
 					if err := os.Rename(file+".away", file); err != nil {
 						t.Fatal(err)
 					}

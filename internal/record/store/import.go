@@ -27,7 +27,7 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], s
 	}
 	w := Writer{store: s, id: run.ID}
 	if err = w.copy(records); err == nil {
-		err = s.keepTelemetry(run.ID, sampled)
+		err = s.storeTelemetry(run.ID, sampled)
 	}
 	if err == nil {
 		err = s.Update(run)

@@ -228,7 +228,7 @@ func (s *Store) Find(ref string) (Listing, error) {
 	case len(found) == 1, found[0].ID == ref, found[0].Name == ref:
 		return found[0], nil
 	}
-	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), some(found))
+	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), firstIDs(found))
 }
 
 // Before returns the newest measured run against the server of a run, other than that, whose Spec is like wanted; empty if none
@@ -247,8 +247,8 @@ func (s *Store) Before(r trace.Run, like func(*plan.Spec) bool) string {
 	return ""
 }
 
-// some lists the ids of the first of runs.
-func some(runs []Listing) string {
+// firstIDs lists the ids of the first of runs.
+func firstIDs(runs []Listing) string {
 	const most = 5
 	var ids []string
 	for _, l := range runs[:min(len(runs), most)] {

@@ -39,7 +39,7 @@ func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 // regular rejects what is there but no file, and a file that SQLite would take for an empty one.
 func regular(file string) error {
 	const shortest = 512
-	for _, name := range append([]string{file}, beside(file)...) {
+	for _, name := range append([]string{file}, sidecarFiles(file)...) {
 		if kind := files.Kind(name); kind != "" {
 			return fmt.Errorf("it is a %s; a store is a file", kind)
 		}
@@ -53,15 +53,15 @@ func regular(file string) error {
 // makePrivate makes a store private. Permissions that cannot be changed are another user's, or those of a file that
 // cannot be written.
 func makePrivate(file string) {
-	for _, name := range append(beside(file), file) {
+	for _, name := range append(sidecarFiles(file), file) {
 		if files.Exists(name) {
 			_ = files.MakePrivate(name)
 		}
 	}
 }
 
-// beside are the files that SQLite keeps beside a database.
-func beside(file string) []string { return []string{file + "-wal", file + "-shm"} }
+// sidecarFiles are the files that SQLite keeps beside a database.
+func sidecarFiles(file string) []string { return []string{file + "-wal", file + "-shm"} }
 
 // OpenRead opens the database in file to read it, also if it cannot be written.
 func OpenRead(file string) (*Store, error) {

@@ -13,7 +13,7 @@ import (
 // permissions are those of a store and of the files beside it.
 func permissions(t *testing.T, file string) (all []fs.FileMode) {
 	t.Helper()
-	for _, name := range append(beside(file), file) {
+	for _, name := range append(sidecarFiles(file), file) {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestAStoreIsPrivate(t *testing.T) {
 				t.Errorf("permissions %o", mode)
 			}
 		}
-		for _, name := range append(beside(s.file), s.file) {
+		for _, name := range append(sidecarFiles(s.file), s.file) {
 			if err := os.Chmod(name, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestAStoreOnAReadOnlyDiskIsRead(t *testing.T) {
 	if list, err := r.List(Filter{}); err != nil || len(list) != 1 {
 		t.Errorf("%v: %+v", err, list)
 	}
-	if err := r.KeepFigures(got, "d", "1", nil); err != nil {
+	if err := r.StoreFigures(got, "d", "1", nil); err != nil {
 		t.Error(err)
 	}
 	if err := r.tryWrite(); err == nil || !strings.Contains(err.Error(), "store "+file+" cannot be written: attempt to write a readonly database") {

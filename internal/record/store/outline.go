@@ -72,7 +72,7 @@ func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
 	return func(yield func([]*trace.Record, error) bool) {
 		limit := s.extent(id)
 		for next := 0; ; {
-			some, after, err := s.someFrom(id, next)
+			some, after, err := s.batchFrom(id, next)
 			if len(some) > 0 && !yield(some, nil) {
 				return
 			}
@@ -91,8 +91,8 @@ func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
 	}
 }
 
-// someFrom reads a batch of records from an index on, and returns the index behind the last one.
-func (s *Store) someFrom(id string, first int) (out []*trace.Record, next int, err error) {
+// batchFrom reads a batch of records from an index on, and returns the index behind the last one.
+func (s *Store) batchFrom(id string, first int) (out []*trace.Record, next int, err error) {
 	next = first
 	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
 	var last int
 	err := s.change(patient, func(tx *sql.Tx) (err error) {
 		if err = claim(tx, id); err == nil {
-			stored, last, err = kept(tx, id)
+			stored, last, err = storedRecords(tx, id)
 		}
 		return err
 	})
@@ -67,9 +67,9 @@ func hasGaps(tx *sql.Tx, id string, status trace.Status) (gaps bool, err error) 
 	return gaps, err
 }
 
-// kept are the requests that have a record, and the number of the last one. Records of lost workers
+// storedRecords are the requests that have a record, and the number of the last one. Records of lost workers
 // are removed: that the process died is no reason why they should have been.
-func kept(tx *sql.Tx, id string) (stored map[int]bool, last int, err error) {
+func storedRecords(tx *sql.Tx, id string) (stored map[int]bool, last int, err error) {
 	if _, err := tx.Exec("DELETE FROM record WHERE run_id = ? AND class = ?", id, string(trace.WorkerLost)); err != nil {
 		return nil, 0, err
 	}

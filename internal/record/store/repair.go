@@ -192,7 +192,7 @@ func Repair(file string, verify Verify) (Health, error) {
 	defer s.Close()
 	h, err := s.Check(verify)
 	if lost != nil {
-		h.Damage = append([]*Damage{{Why: fmt.Errorf("it has lost its %s", nameSome(lost.missing))}}, h.Damage...)
+		h.Damage = append([]*Damage{{Why: fmt.Errorf("it has lost its %s", nameFirst(lost.missing))}}, h.Damage...)
 	}
 	if err != nil || len(h.Damage) == 0 {
 		return h, err
@@ -228,9 +228,9 @@ func openToRepair(file string) (s *Store, lost *MissingError, err error) {
 // exchange gives a database another name, and its own to a fresh one.
 func exchange(file, fresh, old string) error {
 	var errs []error
-	for i, name := range beside(file) {
+	for i, name := range sidecarFiles(file) {
 		if files.Exists(name) {
-			errs = append(errs, files.Rename(name, beside(old)[i]))
+			errs = append(errs, files.Rename(name, sidecarFiles(old)[i]))
 		}
 	}
 	return errors.Join(append(errs, files.Rename(file, old), files.Rename(fresh, file))...)
@@ -239,7 +239,7 @@ func exchange(file, fresh, old string) error {
 // removeAll removes a database.
 func removeAll(file string) error {
 	var errs []error
-	for _, name := range append(beside(file), file) {
+	for _, name := range append(sidecarFiles(file), file) {
 		errs = append(errs, files.Remove(name))
 	}
 	return errors.Join(errs...)
@@ -281,7 +281,7 @@ func (s *Store) copyTo(file string) error {
 		if !json.Valid(x.Body) {
 			continue
 		}
-		if err := out.keepSearch(x, x.Status); err != nil {
+		if err := out.storeSearch(x, x.Status); err != nil {
 			return errors.Join(err, out.Close())
 		}
 	}
@@ -298,7 +298,7 @@ func (s *Store) copyRun(out *Store, id string) error {
 	err = out.insert(t.Run)
 	if err == nil {
 		w := Writer{store: out, id: id}
-		err = cmp.Or(w.write(t.Records, patient), out.keepTelemetry(id, t.Telemetry), out.Update(t.Run))
+		err = cmp.Or(w.write(t.Records, patient), out.storeTelemetry(id, t.Telemetry), out.Update(t.Run))
 	}
 	progress, _ := s.Snapshots(id, trace.Never, math.MaxInt) // as far as it can be read
 	err = cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {

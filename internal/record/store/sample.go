@@ -94,8 +94,8 @@ type sampleBatch struct {
 	rows    map[*telemetry.Series]sampled // of the series in fresh, once it is committed
 }
 
-// take is what is not stored.
-func (s *samples) take() (b sampleBatch, changed bool) {
+// pending is what is not stored.
+func (s *samples) pending() (b sampleBatch, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed, s.changed = s.changed, false
@@ -122,7 +122,7 @@ func (w *Writer) flushSamples(wait time.Duration, last bool) error {
 	if !last && time.Since(s.commit) < sampleEvery {
 		return nil
 	}
-	b, changed := s.take()
+	b, changed := s.pending()
 	if !changed {
 		return nil
 	}
@@ -236,8 +236,8 @@ func addBlocks(tx *sql.Tx, id string, first int, blocks []block) error {
 	return nil
 }
 
-// keepTelemetry stores the telemetry of a run that has none in the store; nil is none.
-func (s *Store) keepTelemetry(id string, set *telemetry.Set) error {
+// storeTelemetry stores the telemetry of a run that has none in the store; nil is none.
+func (s *Store) storeTelemetry(id string, set *telemetry.Set) error {
 	if set.Empty() {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (s *Store) version() (int, error) {
 		return version, fmt.Errorf("version %d is too old (this pitot supports %d to %d); move the file away to start a new store",
 			version, oldest, newest)
 	}
-	made, err := made(version)
+	made, err := objectsUpTo(version)
 	if err != nil {
 		return version, err
 	}
@@ -54,7 +54,7 @@ type MissingError struct{ missing []object }
 
 // Error names the first.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("it has lost its %s; `pitot runs repair` saves what can be read", nameSome(e.missing))
+	return fmt.Sprintf("it has lost its %s; `pitot runs repair` saves what can be read", nameFirst(e.missing))
 }
 
 // differences is the error for a database that has other objects than those that the migrations make.
@@ -74,15 +74,15 @@ func differences(found, made []object) error {
 	case len(missing) == len(made) && len(made) > 0:
 		return ErrForeign
 	case len(foreign) > 0:
-		return fmt.Errorf("pitot did not make its %s; a store must contain nothing of another program", nameSome(foreign))
+		return fmt.Errorf("pitot did not make its %s; a store must contain nothing of another program", nameFirst(foreign))
 	case len(missing) > 0:
 		return &MissingError{missing}
 	}
 	return nil
 }
 
-// nameSome names the first few.
-func nameSome(all []object) string {
+// nameFirst names the first few.
+func nameFirst(all []object) string {
 	const few = 3
 	var names []string
 	for _, o := range all[:min(few, len(all))] {
@@ -131,8 +131,8 @@ func script(n int) (string, error) {
 
 var schemas sync.Map // []object by version
 
-// made are the objects that the migrations up to a version make, in their order.
-func made(version int) (all []object, err error) {
+// objectsUpTo are the objects that the migrations up to a version make, in their order.
+func objectsUpTo(version int) (all []object, err error) {
 	if known, ok := schemas.Load(version); ok {
 		return known.([]object), nil
 	}

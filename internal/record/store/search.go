@@ -48,7 +48,7 @@ const beatEvery = time.Second
 // BeginSearch keeps a search that begins, or goes on: one of the same name is replaced, but for
 // when it started.
 func (s *Store) BeginSearch(x Search) (*SearchWriter, error) {
-	if err := s.keepSearch(x, trace.Running); err != nil {
+	if err := s.storeSearch(x, trace.Running); err != nil {
 		return nil, storing("store search "+x.Name, err)
 	}
 	stop := make(chan struct{})
@@ -57,7 +57,7 @@ func (s *Store) BeginSearch(x Search) (*SearchWriter, error) {
 	return w, nil
 }
 
-func (s *Store) keepSearch(x Search, status trace.Status) error {
+func (s *Store) storeSearch(x Search, status trace.Status) error {
 	command, err := json.Marshal(x.Command)
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func (w *Watch) read(ctx context.Context, c *Changes, all bool) error {
 	if err := w.readRuns(ctx, c, "id IN (SELECT value FROM json_each(?))", string(lively)); err != nil {
 		return err
 	}
-	whole, err := w.whole(ctx)
+	whole, err := w.isComplete(ctx)
 	if err == nil && !whole {
 		err = w.readAll(ctx, c)
 	}
@@ -136,8 +136,8 @@ func (w *Watch) read(ctx context.Context, c *Changes, all bool) error {
 	return w.readExperiments(ctx, c)
 }
 
-// whole reports whether no run is gone, as far as numbers tell.
-func (w *Watch) whole(ctx context.Context) (bool, error) {
+// isComplete reports whether no run is gone, as far as numbers tell.
+func (w *Watch) isComplete(ctx context.Context) (bool, error) {
 	var stored int
 	var same bool
 	err := w.conn.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM run), EXISTS (SELECT 1 FROM run WHERE rowid = ? AND id = ?)", w.row, w.last).Scan(&stored, &same)

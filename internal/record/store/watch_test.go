@@ -67,7 +67,7 @@ func TestChangesAreNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(Changes{Any: true, Stored: 2, Changed: []string{"new"}})
-	if err := s.KeepFigures(&trace.Trace{Run: run, Records: []*trace.Record{sample(0)}}, "pitot", "1", nil); err != nil {
+	if err := s.StoreFigures(&trace.Trace{Run: run, Records: []*trace.Record{sample(0)}}, "pitot", "1", nil); err != nil {
 		t.Fatal(err)
 	}
 	check(Changes{Any: true, Stored: 2, Changed: []string{"new"}})
@@ -133,8 +133,8 @@ func TestAReplacedStoreIsFollowed(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range beside(file) {
-		if err := os.Rename(name, beside(file + ".old")[i]); err != nil {
+	for i, name := range sidecarFiles(file) {
+		if err := os.Rename(name, sidecarFiles(file + ".old")[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

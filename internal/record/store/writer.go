@@ -135,7 +135,7 @@ func (w *Writer) flush(wait time.Duration, last bool) error {
 	if err == nil {
 		err = w.flushSamples(wait, last)
 	}
-	w.tell(err)
+	w.reportFlush(err)
 	return err
 }
 
@@ -145,8 +145,8 @@ const (
 	rescued plan.Code = "store.rescued"
 )
 
-// tell tells the owner when flushes begin to fail and when they succeed again, and notes it.
-func (w *Writer) tell(err error) {
+// reportFlush tells the owner when flushes begin to fail and when they succeed again, and notes it.
+func (w *Writer) reportFlush(err error) {
 	failing := !w.trouble.IsZero()
 	if failing == (err != nil) {
 		return

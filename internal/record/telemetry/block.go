@@ -144,15 +144,15 @@ func sameInstant(a, b Point) bool { return a.At == b.At }
 // first few; -1 if there is none.
 func basis(lines []timeline, points []Point) int {
 	for i, l := range lines[:min(len(lines), 8)] {
-		if l.base < 0 && len(l.at) <= 2*len(points) && within(l.at, points) {
+		if l.base < 0 && len(l.at) <= 2*len(points) && isSubset(l.at, points) {
 			return i
 		}
 	}
 	return -1
 }
 
-// within reports whether all instants of some are among those of all.
-func within(all, some []Point) bool {
+// isSubset reports whether all instants of some are among those of all.
+func isSubset(all, some []Point) bool {
 	for _, p := range all {
 		if len(some) > 0 && p.At == some[0].At {
 			some = some[1:]
@@ -204,9 +204,9 @@ func (d *decoder) block() []Column {
 			return nil
 		case base == 0:
 			whole[i] = true
-			lines[i] = d.ints(d.take(d.count(blockPoints)))
+			lines[i] = d.ints(d.reserve(d.count(blockPoints)))
 		case base <= uint64(i) && whole[int(base-1)]:
-			lines[i] = d.some(lines[base-1])
+			lines[i] = d.readSubset(lines[base-1])
 		default:
 			d.bad = true
 		}
@@ -242,8 +242,8 @@ func increasing(all []int64) bool {
 	return len(all) > 0
 }
 
-// some reads which instants of a timeline another has.
-func (d *decoder) some(all []int64) (out []int64) {
+// readSubset reads which instants of a timeline another has.
+func (d *decoder) readSubset(all []int64) (out []int64) {
 	bits := d.bytes((len(all) + 7) / 8)
 	for i, b := range bits {
 		for j := i * 8; j < min(len(all), i*8+8); j++ {
@@ -252,13 +252,13 @@ func (d *decoder) some(all []int64) (out []int64) {
 			}
 		}
 	}
-	d.take(len(out))
+	d.reserve(len(out))
 	return out
 }
 
 // points reads the values of a column at instants.
 func (d *decoder) points(at []int64) []Point {
-	values := d.values(d.take(len(at)))
+	values := d.values(d.reserve(len(at)))
 	if d.bad {
 		return nil
 	}

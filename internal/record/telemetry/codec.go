@@ -295,8 +295,8 @@ func (d *decoder) count(most int) int {
 	return int(n)
 }
 
-// take is n if there is room for n more points.
-func (d *decoder) take(n int) int {
+// reserve is n if there is room for n more points.
+func (d *decoder) reserve(n int) int {
 	if d.room -= n; d.room < 0 || d.bad {
 		d.bad = true
 		return 0

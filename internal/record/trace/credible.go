@@ -24,9 +24,9 @@ func (r *Record) Credible() Usage {
 	if r.Refused() {
 		u.Completion = 0
 	}
-	u.Prompt = within(u.Prompt, MostTokens*max(1, r.Inputs))
-	u.Cached = within(u.Cached, u.Prompt)
-	u.Reasoning = within(u.Reasoning, u.Completion)
+	u.Prompt = zeroBeyond(u.Prompt, MostTokens*max(1, r.Inputs))
+	u.Cached = zeroBeyond(u.Cached, u.Prompt)
+	u.Reasoning = zeroBeyond(u.Reasoning, u.Completion)
 	return u
 }
 
@@ -51,8 +51,8 @@ func (r *Record) Hidden() int {
 // Streamed is how many output tokens came in the chunks.
 func (r *Record) Streamed() int { return r.OutputTokens - r.Hidden() }
 
-// within is n, or 0 if it is beyond the limit.
-func within(n, limit int) int {
+// zeroBeyond is n, or 0 if it is beyond the limit.
+func zeroBeyond(n, limit int) int {
 	if n < 0 || n > limit {
 		return 0
 	}

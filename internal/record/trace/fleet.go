@@ -66,11 +66,11 @@ type FleetClock struct {
 	WallSteps int           `json:"wall_steps,omitempty"` // changes of its wall clock against its own monotonic one
 }
 
-// Told reports whether the clock was compared at all, so that Drift says something.
-func (c FleetClock) Told() bool { return c.Exchanges > 0 }
+// WasCompared reports whether the clock was compared at all, so that Drift says something.
+func (c FleetClock) WasCompared() bool { return c.Exchanges > 0 }
 
 // Bounded reports whether Bound holds.
-func (c FleetClock) Bounded() bool { return c.Told() && c.Steps == 0 && c.Bound >= 0 }
+func (c FleetClock) Bounded() bool { return c.WasCompared() && c.Steps == 0 && c.Bound >= 0 }
 
 // Lost counts the workers that were lost, and the requests that have no record because of it.
 func (f *Fleet) Lost() (workers, requests int) {

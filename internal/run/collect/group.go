@@ -105,7 +105,7 @@ func Start(ctx context.Context, every time.Duration, collectors []Collector) *Gr
 }
 
 func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.Duration) {
-	err := c.Collect(ctx, every, func(r Reading) { g.take(m, r) })
+	err := c.Collect(ctx, every, func(r Reading) { g.addReading(m, r) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.over = true
@@ -118,8 +118,8 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 // perValue is what a value leaves as garbage on its way from a source to all that listen, in bytes.
 const perValue = 1 << 10
 
-// take adds a reading.
-func (g *Group) take(m *member, r Reading) {
+// addReading adds a reading.
+func (g *Group) addReading(m *member, r Reading) {
 	machine.Discard(perValue * len(r.Values))
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,7 +134,7 @@ func (g *Group) take(m *member, r Reading) {
 	}
 	if !r.Trouble.IsZero() {
 		m.source.Lost++
-		m.keep(r.Trouble)
+		m.addNote(r.Trouble)
 	}
 	if len(r.Values) > 0 {
 		m.source.Reads++
@@ -181,7 +181,7 @@ func (g *Group) add(m *member, v Value) {
 // at once.
 func (m *member) note(code plan.Code, args ...any) {
 	if !m.noted(code) {
-		m.keep(plan.Say(code, args...))
+		m.addNote(plan.Say(code, args...))
 	}
 }
 
@@ -189,9 +189,9 @@ func (m *member) noted(code plan.Code) bool {
 	return slices.ContainsFunc(m.source.Notes, func(had plan.Message) bool { return had.Code == code })
 }
 
-// keep is note for a message. What looks like a secret in it is hidden: it may be what a server or a
+// addNote is note for a message. What looks like a secret in it is hidden: it may be what a server or a
 // program said.
-func (m *member) keep(n plan.Message) {
+func (m *member) addNote(n plan.Message) {
 	if !m.noted(n.Code) && len(m.source.Notes) < mostNotes {
 		m.source.Notes = append(m.source.Notes, n.Map(secret.Mask))
 	}
@@ -217,9 +217,9 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	return sources, values
 }
 
-// Forget drops what was read before an instant, but for the last point of each series, so that
+// DropBefore drops what was read before an instant, but for the last point of each series, so that
 // sampling can go on for as long as a caller watches. End no longer returns it.
-func (g *Group) Forget(before time.Time) {
+func (g *Group) DropBefore(before time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, m := range g.members {

@@ -171,7 +171,7 @@ func TestForgottenPointsMakeRoom(t *testing.T) {
 		fresh := 0
 		for range 20 {
 			time.Sleep(time.Second)
-			g.Forget(time.Now().Add(-2500 * time.Millisecond))
+			g.DropBefore(time.Now().Add(-2500 * time.Millisecond))
 			_, values := g.Fresh(time.Now())
 			fresh += len(values)
 		}

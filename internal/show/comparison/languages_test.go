@@ -30,7 +30,7 @@ func TestFiguresHaveWords(t *testing.T) {
 				t.Errorf("%s has no words for %s", language, title.Key())
 			}
 		}
-		for _, d := range append(tools.Rules(), metrics.Own()) {
+		for _, d := range append(tools.Rules(), metrics.PitotDefinitions()) {
 			for _, says := range d.Says {
 				if !l.Knows(says) {
 					t.Errorf("%s has no words for %s", language, says)

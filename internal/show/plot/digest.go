@@ -89,7 +89,7 @@ func NewLatencies(t *trace.Trace) Latencies {
 	}
 	own := slices.DeleteFunc(slices.Clone(t.Records), func(r *trace.Record) bool { return !metrics.Owns(r) })
 	for _, r := range own {
-		first, token, whole := metrics.OwnLatencies(r, t.Run.Plan.Stream)
+		first, token, whole := metrics.PitotLatencies(r, t.Run.Plan.Stream)
 		add(&ttft, first)
 		add(&tpot, token)
 		add(&e2el, whole)

@@ -175,7 +175,7 @@ func inFlight(records []*trace.Record) (k Track) {
 
 // firstTokens are the times to the first token of requests, when they were sent.
 func firstTokens(t *trace.Trace) (k Track) {
-	samples := metrics.OwnSamples(t)
+	samples := metrics.PitotSamples(t)
 	slices.SortFunc(samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Start, b.Start) })
 	for _, s := range samples {
 		if !math.IsNaN(s.TTFT) {

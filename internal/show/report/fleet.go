@@ -167,7 +167,7 @@ func workerClock(w metrics.Worker) string {
 
 // workerDrift is how fast the clock of a worker drifts from the controller's, in ppm.
 func workerDrift(w metrics.Worker) string {
-	if !w.Clock.Told() {
+	if !w.Clock.WasCompared() {
 		return none
 	}
 	return fmt.Sprintf("%+.1f", 1e6*w.Clock.Drift)

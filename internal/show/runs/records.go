@@ -96,7 +96,7 @@ func latencies(run trace.Run, r *trace.Record) (ttft, perToken, e2el *float64) {
 		}
 		return &v
 	}
-	first, each, all := metrics.OwnLatencies(r, run.Plan.Stream)
+	first, each, all := metrics.PitotLatencies(r, run.Plan.Stream)
 	return known(first), known(each), known(all)
 }
 

@@ -110,10 +110,10 @@ func OwnFigures(s *store.Store, id string, settled bool) ([]trace.ReportedFigure
 	if err != nil {
 		return nil, err
 	}
-	if all = metrics.Own().Figures(t, ""); settled {
+	if all = metrics.PitotDefinitions().Figures(t, ""); settled {
 		all = metrics.SettledFigures(t)
 	}
-	return all, s.KeepFigures(t, own, metrics.Version, all)
+	return all, s.StoreFigures(t, own, metrics.Version, all)
 }
 
 // A simulation is simulated runs of one profile.

@@ -46,7 +46,7 @@ func besides(t *testing.T) *store.Store {
 			t.Fatal(err)
 		}
 		figures := []trace.ReportedFigure{{Name: "requests.ok", Value: 100}, {Name: "throughput.output", Value: output}, {Name: "ttft.mean", Value: ttft}, {Name: "itl.p99", Value: math.NaN()}}
-		if err := s.KeepFigures(&trace.Trace{Run: run}, "pitot", metrics.Version, figures); err != nil {
+		if err := s.StoreFigures(&trace.Trace{Run: run}, "pitot", metrics.Version, figures); err != nil {
 			t.Fatal(err)
 		}
 	}

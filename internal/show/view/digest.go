@@ -81,7 +81,7 @@ func (d *Digest) Add(r *trace.Record) {
 	}
 	ttft, tpot, e2el := math.NaN(), math.NaN(), math.NaN()
 	if r.OK() && r.Sent.Happened() {
-		ttft, tpot, e2el = metrics.OwnLatencies(r, stream)
+		ttft, tpot, e2el = metrics.PitotLatencies(r, stream)
 	}
 	c := &d.columns
 	c.index.add(count32(r.Index))
@@ -117,7 +117,7 @@ func (d *Digest) sum(r *trace.Record, ttft, e2el float64) {
 	if !d.run.Plan.Stream || !r.OK() || !r.Sent.Happened() {
 		return
 	}
-	for at, gap := range metrics.EachOwnGap(r) {
+	for at, gap := range metrics.EachPitotGap(r) {
 		d.gaps.add(float32(gap))
 		d.gapSum += gap
 		if !d.undated {

@@ -98,7 +98,7 @@ func TestRequestsAreSelected(t *testing.T) {
 	tr := drawn(8, 300, 1)
 	d := digested(tr)
 	value := func(r *trace.Record, by string) float64 {
-		ttft, tpot, e2el := metrics.OwnLatencies(r, true)
+		ttft, tpot, e2el := metrics.PitotLatencies(r, true)
 		if !r.OK() {
 			ttft, tpot, e2el = math.NaN(), math.NaN(), math.NaN()
 		}

@@ -81,7 +81,7 @@ func near(share float64) cmp.Option { return cmpopts.EquateApprox(share, 1e-9) }
 func TestFiguresAreThoseOfMetrics(t *testing.T) {
 	for _, tr := range runs() {
 		want := map[string]float64{}
-		for _, f := range metrics.Own().Figures(tr, "") {
+		for _, f := range metrics.PitotDefinitions().Figures(tr, "") {
 			want[f.Name] = f.Value
 		}
 		got, doubt := digested(tr).Figures()

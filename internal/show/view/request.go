@@ -87,7 +87,7 @@ func NewRecord(r *trace.Record, stream bool, lang *words.Language) Request {
 		return q
 	}
 	if r.Sent.Happened() {
-		ttft, tpot, e2el := metrics.OwnLatencies(r, stream)
+		ttft, tpot, e2el := metrics.PitotLatencies(r, stream)
 		q.TTFT, q.TPOT, q.E2EL = number(ttft), number(tpot), number(e2el)
 	}
 	return q

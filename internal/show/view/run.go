@@ -180,7 +180,7 @@ func (w writer) fleet(run trace.Run) *Fleet {
 			Requests: of.Requests, Records: of.Records, Validity: string(of.Validity()),
 			Verdict: report.WorkerVerdict(of, w.Language), Why: secret.Mask(report.WorkerTrouble(of, w.Language)),
 			Lag: known(of.Client.Lag.Reads > 0, of.Client.Lag.P99.Seconds()), CPU: known(of.Known(), of.CPU), Late: known(!of.IsLost(), of.Late.Seconds()),
-			Clock: known(of.Clock.Bounded(), of.Clock.Bound.Seconds()), Drift: known(of.Clock.Told(), 1e6*of.Clock.Drift),
+			Clock: known(of.Clock.Bounded(), of.Clock.Bound.Seconds()), Drift: known(of.Clock.WasCompared(), 1e6*of.Clock.Drift),
 		}
 		if of.IsLost() {
 			one.Validity = "lost"

@@ -126,7 +126,7 @@ func (k *reckoner) figures(l store.Listing) map[string]float64 {
 	}
 	all := k.compute(t)
 	if live, err := k.runs.Count(store.Filter{Status: trace.Running}); err == nil && live == 0 {
-		_ = k.runs.KeepFigures(t, metrics.Pitot, metrics.Version, all) // they are remembered too
+		_ = k.runs.StoreFigures(t, metrics.Pitot, metrics.Version, all) // they are remembered too
 	}
 	found := map[string]float64{}
 	for _, f := range all {

@@ -147,7 +147,7 @@ func fill(t testing.TB, s *store.Store, n int) {
 			figures = append(figures, trace.ReportedFigure{Name: fmt.Sprintf("other.%d", j), Value: float64(j)})
 		}
 		tr := &trace.Trace{Run: run, Records: make([]*trace.Record, 2)}
-		if err := s.KeepFigures(tr, metrics.Pitot, metrics.Version, figures); err != nil {
+		if err := s.StoreFigures(tr, metrics.Pitot, metrics.Version, figures); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,7 @@ func WriteAll(all ...File) (err error) {
 		}
 	}()
 	for _, f := range all {
-		next, err := beside(f)
+		next, err := createTemporary(f)
 		if err != nil {
 			return err
 		}
@@ -74,9 +74,9 @@ func WriteAll(all ...File) (err error) {
 	return err
 }
 
-// beside writes a file next to its place. A file that is not regular it writes in place, and returns
+// createTemporary writes a file next to its place. A file that is not regular it writes in place, and returns
 // nil.
-func beside(f File) (*fresh, error) {
+func createTemporary(f File) (*fresh, error) {
 	target, mode := f.Name, fs.FileMode(0)
 	if info, err := os.Stat(f.Name); err == nil {
 		if !info.Mode().IsRegular() {
@@ -169,12 +169,12 @@ func Append(name string, b []byte) error {
 			return err
 		}
 		_ = syscall.Flock(int(file.Fd()), syscall.LOCK_EX) // not every file system has locks
-		return appendWhole(file, b)
+		return appendAll(file, b)
 	})
 }
 
-// appendWhole writes at the end of a file, and takes a part that was written back.
-func appendWhole(file *os.File, b []byte) error {
+// appendAll writes at the end of a file, and takes a part that was written back.
+func appendAll(file *os.File, b []byte) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err

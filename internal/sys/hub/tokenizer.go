@@ -90,7 +90,7 @@ func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 	if len(vocabularies) == 0 {
 		return "", notFound(r.name + " has no tokenizer of a known form: tokenizer.json or a tiktoken file")
 	}
-	wanted := append(slices.DeleteFunc(paths, func(file string) bool { return !besideTokenizer(file) }), vocabularies...)
+	wanted := append(slices.DeleteFunc(paths, func(file string) bool { return !isTokenizerExtra(file) }), vocabularies...)
 	folder := ""
 	for _, file := range wanted {
 		kept, err := r.download(ctx, file)
@@ -102,9 +102,9 @@ func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
-// besideTokenizer reports whether file is another file of a tokenizer or its chat
+// isTokenizerExtra reports whether file is another file of a tokenizer or its chat
 // template.
-func besideTokenizer(file string) bool {
+func isTokenizerExtra(file string) bool {
 	template, _ := path.Match("additional_chat_templates/*.jinja", file)
 	return template || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"},
 		file)

@@ -157,7 +157,7 @@ func TestThoughtsInATextAreNotHidden(t *testing.T) {
 	}
 	w := row{protocol: endpoint.Generate, asked: 12, pieces: with(every(20, said(1), said(2), said(3)), done)}
 	r := w.run(t).Records[0]
-	if _, tpot, _ := metrics.OwnLatencies(r, true); r.Hidden() != 0 || !near(ms(tpot), 40./11) {
+	if _, tpot, _ := metrics.PitotLatencies(r, true); r.Hidden() != 0 || !near(ms(tpot), 40./11) {
 		t.Errorf("%d hidden, TPOT %v: %+v", r.Hidden(), tpot, r)
 	}
 }
@@ -184,7 +184,7 @@ func (w *row) checkOwn(t *testing.T, seen *trace.Trace) {
 	for _, r := range seen.Records {
 		a := answer{class: r.Class}
 		if r.OK() {
-			ttft, tpot, _ := metrics.OwnLatencies(r, seen.Run.Plan.Stream)
+			ttft, tpot, _ := metrics.PitotLatencies(r, seen.Run.Plan.Stream)
 			a.tokens, a.ttft, a.tpot = r.OutputTokens, ms(ttft), ms(tpot)
 		}
 		got = append(got, a)

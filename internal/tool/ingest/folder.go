@@ -20,7 +20,7 @@ func (r *Reader) Files(names []string) (read []string, skipped []result.Problem)
 	}
 	for _, name := range names {
 		dir, base := path.Split(name)
-		if !readable(name) || slices.ContainsFunc(r.formats, func(f result.Format) bool { return isBeside(f, dir, base, folders) }) {
+		if !readable(name) || slices.ContainsFunc(r.formats, func(f result.Format) bool { return isSibling(f, dir, base, folders) }) {
 			continue
 		}
 		reason := ""
@@ -60,9 +60,9 @@ func unread(f result.Format, base string, others []string) string {
 	return ""
 }
 
-// isBeside reports whether a file lies beside, or in a folder beside, a result that it
+// isSibling reports whether a file lies beside, or in a folder beside, a result that it
 // belongs to.
-func isBeside(f result.Format, dir, base string, folders map[string][]string) bool {
+func isSibling(f result.Format, dir, base string, folders map[string][]string) bool {
 	parent, last := path.Split(strings.TrimSuffix(dir, "/"))
 	for _, s := range f.Beside {
 		for _, at := range []struct{ dir, name string }{{dir, base}, {parent, last + "/" + base}} {

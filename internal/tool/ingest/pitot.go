@@ -34,7 +34,7 @@ func readExport(r *result.Reading) {
 	if o := r.Object.Object("telemetry"); o != nil {
 		f.Sampled = func() (*telemetry.Set, error) { return readTelemetry(from(r.Source, o)) }
 	}
-	r.Keep(f)
+	r.AddRun(f)
 }
 
 // from is a source from an object on.

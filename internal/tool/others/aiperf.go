@@ -138,11 +138,11 @@ func aiperfPlan(f *result.PartialRun, o *result.Object) {
 	endpoint := config.Object("endpoint")
 	p.Model = config.Object("models").List("items").First().Text("name")
 	for _, l := range []*result.List{endpoint.List("model_names"), config.List("model_names"), config.List("model")} {
-		if names := l.Kept(); len(names) == 1 && p.Model == "" {
+		if names := l.Values(); len(names) == 1 && p.Model == "" {
 			p.Model, _ = names[0].(string)
 		}
 	}
-	if urls := endpoint.List("urls").Kept(); len(urls) > 0 {
+	if urls := endpoint.List("urls").Values(); len(urls) > 0 {
 		url, _ := urls[0].(string)
 		p.URL = secret.Mask(url)
 	}
@@ -172,7 +172,7 @@ func load(f *result.PartialRun, config *result.Object) {
 	p := &f.Run.Plan
 	kind := ""
 	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
-	all := config.List("phases").Kept()
+	all := config.List("phases").Values()
 	for _, item := range all {
 		if phase, ok := item.(*result.Object); ok && (isProfiling(phase) || len(all) == 1) {
 			phases = append([]*result.Object{phase}, phases...)

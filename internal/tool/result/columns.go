@@ -293,7 +293,7 @@ func lastWords(s string) string {
 	if strings.HasPrefix(s, "Traceback ") {
 		s = s[strings.LastIndexByte(s, '\n')+1:]
 	}
-	return whole([]byte(s), keptError)
+	return truncate([]byte(s), keptError)
 }
 
 // chunks adds up the gaps in seconds and rounds the sums, so that no error grows

@@ -8,9 +8,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Told is what a result says of the arguments of its tool, by name and as tables have
-// them: Python writes numbers one way in JSON and another in a Namespace.
-func (f *PartialRun) Told(requests int) map[string]string {
+// Args returns the arguments of its tool that a result reports, by name, formatted as in tables
+// (Python writes numbers one way in JSON and another in a Namespace).
+func (f *PartialRun) Args(requests int) map[string]string {
 	told := map[string]string{}
 	for name, text := range f.Origin.Setup {
 		if text == "Infinity" {

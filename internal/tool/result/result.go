@@ -212,8 +212,8 @@ func (d *document) joined() {
 	}
 }
 
-// Keep is a result that is a run already.
-func (r *Reading) Keep(f Found) { r.whole = append(r.whole, f) }
+// AddRun is a result that is a run already.
+func (r *Reading) AddRun(f Found) { r.whole = append(r.whole, f) }
 
 // resume tells of the mistake that ended failed, in what started at begun. It
 // goes on from the next line that starts with an object: a tool that was stopped

@@ -227,7 +227,7 @@ func (s *scanner) text(keep int) string {
 		case c == '"':
 			s.skip(1)
 			s.scratch = append(b, '"')
-			return whole(unquoted(s.scratch), keep)
+			return truncate(unquoted(s.scratch), keep)
 		case c == '\\':
 			if escaped := s.escape(b); len(b) < most {
 				b = escaped
@@ -256,8 +256,8 @@ func unquoted(b []byte) []byte {
 	return []byte(text)
 }
 
-// whole is as much of b as fits, in whole characters.
-func whole(b []byte, keep int) string {
+// truncate is as much of b as fits, in whole characters.
+func truncate(b []byte, keep int) string {
 	if len(b) > keep {
 		for b = b[:keep]; len(b) > 0; b = b[:len(b)-1] {
 			if r, n := utf8.DecodeLastRune(b); r != utf8.RuneError || n > 1 {

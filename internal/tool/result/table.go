@@ -128,8 +128,8 @@ func (e *Entries) Add(name string, v float64) {
 	*e = append(*e, entry{ReportedFigure: trace.ReportedFigure{Name: name, Value: v}})
 }
 
-// Say adds words by the label of their row.
-func (e *Entries) Say(label, text string) {
+// AddText adds words by the label of their row.
+func (e *Entries) AddText(label, text string) {
 	*e = append(*e, entry{trace.ReportedFigure{Name: label}, text})
 }
 

@@ -39,7 +39,7 @@ func (t Tool) reported(l Layout, run trace.Run) Entries {
 	for _, s := range l {
 		for _, r := range s.Rows {
 			if text := t.setting(run, r); text != "" {
-				all.Say(r.label, text)
+				all.AddText(r.label, text)
 			}
 		}
 	}

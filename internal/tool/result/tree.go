@@ -254,8 +254,8 @@ func toInt(f float64, ok bool) int {
 	return int(f)
 }
 
-// Kept are the items of an array, none of one that is not there.
-func (l *List) Kept() []any {
+// Values are the items of an array, none of one that is not there.
+func (l *List) Values() []any {
 	if l == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (l *List) Kept() []any {
 
 // First is the first item if that is an object.
 func (l *List) First() *Object {
-	if items := l.Kept(); len(items) > 0 {
+	if items := l.Values(); len(items) > 0 {
 		o, _ := items[0].(*Object)
 		return o
 	}

@@ -60,7 +60,7 @@ func TestEqualsSGLang(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range b.Requests {
-				whole, err := b.Requests[i].Whole()
+				whole, err := b.Requests[i].Unspooled()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -31,7 +31,7 @@ type noise struct {
 
 func (d *noise) Check(s *workload.Source) plan.Problems {
 	p := slices.Concat(d.common.check(), d.lengths.check(), d.fit(wanted(s)), d.carrier.check(&d.common, s.Ask))
-	p.Whole("images", d.Count, 1, maxImages)
+	p.IntegerIn("images", d.Count, 1, maxImages)
 	format := strings.ToLower(d.Format)
 	p.If(format != "jpeg" && format != "png", "format", strconv.Quote(d.Format), "must be jpeg or png")
 	sizes, err := parseResolution(d.Resolution)
@@ -45,7 +45,7 @@ func (d *noise) Check(s *workload.Source) plan.Problems {
 
 func (*noise) Read(context.Context, *workload.Source) error { return nil }
 
-func (d *noise) Describe() plan.Message { return workload.Describe("image", d.said()) }
+func (d *noise) Describe() plan.Message { return workload.Describe("image", d.describe()) }
 
 // pictures is a noise in the making.
 type pictures struct {
@@ -147,7 +147,7 @@ func (p *pictures) request(ctx context.Context, i int, r *workload.Request, ids 
 	if err := p.put(ctx, p.s, r, text); err != nil {
 		return err
 	}
-	return p.s.Spool.Keep(r)
+	return p.s.Spool.Spill(r)
 }
 
 // draw is the size of a picture, then its pixels: rows of RGB bytes.

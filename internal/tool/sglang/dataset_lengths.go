@@ -39,8 +39,8 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 	return p
 }
 
-// said are the lengths in words.
-func (l *lengths) said() plan.Message {
+// describe are the lengths in words.
+func (l *lengths) describe() plan.Message {
 	tokens := plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
 		return tokens

@@ -131,7 +131,7 @@ func (d *mmmu) requests(ctx context.Context, s *source, chosen []pictureQuestion
 		if err := d.put(ctx, s, r, "Question: "+with[i].question+"\n\nAnswer: "); err != nil {
 			return err
 		}
-		return s.Spool.Keep(r)
+		return s.Spool.Spill(r)
 	})
 }
 

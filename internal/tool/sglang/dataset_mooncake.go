@@ -183,7 +183,7 @@ func (s *source) fill(ctx context.Context, l session, rounds []workload.Request)
 		if rounds[i].PromptTokens, err = s.Count(ctx, rounds[i].Text); err != nil {
 			return err
 		}
-		if err := s.Spool.Keep(&rounds[i]); err != nil {
+		if err := s.Spool.Spill(&rounds[i]); err != nil {
 			return err
 		}
 		history = append(history, message{"assistant", answer})

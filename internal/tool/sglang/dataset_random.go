@@ -26,8 +26,8 @@ type random struct {
 
 const shareGPT = "ShareGPT_V3_unfiltered_cleaned_split.json"
 
-// keptShareGPT is where the tool has ShareGPT's conversations.
-func keptShareGPT(lack string) datasetLocation {
+// shareGPTLocation is where the tool has ShareGPT's conversations.
+func shareGPTLocation(lack string) datasetLocation {
 	return datasetLocation{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
 }
 
@@ -40,7 +40,7 @@ func (d *random) Read(ctx context.Context, s *workload.Source) error {
 	if d.ids {
 		return nil
 	}
-	return d.read(ctx, s, keptShareGPT(""), func(f *file) (err error) {
+	return d.read(ctx, s, shareGPTLocation(""), func(f *file) (err error) {
 		d.turns, err = readShareGPT(f, false)
 		return err
 	})
@@ -51,7 +51,7 @@ func (d *random) Describe() plan.Message {
 	if d.ids {
 		kind = "random-ids"
 	}
-	return workload.Describe(kind, d.said())
+	return workload.Describe(kind, d.describe())
 }
 
 // Build draws the lengths, then the prompts.
@@ -166,6 +166,6 @@ func (s *source) send(ctx context.Context, requests []workload.Request, prompts 
 		} else if requests[i].Text, err = s.Tokens.Decode(ctx, ids); err != nil {
 			return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
 		}
-		return s.Spool.Keep(&requests[i])
+		return s.Spool.Spill(&requests[i])
 	})
 }

@@ -221,7 +221,7 @@ func (p *prefixes) turns(ctx context.Context, i, group int, questions []part) ([
 		if p.RoutingKey != "" {
 			turns[t].Header = map[string]string{routingHeader: fmt.Sprintf("%s_%d", p.RoutingKey, group)}
 		}
-		if err := p.s.Spool.Keep(&turns[t]); err != nil {
+		if err := p.s.Spool.Spill(&turns[t]); err != nil {
 			return nil, err
 		}
 	}

@@ -45,7 +45,7 @@ func (d *speedBench) Build(ctx context.Context, from *workload.Source) (w worklo
 			return err
 		}
 		w.Requests[i].OutputTokens = d.Output
-		return s.Spool.Keep(&w.Requests[i])
+		return s.Spool.Spill(&w.Requests[i])
 	})
 	return s.finished(w), err
 }

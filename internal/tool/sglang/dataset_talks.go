@@ -39,7 +39,7 @@ func (d *talks) Read(ctx context.Context, s *workload.Source) error {
 		})
 	}
 	lack := "name " + shareGPT + ", which PITOT_HF_DOWNLOAD=1 allows to download, or one of its form"
-	return d.read(ctx, s, keptShareGPT(lack), func(f *file) (err error) {
+	return d.read(ctx, s, shareGPTLocation(lack), func(f *file) (err error) {
 		d.talks, err = readShareGPT(f, true)
 		return err
 	})
@@ -80,7 +80,7 @@ func (d *talks) Build(ctx context.Context, from *workload.Source) (w workload.Wo
 func (s *source) choose(ctx context.Context, all, n int, request func(ctx context.Context, i int) (*workload.Request, error)) (chosen []workload.Request, err error) {
 	for r, err := range workload.InOrder(ctx, all, request) {
 		if err == nil && r != nil {
-			err = s.Spool.Keep(r)
+			err = s.Spool.Spill(r)
 			chosen = append(chosen, *r)
 		}
 		if err != nil || len(chosen) == n {

@@ -208,7 +208,7 @@ func TestPicturesGoAsTheProtocolHasThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range []workload.Request{w.Requests[1], w.Warmup[0]} {
-				whole, err := r.Whole()
+				whole, err := r.Unspooled()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -59,7 +59,7 @@ type Options struct {
 // today's where it has no name.
 func OptionsOf(t *trace.Trace, form Version) Options {
 	p := t.Run.Plan
-	o := Options{Version: cmp.Or(form, Main), AcceptLength: t.Run.AcceptLength, Own: own(&p)}
+	o := Options{Version: cmp.Or(form, Main), AcceptLength: t.Run.AcceptLength, Own: isSGLang(&p)}
 	o.Split = o.AcceptLength > 0 && (p.Protocol == "completions" || p.Protocol == "chat")
 	o.Turns = o.Own && p.Protocol == "chat" && slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Turn > 0 })
 	return o

@@ -118,7 +118,7 @@ func (g goodput) entries(e *result.Entries, duration float64) {
 	for _, l := range g.limits {
 		words = append(words, l.Name+":"+strconv.FormatFloat(l.MS, 'g', 6, 64))
 	}
-	e.Say("SLOs (ms):", strings.Join(words, " "))
+	e.AddText("SLOs (ms):", strings.Join(words, " "))
 	e.Add(figure.Goodput, g.perSecond(duration))
 	e.Add(figure.SLOAttainment, g.share(g.good))
 	for i, l := range g.limits {

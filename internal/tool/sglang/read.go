@@ -76,9 +76,9 @@ func readCache(f *result.PartialRun, o *result.Object) {
 	}
 }
 
-// told are the arguments that a result tells.
-func told(f *result.PartialRun, requests int) tool.ReportedArgs {
-	s := f.Told(requests)
+// reportedArgs are the arguments that a result tells.
+func reportedArgs(f *result.PartialRun, requests int) tool.ReportedArgs {
+	s := f.Args(requests)
 	if s["request_rate"] == "trace" {
 		s["use_trace_timestamps"] = "True"
 	}
@@ -86,7 +86,7 @@ func told(f *result.PartialRun, requests int) tool.ReportedArgs {
 }
 
 func readPlan(f *result.PartialRun, o *result.Object, requests int) {
-	f.Run.Plan = planOf(told(f, requests))
+	f.Run.Plan = planOf(reportedArgs(f, requests))
 	f.Run.Plan.Requests = requests
 	f.Run.Plan.Percentiles = f.Percentiles()
 	info := o.Object("server_info")

@@ -109,13 +109,13 @@ func (r *Report) e2el() metrics.Distribution {
 
 func (r *Report) totals(e *result.Entries) {
 	f := r.Figures
-	e.Say("Backend:", r.Backend)
-	e.Say("Traffic request rate:", r.rateText())
+	e.AddText("Backend:", r.Backend)
+	e.AddText("Traffic request rate:", r.rateText())
 	limit := "not set"
 	if n := python.Value(r.MaxConcurrency); n > 0 {
 		limit = strconv.Itoa(n)
 	}
-	e.Say("Max request concurrency:", limit)
+	e.AddText("Max request concurrency:", limit)
 	for _, t := range f.totals() {
 		if !r.embedding() || !slices.Contains([]string{figure.OutputTokens, figure.OutputThroughput, figure.PeakOutput, figure.TotalThroughput}, t.Name) {
 			e.Add(t.Name, t.Value)

@@ -91,7 +91,7 @@ type requestedRun struct {
 func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 	q := adopted(t)
 	p := &t.Run.Plan
-	if !own(p) {
+	if !isSGLang(p) {
 		return q, nil
 	}
 	q.own = true
@@ -108,8 +108,8 @@ func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 	return q, problems.Err()
 }
 
-// own tells whether a run is of the tool's dialect.
-func own(p *trace.Load) bool {
+// isSGLang tells whether a run is of the tool's dialect.
+func isSGLang(p *trace.Load) bool {
 	return p.Spec != nil && p.Spec.Dialect.Name == "sglang"
 }
 

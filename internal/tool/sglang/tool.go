@@ -66,7 +66,7 @@ func planOf(told tool.ReportedArgs) trace.Load {
 	p.Workload = a.workload(told)
 	if arrival := a.arrival(); a.UseTraceTimestamps || arrival.OwnTimes {
 		p.Arrival = plan.Say(workload.ArriveRecorded)
-	} else if told.Tells("request_rate") {
+	} else if told.Has("request_rate") {
 		p.Arrival = arrival.Describe()
 	}
 	return p
@@ -83,7 +83,7 @@ func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	switch name := told.Text("dataset_name"); {
 	case name == "":
 		return plan.Message{}
-	case a.DatasetName != name || !told.Tells(drawn[name]...):
+	case a.DatasetName != name || !told.Has(drawn[name]...):
 		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
 	}
 	d, _ := a.dataset("")

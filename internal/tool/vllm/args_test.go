@@ -216,7 +216,7 @@ func TestPlanOfWhatIsTold(t *testing.T) {
 			Ramp: true, Arrival: workload.Ramped(0.5, "linear:1..9", true),
 		}},
 		{tool.ReportedArgs{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Load{
-			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.Within(7, 0.2), "output", workload.Within(2, 0.2))),
+			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.WithRange(7, 0.2), "output", workload.WithRange(2, 0.2))),
 		}},
 		{tool.ReportedArgs{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
 		{tool.ReportedArgs{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Load{

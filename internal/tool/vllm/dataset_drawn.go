@@ -73,8 +73,8 @@ func (f *Sending) made(ctx context.Context, s *workload.Source, r recipe) (workl
 func (d *Random) Describe() plan.Message { return workload.Describe("random", d.lengths()...) }
 
 func (d *Random) lengths() []plan.Message {
-	input := workload.Within(d.Input, d.InputRange)
-	parts := []plan.Message{plan.Say(workload.LoadTokens, "input", input, "output", workload.Within(d.Output, d.OutputRange))}
+	input := workload.WithRange(d.Input, d.InputRange)
+	parts := []plan.Message{plan.Say(workload.LoadTokens, "input", input, "output", workload.WithRange(d.Output, d.OutputRange))}
 	if d.silent {
 		parts[0] = plan.Say(workload.LoadInputs, "input", input)
 	}
@@ -135,7 +135,7 @@ func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 
 // Describe says what is sent.
 func (d *Rerank) Describe() plan.Message {
-	return workload.Describe("random-rerank", plan.Say(workload.LoadInputs, "input", workload.Within(d.Input, d.InputRange)))
+	return workload.Describe("random-rerank", plan.Say(workload.LoadInputs, "input", workload.WithRange(d.Input, d.InputRange)))
 }
 
 // A PrefixRepetition is the dataset "prefix_repetition": groups of prompts that begin

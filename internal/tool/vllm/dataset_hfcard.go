@@ -79,7 +79,7 @@ func (c card) files(all []string, subset, split string) (out []string, ok bool, 
 		}
 	}
 	if len(out) == 0 {
-		return nil, true, fmt.Errorf("README.md has no files of the split %q for the subset %q that are here; there are %s", split, config.name, some(all))
+		return nil, true, fmt.Errorf("README.md has no files of the split %q for the subset %q that are here; there are %s", split, config.name, listFirst(all))
 	}
 	return out, true, nil
 }

@@ -51,7 +51,7 @@ func (h *HF) dataFiles(f family) ([]string, error) {
 	}
 	files := ofSplit(all, split)
 	if len(files) == 0 {
-		return nil, plan.Problems{{Path: "split", Value: strconv.Quote(split), Why: "no file is of that split by its name; there are " + some(all)}}
+		return nil, plan.Problems{{Path: "split", Value: strconv.Quote(split), Why: "no file is of that split by its name; there are " + listFirst(all)}}
 	}
 	return files, nil
 }
@@ -109,7 +109,7 @@ func ofSubset(files []string, asked, usual string) ([]string, error) {
 	case asked == "":
 		return files, nil
 	}
-	return nil, plan.Problems{{Path: "subset", Value: subset, Why: "no folder of that name has files; there are " + some(files)}}
+	return nil, plan.Problems{{Path: "subset", Value: subset, Why: "no folder of that name has files; there are " + listFirst(files)}}
 }
 
 // ofSplit are the files of a split: by the form SPLIT-00000-of-00003, else by a word
@@ -123,7 +123,7 @@ func ofSplit(files []string, split string) []string {
 	anySplit := false
 	for _, file := range files {
 		for name, words := range splitWords {
-			if !says(file, words) {
+			if !containsAny(file, words) {
 				continue
 			}
 			anySplit = true
@@ -138,13 +138,13 @@ func ofSplit(files []string, split string) []string {
 	return out
 }
 
-func says(file string, words []string) bool {
+func containsAny(file string, words []string) bool {
 	notLetter := func(r rune) bool { return r < 'a' || r > 'z' }
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(file), notLetter), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// some are the names of a few files.
-func some(files []string) string {
+// listFirst are the names of a few files.
+func listFirst(files []string) string {
 	const few = 5
 	if len(files) > few {
 		return strings.Join(files[:few], ", ") + " and more"

@@ -39,7 +39,7 @@ func TestPicturesOfBackends(t *testing.T) {
 			w := workload.Workload{Requests: []workload.Request{r}}
 			f := &Sending{Backend: tt.backend}
 			f.send(&w)
-			got, err := w.Requests[0].Whole()
+			got, err := w.Requests[0].Unspooled()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,7 +100,7 @@ func readPlan(f *result.PartialRun, o *result.Object) {
 		requests = n
 	}
 	p := &f.Run.Plan
-	*p = planOf(f.Told(requests))
+	*p = planOf(f.Args(requests))
 	p.Requests, p.Percentiles, p.Model, p.Stream = requests, f.Percentiles(), secret.Mask(o.Text("model_id")), o.Has("total_output_tokens")
 }
 

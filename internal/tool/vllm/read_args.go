@@ -101,7 +101,7 @@ func figureArgs(f *result.PartialRun, o *result.Object) (args []string) {
 
 // goodputLimits are ttft:100 and the like.
 func goodputLimits(l *result.List) (limits []string) {
-	for _, item := range l.Kept() {
+	for _, item := range l.Values() {
 		if text, ok := item.(string); ok && strings.Contains(text, ":") && !strings.HasPrefix(text, "-") {
 			limits = append(limits, text)
 		}
@@ -142,7 +142,7 @@ func specCounters(o *result.Object) map[string]float64 {
 			counters["vllm:spec_decode_num_"+of+"_total"] = v
 		}
 	}
-	for i, item := range o.List("spec_decode_per_position_acceptance_rates").Kept() {
+	for i, item := range o.List("spec_decode_per_position_acceptance_rates").Values() {
 		if share, ok := item.(result.Number); ok && result.IsFinite(share.Float()) {
 			name := fmt.Sprintf(`vllm:spec_decode_num_accepted_tokens_per_pos_total{position="%d"}`, i)
 			counters[name] = math.Round(share.Float() * drafts)
@@ -169,7 +169,7 @@ func gather(whole, part *result.Object) {
 			whole.Set("args", args)
 		}
 	}
-	if values := metric.List("benchmark_values").Kept(); len(values) == 1 {
+	if values := metric.List("benchmark_values").Values(); len(values) == 1 {
 		whole.Set(metric.Text("name"), values[0])
 	}
 }

@@ -139,10 +139,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 	}
 	if r.concurrency > 0 {
-		e.Say("Maximum request concurrency:", strconv.Itoa(r.concurrency))
+		e.AddText("Maximum request concurrency:", strconv.Itoa(r.concurrency))
 	}
 	if r.arrival.Rate > 0 {
-		e.Say("Request rate configured (RPS):", strconv.FormatFloat(r.arrival.Rate, 'f', 2, 64))
+		e.AddText("Request rate configured (RPS):", strconv.FormatFloat(r.arrival.Rate, 'f', 2, 64))
 	}
 	r.probes(&e)
 	for _, m := range r.printed() {

@@ -54,7 +54,7 @@ func tableSettings(o *trace.Origin) tool.ReportedArgs {
 	}
 	if rate := o.Setup["Request rate configured (RPS)"]; rate != "" {
 		s["request_rate"] = rate
-	} else if wouldTellRate(o) {
+	} else if reportsRate(o) {
 		s["request_rate"] = "inf"
 	}
 	return s
@@ -71,9 +71,9 @@ func planOf(told tool.ReportedArgs) trace.Load {
 	switch arrival := a.arrival(); {
 	case told.Text("self_timed") == "True":
 		p.Arrival = plan.Say(workload.ArriveRecorded)
-	case p.Rate > 0 && !told.Tells("burstiness"):
+	case p.Rate > 0 && !told.Has("burstiness"):
 		p.Arrival = plan.Say(workload.ArriveUntold, "rate", p.Rate)
-	case p.Ramp || told.Tells("request_rate"):
+	case p.Ramp || told.Has("request_rate"):
 		p.Arrival = arrival.Describe()
 	}
 	return p
@@ -92,16 +92,16 @@ func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	switch {
 	case name == "":
 		return plan.Message{}
-	case err != nil || a.DatasetName != name || !told.Tells(lengths[name]...):
+	case err != nil || a.DatasetName != name || !told.Has(lengths[name]...):
 		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
 	}
 	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.backend().pooling}}) // it is over
 	return d.Describe()
 }
 
-// wouldTellRate reports whether a table would tell a rate: it is whole where the row
+// reportsRate reports whether a table would tell a rate: it is whole where the row
 // stands, and has rows that are younger.
-func wouldTellRate(o *trace.Origin) bool {
+func reportsRate(o *trace.Origin) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Figures, func(f trace.ReportedFigure) bool { return f.Name == name })
 	}

@@ -69,8 +69,8 @@ func (b *backoff) saw(r *trace.Record, now trace.Instant) {
 	}
 }
 
-// left is how long a release at now has to wait.
-func (b *backoff) left(now trace.Instant) time.Duration {
+// remaining is how long a release at now has to wait.
+func (b *backoff) remaining(now trace.Instant) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -96,7 +96,7 @@ func (b *backoff) wait(r *run, free trace.Instant) (_ trace.Instant, ok bool) {
 	if !b.on {
 		return free, true
 	}
-	for left := b.left(r.now()); left > 0; left = b.left(r.now()) {
+	for left := b.remaining(r.now()); left > 0; left = b.remaining(r.now()) {
 		if !r.pause(r.now() + trace.Instant(left)) {
 			return free, false
 		}

@@ -414,7 +414,7 @@ func (r *run) send(e encoded, rec *trace.Record) {
 	}
 	r.backoff.saw(rec, r.now())
 	if !r.plan.Hold {
-		r.gate.leave(r.now())
+		r.gate.release(r.now())
 	}
 	followers := r.follow(e, rec)
 	r.turns.add(e.index, followers)

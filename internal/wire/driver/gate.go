@@ -42,8 +42,8 @@ func (g gate) enter(r *run) (trace.Instant, bool) {
 	return trace.Never, false
 }
 
-// leave returns the place.
-func (g gate) leave(now trace.Instant) {
+// release returns the place.
+func (g gate) release(now trace.Instant) {
 	if g != nil {
 		g <- now
 	}
@@ -98,6 +98,6 @@ func (p *Places) raise(to int) {
 		return
 	}
 	for ; p.have < to; p.have++ {
-		p.run.gate.leave(p.run.now())
+		p.run.gate.release(p.run.now())
 	}
 }

@@ -113,7 +113,7 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 // and returns the place if the conversation ends here.
 func (r *run) goOn(followers []encoded, free trace.Instant) {
 	if len(followers) == 0 || !r.pause(followers[0].due) {
-		r.gate.leave(r.now())
+		r.gate.release(r.now())
 		return
 	}
 	e := followers[0]
@@ -122,7 +122,7 @@ func (r *run) goOn(followers []encoded, free trace.Instant) {
 	}
 	free, ok := r.backoff.wait(r, free)
 	if !ok {
-		r.gate.leave(r.now())
+		r.gate.release(r.now())
 		return
 	}
 	r.released(e, free)()
@@ -148,11 +148,11 @@ func Remember(req, before *workload.Request, answer string) error {
 	if !req.Remember {
 		return nil
 	}
-	before, err := before.Whole()
+	before, err := before.Unspooled()
 	if err != nil {
 		return err
 	}
-	mine, err := req.Whole()
+	mine, err := req.Unspooled()
 	if err != nil {
 		return err
 	}

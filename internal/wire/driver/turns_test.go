@@ -20,7 +20,7 @@ import (
 type talker struct{ *fake }
 
 func (s talker) Encode(req *workload.Request) ([]byte, error) {
-	req, err := req.Whole()
+	req, err := req.Unspooled()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func TestATurnRemembersWhatWasSaid(t *testing.T) {
 		p := Plan{Requests: talk("a", 0, 3, 0), Schedule: arrival.Burst()}
 		spool := workload.NewSpool(new(file), 0)
 		for i := range p.Requests {
-			if spooled && (spool.Keep(&p.Requests[i]) != nil || p.Requests[i].Later == nil) {
+			if spooled && (spool.Spill(&p.Requests[i]) != nil || p.Requests[i].Later == nil) {
 				t.Fatal("not spooled")
 			}
 		}

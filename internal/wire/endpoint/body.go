@@ -68,7 +68,7 @@ func openAIFields(o *Options) map[string]any {
 // Encode writes the body of a request. The run's extra fields override what the
 // protocol would write, and the request's own override both.
 func (c *Client) Encode(req *workload.Request) ([]byte, error) {
-	req, err := req.Whole()
+	req, err := req.Unspooled()
 	if err != nil {
 		return nil, err
 	}

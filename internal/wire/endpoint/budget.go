@@ -129,8 +129,8 @@ func (r *reader) add(c trace.Chunk) {
 	r.chunks = append(r.chunks, c)
 }
 
-// keepBody keeps a piece of an answer that is no stream, as far as it is of use.
-func (r *reader) keepBody(p []byte) error {
+// storeBody keeps a piece of an answer that is no stream, as far as it is of use.
+func (r *reader) storeBody(p []byte) error {
 	limit := r.opts.maxBody()
 	switch {
 	case r.rec.Status != http.StatusOK:

@@ -10,9 +10,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// whole is a server's count, which may be any number: one beyond trace.MaxCount, or that is
+// integerOf is a server's count, which may be any number: one beyond trace.MaxCount, or that is
 // none, becomes that.
-func whole(n gjson.Result) int {
+func integerOf(n gjson.Result) int {
 	switch f := n.Float(); {
 	case math.IsNaN(f):
 		return 0
@@ -48,17 +48,17 @@ func (r *reader) credible(explained int) bool {
 	case n <= explained || !r.allRead():
 		return true
 	}
-	return n-within(r.rec.Usage.Reasoning, n) <= r.bytes+4*spareTokens
+	return n-clamp(r.rec.Usage.Reasoning, n) <= r.bytes+4*spareTokens
 }
 
-func within(n, limit int) int { return max(0, min(n, limit)) }
+func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
 // several are fields by which a request gets several answers, of which some may not be shown.
 var several = []string{"n", "best_of", "num_return_sequences", "use_beam_search"}
 
-// asked is how many output tokens an answer to req is known to have at most; as many as there
+// requestedTokens is how many output tokens an answer to req is known to have at most; as many as there
 // can be, where that is not known.
-func (c *Client) asked(req *workload.Request) int {
+func (c *Client) requestedTokens(req *workload.Request) int {
 	for _, fields := range []map[string]json.RawMessage{c.opts.Extra, c.opts.Sampling, req.Extra} {
 		for _, name := range several {
 			if fields[name] != nil {

@@ -104,7 +104,7 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d.err = cmp.Or(d.err, serverError(choice))
 	said := false
 	if p == Completions {
-		said = d.say(choice.Get("text"), trace.Text)
+		said = d.add(choice.Get("text"), trace.Text)
 		d.unread = unknownIn(choice)
 	} else {
 		said = d.message(choice, whole)
@@ -139,9 +139,9 @@ func (d *delta) finished(reason gjson.Result) {
 	}
 }
 
-// say adds the text of a field and tells whether the field is there; it may be
+// add adds the text of a field and tells whether the field is there; it may be
 // empty.
-func (d *delta) say(field gjson.Result, kind trace.Kind) bool {
+func (d *delta) add(field gjson.Result, kind trace.Kind) bool {
 	if field.Type != gjson.String {
 		return false
 	}
@@ -182,7 +182,7 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		if name == "" {
 			return 0
 		}
-		return whole(u.Get(name))
+		return integerOf(u.Get(name))
 	}
 	told := c.cached != "" && u.Get(c.cached).Exists()
 	usage := trace.Usage{
@@ -190,7 +190,7 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		At: trace.Never,
 	}
 	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
-		whole(total) == usage.Prompt+usage.Completion+usage.Reasoning {
+		integerOf(total) == usage.Prompt+usage.Completion+usage.Reasoning {
 		usage.Reasoning = 0 // some servers do not count it in the completion
 	}
 	return usage
@@ -248,7 +248,7 @@ var (
 // or has a code and words.
 func strayError(root gjson.Result) string {
 	words := firstOf(root, errorNames...)
-	code := whole(firstOf(root, "code", "status_code", "status"))
+	code := integerOf(firstOf(root, "code", "status_code", "status"))
 	kind := strings.ToLower(root.Get("type").Str + root.Get("status").Str)
 	failed := code >= http.StatusBadRequest || strings.Contains(kind, "error") || strings.Contains(kind, "fail") ||
 		root.Get("success").Type == gjson.False

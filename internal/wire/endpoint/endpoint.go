@@ -220,7 +220,7 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	case c.grammar.silent:
 		rec.Inputs = max(1, len(req.Batch))
 	case c.opts.Protocol == Transcription && len(req.Media) > 0:
-		if whole, err := req.Whole(); err == nil {
+		if whole, err := req.Unspooled(); err == nil {
 			rec.AudioSeconds = cmp.Or(whole.Media[0].Seconds, workload.WAVSeconds(whole.Media[0].Data))
 		}
 	}
@@ -231,7 +231,7 @@ func (c *Client) settle(r *reader, req *workload.Request) {
 	rec := r.rec
 	_, _, chunks := rec.Output()
 	switch {
-	case r.credible(max(chunks, c.asked(req))):
+	case r.credible(max(chunks, c.requestedTokens(req))):
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
 		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens

@@ -56,9 +56,9 @@ func tiers(details gjson.Result) *trace.CacheTiers {
 		return nil
 	}
 	return &trace.CacheTiers{
-		Device:  whole(details.Get("device")),
-		Host:    whole(details.Get("host")),
-		Storage: whole(details.Get("storage")),
+		Device:  integerOf(details.Get("device")),
+		Host:    integerOf(details.Get("host")),
+		Storage: integerOf(details.Get("storage")),
 		Backend: details.Get("storage_backend").Str,
 	}
 }

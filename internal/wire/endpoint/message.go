@@ -18,10 +18,10 @@ func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
 		m = choice.Get("message")
 	}
 	content := m.Get("content")
-	said = d.say(content, trace.Text)
-	said = d.say(m.Get("reasoning_content"), trace.Reasoning) || said
+	said = d.add(content, trace.Text)
+	said = d.add(m.Get("reasoning_content"), trace.Reasoning) || said
 	if d.kind&trace.Reasoning == 0 { // its other name; some servers send both
-		said = d.say(m.Get("reasoning"), trace.Reasoning) || said
+		said = d.add(m.Get("reasoning"), trace.Reasoning) || said
 	}
 	for _, call := range m.Get("tool_calls").Array() {
 		said = d.call(firstOf(call, "function", "custom"))
@@ -60,7 +60,7 @@ func (d *delta) elsewhere(choice, m gjson.Result) {
 		d.parts(content, trace.Text)
 	}
 	if m.Type == gjson.String {
-		d.say(m, trace.Text)
+		d.add(m, trace.Text)
 	}
 	for _, name := range otherText {
 		d.parts(m.Get(name), trace.Text)
@@ -91,7 +91,7 @@ func (d *delta) elsewhere(choice, m gjson.Result) {
 func (d *delta) parts(v gjson.Result, kind trace.Kind) {
 	switch {
 	case v.Type == gjson.String:
-		d.say(v, kind)
+		d.add(v, kind)
 	case v.IsArray():
 		for _, part := range v.Array() {
 			d.parts(part, kind)
@@ -144,7 +144,7 @@ func firstOf(v gjson.Result, names ...string) (member gjson.Result) {
 // several notes how many answers a request gets: by the index of one, or as many as are
 // here.
 func (d *delta) several(index gjson.Result, here int) {
-	if n := whole(index); index.Type == gjson.Number && n > 0 {
+	if n := integerOf(index); index.Type == gjson.Number && n > 0 {
 		d.choices = min(n, maxChoices-1) + 1
 	}
 	if here > 1 {

@@ -38,13 +38,13 @@ func (d *delta) piece(part gjson.Result) {
 	switch part.Get("type").Str {
 	case "text_delta":
 		d.token = true
-		d.say(part.Get("text"), trace.Text)
+		d.add(part.Get("text"), trace.Text)
 	case "thinking_delta":
 		d.token = true
-		d.say(part.Get("thinking"), trace.Reasoning)
+		d.add(part.Get("thinking"), trace.Reasoning)
 	case "input_json_delta":
 		d.token = true
-		d.say(part.Get("partial_json"), trace.ToolCall)
+		d.add(part.Get("partial_json"), trace.ToolCall)
 	case "signature_delta", "citations_delta":
 	default:
 		d.unread = unknownIn(part)
@@ -54,11 +54,11 @@ func (d *delta) piece(part gjson.Result) {
 // counted reads a usage object; tokens from a cache are not in input_tokens there.
 func (d *delta) counted(u gjson.Result) {
 	d.use(&counts{"input_tokens", "output_tokens", "cache_read_input_tokens", ""}, u)
-	d.usage.Prompt += d.usage.Cached + whole(u.Get("cache_creation_input_tokens"))
+	d.usage.Prompt += d.usage.Cached + integerOf(u.Get("cache_creation_input_tokens"))
 }
 
-// wholeMessage reads a whole answer.
-func wholeMessage(root gjson.Result) delta {
+// messageDelta reads a whole answer.
+func messageDelta(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	d.counted(root.Get("usage"))
 	content := root.Get("content")
@@ -70,9 +70,9 @@ func wholeMessage(root gjson.Result) delta {
 	for _, block := range content.Array() {
 		switch block.Get("type").Str {
 		case "text":
-			d.say(block.Get("text"), trace.Text)
+			d.add(block.Get("text"), trace.Text)
 		case "thinking":
-			d.say(block.Get("thinking"), trace.Reasoning)
+			d.add(block.Get("thinking"), trace.Reasoning)
 		case "tool_use":
 			d.call(block)
 			d.hidden += block.Get("input").Raw

@@ -44,7 +44,7 @@ func (d *delta) read(usage, meta gjson.Result) {
 		}
 	}
 	if n.Type == gjson.Number {
-		d.used, d.usage = true, trace.Usage{Prompt: whole(n), At: trace.Never}
+		d.used, d.usage = true, trace.Usage{Prompt: integerOf(n), At: trace.Never}
 	}
 }
 
@@ -56,7 +56,7 @@ func scores(list gjson.Result) delta {
 		d.token, d.kind = true, trace.Bare
 		if n := score.Get("meta_info.prompt_tokens"); n.Type == gjson.Number {
 			d.used = true
-			d.usage.Prompt += whole(n)
+			d.usage.Prompt += integerOf(n)
 		}
 		return true
 	})

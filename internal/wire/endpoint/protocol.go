@@ -76,7 +76,7 @@ var grammars = map[Protocol]*grammar{
 		path: "/v1/messages", fixed: plainFields, prompt: messagesPrompt, model: "model", limit: "max_tokens",
 		takes:  messages | pictures,
 		header: map[string]string{"Anthropic-Version": "2023-06-01"},
-		event:  of(messagesEvent), answer: of(wholeMessage), ends: "message_stop",
+		event:  of(messagesEvent), answer: of(messageDelta), ends: "message_stop",
 	},
 	Generate: {
 		path: "/generate", fixed: streamField, prompt: generatePrompt, model: "lora_path",

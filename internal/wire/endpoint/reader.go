@@ -139,7 +139,7 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 		}
 		if r.outputs > 1 && !r.asked {
 			r.asked = true
-			r.bundle, r.segments = s.Together()
+			r.bundle, r.segments = s.Coalesced()
 		}
 		if s.At-r.talliedAt >= tallyEvery {
 			r.tallyChunks(s.At)
@@ -149,7 +149,7 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 	if r.packed {
 		return nil
 	}
-	return r.keepBody(p)
+	return r.storeBody(p)
 }
 
 // sniff tells an event stream from JSON and HTML by how it begins. Servers and
@@ -361,7 +361,7 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 func (r *reader) finish(done int64, err error) {
 	broken := false
 	if err == nil && r.form == eventStream {
-		broken, err = r.events.End(r.read, wholeEvent, r.yield)
+		broken, err = r.events.End(r.read, isCompleteEvent, r.yield)
 		if errors.Is(err, transport.ErrEnough) {
 			err = nil
 		}
@@ -378,7 +378,7 @@ func (r *reader) finish(done int64, err error) {
 		r.rec.Quirks.Strays += r.events.Fields() + r.events.Tight()
 	}
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
-		err = r.whole()
+		err = r.readUnstreamed()
 	}
 	if r.tiers != nil {
 		r.rec.Usage.Tiers = r.tiers
@@ -397,13 +397,13 @@ func comments(body []byte) bool {
 	return ok && slices.Contains([]string{"", "event", "id", "retry", "data"}, string(name))
 }
 
-// wholeEvent tells whether the data of a last line without an end is all there.
-func wholeEvent(data []byte) bool {
+// isCompleteEvent tells whether the data of a last line without an end is all there.
+func isCompleteEvent(data []byte) bool {
 	return string(data) == "[DONE]" || plan.Check(data) == nil && gjson.ValidBytes(data)
 }
 
-// whole reads an answer that came in one piece.
-func (r *reader) whole() error {
+// readUnstreamed reads an answer that came in one piece.
+func (r *reader) readUnstreamed() error {
 	d, err := r.grammar.answer(r.body)
 	if r.packed {
 		d, err = packedPooling(r.body), nil

@@ -85,7 +85,7 @@ func (c *Client) follow(
 // Elsewhere is where requests were redirected to and sent again, empty if none was.
 func (c *Client) Elsewhere() string {
 	if to := c.elsewhere.Load(); to != nil {
-		return shown(*to)
+		return maskedURL(*to)
 	}
 	return ""
 }
@@ -103,8 +103,8 @@ func (s Server) follow(ctx context.Context, req *transport.Request, limit int) (
 	}
 }
 
-// shown is a URL as it is shown: without what a query can hold of secrets.
-func shown(text string) string {
+// maskedURL is a URL as it is shown: without what a query can hold of secrets.
+func maskedURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return fmt.Sprintf("%.200q", text)
@@ -144,7 +144,7 @@ func refusal(from string, status int, header http.Header, body []byte) string {
 		words = Compressed + " (Content-Encoding: " + coding + "), which was not asked for"
 	}
 	if to := location(from, header); to != nil && status/100 == 3 {
-		words = strings.TrimSuffix("redirected to "+shown(to.String())+": "+words, ": ")
+		words = strings.TrimSuffix("redirected to "+maskedURL(to.String())+": "+words, ": ")
 	}
 	return words
 }

@@ -33,7 +33,7 @@ func responsesEvent(root gjson.Result) delta {
 	name := root.Get("type").Str
 	if kind, ok := responsesKinds[name]; ok {
 		d := delta{token: true}
-		d.say(root.Get("delta"), kind)
+		d.add(root.Get("delta"), kind)
 		return d
 	}
 	switch name {
@@ -106,12 +106,12 @@ func (d *delta) item(item gjson.Result) {
 	switch kind := item.Get("type").Str; {
 	case kind == "message":
 		for _, part := range item.Get("content").Array() {
-			d.say(part.Get("text"), trace.Text)
-			d.say(part.Get("refusal"), trace.Text)
+			d.add(part.Get("text"), trace.Text)
+			d.add(part.Get("refusal"), trace.Text)
 		}
 	case kind == "reasoning":
 		for _, part := range append(item.Get("content").Array(), item.Get("summary").Array()...) {
-			d.say(part.Get("text"), trace.Reasoning)
+			d.add(part.Get("text"), trace.Reasoning)
 		}
 	case strings.HasSuffix(kind, "_call"):
 		d.call(item)

@@ -86,7 +86,7 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 		case p == Completions && string(key) == "text":
 			value, ok := s.once(&seen, 2).text()
 			said = ok
-			s.say(d, value, trace.Text, text)
+			s.addField(d, value, trace.Text, text)
 		case p == Chat && string(key) == "delta":
 			said = s.once(&seen, 2).message(d, text)
 		case string(key) == "index":
@@ -130,16 +130,16 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 	if len(thought) == 0 {
 		thought = thinking
 	}
-	s.say(d, answer, trace.Text, text)
-	s.say(d, thought, trace.Reasoning, text)
+	s.addField(d, answer, trace.Text, text)
+	s.addField(d, thought, trace.Reasoning, text)
 	if speaks && d.kind&(trace.Text|trace.Reasoning) == 0 {
 		d.kind |= trace.Role
 	}
 	return said
 }
 
-// say adds the text of a field, as it stands between its quotes.
-func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
+// addField adds the text of a field, as it stands between its quotes.
+func (s *scanner) addField(d *delta, value []byte, kind trace.Kind, text bool) {
 	if len(value) == 0 {
 		return
 	}

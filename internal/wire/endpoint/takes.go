@@ -31,13 +31,13 @@ func (t inputKinds) check(req *workload.Request) error {
 		req.Later == nil && (mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0)):
 		return errors.New("it holds no sound, by content, which this protocol is about")
 	case req.Tokens != nil && t&tokenIDs == 0:
-		return unsaid("a prompt of token ids", tokenIDs)
+		return unsupportedInput("a prompt of token ids", tokenIDs)
 	case req.Messages != nil && t&messages == 0:
-		return unsaid("a list of messages", messages)
+		return unsupportedInput("a list of messages", messages)
 	case req.Parts != nil && t&parts == 0:
-		return unsaid("the typed parts of a message", parts)
+		return unsupportedInput("the typed parts of a message", parts)
 	case req.Batch != nil && t&batch == 0:
-		return unsaid("a list of texts", batch)
+		return unsupportedInput("a list of texts", batch)
 	}
 	return t.checkMedia(req.Media)
 }
@@ -46,16 +46,16 @@ func (t inputKinds) checkMedia(media []workload.Media) error {
 	for _, m := range media {
 		switch kind := mediaKind(m); {
 		case kind == "image" && t&(pictures|oneSound) == 0:
-			return unsaid("a picture", pictures)
+			return unsupportedInput("a picture", pictures)
 		case kind != "image" && t&otherMedia == 0:
-			return unsaid("a "+kind, otherMedia)
+			return unsupportedInput("a "+kind, otherMedia)
 		}
 	}
 	return nil
 }
 
-// unsaid names an input that a protocol does not take, and the protocols that take it.
-func unsaid(what string, by inputKinds) error {
+// unsupportedInput names an input that a protocol does not take, and the protocols that take it.
+func unsupportedInput(what string, by inputKinds) error {
 	var able []string
 	for p, g := range grammars {
 		if g.takes&by != 0 && g.takes&oneSound == 0 {

@@ -18,7 +18,7 @@ func tgiEvent(root gjson.Result) delta {
 	if token := root.Get("token"); token.IsObject() {
 		d.token, d.tokens = true, 1
 		if !token.Get("special").Bool() {
-			d.say(token.Get("text"), trace.Text)
+			d.add(token.Get("text"), trace.Text)
 		}
 	}
 	d.details(root.Get("details"))
@@ -34,7 +34,7 @@ func (d *delta) details(details gjson.Result) {
 	d.finished(details.Get("finish_reason"))
 	if details.Get("generated_tokens").Type == gjson.Number {
 		d.use(&counts{prompt: "input_length", completion: "generated_tokens"}, details)
-		d.usage.Prompt = cmp.Or(d.usage.Prompt, whole(details.Get("prefill.#")))
+		d.usage.Prompt = cmp.Or(d.usage.Prompt, integerOf(details.Get("prefill.#")))
 	}
 }
 
@@ -53,7 +53,7 @@ func decodeTGI(data []byte) (delta, error) {
 		return d, nil
 	}
 	d.token = true
-	d.say(text, trace.Text)
+	d.add(text, trace.Text)
 	d.details(root.Get("details"))
 	return d, nil
 }

@@ -16,7 +16,7 @@ func transcriptionEvent(root gjson.Result) delta {
 	switch root.Get("type").Str {
 	case "transcript.text.delta":
 		d.token = true
-		d.say(root.Get("delta"), trace.Text)
+		d.add(root.Get("delta"), trace.Text)
 	case "transcript.text.done":
 		d.finish, d.last = "stop", true
 		d.heard(root.Get("usage"))
@@ -46,7 +46,7 @@ func decodeTranscription(data []byte) (delta, error) {
 	d := delta{err: serverError(root)}
 	if text := root.Get("text"); text.Type == gjson.String {
 		d.token = true
-		d.say(text, trace.Text)
+		d.add(text, trace.Text)
 		d.heard(root.Get("usage"))
 	}
 	return d, nil

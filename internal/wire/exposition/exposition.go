@@ -156,8 +156,8 @@ func isOpenMetrics(contentType string, text []byte) bool {
 	}
 }
 
-// Said is what an error says of a page: the message of an *Error, else its text.
-func Said(err error) plan.Message {
+// ErrorMessage is what an error says of a page: the message of an *Error, else its text.
+func ErrorMessage(err error) plan.Message {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Message
 	}

@@ -115,7 +115,7 @@ func TestHostilePages(t *testing.T) {
 		page, err := Parse(t.Context(), tt.kind, []byte(tt.text))
 		var code plan.Code
 		if err != nil {
-			code = Said(err).Code
+			code = ErrorMessage(err).Code
 		} else if len(page.Doubts) > 0 {
 			code = page.Doubts[0].Code
 		}
@@ -161,7 +161,7 @@ func FuzzParse(f *testing.F) {
 			contentType = openMetrics
 		}
 		page, err := Parse(t.Context(), contentType, []byte(text))
-		if err != nil && (err.Error() == "" || Said(err).IsZero()) {
+		if err != nil && (err.Error() == "" || ErrorMessage(err).IsZero()) {
 			t.Errorf("%q: an error that says nothing", text)
 		}
 		for _, s := range page.Samples {

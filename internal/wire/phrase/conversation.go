@@ -8,15 +8,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// say adds a message to the chat that is the prompt.
-func (r *reader) say(role, text string) {
+// addMessage adds a message to the chat that is the prompt.
+func (r *reader) addMessage(role, text string) {
 	r.req.Messages = append(r.req.Messages, Message{role, text})
 }
 
 // conversation reads the messages of a chat.
 func (r *reader) conversation() {
 	const loc = "messages"
-	v := r.kept(loc)
+	v := r.lastValue(loc)
 	switch {
 	case !v.Exists():
 		r.note(loc, "missing", "Field required")
@@ -56,7 +56,7 @@ func (r *reader) message(loc string, m gjson.Result) {
 	} else {
 		r.str(loc+".content", content, &text)
 	}
-	r.say(name, text)
+	r.addMessage(name, text)
 }
 
 // part is the text of a part of a message, empty for one that is media.

@@ -101,8 +101,8 @@ type kept struct {
 	value gjson.Result
 }
 
-// kept is such a value, the last of that name.
-func (r *reader) kept(name string) (v gjson.Result) {
+// lastValue is such a value, the last of that name.
+func (r *reader) lastValue(name string) (v gjson.Result) {
 	for _, k := range r.late {
 		if k.name == name {
 			v = k.value

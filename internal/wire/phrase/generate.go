@@ -88,8 +88,8 @@ func (w *Writer) finishReason(dst []byte, last bool) []byte {
 // readGenerate reads the prompt. Lists, which make a batch there, are refused. A
 // request with inputs is text-generation-inference's, which has the route too.
 func readGenerate(r *reader) {
-	text, ids := r.kept("text"), r.kept("input_ids")
-	if r.kept("inputs").Exists() && !text.Exists() && !ids.Exists() {
+	text, ids := r.lastValue("text"), r.lastValue("input_ids")
+	if r.lastValue("inputs").Exists() && !text.Exists() && !ids.Exists() {
 		tgi := newReader(TGI)
 		tgi.body = r.body
 		tgi.read()

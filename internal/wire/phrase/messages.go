@@ -65,15 +65,15 @@ func readAnthropic(r *reader) {
 	if !r.req.Limited {
 		r.note("max_tokens", "missing", "Field required")
 	}
-	switch system := r.kept("system"); {
+	switch system := r.lastValue("system"); {
 	case system.Type == gjson.String:
-		r.say("system", system.Str)
+		r.addMessage("system", system.Str)
 	case system.IsArray():
 		var text strings.Builder
 		for _, block := range system.Array() {
 			text.WriteString(block.Get("text").Str)
 		}
-		r.say("system", text.String())
+		r.addMessage("system", text.String())
 	}
 	r.conversation()
 }

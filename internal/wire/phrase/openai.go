@@ -39,7 +39,7 @@ var Chat = &Protocol{
 	prefix: "chatcmpl-", failure: openAIFailure,
 	fields: openAIFields, read: func(r *reader) {
 		r.conversation()
-		readLimit(r, "max_completion_tokens", r.kept("max_completion_tokens")) // goes before max_tokens
+		readLimit(r, "max_completion_tokens", r.lastValue("max_completion_tokens")) // goes before max_tokens
 		r.req.Fill = !r.req.Limited
 		r.streamOptions()
 	},
@@ -103,7 +103,7 @@ var openAIFields = fields{
 // textPrompt reads the prompt of a completion: a string, a list of token ids, or a
 // list of one of these.
 func (r *reader) textPrompt() {
-	v := r.kept("prompt")
+	v := r.lastValue("prompt")
 	if v.IsArray() {
 		switch first := v.Get("0"); {
 		case first.Type == gjson.Number:
@@ -133,7 +133,7 @@ func (r *reader) refuseEmpty() {
 
 // streamOptions needs the stream field, which may come after it.
 func (r *reader) streamOptions() {
-	v, q := r.kept("stream_options"), &r.req
+	v, q := r.lastValue("stream_options"), &r.req
 	switch {
 	case v.Type == gjson.Null:
 		return

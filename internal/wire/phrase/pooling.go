@@ -70,8 +70,8 @@ var textFields = fields{
 
 // readInputs reads the texts of the field input, or of a chat.
 func readInputs(r *reader) {
-	v, t := r.kept("input"), r.req.Texts
-	if v.Type == gjson.Null && r.kept("messages").Exists() {
+	v, t := r.lastValue("input"), r.req.Texts
+	if v.Type == gjson.Null && r.lastValue("messages").Exists() {
 		r.conversation()
 		t.Inputs = []Prompt{r.req.Prompt}
 	} else {
@@ -112,7 +112,7 @@ func (r *reader) inputs(v gjson.Result) []Prompt {
 func readDocuments(r *reader) {
 	const loc = "documents"
 	t := r.req.Texts
-	switch v := r.kept(loc); {
+	switch v := r.lastValue(loc); {
 	case v.IsArray():
 		for i, e := range v.Array() {
 			if e.IsObject() {

@@ -102,8 +102,8 @@ func (p *Protocol) Refuse(e *Error, stream bool) Reply {
 	return JSONReply(e.Code, e.Body())
 }
 
-// Whole words an answer that is no stream.
-func (p *Protocol) Whole(a Answer) Reply {
+// Unstreamed words an answer that is no stream.
+func (p *Protocol) Unstreamed(a Answer) Reply {
 	w := p.writer(a)
 	r := JSONReply(http.StatusOK, p.whole(w, make([]byte, 0, 512+8*a.Tokens)))
 	if p.mediaType != nil {

@@ -99,14 +99,14 @@ func (w *Writer) finished(text string) string {
 }
 
 func readResponses(r *reader) {
-	input, instructions := r.kept("input"), r.kept("instructions")
+	input, instructions := r.lastValue("input"), r.lastValue("instructions")
 	r.req.Fill = !r.req.Limited
 	if instructions.Type == gjson.String && instructions.Str != "" {
-		r.say("system", instructions.Str)
+		r.addMessage("system", instructions.Str)
 	}
 	switch {
 	case input.Type == gjson.String:
-		r.say("user", input.Str)
+		r.addMessage("user", input.Str)
 	case input.IsArray():
 		r.items(input)
 	case input.Type == gjson.Null:

@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 			a.Source = &words{}
 			a.Finish, a.Stop = "stop", "tube"
 		}
-		r := p.Whole(a)
+		r := p.Unstreamed(a)
 		fmt.Fprintf(&out, "-- whole, %s\n%s\n", r.MediaType, r.Body)
 		if !json.Valid(r.Body) {
 			t.Errorf("%s: %s", p.Name, r.Body)
@@ -104,7 +104,7 @@ func TestPackedVectors(t *testing.T) {
 	} {
 		a := testAnswer()
 		a.Pooled.Encoding = encoding
-		r := Pooling.Whole(a)
+		r := Pooling.Unstreamed(a)
 		if string(r.Body) != "\x00\x00\x00\x3f\x00\x00\x80\xbe" || r.MediaType != "application/octet-stream" ||
 			r.Metadata != metadata {
 			t.Errorf("%s: %+v", encoding, r)

@@ -55,8 +55,8 @@ func (c *cancellation) cause(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// within returns a context that ends with the exchange, for calls that take one; done releases it.
-func (c *cancellation) within(ctx context.Context) (_ context.Context, done func()) {
+// withExchange returns a context that ends with the exchange, for calls that take one; done releases it.
+func (c *cancellation) withExchange(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.watch(cancel)
 	return ctx, func() {

@@ -27,7 +27,7 @@ func TestACancellation(t *testing.T) {
 	if c.watch(abort); len(got) != 2 || !errors.Is(got[1], first) {
 		t.Errorf("after the end aborted because of %v", got)
 	}
-	ctx, done := c.within(t.Context())
+	ctx, done := c.withExchange(t.Context())
 	if !errors.Is(context.Cause(ctx), first) {
 		t.Errorf("a context within it has the cause %v", context.Cause(ctx))
 	}
@@ -39,13 +39,13 @@ func TestACancellationFollowsItsContext(t *testing.T) {
 	why := errors.New("why")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var c cancellation
-	within, done := c.within(ctx)
+	within, done := c.withExchange(ctx)
 	cancel(why)
 	if <-within.Done(); !errors.Is(context.Cause(within), why) || !errors.Is(c.cause(ctx), why) {
 		t.Errorf("the causes are %v and %v", context.Cause(within), c.cause(ctx))
 	}
 	done()
-	if within, done = c.within(t.Context()); within.Err() != nil {
+	if within, done = c.withExchange(t.Context()); within.Err() != nil {
 		t.Error("a context ends before its time")
 	}
 	if done(); !c.unwatch() || within.Err() == nil {

@@ -31,16 +31,16 @@ type Stamp struct {
 	conn *Conn
 }
 
-// Together reports whether all bytes of the read are known to have arrived at once:
+// Coalesced reports whether all bytes of the read are known to have arrived at once:
 // the server, or the network, had combined them, and At is the time of all of them.
 // Otherwise they arrived separately and were read late, or it is unknown. segments is
 // how many data segments they came in at most, 0 if it is unknown: what a server writes
 // separately takes one each. Call it before the next read; it costs two system calls.
-func (s Stamp) Together() (once bool, segments int) {
+func (s Stamp) Coalesced() (once bool, segments int) {
 	if !s.Kernel || s.conn == nil {
 		return false, 0
 	}
-	return s.conn.together(s.Seq)
+	return s.conn.coalesced(s.Seq)
 }
 
 // A Conn is a connection that timestamps its reads with the kernel's receive time,

@@ -334,7 +334,7 @@ func (c *Conn) Close() error {
 	err := unix.Close(r.fd)
 	p.release(c)
 	p.mu.Unlock()
-	p.left()
+	p.closeIfUnused()
 	return os.NewSyscallError("close", err)
 }
 
@@ -467,10 +467,10 @@ func quiet(fd uintptr) bool {
 	return errno == syscall.EAGAIN
 }
 
-// together compares the kernel's count of segments with that of the reads. If
+// coalesced compares the kernel's count of segments with that of the reads. If
 // nothing is left in the socket it synchronizes the two. The segments of a read are those
 // that the reads before it do not account for.
-func (c *Conn) together(seq uint64) (once bool, segments int) {
+func (c *Conn) coalesced(seq uint64) (once bool, segments int) {
 	var info *unix.TCPInfo
 	left := -1
 	err := c.raw.control(func(fd uintptr) {

@@ -116,7 +116,7 @@ func TestWhatComesTogetherIsTold(t *testing.T) {
 				t.Fatal(n, err)
 			}
 			s := conn.Last()
-			if got, segments := s.Together(); got != (len(writes) == 1) || segments != len(writes) {
+			if got, segments := s.Coalesced(); got != (len(writes) == 1) || segments != len(writes) {
 				t.Errorf("round %d, %d writes: together %v in %d", round, len(writes), got, segments)
 			}
 		}
@@ -126,7 +126,7 @@ func TestWhatComesTogetherIsTold(t *testing.T) {
 	old := conn.Last()
 	_, _ = far.Write([]byte("two"))
 	_, _ = conn.Read(buf)
-	if once, segments := old.Together(); once || segments != 0 {
+	if once, segments := old.Coalesced(); once || segments != 0 {
 		t.Error("a read before the latest one is answered")
 	}
 }
@@ -142,7 +142,7 @@ func TestWhatComesTogetherBehindOtherReads(t *testing.T) {
 	}
 	_, _ = far.Write([]byte("several in one write"))
 	_, _ = conn.Read(buf)
-	if once, _ := conn.Last().Together(); !once {
+	if once, _ := conn.Last().Coalesced(); !once {
 		t.Error("one write came in pieces, it says")
 	}
 }

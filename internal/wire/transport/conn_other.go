@@ -67,5 +67,5 @@ func (c *Conn) stale(secure bool) bool {
 	return err != nil || !quiet
 }
 
-// together is unknown here.
-func (c *Conn) together(uint64) (once bool, segments int) { return false, 0 }
+// coalesced is unknown here.
+func (c *Conn) coalesced(uint64) (once bool, segments int) { return false, 0 }

@@ -131,7 +131,7 @@ func (a *pollers) dialOnce(within func() (context.Context, func()), to *address)
 		}
 		_ = unix.Close(fd)
 	}
-	p.left()
+	p.closeIfUnused()
 	return nil, err
 }
 
@@ -161,7 +161,7 @@ func (a *pollers) connected(ctx context.Context, fd int, to *address) (syscall.E
 	if err != nil {
 		return 0, err
 	}
-	defer p.left()
+	defer p.closeIfUnused()
 	c := new(Conn) // late events are of this one, and not of what the socket is for
 	if err := a.register(c, p, fd); err != nil {
 		return 0, err

@@ -111,7 +111,7 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 			e.line = line[:0]
 		}
 	}
-	e.keep()
+	e.retain()
 	return nil
 }
 
@@ -216,7 +216,7 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	case !e.pending:
 		e.data, e.owned = append(e.own[:0], value...), true
 	default:
-		e.keep()
+		e.retain()
 		e.data = Append(append(e.data, '\n'), value, 2*e.limit())
 	}
 	e.pending = true
@@ -267,8 +267,8 @@ func field(line []byte, name string) ([]byte, bool) {
 	return bytes.TrimPrefix(rest[1:], []byte(" ")), true
 }
 
-// keep moves pending data out of the current read.
-func (e *Events) keep() {
+// retain moves pending data out of the current read.
+func (e *Events) retain() {
 	if e.pending && !e.owned {
 		e.data, e.owned = append(e.own[:0], e.data...), true
 	}

@@ -128,7 +128,7 @@ func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
 		return nil, why
 	}
 	if o.digits != nil {
-		conn, err := x.c.polls.dial(func() (context.Context, func()) { return x.within(ctx) }, o.digits)
+		conn, err := x.c.polls.dial(func() (context.Context, func()) { return x.withExchange(ctx) }, o.digits)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
 			return &h1Conn{Conn: conn}, nil
 		}
 	}
-	within, release := x.within(ctx)
+	within, release := x.withExchange(ctx)
 	defer release()
 	return x.c.openAside(within, o)
 }

@@ -89,7 +89,7 @@ func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
 	first, near := p.adopted(t, func(_ []byte, s Stamp) bool {
 		reads = append(reads, second.Last().Seq)
 		if ask {
-			s.Together()
+			s.Coalesced()
 		}
 		return true
 	})

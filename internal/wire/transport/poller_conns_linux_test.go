@@ -407,7 +407,7 @@ func TestPollersWithoutDescriptors(t *testing.T) {
 		all := &pollers{watch: newWatch(), clock: conn.clock}
 		if !first {
 			p := all.next()
-			defer p.left()
+			defer p.closeIfUnused()
 		}
 		scarce(t, func() { all.adopt(conn, false) })
 		if conn.raw.poller != nil || conn.begin(nil, nil) {

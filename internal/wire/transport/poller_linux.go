@@ -92,7 +92,7 @@ func (a *pollers) adopt(c *Conn, ahead bool) {
 	fd := -1
 	err := c.raw.calls.rc.Control(func(old uintptr) { fd, _ = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil || fd < 0 {
-		p.left()
+		p.closeIfUnused()
 		return
 	}
 	runtimes := c.raw.calls
@@ -102,7 +102,7 @@ func (a *pollers) adopt(c *Conn, ahead bool) {
 	if a.register(c, p, fd) != nil {
 		_ = unix.Close(fd)
 		c.raw.calls = runtimes
-		p.left()
+		p.closeIfUnused()
 		return
 	}
 	c.meter = p.meter
@@ -198,8 +198,8 @@ func (a *pollers) close() {
 	}
 }
 
-// left ends a poller after its last connection, if the client is closed.
-func (p *poller) left() {
+// closeIfUnused ends a poller after its last connection, if the client is closed.
+func (p *poller) closeIfUnused() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	p.conns.Add(-1)

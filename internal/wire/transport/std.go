@@ -47,7 +47,7 @@ type stdExchange struct {
 // runStd sends the request with net/http.
 func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	x.spent = true
-	ctx, release := x.within(ctx)
+	ctx, release := x.withExchange(ctx)
 	defer release()
 	s := &stdExchange{exchange: x}
 	s.left.Store(Never)

@@ -252,7 +252,7 @@ func (s *session) round(ctx context.Context) bool {
 		return false
 	}
 	if err != nil {
-		trouble = exposition.Said(err)
+		trouble = exposition.ErrorMessage(err)
 		if asked.Err() != nil {
 			trouble = slow(s.limit, s.since())
 		}

@@ -142,7 +142,7 @@ func (m *mapping) begin() {
 func (m *mapping) wants(name []byte) bool {
 	m.samples++
 	m.name = canonical(m.name[:0], name)
-	return len(index[string(m.name)]) > 0 || m.keeps(m.name)
+	return len(index[string(m.name)]) > 0 || m.selects(m.name)
 }
 
 // take adds the values of a sample.
@@ -152,7 +152,7 @@ func (m *mapping) take(s *exposition.Sample) {
 	for _, i := range all {
 		m.row(i, s)
 	}
-	if len(all) == 0 && m.keeps(m.name) {
+	if len(all) == 0 && m.selects(m.name) {
 		m.labels = append(m.labels[:0], s.Labels...)
 		m.add(len(rows), s, s.Name, s.Value, Sum)
 	}
@@ -197,9 +197,9 @@ func (m *mapping) firstRows() {
 	}
 }
 
-// keeps reports whether a series without a row is wanted, by its canonical name. When a series was
+// selects reports whether a series without a row is wanted, by its canonical name. When a series was
 // created is not.
-func (m *mapping) keeps(name []byte) bool {
+func (m *mapping) selects(name []byte) bool {
 	return len(m.keep) > 0 && !bytes.HasSuffix(name, []byte("_created")) && slices.ContainsFunc(m.keep, func(pattern string) bool {
 		ok, err := path.Match(string(canonical(nil, pattern)), string(name))
 		return ok && err == nil

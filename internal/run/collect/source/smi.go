@@ -206,7 +206,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 	at, clock := l.clock.Instant(r.stamp, in.At, l.period)
 	l.last = clock
 	l.hand(r.values, at, clock, began)
-	if l.early.Text != "" && l.whole(in.At) {
+	if l.early.Text != "" && l.isComplete(in.At) {
 		l.hand(l.answer(l.early.Text), l.early.At, l.last, began)
 		l.early = collect.Line{}
 	}
@@ -215,8 +215,8 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 
 func (l *listener) ever() bool { return !l.first.IsZero() }
 
-// whole reports whether all devices have had values by an instant, each in a line of its own.
-func (l *listener) whole(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
+// isComplete reports whether all devices have had values by an instant, each in a line of its own.
+func (l *listener) isComplete(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {
 	for i := range values {
@@ -233,7 +233,7 @@ func (l *listener) answered(text string, at, began time.Time) {
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
 	case strings.HasSuffix(rest, collect.Failed):
 		l.asking = false
-	case l.answer != nil && !l.whole(at):
+	case l.answer != nil && !l.isComplete(at):
 		l.asking, l.early = false, collect.Line{Text: rest, At: at}
 	case l.answer != nil:
 		l.asking = false
