@@ -71,7 +71,7 @@ type Server interface {
 	Ended() server.End
 	// Stop ends it, with all that it started.
 	Stop(context.Context) (server.Stopped, error)
-	// Life is what is kept of it.
+	// Life is its lifetime, as stored.
 	Life() server.Lifetime
 }
 

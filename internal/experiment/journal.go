@@ -98,7 +98,7 @@ type LegRun struct {
 	Load    string `json:"load"` // LoadKey
 }
 
-// legRunOf is what is kept of a run beside the run itself.
+// legRunOf is the journal's entry for a run.
 func legRunOf(r trace.Run, workload string, took time.Duration) LegRun {
 	m := LegRun{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
 	if r.Kind == trace.Simulated {

@@ -89,7 +89,7 @@ func noiseOf(before []*Journal, machine, key, model string) (all Noise, of int) 
 type Effect struct {
 	Quantity figure.Figure
 	Relative float64
-	// Blocks is how many find a change of the size of the margin; 0: nobody can say.
+	// Blocks is how many find a change of the size of the margin; 0: unknown.
 	Blocks int
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 )
 
-// serverFlags are those of `pitot ab` whose values are commands.
+// serverFlags are the flags of `pitot ab` that take commands.
 var serverFlags = []string{"--" + design.Before, "--" + design.After}
 
 // SplitServerArgs returns the words of a command line with those of the commands of servers in it, each

@@ -20,7 +20,7 @@ type waiter struct {
 	timer *time.Timer // nil: nothing is waited for, or it was told
 }
 
-// wait says what is waited for from now on.
+// wait sets the current wait.
 func (w *waiter) wait(what plan.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

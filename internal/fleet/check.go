@@ -31,7 +31,7 @@ var workerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // MaxLead is how far ahead the instant of a Start can be.
 const MaxLead = time.Minute
 
-// Check says what is wrong with a Start of a run with so many places, at an instant of the clock
+// Check reports problems with a Start of a run with so many places, at an instant of the clock
 // that At is on; nil: nothing.
 func (s Start) Check(places int, now int64) error {
 	switch {
@@ -47,7 +47,7 @@ func (s Start) Check(places int, now int64) error {
 	return nil
 }
 
-// Check says what is wrong with a Heading that was read under the id of a run; nil: nothing.
+// Check reports problems with a Heading that was read under the id of a run; nil: nothing.
 func (h Heading) Check(run string) error {
 	n := len(h.Workers)
 	switch {

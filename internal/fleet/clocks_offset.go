@@ -133,7 +133,7 @@ func (c *Clock) best(from, to int64) (instant, offset int64) {
 	return instant, offset
 }
 
-// possible is t, no farther than what is not absurd.
+// possible is t, clamped to a plausible range.
 func possible(t int64) int64 { return min(max(t, -farthest), farthest) }
 
 // minus is a-b, or the nearest number to it.

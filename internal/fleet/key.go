@@ -10,7 +10,7 @@ import (
 // can send what they like, and who knows the ID can tell what that worker has sent.
 type Key struct{ private ed25519.PrivateKey }
 
-// NewKey makes a Key that nobody else has.
+// NewKey makes a random Key.
 func NewKey() Key {
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

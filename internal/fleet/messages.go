@@ -160,8 +160,8 @@ type Stop int
 // The values of Stop; a higher one stands.
 const (
 	GoOn     Stop = iota
-	NoMore        // send no more; what is in flight is waited for
-	Cancel        // what is in flight is ended too, as is said to a worker that counts as lost
+	NoMore        // send no more; wait for requests in flight
+	Cancel        // end requests in flight too; also sent to a worker that counts as lost
 	Discard       // the run is not made, or without this worker: what is not delivered need not be
 	Finished      // the controller has everything: forget the run
 )

@@ -67,7 +67,7 @@ func (t *Telemetry) check() (p Problems) {
 	return p
 }
 
-// CheckSampled reports what is wrong with the parts of a Spec that say what telemetry samples, and
+// CheckSampled reports problems with the parts of a Spec that say what telemetry samples, and
 // how it is reached.
 func (s *Spec) CheckSampled() Problems { return append(s.Target.check(), s.Telemetry.check()...) }
 
@@ -83,7 +83,7 @@ func (t *Target) check() (p Problems) {
 	return append(p, checkHeaders("target.headers", t.Headers)...)
 }
 
-// CheckURL reports what is wrong with the URL of a server. It does not repeat text
+// CheckURL reports problems with the URL of a server. It does not repeat text
 // that may be a password.
 func CheckURL(path, s string) (p Problems) {
 	u, err := url.Parse(s)
@@ -203,7 +203,7 @@ func (s *Spec) checkReport() (p Problems) {
 	return append(p, CheckPercentiles("percentiles", s.Percentiles)...)
 }
 
-// CheckObjectives reports what is wrong with objectives.
+// CheckObjectives reports problems with objectives.
 func CheckObjectives(path string, all []Objective) (p Problems) {
 	for i, o := range all {
 		p.If(o.Limit < 0, Item(path, i), o.Limit, "must not be negative")
@@ -212,7 +212,7 @@ func CheckObjectives(path string, all []Objective) (p Problems) {
 	return p
 }
 
-// CheckPercentiles reports what is wrong with percentiles.
+// CheckPercentiles reports problems with percentiles.
 func CheckPercentiles(path string, all []float64) (p Problems) {
 	for i, v := range all {
 		p.If(!(v >= 0 && v <= 100), Item(path, i), v, "must be between 0 and 100")

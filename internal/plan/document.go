@@ -70,7 +70,7 @@ func masked(line string, column int) (string, int) {
 // most is how many characters of a line are shown.
 const most = 160
 
-// excerpt is what is shown of a line, and where a column is in it.
+// excerpt returns the part of a line to display, and the position of a column in it.
 func excerpt(line string, column int) (string, int) {
 	text := []rune(line)
 	if len(text) <= most {

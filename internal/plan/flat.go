@@ -18,7 +18,7 @@ const (
 	LoadRole   Role = "load"   // which requests are sent, and when; the role of the Spec itself
 	ServerRole Role = "server" // of the engine that stands in for a server
 	ClientRole Role = "client" // how requests are sent, and the steps before and after them
-	ReportRole Role = "report" // what is computed of the answers
+	ReportRole Role = "report" // figures computed from the answers
 	SilentRole Role = "silent" // changes no figure: names, files of results, telemetry
 )
 

@@ -68,7 +68,7 @@ func (n *Node) Clone() *Node {
 	return &out
 }
 
-// All are the items of a list, none of what is absent.
+// All are the items of a list, none if it is absent.
 func (n *Node) All() []*Node {
 	if n == nil {
 		return nil
@@ -76,7 +76,7 @@ func (n *Node) All() []*Node {
 	return n.Items
 }
 
-// String is the text of a scalar, empty for what is absent.
+// String is the text of a scalar, empty if it is absent.
 func (n *Node) String() string {
 	if n == nil {
 		return ""

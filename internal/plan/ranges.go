@@ -41,7 +41,7 @@ func (p *Problems) Rate(path string, r float64) {
 	p.If(r > 0 && r < MinRate, path, r, "must be at least %v requests per second", MinRate)
 }
 
-// Product requires that factors, none of them negative, make at most most of what is named.
+// Product requires that the product of factors, none of them negative, is at most most.
 func (p *Problems) Product(path string, most int, what string, factors ...int) {
 	product := uint64(1)
 	for _, f := range factors {

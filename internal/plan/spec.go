@@ -24,7 +24,7 @@ type Spec struct {
 	// Requests is the number sent; of a mix or of several streams, the number of
 	// arrivals. 0 leaves it to the dataset.
 	Requests int `json:"requests,omitempty"`
-	// Duration is how long requests are sent; what is in flight then is waited for. 0: until
+	// Duration is how long requests are sent; requests in flight are then waited for. 0: until
 	// the last of Requests. With both, whichever comes first ends it.
 	Duration Duration  `json:"duration,omitzero"`
 	Seed     uint64    `json:"seed"`
@@ -82,7 +82,7 @@ type Target struct {
 	Insecure bool     `json:"insecure,omitempty"`         // certificates are not verified
 	HTTP2    bool     `json:"http2,omitempty" role:"client"`
 	Direct   bool     `json:"direct,omitempty" role:"client"` // no proxy, whatever the environment says
-	// Site is where the process is whose environment is kept with the run; zero: on this
+	// Site is the place of the process to inspect; its environment is stored with the run; zero: on this
 	// machine, if the URL is one of it. Tree is a working tree there.
 	Site Site   `json:"site,omitzero" role:"silent"`
 	Tree string `json:"tree,omitempty" role:"silent"`
@@ -362,9 +362,9 @@ type Client struct {
 	MaxBody        int      `json:"max_body,omitempty"`        // the largest answer in one piece, in MiB; 0: the default
 }
 
-// Telemetry says what is sampled beside the run.
+// Telemetry selects the sources to sample during the run.
 type Telemetry struct {
-	// Sources are what is asked: URLs of exporters (a server's /metrics, a DCGM exporter ...),
+	// Sources are the URLs of exporters (a server's /metrics, a DCGM exporter ...),
 	// and host, nvidia-smi, npu-smi or amd-smi, each on another machine with @HOST behind it.
 	// Empty: the target's /metrics, the client's machine, and on this machine's own servers the
 	// devices that it has; "none" alone: nothing.

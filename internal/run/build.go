@@ -35,7 +35,7 @@ type built struct {
 	what, when plan.Message
 }
 
-// build makes all of it, and says when what is due.
+// build builds the workload and its schedule.
 func (b *builder) build(ctx context.Context) (out built, err error) {
 	path := "load"
 	if len(b.streams) > 1 {

@@ -51,7 +51,7 @@ func (l *load) findEnough() (p plan.Problems) {
 // tenantSeed is the seed of the arrivals of tenant i.
 func tenantSeed(seed uint64, i int) uint64 { return seed ^ uint64(i+1)<<16 }
 
-// cut leaves out what is due when the time is over.
+// cut drops requests that are due after the end.
 func (b *built) cut(until time.Duration) error {
 	if until == 0 {
 		return nil

@@ -135,7 +135,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 	return errors.Join(problems.Err(), err)
 }
 
-// Check reports what is wrong with the form of a Spec, and with its kinds.
+// Check reports problems with the form of a Spec, and with its kinds.
 func Check(spec plan.Spec, kinds Kinds) plan.Problems {
 	_, problems := check(&spec, kinds)
 	return problems

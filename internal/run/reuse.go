@@ -121,7 +121,7 @@ func (x *execution) countReuse(records []*trace.Record) {
 func (x *execution) cachedBefore(records []*trace.Record) int {
 	n := x.reusable(records)
 	before := x.spec.Before
-	ahead := 0 // requests whose prompts were sent before
+	ahead := 0 // requests with prompts that were sent before
 	switch {
 	case n < 0 || x.spec.Cache == plan.PrimedCache:
 		return -1
@@ -176,7 +176,7 @@ func (x *execution) findable(records []*trace.Record) int {
 	return int(primedShare * float64(n))
 }
 
-// promptOf is the length of a prompt in tokens, 0 if nobody counted it.
+// promptOf is the length of a prompt in tokens, 0 if unknown.
 func promptOf(r *trace.Record) int { return cmp.Or(r.Credible().Prompt, r.PromptTokens) }
 
 func (p *Prepared) silent() bool { return endpoint.Protocol(p.spec.Request.Protocol).Silent() }

@@ -70,7 +70,7 @@ func (s *sampling) idling(pause func() error) error {
 	return err
 }
 
-// emitSamples sends the sinks what is sampled about once a second, until over is called.
+// emitSamples sends samples to the sinks about once a second, until over is called.
 func (x *execution) emitSamples(p *driver.Progress) (over func()) {
 	if x.telemetry == nil {
 		return func() {}
@@ -97,7 +97,7 @@ func (x *execution) emitSamples(p *driver.Progress) (over func()) {
 	}
 }
 
-// emitFresh sends the sinks what is new, of a run that began at zero.
+// emitFresh sends new samples to the sinks, of a run that began at zero.
 func (x *execution) emitFresh(zero time.Time) {
 	sources, values := x.telemetry.group.Fresh(zero)
 	for i := range values {

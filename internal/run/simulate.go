@@ -110,7 +110,7 @@ func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) 
 type forecaster struct {
 	*Prepared
 	requests  []workload.Request
-	followers map[int][]int // by the request whose answer they wait for
+	followers map[int][]int // by the request that they wait for
 	out       []sim.Request
 }
 

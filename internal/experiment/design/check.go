@@ -57,7 +57,7 @@ func (e *Experiment) checkGates() (p plan.Problems) {
 	return p
 }
 
-// checkName reports what is wrong with a name that is printed, stored and looked for.
+// checkName reports problems with a name that is printed, stored and looked for.
 func checkName(path, name string, most int) (p plan.Problems) {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	switch {
@@ -140,7 +140,7 @@ func (e *Experiment) checkWorkloads() (p plan.Problems) {
 	return append(p, e.checkLoads()...)
 }
 
-// check reports what is wrong with the command or the spec of a workload. What the flags of a
+// check reports problems with the command or the spec of a workload. What the flags of a
 // command mean is for the tool that it names.
 func (w Workload) check(at string) (p plan.Problems) {
 	words, err := shell.Split(w.Command)
@@ -216,7 +216,7 @@ func once(all plan.Problems) (p plan.Problems) {
 	return p
 }
 
-// check reports what is wrong with the numbers of a design.
+// check reports problems with the numbers of a design.
 func (d Design) check(variants int) (p plan.Problems) {
 	const at = "design."
 	p.IntegerIn(at+"blocks", d.Blocks, 0, maxBlocks)

@@ -85,7 +85,7 @@ func (e *Experiment) checkServers(all []placed) (p plan.Problems) {
 	return once(append(p, e.checkAddresses(all)...))
 }
 
-// appliesTo says what a field applies to.
+// appliesTo names the kind of server that a field applies to.
 func appliesTo(field string) string {
 	var names []string
 	for _, r := range runners {
@@ -104,7 +104,7 @@ func appliesTo(field string) string {
 	return "it is for " + strings.Join(names, " or ")
 }
 
-// check reports what is wrong with the server of a variant.
+// check reports problems with the server of a variant.
 func (v placed) check(common ServerSetup) (p plan.Problems) {
 	s, at := v.Server, func(field string) string { return v.at(common, field) }
 	p.OneOf(at("runner"), string(s.Runner), string(Local), string(Docker), string(Podman), string(SSH), string(Kubectl))
@@ -150,7 +150,7 @@ func (v placed) misplaced(field string) string {
 // variable matches the name of a variable of the environment.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// checkTexts reports what is wrong with the texts and times of a server.
+// checkTexts reports problems with the texts and times of a server.
 func (s ServerSetup) checkTexts(at func(string) string) (p plan.Problems) {
 	p.If(s.Ready != "" && s.Ready[0] != '/', at("ready"), strconv.Quote(s.Ready), "must begin with /, as a route does")
 	p.Span(at("ready_timeout"), s.ReadyTimeout)
@@ -195,7 +195,7 @@ func (s ServerSetup) Settings() (apiserver.Settings, plan.Problems) {
 	return settings, p
 }
 
-// checkEngine checks the settings of the embedded engine, but for what is in a file.
+// checkEngine checks the settings of the embedded engine, except those in a file.
 func (v placed) checkEngine(at func(string) string) (p plan.Problems) {
 	settings, p := v.Server.Settings()
 	if len(p) == 0 && !reference.MatchString(settings.Profile) {
@@ -210,7 +210,7 @@ func (v placed) checkEngine(at func(string) string) (p plan.Problems) {
 	return out
 }
 
-// checkConfig reports what is wrong with the server that settings describe. beside means that
+// checkConfig reports problems with the server that settings describe. beside means that
 // the profile is given beside the settings.
 func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
 	inFile := false

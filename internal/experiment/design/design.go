@@ -1,4 +1,4 @@
-// Package design describes experiments: what is compared, under which loads, in which order.
+// Package design describes experiments: their variants, loads and order.
 //
 // An Experiment is data, as a plan.Spec is a run's. It comes from a YAML file (Read) or from
 // the flags of `pitot ab`, and is written back as YAML. Everything in it is checked before a
@@ -215,7 +215,7 @@ const (
 // axisName matches a name that ${...} can hold.
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// check reports what is wrong with the axes of a matrix and with what is left out of it.
+// check reports problems with the axes of a matrix and with what is left out of it.
 // misspelt means that some reference is no axis: it may be the one that an axis lacks.
 func (m *Matrix) check(common ServerSetup, misspelt bool) (p plan.Problems) {
 	if m == nil {

@@ -47,7 +47,7 @@ func (v placed) at(common ServerSetup, field string) string {
 	return plan.Join(v.path, plan.Join("server", field))
 }
 
-// expand makes all variants, and reports what is wrong with their references.
+// expand makes all variants, and reports problems with their references.
 func (e *Experiment) expand() (all []placed, p plan.Problems) {
 	for i, v := range e.Variants {
 		path := plan.Item("variants", i)

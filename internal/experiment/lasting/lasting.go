@@ -37,7 +37,7 @@ const (
 	mostRequests = 10_000           // which are enough, and
 	fewRequests  = 100              // which are always sent
 	mostNeeded   = 30_000           // that are ever sent: of an absurd rate that is too short, and told
-	mostRate     = 1e6              // whose requests have times of their own
+	mostRate     = 1e6              // with distinct times of requests
 	lightSent    = 6                // requests of a light run
 	tick         = 100 * time.Millisecond
 )

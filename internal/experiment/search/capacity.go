@@ -95,7 +95,7 @@ type Settings struct {
 	// Learn makes one of the legs made so far. It is asked where there is no Twin, once a leg
 	// comes near the limits; nil, or an error, goes on without.
 	Learn func(context.Context, []MeasuredLeg) (Model, error)
-	// Begins, if not nil, is called before each leg, with what is known so far.
+	// Begins, if not nil, is called before each leg, with the result so far.
 	Begins func(Leg, *Result)
 }
 

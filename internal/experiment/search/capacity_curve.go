@@ -2,7 +2,7 @@ package search
 
 import "math"
 
-// An estimate is what is known of the load at which one objective is just met.
+// An estimate is an estimate of the load at which one objective is just met.
 type estimate struct {
 	log, sd float64 // natural logarithm of the load; sd is infinite where nothing is known
 	df      float64 // how well sd is known; 0: well

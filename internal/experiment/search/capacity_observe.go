@@ -33,7 +33,7 @@ type Outcome struct {
 	Output float64  // mean tokens of an answer
 }
 
-// A Tail counts what is beyond multiples of a limit.
+// A Tail counts values beyond multiples of a limit.
 type Tail struct {
 	N     int
 	Above [steps]int // by factor: exp(factorOf(i))
@@ -352,7 +352,7 @@ func (o *Outcome) Clear(objectives []metrics.Objective) bool {
 	return o.clearly(objectives, surelyMissed) || o.clearly(objectives, surelyMet)
 }
 
-// Multiples of what is allowed beyond a limit.
+// Multiples of the allowed share beyond a limit.
 const (
 	surelyMissed = 4
 	surelyMet    = 0.3

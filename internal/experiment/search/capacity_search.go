@@ -59,7 +59,7 @@ type End string
 // The ends.
 const (
 	Found      End = "found"      // as precisely as was asked for
-	OutOfTime  End = "budget"     // what is known is less precise
+	OutOfTime  End = "budget"     // the result is less precise
 	Nothing    End = "nothing"    // the lightest load does not meet the objectives
 	Everything End = "everything" // the heaviest load of the search does
 	Client     End = "client"     // the client was in the way, of a load and of its repetition

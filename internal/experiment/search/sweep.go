@@ -160,7 +160,7 @@ type result struct {
 // one in order; it begins as many of those behind as may be made at the same time. end awaits
 // them.
 func (p *PointLoads) ahead(had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (next func() result, end func()) {
-	var begun []chan result // whose results nobody has
+	var begun []chan result // with results not yet collected
 	order := p.Order()
 	n := 0 // turns that were made before, or have begun
 	begin := func() {
@@ -207,7 +207,7 @@ func (p *PointLoads) make(t PointRun, n int, d Deps, interrupted func(error) boo
 	return result{seen: p.Observe(t.Point, r)}
 }
 
-// Messages of what is no evidence, which experiments have too.
+// Messages about legs that are not evidence, which experiments have too.
 const (
 	failed          plan.Code = "experiment.leg-failed"
 	invalid         plan.Code = "experiment.leg-invalid"

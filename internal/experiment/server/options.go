@@ -29,7 +29,7 @@ type Options struct {
 	// Kept stores the handle, in place of an earlier one of the same start. It is called
 	// before the server begins, and again when more is known of it.
 	Kept func(Handle) error
-	// Tell gets what is being waited for; may be nil.
+	// Tell receives the current wait; may be nil.
 	Tell func(plan.Message)
 	// Hurry ends all waiting when it is closed: a second interrupt. Processes are killed
 	// without being asked, and nothing is verified.

@@ -207,7 +207,7 @@ const dyingTime = 200 * time.Millisecond
 // orphans is how many processes do not end with the first one.
 func (r *Running) orphans() (n int) {
 	r.o.until(dyingTime, func() bool {
-		members, _ := r.session.Members() // what is not known is not told
+		members, _ := r.session.Members() // unknown members are left out
 		n = len(members)
 		return n == 0
 	})
@@ -258,7 +258,7 @@ func (r *Running) killedByBox() bool {
 	return r.handle.Container != "" && r.session.State().Code == killed
 }
 
-// A Lifetime is what is kept of a server with its leg.
+// A Lifetime is the record of a server that is stored with its leg.
 type Lifetime struct {
 	Runner  design.Runner `json:"runner"`
 	Command string        `json:"command"` // shortened, without secrets
@@ -275,7 +275,7 @@ type Lifetime struct {
 	Stopped    *Stopped `json:"stopped,omitempty"`
 }
 
-// Life is what is to be kept of the server, up to here.
+// Life is the lifetime of the server until now.
 func (r *Running) Life() Lifetime {
 	end := r.Ended()
 	written, left := r.session.Output.Written()

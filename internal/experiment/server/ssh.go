@@ -11,7 +11,7 @@ import (
 )
 
 // remote is a process of another Linux host, in a session of its own there. All scripts go
-// to its shell as input, so that nobody sees values in a command line.
+// to its shell as input, so that values do not appear in a command line.
 type remote struct{}
 
 // announced begins the line of a log by which a runner tells what it has done.

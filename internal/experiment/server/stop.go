@@ -132,7 +132,7 @@ func (o Options) verifyLimit(ctx context.Context) time.Duration {
 	return o.Waits.Verify
 }
 
-// verify waits until port and memory are as before, and says what is not.
+// verify waits until port and memory are as before, and reports differences.
 func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 	began := time.Now()
 	if r.portWasFree && !r.untilPortFree(ctx, limit) {

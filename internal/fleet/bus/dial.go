@@ -200,7 +200,7 @@ func (d *dialer) encrypt(raw net.Conn, address string) (_ net.Conn, err error) {
 	return conn, conn.Handshake()
 }
 
-// followed is a connection whose server is followed; what has begun of it was read already.
+// followed is a connection to a followed server; its first bytes have been read.
 type followed struct {
 	net.Conn
 	follower

@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// The functions here check a file and say what is wrong with it: nats.go reads it when it connects,
+// The functions here check a file and report its problems: nats.go reads it when it connects,
 // and its errors then do not name it.
 
 // credentials is the option for a file with a JWT and a seed.

@@ -145,7 +145,7 @@ func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Durati
 		return len(all) == maxWorkers
 	})
 	if errors.Is(err, bus.ErrGone) {
-		err = nil // nobody is there
+		err = nil // no worker
 	}
 	disambiguate(all)
 	slices.SortFunc(all, func(a, b fleet.Worker) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })

@@ -63,7 +63,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case !up || now != since: // nobody is to blame
+		case !up || now != since: // a lost connection, not the worker
 			continue
 		case errors.As(err, &lost):
 			f.sayf("%v", err)

@@ -254,7 +254,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 			return g.outcome(), err
 		}
 		if g.allOver() {
-			err := g.catchUp() // nobody changes the level any more
+			err := g.catchUp() // the level is final
 			return g.outcome(), err
 		}
 	}
@@ -371,7 +371,7 @@ func (m *member) isGone() bool {
 	return isGone(m.silence)
 }
 
-// loseRest gives up on those that have not ended for so long after they were told to.
+// loseRest gives up on workers that have not ended within the limit after the order to end.
 func (g *gathering) loseRest(after time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -164,7 +164,7 @@ func (g *gathering) missing() (all []*trace.Record) {
 	return all
 }
 
-// closed reports a load whose number of requests depends on time alone.
+// closed reports a load that is limited by time alone.
 func (g *gathering) closed() bool {
 	return g.f.job.Spec.Duration > 0 && g.f.job.Spec.Gate.Concurrency > 0
 }
@@ -186,7 +186,7 @@ func (s *share) owed(closed bool, level fleet.Stop) int {
 	return s.requests - s.records
 }
 
-// lostRecord is what is known of a request whose worker was lost.
+// lostRecord is the record of a request of a lost worker.
 func lostRecord(j run.Job, index int, due trace.Instant, s *share) *trace.Record {
 	req := &j.Requests[index]
 	r := trace.NewRecord(index)

@@ -85,7 +85,7 @@ func keyless(s plan.Spec, d *run.Deps) (plan.Spec, error) {
 // four times a second.
 const dead = 3 * time.Second
 
-// Abandoned refuses a run whose controller still says something to its workers.
+// Abandoned refuses a run if its controller still sends messages to its workers.
 func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 	for begin := time.Now(); ; {
 		alive := ""

@@ -88,7 +88,7 @@ var (
 	errProbes  = errors.New("there are probes of a worker that was to send none")
 )
 
-// checkRecord says what is wrong with a record as that of a request, which is due at an instant unless it
+// checkRecord reports problems with a record as that of a request, which is due at an instant unless it
 // waits for an answer, when no instant can be later than the latest. What the server said is not looked at: that is
 // judged elsewhere.
 func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Instant) error {
@@ -104,7 +104,7 @@ func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Insta
 // tooMuch reports a number that cannot be.
 func tooMuch(x *float64) bool { return x != nil && !(math.Abs(*x) <= most) }
 
-// checkForm says what is wrong with any record.
+// checkForm reports problems with any record.
 func checkForm(r *trace.Record, latest trace.Instant) error {
 	switch {
 	case r.Class != "" && !slices.Contains(trace.Classes(), r.Class):
@@ -164,7 +164,7 @@ func inOrder(r *trace.Record) bool {
 // outside reports an instant that cannot be.
 func outside(t, latest trace.Instant) bool { return t < -spare || t > latest }
 
-// checkEnd says what is wrong with the end of a share of which so many records came.
+// checkEnd reports problems with the end of a share of which so many records came.
 func checkEnd(e *fleet.End, s fleet.Start, records int, latest trace.Instant) error {
 	switch {
 	case e.Records != records:

@@ -70,7 +70,7 @@ type Sender struct {
 	failed   int             // failures since the last confirmation
 	refused  error           // the last of them
 	retryAt  time.Time
-	settled  chan struct{} // closed once all is confirmed, or err is set; nil: nobody waits
+	settled  chan struct{} // closed once all is confirmed, or err is set; nil: no waiter
 
 	missing int // used by the loop
 }
@@ -79,7 +79,7 @@ type Sender struct {
 type message struct {
 	*nats.Msg
 	number  uint64
-	records int // whose last byte is in it
+	records int // that end in it
 	state   state
 	sent    time.Time
 }
@@ -282,7 +282,7 @@ func (s *Sender) encode(e *encoder) error {
 
 // cut encodes records and an end, and makes messages of the bytes.
 func (e *encoder) cut(records []*trace.Record, end *fleet.End, add func(data []byte, records int)) error {
-	complete := 0 // records whose last byte is in buf
+	complete := 0 // records that end in buf
 	message := func(data []byte) {
 		add(bytes.Clone(data), complete)
 		complete = 0

@@ -39,7 +39,7 @@ const (
 	numberHeader = "Pitot-Number"
 	// totalHeader is the number of messages of a heading.
 	totalHeader = "Pitot-Total"
-	// signatureHeader is that of the worker whose share it is.
+	// signatureHeader holds the signature of the worker that owns the share.
 	signatureHeader = "Pitot-Signature"
 )
 
@@ -116,7 +116,7 @@ func signed(key fleet.Key, subject string, n uint64, data []byte) *nats.Msg {
 	return m
 }
 
-// digestOf is what is signed of a message: whose it is, which one, and what it says.
+// digestOf is the digest to sign: worker, number and content of a message.
 func digestOf(subject string, n uint64, data []byte) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d ", subject, n)

@@ -27,7 +27,7 @@ const (
 	partTime = 20 * time.Second // for an object
 	askTime  = 15 * time.Second
 	lookTime = 2 * time.Second    // to look for an object, again and again: a server that ends answers nothing
-	keepTime = 7 * 24 * time.Hour // of a bucket that nobody removes
+	keepTime = 7 * 24 * time.Hour // of a bucket that is not removed
 )
 
 // parts is the number of objects of so many bytes.

@@ -112,7 +112,7 @@ func (f *fetching) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close reads what is left. A content that does not come to its end is not noted.
+// Close reads the rest. A content that does not come to its end is not noted.
 func (f *fetching) Close() error {
 	l := f.hub.ledger
 	if _, err := io.Copy(io.Discard, io.LimitReader(f, max(0, l.limit()-f.size)+1)); err == nil && f.size <= l.limit() {

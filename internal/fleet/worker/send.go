@@ -77,7 +77,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	return t.deliver(s, sender, out.Records)
 }
 
-// end is what is known of the client after the last answer.
+// end is the state of the client after the last answer.
 func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	return fleet.End{
 		Share: s.Share, Records: len(out.Records), Client: out.Client, End: out.End, Stopped: out.Stopped, Probes: out.Probes,

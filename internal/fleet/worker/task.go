@@ -59,7 +59,7 @@ func newTask(w *Worker, o fleet.Order) *task {
 // silence is how long a controller may say nothing, while nothing is sent, until it counts as gone.
 const silence = 15 * time.Second
 
-// guard ends a task that has not begun and that nobody asks for any more.
+// guard ends a task that has not begun once its controller stops asking.
 func (t *task) guard() {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()

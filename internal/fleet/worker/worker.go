@@ -24,7 +24,7 @@ import (
 // Options are those of a worker.
 type Options struct {
 	Self fleet.Worker // who it is; ID, State, Run and Wall are filled in
-	Key  fleet.Key    // that its ID tells, and nobody else has
+	Key  fleet.Key    // secret of this worker, named by its ID
 	Bus  *bus.Bus
 	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps

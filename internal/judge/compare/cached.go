@@ -20,7 +20,7 @@ const cachedSetting = "cached-before"
 // insensitive are figures that a cache of prompts does not change.
 var insensitive = []string{figure.RequestsOK, figure.RequestsFailed, figure.CacheHitRate}
 
-// cachedBefore is that share as a setting; zero where nobody tells.
+// cachedBefore is that share as a setting; zero if unknown.
 func cachedBefore(r trace.Run) plan.Message {
 	share, known := r.Reuse.Earlier()
 	if !known {

@@ -270,7 +270,7 @@ type Options struct {
 	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
 
 	// Past are the stored runs of the server, the model and the load that all of some runs have;
-	// none if these differ. Some may be of those runs. nil: nobody knows.
+	// none if these differ. Some may be of those runs. nil: unknown.
 	Past func(of []trace.Run) []Past
 
 	levels map[float64]float64 // of this look, by what all looks together keep

@@ -155,7 +155,7 @@ type Setting struct {
 	Value plan.Message `json:"value"`
 }
 
-// A Variant is what is compared, with its runs.
+// A Variant is one side of a comparison, with its runs.
 type Variant struct {
 	Name string `json:"name"`
 	Runs []Ref  `json:"runs"` // in the order of their start, or of their place in a file
@@ -177,7 +177,7 @@ type Ref struct {
 	File    string         `json:"file,omitempty"`
 	Line    int            `json:"line,omitempty"`
 	Kind    trace.RunKind  `json:"kind,omitempty"`
-	Tool    string         `json:"tool"`   // whose figures it has: pitot for records
+	Tool    string         `json:"tool"`   // the tool that defines its figures: pitot for records
 	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs
 	Verdict trace.Validity `json:"verdict,omitempty"`
 	Leg     int            `json:"leg,omitempty"` // of an experiment: the position of its leg
@@ -186,7 +186,7 @@ type Ref struct {
 // SettingDiff is a setting in which the runs of a workload differ, beside the variant.
 type SettingDiff struct {
 	Setting string           `json:"setting"`
-	Values  [][]plan.Message `json:"values"` // by variant: those of its runs; none where nobody knows
+	Values  [][]plan.Message `json:"values"` // by variant: those of its runs; none if unknown
 }
 
 // A Row is one metric by one definition.
@@ -269,7 +269,7 @@ type Change struct {
 	Order *Shift `json:"order,omitempty"`
 	// More is how many further runs of each, or of basis Blocks how many further legs of each
 	// in whole blocks, would settle a change of the size seen; 0 where none are needed or
-	// nobody knows.
+	// unknown.
 	More int `json:"more,omitempty"`
 	// Effective is how many independent requests those of a run are worth, of basis
 	// Within: the smaller of the two.
@@ -305,7 +305,7 @@ const (
 type ClaimCheck struct {
 	Claim   trace.Claim `json:"claim"`
 	File    string      `json:"file"`
-	Variant string      `json:"variant"` // beside whose table it stood
+	Variant string      `json:"variant"` // the variant beside the claim's table
 	// Matches are the changes in the tables that come nearest to it, the best first:
 	// against the baseline always, against others where they are what was stated.
 	Matches []ClaimMatch `json:"matches"`

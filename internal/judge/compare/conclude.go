@@ -141,7 +141,7 @@ func (b Basis) Better(than Basis) bool { return slices.Index(bases, b) < slices.
 // bases, best first.
 var bases = []Basis{Blocks, Replicates, Pairs, Borrowed, Within, Nothing}
 
-// usualNoise is Comparison.UsualNoise; mostRuns is how many more runs somebody may make.
+// usualNoise is Comparison.UsualNoise; mostRuns is the maximum number of further runs.
 const (
 	usualNoise = 0.1
 	mostRuns   = 50

@@ -238,7 +238,7 @@ type noise struct {
 	two  stats.TwoGroups // of basis Replicates: the variances of both
 }
 
-// center fills in the median of each cell of a row and what is known of its error.
+// center fills in the median of each cell of a row and its known error.
 func (t *table) center(l *entry) {
 	for i, s := range t.replicated(l) {
 		cell := &l.Cells[i]

@@ -109,7 +109,7 @@ func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool
 	return p
 }
 
-// pull is that of each request on a statistic whose value is given.
+// pull is the influence of each request on a statistic with a known value.
 func (p pool) pull(statistic string, value float64) ([]float64, bool) {
 	if len(p.sorted) == 0 || !(value > 0) {
 		return nil, false

@@ -27,7 +27,7 @@ func (t *table) input(q figure.Figure) bool {
 	return isDeterminedBy(q.Name, rateSetting) && q.Name != figure.Goodput && !slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return !r.keptUp })
 }
 
-// timed reports whether a run was asked to last so long.
+// timed reports whether the run has a set duration.
 func (r *ComparedRun) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
 
 // isDeterminedBy reports whether a setting of the load makes a figure, whatever the server does: twice
@@ -103,7 +103,7 @@ type size struct {
 	name     string
 	settings []string
 	share    float64
-	of       func(*ComparedRun) float64 // 0 where nobody knows
+	of       func(*ComparedRun) float64 // 0 if unknown
 }
 
 func (s size) differs(a, b *ComparedRun) bool {

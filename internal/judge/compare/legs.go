@@ -332,7 +332,7 @@ func (t *table) noteDoubts() {
 	}
 }
 
-// standing are the variants whose server was not started anew.
+// standing are the variants without a restart of their server.
 func (t *table) standing() (names []string) {
 	for _, v := range t.variants {
 		if !v.restarted() {

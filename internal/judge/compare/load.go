@@ -99,7 +99,7 @@ func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 }
 
 // perRequest is how many tokens of a total the requests that succeeded had in the mean, 0
-// if nobody knows.
+// if unknown.
 func (r *ComparedRun) perRequest(total string) float64 {
 	var tokens, requests float64
 	for _, f := range r.figures {

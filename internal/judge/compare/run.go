@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// RuleSource says by whose rules figures are made.
+// A RuleSource is the tool that defines the figures.
 type RuleSource struct {
 	Tool string // pitot, vllm, sglang, or the tool that reported them
 	Form string // of that tool's report; "" for its only or newest

@@ -177,5 +177,5 @@ func (s Spread) Blocks(d DesignSize, effect, level, power float64) (blocks int, 
 	return n/2 + 1 + sort.Search(n-n/2-1, func(i int) bool { return enough(n/2 + 1 + i) }), true
 }
 
-// mostPlanned is how many blocks somebody may plan.
+// mostPlanned is the maximum number of blocks to plan.
 const mostPlanned = 250

@@ -25,7 +25,7 @@ type Order struct {
 	// other, where one came first; Inner is the longest between two starts of one.
 	Gap   float64 `json:"gap_s,omitempty"`
 	Inner float64 `json:"inner_gap_s,omitempty"`
-	// Code says what is to be minded, if anything is.
+	// Code is the warning, if there is one.
 	Code plan.Code `json:"code,omitempty"`
 	// Sessions are those that tell how sessions differ, by order.allowed.
 	Sessions int `json:"sessions,omitempty"`

@@ -77,7 +77,7 @@ type Row struct {
 	Prediction
 }
 
-// Mean is what is predicted of a figure, else its mean over the runs; NaN if no run has it.
+// Mean is the predicted value of a figure, else its mean over the runs; NaN if no run has it.
 func (r Row) Mean(name string) float64 {
 	if p, ok := r.Predicted[name]; ok {
 		return p.Value

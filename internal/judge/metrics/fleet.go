@@ -14,7 +14,7 @@ import (
 type Worker struct {
 	trace.FleetWorker
 	Share float64 // of the requests of the run
-	// CPU is the share of its processors usable, 0 to 1; NaN of a worker whose client is not known.
+	// CPU is the share of its processors usable, 0 to 1; NaN if its client is unknown.
 	CPU float64
 }
 
@@ -157,7 +157,7 @@ func workerVerdict(t *trace.Trace, s Summary) trace.Verdict {
 // Limits of a fleet.
 const (
 	maxDoubtful   = 0.05 // of the requests, by workers that are doubtful
-	maxClockSet   = 0.01 // of the requests, by workers whose wall clock was set
+	maxClockSet   = 0.01 // of the requests, by workers with a wall clock that was set
 	maxApart      = 5 * time.Millisecond
 	maxApartShare = 0.01 // of the duration of the run
 	mostNamed     = 3    // workers, in a reason

@@ -18,7 +18,7 @@ type LiveHealth struct {
 	E2EL    float64       // median, in seconds
 
 	chunks       Chunks
-	kernel, user int     // answers by whose instants they have
+	kernel, user int     // answers by the source of their instants
 	starved      []Class // failures for want of what a client needs
 }
 

@@ -23,7 +23,7 @@ type Health struct {
 	GCCycles int     `json:"gc_cycles"`
 	Redials  int     `json:"redials"`             // idle connections that the server had closed
 	Resent   int     `json:"resent"`              // requests that were sent again, on a new connection
-	HeldBack bool    `json:"held_back,omitempty"` // somebody between server and client held most answers back
+	HeldBack bool    `json:"held_back,omitempty"` // a proxy buffered most answers
 	Measured bool    `json:"measured"`            // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
 	// Simulated means that there was no load generator: time was virtual.
 	Simulated bool `json:"simulated,omitempty"`
@@ -37,7 +37,7 @@ type Lag struct {
 	Max   float64 `json:"max"`
 }
 
-// Stamps says whose the instants of the chunks are.
+// Stamps is the source of the instants of chunks: kernel or user space.
 type Stamps struct {
 	Kernel    int `json:"kernel"`              // answers with instants of the kernel's
 	User      int `json:"user"`                // with instants taken in user space

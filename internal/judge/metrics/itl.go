@@ -44,7 +44,7 @@ type Quantiles struct {
 	Max         float64   `json:"max"`
 }
 
-// A reading is what is taken for the gap between two chunks.
+// A reading is the value used as the gap between two chunks.
 type reading int
 
 const (

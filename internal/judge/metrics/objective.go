@@ -50,7 +50,7 @@ func Parse(text string) ([]Objective, error) {
 	return all, wrong.Err()
 }
 
-// parse reads one objective; why is what is wrong with it.
+// parse reads one objective; why is the problem with it.
 func parse(item string) (o Objective, why string) {
 	name, limit, ok := strings.Cut(item, "=")
 	if !ok {

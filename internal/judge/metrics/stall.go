@@ -87,7 +87,7 @@ func (f *StallFinder) Stalls(streams iter.Seq[Stream], itl float64) []Stall {
 	return many
 }
 
-// Bursts are the stalls of streams that somebody held back: silence between bursts is none.
+// Bursts are the stalls of buffered streams: silence between bursts is not a stall.
 func (f *StallFinder) Bursts(streams iter.Seq[Stream]) []Stall {
 	return f.lone(streams, loneLength.Seconds())
 }

@@ -81,7 +81,7 @@ func (q Requests) Unanswered() bool {
 // answered are taken for those of all: it moves a mean by a percent or less.
 const HarmlessFailures = 0.002
 
-// Lost counts the failures of requests whose machine was lost.
+// Lost counts requests that failed with the loss of their machine.
 func (q Requests) Lost() (n int) {
 	for _, c := range q.Classes {
 		if c.Class == trace.WorkerLost {

@@ -47,7 +47,7 @@ const (
 	maxUserLag   = 0.05 // of the median ITL, where the kernel's stamps of other answers tell
 )
 
-// HeldBack is the reason of a run most of whose answers somebody held back.
+// HeldBack is the reason of a run if most of its answers were buffered on the way.
 const HeldBack plan.Code = "verdict.held-back"
 
 // A judgement gathers what speaks against a run.
@@ -114,7 +114,7 @@ func (j *judgement) answers() {
 	}
 }
 
-// maxUnseen is the share of the answers with tokens that nobody saw above which TPOT is in doubt.
+// maxUnseen is the share of answers with unseen tokens above which TPOT is in doubt.
 const maxUnseen = 0.05
 
 // tokens judges the counts of the output, and whether all of it was read.
@@ -165,7 +165,7 @@ func (j *judgement) merging() {
 	j.doubtIf(j.s.Service.TPOT.wide(), "verdict.tpot-bounded")
 }
 
-// stamps judges whose the instants are.
+// stamps judges the source of the instants: kernel or user space.
 func (j *judgement) stamps() {
 	j.invalidIf(j.clockSet() && j.Stamps.Kernel > 0, "verdict.clock-set", "step", j.Stamps.ClockStep)
 	if !j.s.Run.Plan.Stream || j.s.Chunks.Output == 0 || !j.inUserSpace() {

@@ -60,7 +60,7 @@ type Spans struct {
 	Fresh time.Duration // for a value: an older one is not known any more
 	Own   time.Duration // the same of sources that stamp their samples themselves, which come later
 	Rate  time.Duration // for what happens per second, and for shares of it
-	Count time.Duration // for what is counted
+	Count time.Duration // for counters
 }
 
 // SpansOf are those of sources that are asked each period.

@@ -66,7 +66,7 @@ func (d *Design) fit() {
 	}
 }
 
-// nuisance are the columns of what is not asked for: the loads of blocks, and their slope.
+// nuisance are the nuisance columns: the loads of blocks, and their slope.
 func (d *Design) nuisance(drift bool) (columns [][]float64) {
 	for _, members := range d.blocks() {
 		levels := map[int][]float64{} // by load

@@ -109,7 +109,7 @@ func (s *space) residual(x []float64) ([]float64, bool) {
 	return out, dot(out, out) > 1e-18*dot(x, x)
 }
 
-// complement is an orthonormal basis of what is not in the space.
+// complement is an orthonormal basis of the complement of the space.
 func (s *space) complement(dimensions int) [][]float64 {
 	all := &space{basis: append([][]float64(nil), s.basis...)}
 	for i := range dimensions {

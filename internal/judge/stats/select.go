@@ -104,7 +104,7 @@ func (w Walk) divide(least int64, cells []cell, digit int) (parts []cell) {
 	return parts
 }
 
-// gather finds the numbers of the ranks of cells by sorting what is in them.
+// gather finds the numbers of the ranks of cells by sorting the cells.
 func (w Walk) gather(least int64, cells []cell, found map[int]int64) {
 	for i := range cells {
 		cells[i].all = make([]uint64, 0, cells[i].n)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// rho is the exponent of what is spent: 1 is near to Pocock's bounds, 3 to those of O'Brien
+// rho is the exponent of the spending function: 1 is near to Pocock's bounds, 3 to those of O'Brien
 // and Fleming.
 const rho = 2
 

@@ -33,7 +33,7 @@ func (e Estimate) P() float64 {
 	return min(1, 2*studentTail(e.DF, math.Abs(e.Value/e.Error)))
 }
 
-// StudentMean is the mean of x, whose interval is exact for normal values.
+// StudentMean is the mean of x with Student's interval, which is exact for normal values.
 func StudentMean(x []float64) Estimate {
 	if len(x) < 2 || !finite(x) {
 		return noEstimate

@@ -22,7 +22,7 @@ import (
 // below it, and with a seed those from a million times the seed on.
 const FitDraws = 1000
 
-// MostSeed is the largest seed whose draws have numbers of their own.
+// MostSeed is the largest seed that gives distinct draws.
 const MostSeed = 1<<44 - 1
 
 // A Comparison is a measured run beside its draws.

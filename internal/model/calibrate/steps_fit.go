@@ -46,7 +46,7 @@ type Found struct {
 
 // What is not an engine that is modelled here.
 var (
-	// ErrElsewhere is an engine whose prompts are computed on other servers.
+	// ErrElsewhere is an engine with prefill on other servers.
 	ErrElsewhere = errors.New("prompts do not hold up those that decode: they are computed elsewhere (disaggregated prefill), and such an engine cannot be fitted yet")
 	// ErrBlurred is what stamps cannot resolve.
 	ErrBlurred = errors.New("its steps cannot be told apart")

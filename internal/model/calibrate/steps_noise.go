@@ -22,7 +22,7 @@ const (
 	leastRare = 5 // of them make a share
 )
 
-// noiseOf finds it in steps without prompts for which nobody waited.
+// noiseOf finds it in steps without prompts while no request waited.
 func noiseOf(rows []row, off []float64) (n noise) {
 	var sizes []float64
 	for i := range rows {

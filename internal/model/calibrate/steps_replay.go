@@ -40,7 +40,7 @@ func (s *stepsSchedule) remaining(decodes int) int {
 // schedule is counted.
 type replayed struct {
 	tokens, pairs []float64 // of prompts, by step
-	waiting       []bool    // somebody was known who had no token yet
+	waiting       []bool    // a request without a token was known
 	prompts       int       // tokens of all prompts
 	over          float64   // tokens computed beyond the budget
 	early, late   int       // first tokens that the schedule has before, or that came before their request was known

@@ -11,7 +11,7 @@ type row struct {
 	y                              float64 // s
 	decodes, context, tokens, pair float64
 	block                          int  // 2 s of a leg
-	asked                          bool // somebody waited, or had the first token in it
+	asked                          bool // a request waited, or had its first token in it
 }
 
 func (r *row) prefills() bool { return r.tokens > 0 }

@@ -16,7 +16,7 @@ type try struct {
 	c                 coefficients
 	weights           []float64
 	late, early, over float64 // shares of first tokens, and of prompt tokens
-	score             float64 // of what is left unexplained
+	score             float64 // of the unexplained rest
 }
 
 // attempt replays all legs by a schedule, and finds costs of a form in some rounds from costs near
@@ -148,7 +148,7 @@ func (s *searcher) delayed(w stepsSchedule, delays []time.Duration) stepsSchedul
 	})
 }
 
-// try finds the costs under a schedule whose delay is not known.
+// try finds the costs under a schedule with an unknown delay.
 func (s *searcher) try(w stepsSchedule, delays []time.Duration, rounds int) *try {
 	return attempt(s.logs, s.delayed(w, delays), s.form, s.near, rounds)
 }

@@ -121,7 +121,7 @@ func (c *Calibration) engine() engine.Config {
 	return out
 }
 
-// suitable says what is wrong with runs.
+// suitable reports why runs cannot be used.
 func suitable(traces []*trace.Trace) error {
 	var errs []error
 	for _, t := range traces {

@@ -42,7 +42,7 @@ const Draws = 12
 
 // A Case is a load on a deployment.
 type Case struct {
-	Profile *profile.Profile // what is simulated
+	Profile *profile.Profile // the server to simulate
 	// Base is the profile as it was calibrated, of which Profile may be a variation; nil: it
 	// is Profile.
 	Base *profile.Profile

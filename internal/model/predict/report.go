@@ -16,7 +16,7 @@ type Report struct {
 	Calibrated bool `json:"calibrated"`
 	Runs       int  `json:"calibration_runs"`
 	Steps      int  `json:"calibration_steps"`
-	// Cache is what is not known of a cache of prompts; empty if it does not matter.
+	// Cache describes unknown settings of the prompt cache; empty if they do not matter.
 	Cache string `json:"cache,omitempty"`
 	// Doubts are reasons that the profile has not to trust it.
 	Doubts []string `json:"doubts,omitempty"`

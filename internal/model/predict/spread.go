@@ -42,7 +42,7 @@ func (s scale) back(x float64) float64 {
 	return math.Exp(min(x, maxLog))
 }
 
-// maxLog keeps what is printed finite.
+// maxLog keeps printed values finite.
 const maxLog = 700
 
 // deviation is the standard deviation of the distribution that x was drawn from.

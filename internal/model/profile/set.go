@@ -14,7 +14,7 @@ import (
 // A Set is a field of a profile with another value: what if?
 type Set struct {
 	Field string // its path, such as kv.tokens or cost.decode_table[1].time
-	Value string // as in the file; or a factor of what is there, such as 2x
+	Value string // as in the file; or a factor of the value there, such as 2x
 }
 
 // ParseSet reads FIELD=VALUE.

@@ -13,7 +13,7 @@ package secret
 
 import "strings"
 
-// Mark stands for what is hidden.
+// Mark replaces a hidden secret.
 const Mark = "***"
 
 // shortest is the length of the shortest secret, in bytes.

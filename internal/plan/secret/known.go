@@ -24,7 +24,7 @@ var (
 	// surely is for texts in which anything can stand: sk-learn, hf_transfer and a model named
 	// sk-large-70b-20250101 are no keys.
 	surely = measure{none: 16, one: 16, two: 10, three: 9}
-	// likely is for a value that is nothing else, and for what is only shown.
+	// likely is for a value that is nothing else, and for text that is only displayed.
 	likely = measure{none: 10, one: 6, two: 6, three: 6}
 )
 

@@ -11,7 +11,7 @@ import (
 type guess struct {
 	*regexp.Regexp
 	mark string
-	// sure means that what is found can be searched for elsewhere too.
+	// sure means that the text found can be searched for elsewhere too.
 	sure bool
 	// form means that both groups together are a key, if the second one is random enough.
 	form bool

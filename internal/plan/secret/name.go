@@ -29,7 +29,7 @@ func Setting(name string) bool {
 // whereWords end names of settings that say where a secret is: api-key-env, api-key-file.
 var whereWords = []string{"env", "file", "path", "name"}
 
-// secretWords are words of names whose values are secrets.
+// secretWords are words that mark the value of a name as secret.
 var secretWords = []string{
 	"key", "apikey", "token", "accesstoken", "authtoken", "secret", "secrets", "auth", "authorization", "bearer", "password", "passwd",
 	"passphrase", "cookie", "cookies", "credential", "credentials", "signature", "sig",

@@ -22,7 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// Facts are what is known of a machine and of this process on it. What is nil or
+// Facts are the known facts about a machine and this process. What is nil or
 // empty is not known.
 type Facts struct {
 	machine.Facts
@@ -231,7 +231,7 @@ func size(bytes int64) string {
 const (
 	filesBeside   = 64       // open files
 	manyStreams   = 1024     // that a machine should carry when no plan says how many
-	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
+	fewPorts      = 10_000   // fewer are a narrowed range
 	portHeld      = 60       // seconds that a closed connection keeps its port
 	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
 	leastMemory   = 256 << 20

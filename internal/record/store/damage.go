@@ -24,7 +24,7 @@ type Damage struct {
 	Why       error
 }
 
-// Error names what is damaged.
+// Error names the damaged object.
 func (d *Damage) Error() string {
 	switch {
 	case d.Run == "":

@@ -11,7 +11,7 @@ import (
 // ErrNoExperiment is wrapped by errors for names that no experiment has.
 var ErrNoExperiment = errors.New("no such experiment")
 
-// ErrExperimentExists is wrapped by the error for a new experiment whose name another has.
+// ErrExperimentExists is wrapped by the error for a new experiment if its name exists.
 var ErrExperimentExists = errors.New("an experiment of this name exists")
 
 // ErrExperimentChanged is wrapped by errors for experiments that another process has changed

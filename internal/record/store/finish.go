@@ -33,7 +33,7 @@ func (w *Writer) Finish(run trace.Run) error {
 	return out
 }
 
-// save writes what is not in the store.
+// save writes the unsaved records.
 func (w *Writer) save(run trace.Run, wait time.Duration) error {
 	if err := w.flush(wait, true); err != nil {
 		return err

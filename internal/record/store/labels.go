@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Label changes the labels of a run, given as they are; what it returns is what is stored. Labels
+// Label changes the labels of a run, given as they are; it returns the stored labels. Labels
 // that cannot be are an error, and nothing is stored.
 func (s *Store) Label(id string, change func(*trace.Labels) error) (stored trace.Labels, err error) {
 	err = s.change(patient, func(tx *sql.Tx) error {

@@ -192,7 +192,7 @@ const Silence = 5 * time.Second
 
 const silence = Silence
 
-// Killed is the status of a run whose process ended without ending the run.
+// Killed is the status of a run after its process died.
 const Killed trace.Status = "killed"
 
 // alive returns the status of a run with its last heartbeat at beat.

@@ -36,7 +36,7 @@ func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 	})
 }
 
-// regular rejects what is there but no file, and a file that SQLite would take for an empty one.
+// regular rejects paths that are not files, and a file that SQLite would take for an empty one.
 func regular(file string) error {
 	const shortest = 512
 	for _, name := range append([]string{file}, sidecarFiles(file)...) {

@@ -47,7 +47,7 @@ func Sorts() []string {
 	return names
 }
 
-// order is the end of a query for p. Runs that lack what is sorted by come last.
+// order is the end of a query for p. Runs without the sort key come last.
 func (p Page) order() (order string, args []any, err error) {
 	what := sorts[cmp.Or(p.Sort, "started")]
 	if slices.Contains(listed, p.Sort) {
@@ -105,7 +105,7 @@ func (s *Store) FiguresOf(ids []string, definition, version string) (map[string]
 	return out, repairable(rows.Err())
 }
 
-// Computed are those of some runs whose figures are stored, if only that there are none.
+// Computed returns the runs with stored figures, even if there are none.
 func (s *Store) Computed(ids []string, definition, version string) (map[string]bool, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
 	return w, nil
 }
 
-// claim makes a run this process's whose own is dead.
+// claim assigns the run of a dead process to this one.
 func claim(tx *sql.Tx, id string) error {
 	var status trace.Status
 	var beat int64

@@ -99,7 +99,7 @@ func (s *Store) check(id string, verify Verify, h *Health) error {
 	return nil
 }
 
-// checkBodies finds experiments and searches whose descriptions are damaged.
+// checkBodies finds experiments and searches with damaged descriptions.
 func (s *Store) checkBodies() (found []*Damage) {
 	experiments, err := s.Experiments()
 	searches, errSearches := s.Searches()

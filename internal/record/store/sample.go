@@ -94,7 +94,7 @@ type sampleBatch struct {
 	rows    map[*telemetry.Series]sampled // of the series in fresh, once it is committed
 }
 
-// pending is what is not stored.
+// pending returns the samples that are not stored yet.
 func (s *samples) pending() (b sampleBatch, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

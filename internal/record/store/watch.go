@@ -54,7 +54,7 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Changed)+len(c.Removed)+len(c.Experiments) == 0
 }
 
-// Watch begins to watch: what is stored by now is no change.
+// Watch begins to watch: runs stored before are not changes.
 func (s *Store) Watch(ctx context.Context) (*Watch, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *Watch) Poll(ctx context.Context) (c Changes, err error) {
 	return c, err
 }
 
-// read compares the store with what is known of it. all: every run, not only those that indices
+// read compares the store with the known state. all: every run, not only those that indices
 // tell of.
 func (w *Watch) read(ctx context.Context, c *Changes, all bool) error {
 	if all {
@@ -218,7 +218,7 @@ func (w *Watch) each(ctx context.Context, condition string, arg any, do func(id 
 	return repairable(rows.Err())
 }
 
-// compare keeps what is known of a run, and reports whether that is another than before.
+// compare stores the state of a run, and reports whether it changed.
 func (w *Watch) compare(c *Changes, id string, r watched) bool {
 	old, known := w.known[id]
 	r.ended, r.killed = old.ended, old.killed
@@ -240,7 +240,7 @@ func (w *Watch) compare(c *Changes, id string, r watched) bool {
 	return true
 }
 
-// bury finds the runs whose process is silent: time changes them, nobody commits that.
+// bury finds the runs of silent processes: their status changes with time, without a commit.
 func (w *Watch) bury(c *Changes) {
 	for id, r := range w.known {
 		if r.status == trace.Running && !r.killed && alive(r.status, r.beat) == Killed {
@@ -330,7 +330,7 @@ func (s *Store) Refresh() (replaced bool, err error) {
 	return true, nil
 }
 
-// forget closes the connections that nobody uses.
+// forget closes the unused connections.
 func (s *Store) forget() {
 	const few = 2 // database/sql's own number
 	s.db.SetMaxIdleConns(0)

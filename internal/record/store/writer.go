@@ -46,7 +46,7 @@ type Writer struct {
 
 	samples samples
 
-	kept map[int]bool // requests whose records were stored before, of a run that was reopened
+	kept map[int]bool // requests that were stored before the run was reopened
 	base int          // the number of the last of these
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.

@@ -45,7 +45,7 @@ type Run struct {
 	// Cache is the declared state of the server's cache, and what was done for it; nil if
 	// none was declared.
 	Cache *Cache `json:"cache,omitempty"`
-	// Reuse is what the server's cache had of the prompts; nil where nobody tells, and of an engine that starts with
+	// Reuse is what the server's cache had of the prompts; nil if unknown, and for an engine that starts with
 	// the run.
 	Reuse *Reuse `json:"reuse,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
@@ -101,7 +101,7 @@ func (r *Reuse) Earlier() (share float64, known bool) {
 	return float64(max(0, r.Hit-r.Own)) / float64(r.Prompt), true
 }
 
-// NotableReuse is a share of prompt tokens that changes what is measured of a server.
+// NotableReuse is a share of prompt tokens that changes the measured latencies.
 const NotableReuse = 0.05
 
 // A Leg is the place of a run in an experiment. Numbers count from 1.

@@ -39,7 +39,7 @@ const (
 	Brief = 2 * time.Second
 )
 
-// A Subject is what is asked.
+// A Subject is the process or server to inspect.
 type Subject struct {
 	Site    plan.Site // zero: a process of this machine that listens at URL, if it is one of this machine
 	URL     string    // of the target, for its port; may be empty
@@ -54,7 +54,7 @@ type Subject struct {
 func Client(ctx context.Context) *environment.Environment {
 	ctx, cancel := context.WithTimeout(ctx, Brief)
 	defer cancel()
-	a, _ := probe.Local{Quick: true}.Ask(ctx, "", environment.MachineAsks) // what is missing is not known
+	a, _ := probe.Local{Quick: true}.Ask(ctx, "", environment.MachineAsks) // missing answers are unknown facts
 	e := &environment.Environment{Machine: environment.ReadMachine(a)}
 	e.Bound()
 	return e
@@ -169,7 +169,7 @@ type inquiry struct {
 	notes   []plan.Message
 }
 
-// note is kept if somebody asked.
+// note adds a note if the user asked for the process.
 func (q *inquiry) note(code plan.Code, args ...any) {
 	if q.Asked {
 		q.notes = append(q.notes, plan.Say(code, args...))

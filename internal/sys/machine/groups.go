@@ -11,7 +11,7 @@ import (
 // A Reader gives the content of a file by its path; empty if there is no such file.
 type Reader func(file string) string
 
-// Groups are the folders of control groups whose limits apply, innermost first.
+// Groups are the folders of the control groups that apply, innermost first.
 type Groups struct{ unified, cpu, memory []string }
 
 // cgroups is where control groups are mounted.

@@ -30,8 +30,8 @@ type tableContext struct {
 	settings map[string]string // of a Namespace
 	traffic  tool.ReportedArgs // of the lines on the load
 	at       int               // line of the Namespace
-	broken   broken            // a Namespace whose end has not come
-	command  strings.Builder   // a command line whose end has not come
+	broken   broken            // an incomplete Namespace
+	command  strings.Builder   // an incomplete command line
 }
 
 // take keeps what a line has to say of the run or of the environment, and reports

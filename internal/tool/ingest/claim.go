@@ -314,7 +314,7 @@ func (c *claim) quantify(number, unit, way string) bool {
 func (c *claim) factor(v float64, way string, latency bool) bool {
 	switch {
 	case v <= 0 || way == "factor" && latency || way == "worse":
-		return false // nobody can tell which way it goes
+		return false // the direction is ambiguous
 	case latency && way != "up", way == "down":
 		c.Change, c.Step = 1/v-1, c.Step/(v*v)
 	default:

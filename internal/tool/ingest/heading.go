@@ -118,7 +118,7 @@ func named(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// underlined is the level of a line whose next one is its underline, else 0.
+// underlined is the level of a line that is underlined by the next one, else 0.
 func underlined(text, next string) int {
 	under := strings.TrimRight(next, " \t")
 	if strings.TrimSpace(text) == "" || len(under) < 2 || strings.HasPrefix(text, "    ") {

@@ -86,7 +86,7 @@ func readPitot(s result.Source) (result.Found, error) {
 	return f, err
 }
 
-// yieldRecords reads a list of records, until nobody wants another.
+// yieldRecords reads a list of records, until yield returns false.
 func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) error {
 	err := eachOf(d, func() error {
 		r := trace.NewRecord(0)

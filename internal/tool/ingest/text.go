@@ -99,7 +99,7 @@ func (r *textReader) full() error {
 	return nil
 }
 
-// programs are the tools whose tables are read.
+// programs are the tools that have tables to read.
 func (all *Reader) programs() (names []string) {
 	for _, t := range all.tools {
 		if t.Log != nil {

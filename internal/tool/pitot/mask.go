@@ -20,7 +20,7 @@ func MaskedArgs(args []string) []string {
 	return masked
 }
 
-// maskFlag hides what is secret in the value of a flag.
+// maskFlag hides secrets in the value of a flag.
 func maskFlag(flag, value string) string {
 	switch flag {
 	case "--header":

@@ -228,7 +228,7 @@ func splitWords(text string) (words []string, err error) {
 	return words, nil
 }
 
-// quotedPiece is what is in the quotes that text begins with, and where they end.
+// quotedPiece returns the text between the leading quotes, and the index of their end.
 func quotedPiece(text string) (string, int, error) {
 	if text[0] == '\'' {
 		end := strings.IndexByte(text[1:], '\'')

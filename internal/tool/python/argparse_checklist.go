@@ -2,7 +2,7 @@ package python
 
 import "fmt"
 
-// A Checklist collects what is wrong with a command line.
+// A Checklist collects the problems of a command line.
 type Checklist []error
 
 // Refuse notes a mistake where cond holds.

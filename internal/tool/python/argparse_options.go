@@ -91,7 +91,7 @@ func OneOf[T ~string](from []T) func(string) (T, error) {
 	}
 }
 
-// JSON is an option whose value json.loads reads.
+// JSON is an option that json.loads parses.
 func JSON(name string, v *json.RawMessage) Option {
 	o := Valued(name, v, func(s string) (json.RawMessage, error) {
 		raw, err := Loads(s)

@@ -190,7 +190,7 @@ func (c *Columns) shorten(f *PartialRun) {
 	}
 }
 
-// rows are the requests, but for what is in the columns left out.
+// rows are the requests, without the columns left out.
 func (c *Columns) rows(without ...string) iter.Seq2[*Request, error] {
 	return func(yield func(*Request, error) bool) {
 		type reader struct {

@@ -80,7 +80,7 @@ func (f *PartialRun) eachOf(name string, l *List) {
 // families are the prefixes of members that belong together.
 var families = []string{"spec_decode", "diffusion", "probe", "steady_state"}
 
-// flatName is the name of a figure, "" for what is a setting.
+// flatName is the name of a figure, "" for a setting.
 func flatName(member string, named Names) (name string, unit float64) {
 	unit = 1
 	bare, inMilliseconds := strings.CutSuffix(member, "_ms")

@@ -63,7 +63,7 @@ func (f *PartialRun) settingsIn(name string, l *List, skip func(string) bool) {
 	f.setting(name, strings.Join(texts, ", "))
 }
 
-// hidden are settings whose values are not kept. Headers may have secrets under any name.
+// hidden are settings that are stored without their values. Headers may have secrets under any name.
 func hidden(name string) bool {
 	return secret.Setting(name) || strings.Contains(strings.ToLower(name), "header")
 }

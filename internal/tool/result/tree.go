@@ -231,7 +231,7 @@ func (o *Object) Text(name string) string {
 	return s
 }
 
-// Float is false for what is no finite number.
+// Float is false unless the value is a finite number.
 func (o *Object) Float(name string) (float64, bool) {
 	n, ok := o.Get(name).(Number)
 	if !ok {
@@ -241,7 +241,7 @@ func (o *Object) Float(name string) (float64, bool) {
 	return f, IsFinite(f)
 }
 
-// Int is a number of things, 0 for what is none.
+// Int is a count, 0 if the value is not a count.
 func (o *Object) Int(name string) int {
 	f, ok := o.Float(name)
 	return toInt(f, ok)

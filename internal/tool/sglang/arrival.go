@@ -27,7 +27,7 @@ type Arrival struct {
 	AdapterFields []string `json:"adapter_fields,omitempty"`
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (a *Arrival) Check() (p plan.Problems) {
 	p.If(!(a.Rate >= 0) || math.IsInf(a.Rate, 1), "rate", a.Rate, "must be positive, or 0 for all at once")
 	p.Rate("rate", a.Rate)

@@ -264,7 +264,7 @@ func (a *Args) infoRoute() string {
 	return "/get_server_info"
 }
 
-// report is what is computed of the run. Objectives of what a run without a stream does
+// report selects the figures to compute. Objectives of what a run without a stream does
 // not have are the report's own.
 func (a *Args) report(s *plan.Spec) {
 	settings := a.settings()

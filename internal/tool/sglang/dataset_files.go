@@ -35,7 +35,7 @@ type file struct {
 	workload.Reader
 }
 
-// blame is an error of what is in the file.
+// blame is an error in the content of the file.
 func (d *data) blame(err error) error { return workload.Blame("data", cmp.Or(d.name, d.Data), err) }
 
 // read lets each have the first of the files.

@@ -165,7 +165,7 @@ func (s *source) besidePictures(text string, n int) string {
 	return "<image>" + text
 }
 
-// pictureNotes tell what is not known of prompts with pictures.
+// pictureNotes are the notes on unknown lengths of prompts with images.
 func (c *carrier) pictureNotes(s *source) []plan.Message {
 	notes := []plan.Message{plan.Say(textAlone)}
 	if !c.raw(s) && s.Vocab.Template == nil {

@@ -46,7 +46,7 @@ func readEntry(raw []byte, text func(turn gjson.Result) (string, error)) (*talk,
 	case err == nil && len(texts) == 2:
 		return &talk{texts[0], texts[1]}, nil
 	case len(texts) == 1 && !list.Get("1").Exists():
-		return nil, nil // nobody reads the one turn
+		return nil, nil // a single turn is not used
 	}
 	return nil, err
 }

@@ -45,7 +45,7 @@ func (d *talks) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// ready reports what is missing to make prompts.
+// ready reports which inputs of prompts are missing.
 func (d *talks) ready(s *source) error {
 	if d.ChatTemplate && s.Vocab.Template == nil {
 		return plan.Problems{{Path: "chat_template", Why: "the tokenizer has no chat template"}}

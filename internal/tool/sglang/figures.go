@@ -366,7 +366,7 @@ func (s *Figures) sum(o Options) {
 	s.Peaks(timed)
 }
 
-// count adds what is this tool's alone.
+// count adds the figures that only this tool has.
 func (s *Figures) count(o Options) {
 	var e2el []float64
 	for i := range s.Requests {

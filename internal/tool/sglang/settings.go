@@ -97,7 +97,7 @@ func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 	q.own = true
 	q.version = Version(p.Spec.Dialect.Version)
 	if p.Spec.Dialect.Settings == nil {
-		return q, nil // nobody compiled it
+		return q, nil // an imported run
 	}
 	q.UseTraceTimestamps, q.rate = false, math.Inf(1)
 	var arrival Arrival

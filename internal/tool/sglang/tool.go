@@ -78,7 +78,7 @@ var drawn = map[string][]string{
 	"generated-shared-prefix": {"gsp_num_groups", "gsp_prompts_per_group", "gsp_system_prompt_len", "gsp_question_len", "gsp_output_len"},
 }
 
-// workload is what is sent, as far as it is told.
+// workload is the workload, as far as it was reported.
 func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	switch name := told.Text("dataset_name"); {
 	case name == "":

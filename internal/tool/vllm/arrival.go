@@ -32,7 +32,7 @@ type Arrival struct {
 	OwnTimes   bool    `json:"own_times,omitempty"` // those of the dataset
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (a *Arrival) Check() (p plan.Problems) {
 	p.If(!(a.Rate >= 0) || math.IsInf(a.Rate, 1), "rate", a.Rate, "must be positive, or 0 for all at once")
 	p.Rate("rate", a.Rate)

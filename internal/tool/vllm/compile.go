@@ -118,7 +118,7 @@ func (a *Args) before() plan.Before {
 	return b
 }
 
-// report is what is computed of the run. Objectives of what a run without text does not
+// report selects the figures to compute. Objectives of what a run without text does not
 // have are the report's own.
 func (a *Args) report(s *plan.Spec) {
 	settings := a.settings()

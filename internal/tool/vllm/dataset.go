@@ -24,7 +24,7 @@ var (
 
 func (a *Args) is(names ...string) bool { return slices.Contains(names, a.DatasetName) }
 
-// checkDataset reports what is wrong with the flags of the dataset.
+// checkDataset reports problems with the flags of the dataset.
 func (a *Args) checkDataset(c *python.Checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.Refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)

@@ -30,7 +30,7 @@ type CustomAudio struct {
 	Common
 }
 
-// An audioLine is a line whose sound is not read yet.
+// An audioLine is a line with a sound that has not been read.
 type audioLine struct {
 	place  string
 	prompt string
@@ -39,7 +39,7 @@ type audioLine struct {
 	sound  *sound
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *CustomAudio) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), ownOutput(d.Output)...)
 }

@@ -54,7 +54,7 @@ func (p part) sent() any {
 	return map[string]any{"type": "image_url", "image_url": picture}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *CustomImage) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }

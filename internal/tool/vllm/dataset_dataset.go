@@ -59,7 +59,7 @@ type Common struct {
 	Sending
 }
 
-// A file is one that a dataset is read from, and what is in it.
+// A file is a file of a dataset, with its content.
 type file[L any] struct {
 	Data string `json:"data" flag:"dataset-path"`
 
@@ -83,7 +83,7 @@ func (f *file[L]) read(s *workload.Source, lines func(io.Reader) ([]L, error)) e
 	})
 }
 
-// blame is an error of what is in the file.
+// blame is an error in the content of the file.
 func (f *file[L]) blame(err error) error { return workload.Blame("data", f.Data, err) }
 
 // output wants answers of a token at least.
@@ -129,7 +129,7 @@ func (c *Common) finish(w *workload.Workload, s *workload.Source) {
 	c.send(w)
 }
 
-// eachLine calls f for each row of JSON Lines and collects what is wrong.
+// eachLine calls f for each row of JSON Lines and collects the problems.
 func eachLine(file io.Reader, f func(rows.Row) error) error {
 	table, err := rows.ReadAs(rows.JSONLines, file)
 	if err != nil {

@@ -31,7 +31,7 @@ func (d *Random) recipe(s *workload.Source) workload.Random {
 	}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *Random) Check(s *workload.Source) plan.Problems {
 	d.silent = s.Ask.Silent
 	p := d.recipe(s).Check()
@@ -69,7 +69,7 @@ func (f *Sending) made(ctx context.Context, s *workload.Source, r recipe) (workl
 	return w, err
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (d *Random) Describe() plan.Message { return workload.Describe("random", d.lengths()...) }
 
 func (d *Random) lengths() []plan.Message {
@@ -97,7 +97,7 @@ func (d *RandomMM) recipe(s *workload.Source) workload.RandomMM {
 	return workload.RandomMM{Random: d.Random.recipe(s), Items: d.Items, ItemsRange: d.ItemsRange, Limits: d.Limits, Buckets: d.Buckets}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *RandomMM) Check(s *workload.Source) plan.Problems {
 	p := d.recipe(s).Check()
 	p.If(d.Batch != 1, "batch", d.Batch, "only applies to texts without images")
@@ -109,7 +109,7 @@ func (d *RandomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 	return d.made(ctx, s, d.recipe(s))
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (d *RandomMM) Describe() plan.Message { return workload.Describe("random-mm", d.lengths()...) }
 
 // A Rerank is the dataset "random-rerank": a query with documents to be put in order.
@@ -125,7 +125,7 @@ func (d *Rerank) recipe(s *workload.Source) workload.Rerank {
 	return workload.Rerank{Random: r, NoReranker: d.NoReranker}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *Rerank) Check(s *workload.Source) plan.Problems { return d.recipe(s).Check() }
 
 // Build draws the requests.
@@ -133,7 +133,7 @@ func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	return d.made(ctx, s, d.recipe(s))
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (d *Rerank) Describe() plan.Message {
 	return workload.Describe("random-rerank", plan.Say(workload.LoadInputs, "input", workload.WithRange(d.Input, d.InputRange)))
 }
@@ -156,7 +156,7 @@ func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition 
 	}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *PrefixRepetition) Check(s *workload.Source) plan.Problems { return d.recipe(s).Check() }
 
 func (*PrefixRepetition) Read(context.Context, *workload.Source) error { return nil }
@@ -166,7 +166,7 @@ func (d *PrefixRepetition) Build(ctx context.Context, s *workload.Source) (workl
 	return d.aligned(ctx, s, d.recipe(s))
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (d *PrefixRepetition) Describe() plan.Message {
 	return workload.Describe("prefix_repetition", plan.Say(loadPrefixes, "prefixes", d.Prefixes, "prefix", d.Prefix, "suffix", d.Suffix, "output", d.Output))
 }

@@ -56,10 +56,10 @@ func (h *HF) name() string { return cmp.Or(h.Name, h.Data) }
 
 func (h *HF) data() string { return cmp.Or(h.Data, h.Name) }
 
-// blame is an error of what is in the copy.
+// blame is an error in the content of the copy.
 func (h *HF) blame(err error) error { return workload.Blame("data", h.data(), err) }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (h *HF) Check(*workload.Source) (p plan.Problems) {
 	p.If(h.name() == "", "data", nil, "a dataset is needed")
 	_, known := families[h.name()]
@@ -127,7 +127,7 @@ func (c snapshot) list() ([]string, error) {
 	return paths, nil
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (h *HF) Describe() plan.Message { return workload.Describe("hf", plan.Text(h.data())) }
 
 // A draft is a row on its way to a request.

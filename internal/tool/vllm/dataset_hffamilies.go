@@ -189,7 +189,7 @@ func problem(h *HF, _ rows.Row, t []string) (*draft, error) {
 	return &draft{Request: workload.Request{Text: t[0]}, answer: &t[1], fits: longLimits, filtered: h.Output == 0}, nil
 }
 
-// editableRegion marks what is to be edited.
+// editableRegion marks the text to edit.
 const editableRegion = "<|editable_region_start|>"
 
 // zeta asks for the next edit; the answer is as long as the region that is edited.

@@ -22,7 +22,7 @@ type questions struct {
 	Common
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *questions) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
@@ -102,7 +102,7 @@ func Subsets() []string {
 	return []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"}
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *SpeedBench) Check(s *workload.Source) plan.Problems {
 	p := d.questions.Check(s)
 	p.OneOf("subset", d.Subset, Subsets()...)
@@ -117,7 +117,7 @@ func (d *SpeedBench) Read(_ context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
+// Describe describes the workload.
 func (d *SpeedBench) Describe() plan.Message {
 	return workload.Describe("speed_bench", plan.Text(path.Join(d.Data, d.Subset)))
 }

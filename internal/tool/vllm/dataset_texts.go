@@ -63,7 +63,7 @@ type customLine struct {
 	output int
 }
 
-// Check reports what is wrong.
+// Check reports all problems.
 func (d *Custom) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), ownOutput(d.Output)...)
 }

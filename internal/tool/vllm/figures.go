@@ -231,7 +231,7 @@ func (o Options) output(r *trace.Record) int {
 	return r.OutputTokens
 }
 
-// count adds what is this tool's alone.
+// count adds the figures that only this tool has.
 func (v *Figures) count(o Options) {
 	good, audio := 0, 0.0
 	var queue, withQueue []float64

@@ -50,7 +50,7 @@ var resultNames = result.Names{
 func readResult(r *result.Reading) {
 	f, o := r.Draft("vllm"), r.Object
 	if v, ok := o.Float("rtfx"); ok && v == 0 {
-		delete(o.Values, "rtfx") // of what is no speech
+		delete(o.Values, "rtfx") // of a task other than speech
 	}
 	used := f.Flat(o, resultNames)
 	if rate, ok := o.Float("spec_decode_acceptance_rate"); ok {
@@ -105,7 +105,7 @@ func readPlan(f *result.PartialRun, o *result.Object) {
 }
 
 // readRecords makes a trace of a detailed result. Whose instants it knows is
-// Recorded; before 2026-08 nobody wrote down when a request started.
+// Recorded; reports before 2026-08 have no start times.
 func readRecords(r *result.Reading, f *result.PartialRun) {
 	c := r.Columns(f)
 	if c == nil {

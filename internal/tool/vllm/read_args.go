@@ -22,7 +22,7 @@ func readCommand(f *result.PartialRun, o *result.Object) {
 	p := &f.Run.Plan
 	args := argsOf(f, o)
 	a, err := Parse(args, "")
-	if err != nil { // a backend or a ramp of somebody else's
+	if err != nil { // an unknown backend or ramp
 		args = slices.DeleteFunc(args, func(arg string) bool {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
@@ -67,7 +67,7 @@ func argsOf(f *result.PartialRun, o *result.Object) (args []string) {
 	if n, ok := o.Get("burstiness").(result.Number); ok && n.Float() > 0 {
 		add("burstiness", strings.Replace(string(n), "Infinity", "inf", 1))
 	}
-	slices.Sort(args) // the order of a map is nobody's
+	slices.Sort(args) // the order of a map is random
 	args = append(args, figureArgs(f, o)...)
 	return append(args, metadataArgs(f, o)...)
 }

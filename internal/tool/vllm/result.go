@@ -89,7 +89,7 @@ func (r *Report) outcome(o *python.Object) {
 	r.serverTimes(o)
 }
 
-// poolingOutcome is the outcome of requests whose answers have no text.
+// poolingOutcome is the outcome of requests without text in their answers.
 func (r *Report) poolingOutcome(o *python.Object) {
 	v := r.Figures
 	o.Set("total_input_tokens", v.TotalInput)

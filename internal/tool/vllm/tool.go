@@ -85,7 +85,7 @@ var lengths = map[string][]string{
 	"prefix_repetition": {"prefix_repetition_num_prefixes", "prefix_repetition_prefix_len", "prefix_repetition_suffix_len", "prefix_repetition_output_len"},
 }
 
-// workload is what is sent, as far as it is told.
+// workload is the workload, as far as it was reported.
 func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	name := told.Text("dataset_name")
 	d, _, err := a.dataset()
