@@ -163,7 +163,7 @@ func Run(outside *session.Session) int {
 	p.Version, p.Compile, p.Parse = Version(), compileLoad, parseDraft
 	var g grammar
 	args := flags.Asked(p.Args)
-	parser, exited, err := newParser(p, narrowed(&g, args))
+	parser, exited, err := newParser(p, onlyCommand(&g, args))
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
@@ -181,9 +181,9 @@ func Run(outside *session.Session) int {
 	return fail(p, k.Run(p))
 }
 
-// narrowed is what the parser has to know of the grammar for a command line: its command alone,
+// onlyCommand is what the parser has to know of the grammar for a command line: its command alone,
 // since to read all of them takes longer than anything else that a short command does.
-func narrowed(g *grammar, args []string) any {
+func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
 	}

@@ -47,7 +47,7 @@ func TestARunIsExposed(t *testing.T) {
 	failed := trace.NewRecord(10)
 	failed.Class, failed.Due, failed.Sent = trace.Timeout, 0, 1
 	_ = x.Handle(run.Recorded{Record: failed})
-	gauge := telemetry.Of("server", telemetry.ServerKVUse, telemetry.Labels{"a b\"": hostile}, telemetry.Point{At: time.Second, Value: 0.25})
+	gauge := telemetry.NewValue("server", telemetry.ServerKVUse, telemetry.Labels{"a b\"": hostile}, telemetry.Point{At: time.Second, Value: 0.25})
 	_ = x.Handle(run.Sampled{Values: []telemetry.Value{gauge, {Key: telemetry.Key{Source: "server", Name: "vllm:unknown"}}}})
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	page := x.page(t)
@@ -119,7 +119,7 @@ func TestScrapesInTheMiddle(t *testing.T) {
 		defer close(done)
 		for i := range 200 {
 			_ = x.Handle(run.Recorded{Record: answered(i)})
-			_ = x.Handle(run.Sampled{Values: []telemetry.Value{telemetry.Of("s", telemetry.DevicePower, telemetry.Labels{"device": time.Duration(i % 40).String()}, telemetry.Point{Value: 1})}})
+			_ = x.Handle(run.Sampled{Values: []telemetry.Value{telemetry.NewValue("s", telemetry.DevicePower, telemetry.Labels{"device": time.Duration(i % 40).String()}, telemetry.Point{Value: 1})}})
 		}
 	}()
 	for range 100 {

@@ -40,7 +40,7 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 	}
 	for _, name := range slices.Compact(commands) {
 		args := []string{name, "--help"}
-		part := narrowed(&g, args)
+		part := onlyCommand(&g, args)
 		if part == any(&g) {
 			t.Errorf("%s is parsed by the whole grammar", name)
 		}
@@ -49,7 +49,7 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{nil, {""}, {"--version"}, {"help"}, {"complete", "pitot"}, {"benhc"}} {
-		if narrowed(&g, args) != any(&g) {
+		if onlyCommand(&g, args) != any(&g) {
 			t.Errorf("%q is parsed by a part of the grammar", args)
 		}
 	}

@@ -166,7 +166,7 @@ func planOf(p *session.Session, args []string) (*compiled, error) {
 // parseMeasuring parses a command line within another one.
 func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
 	var g grammar
-	parser, exited, err := newParser(p, narrowed(&g, args))
+	parser, exited, err := newParser(p, onlyCommand(&g, args))
 	if err != nil {
 		return nil, err
 	}

@@ -193,7 +193,7 @@ func TestEnergyIsCompared(t *testing.T) {
 		tr.Run.ID, tr.Run.Name = fmt.Sprintf("20260101-00000%d-watt", i), []string{"before", "after"}[i/3]
 		tr.Telemetry = &telemetry.Set{Sources: append([]telemetry.Source{{Name: "nvidia-smi", Reads: 1}}, base.Telemetry.Sources...), Series: append([]*telemetry.Series{}, base.Telemetry.Series...)}
 		for s := -2; s < 60; s++ {
-			tr.Telemetry.Add(telemetry.Of("nvidia-smi", telemetry.DevicePower, telemetry.Labels{"device": "0"}, telemetry.Point{At: time.Duration(s) * time.Second, Value: watts}))
+			tr.Telemetry.Add(telemetry.NewValue("nvidia-smi", telemetry.DevicePower, telemetry.Labels{"device": "0"}, telemetry.Point{At: time.Duration(s) * time.Second, Value: watts}))
 		}
 		file := filepath.Join(dir, tr.Run.ID+".json")
 		f, err := os.Create(file)

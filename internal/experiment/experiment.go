@@ -90,7 +90,7 @@ type VariantLoad struct {
 	Serving inspect.Subject
 }
 
-// A Compiler makes a Load of a workload.
+// A Compiler makes a VariantLoad of a workload.
 type Compiler interface {
 	// Command compiles a command line: words of a shell.
 	Command(words []string) (VariantLoad, error)

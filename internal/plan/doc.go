@@ -7,7 +7,7 @@
 //
 // The package defines the form of a Spec and no more. The settings of a dataset, an
 // arrival process or a dialect belong to the package that builds it: to a Spec they
-// are a Thing, a kind and settings, which the kind itself decodes and checks.
+// are a Typed, a kind and settings, which the kind itself decodes and checks.
 //
 //	flags ─┐                    ┌─> run.Prepare
 //	file  ─┼─> Spec ── check ───┤

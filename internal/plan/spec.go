@@ -388,7 +388,7 @@ type Typed struct {
 	Settings json.RawMessage // an object; nil: none
 }
 
-// Make returns a Thing of a kind with the settings that v has in JSON, an object.
+// Make returns a Typed of a kind with the settings that v has in JSON, an object.
 func Make(kind string, v any) Typed {
 	b, err := json.Marshal(v)
 	if err != nil {

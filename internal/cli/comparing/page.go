@@ -142,7 +142,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 // find finds the runs of a question, and how to judge them.
 func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 	r := &answer{latencies: map[string]plot.Latencies{}}
-	f := &session.Finder{Runs: p.Runs, Damaged: r.passOver, Loaded: func(*trace.Trace) {}}
+	f := &session.Finder{Runs: p.Runs, Damaged: r.reportDamage, Loaded: func(*trace.Trace) {}}
 	picks, err := session.Merge(asked.Runs, asked.Runs, f.Find)
 	o, wrong := options(asked)
 	r.picks = picks
@@ -163,8 +163,8 @@ func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 	return r, o, err
 }
 
-// passOver keeps that a run is damaged, if that is what an error says.
-func (r *answer) passOver(err error) bool {
+// reportDamage keeps that a run is damaged, if that is what an error says.
+func (r *answer) reportDamage(err error) bool {
 	damaged := errors.As(err, new(*store.Damage))
 	if damaged {
 		r.damage = append(r.damage, plan.Text(err.Error()))

@@ -60,7 +60,7 @@ func (c UpCmd) Run(con *session.Session) (err error) {
 	up := &serving{UpCmd: c, con: con, dir: dir, url: s.URL(), token: token, own: own}
 	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
-	workers, err := up.hire()
+	workers, err := up.startWorkers()
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ type serving struct {
 	own   bool // the token is the user's own
 }
 
-// hire starts the workers of this machine.
-func (u *serving) hire() (*session.LocalWorkers, error) {
+// startWorkers starts the workers of this machine.
+func (u *serving) startWorkers() (*session.LocalWorkers, error) {
 	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
 	c.Heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))

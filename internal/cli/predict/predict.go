@@ -156,7 +156,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 			return nil, err
 		}
 		c.Profile, c.Base, c.Level, c.Percentiles, c.Objectives = one, p.base, p.Level/100, c.Run.Plan.Percentiles, p.goals
-		made, err := predict.Of(ctx, c)
+		made, err := predict.Simulate(ctx, c)
 		if err != nil {
 			return nil, err
 		}

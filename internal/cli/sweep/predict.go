@@ -85,7 +85,7 @@ func (c *Cmd) point(ctx context.Context, l *session.PredictedLoad, changed, base
 		return row, err
 	}
 	one.Base, one.Level = base, c.Level/100
-	made, err := predict.Of(ctx, one)
+	made, err := predict.Simulate(ctx, one)
 	if err != nil {
 		return row, err
 	}

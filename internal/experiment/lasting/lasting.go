@@ -28,8 +28,8 @@ import (
 // Parts are those of a load, as above.
 type Parts struct{ Ramp, Count, Rest time.Duration }
 
-// Of are the parts of a load whose answers take so long, most of them.
-func Of(long time.Duration) Parts { return Parts{2 * long, 3 * long, long} }
+// PartsFor are the parts of a load whose answers take so long, most of them.
+func PartsFor(long time.Duration) Parts { return Parts{2 * long, 3 * long, long} }
 
 const (
 	slower       = 2                // times an answer of a light run
@@ -48,7 +48,7 @@ func For(long time.Duration, rate float64) time.Duration {
 	due := func(requests float64) time.Duration {
 		return time.Duration(min(requests/rate, plan.MaxSpan.Seconds()) * float64(time.Second))
 	}
-	p := Of(slower * long)
+	p := PartsFor(slower * long)
 	d := max(p.Ramp+p.Count+p.Rest, min(least, due(mostRequests)), due(fewRequests))
 	return min(max(d.Round(tick), tick), due(mostNeeded))
 }

@@ -20,7 +20,7 @@ type Options struct {
 	// Log is the file for its output, which is appended to, and kept short. Each start has one of its own:
 	// processes are also found by what they write to.
 	Log string
-	// Keeper has the arguments by which this program calls proc.KeepLog, its name first; nil: nothing
+	// Keeper has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
 	// keeps the log short after this process was killed.
 	Keeper []string
 	// Baseline is what there was before the first start, so that what one start leaves behind

@@ -29,8 +29,8 @@ import (
 func works(t *testing.T, o bus.Options) {
 	t.Helper()
 	asker, worker := connect(t, o), connect(t, o)
-	twice(t, worker, bus.Of("w", bus.Poll))
-	if got, err := bus.Ask[answer](limited(t), asker, bus.Of("w", bus.Poll), question{3}); err != nil || got.Twice != 6 {
+	twice(t, worker, bus.SubjectOf("w", bus.Poll))
+	if got, err := bus.Ask[answer](limited(t), asker, bus.SubjectOf("w", bus.Poll), question{3}); err != nil || got.Twice != 6 {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := asker.Stream().AccountInfo(limited(t)); err != nil {
@@ -263,7 +263,7 @@ func TestPermissions(t *testing.T) {
 	r.note("ask", err)
 	err = bus.AskAll(limited(t), some, bus.Everybody, question{}, time.Hour, func(answer) bool { return true })
 	r.note("ask all", err)
-	_, err = bus.Answer(some, bus.Of("w", bus.Beat), func(question) (any, error) { return nil, nil })
+	_, err = bus.Answer(some, bus.SubjectOf("w", bus.Beat), func(question) (any, error) { return nil, nil })
 	r.note("answer", err)
 	r.check("permissions.txt")
 }

@@ -57,7 +57,7 @@ func twice(t *testing.T, b *bus.Bus, subject string) (end func()) {
 func TestQuestionsAndReplies(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		asker, worker := connect(t, bus.Options{URL: s.URL()}), connect(t, bus.Options{URL: s.URL()})
-		subject := bus.Of("w1", bus.Poll)
+		subject := bus.SubjectOf("w1", bus.Poll)
 		if subject != "pitot.worker.w1.poll" {
 			t.Errorf("subject %s", subject)
 		}
@@ -119,27 +119,27 @@ func TestSubjectsDoNotWaitForEachOther(t *testing.T) {
 	s := fleettest.Embedded(t, fleettest.Options{})
 	asker, worker, ctx := connect(t, bus.Options{URL: s.URL()}), connect(t, bus.Options{URL: s.URL()}), limited(t)
 	hold, held := make(chan struct{}), make(chan struct{})
-	if _, err := bus.Answer(worker, bus.Of("w", bus.Order), func(question) (any, error) {
+	if _, err := bus.Answer(worker, bus.SubjectOf("w", bus.Order), func(question) (any, error) {
 		close(held)
 		<-hold
 		return answer{}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	twice(t, worker, bus.Of("w", bus.Beat))
+	twice(t, worker, bus.SubjectOf("w", bus.Beat))
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	_, err := bus.Ask[answer](short, asker, bus.Of("w", bus.Order), question{1})
+	_, err := bus.Ask[answer](short, asker, bus.SubjectOf("w", bus.Order), question{1})
 	if !errors.Is(err, bus.ErrSilent) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an order that is under way: %v", err)
 	}
 	<-held
-	if got, err := bus.Ask[answer](ctx, asker, bus.Of("w", bus.Beat), question{4}); err != nil || got.Twice != 8 {
+	if got, err := bus.Ask[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{4}); err != nil || got.Twice != 8 {
 		t.Errorf("a beat meanwhile: %v, %v", got, err)
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := bus.Ask[answer](canceled, asker, bus.Of("w", bus.Order), question{1}); !errors.Is(err, context.Canceled) {
+	if _, err := bus.Ask[answer](canceled, asker, bus.SubjectOf("w", bus.Order), question{1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	close(hold)
@@ -167,7 +167,7 @@ func TestAServerThatRestarts(t *testing.T) {
 		said, saidToWorker := make(lines, 100), make(lines, 100)
 		asker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Say: said.say})
 		worker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Say: saidToWorker.say})
-		subject := bus.Of("w", bus.Beat)
+		subject := bus.SubjectOf("w", bus.Beat)
 		var asked atomic.Int32
 		if _, err := bus.Answer(worker, subject, func(q question) (any, error) { asked.Add(1); return answer{2 * q.N}, nil }); err != nil {
 			t.Fatal(err)
@@ -246,8 +246,8 @@ func TestADeadLinkIsNoticed(t *testing.T) {
 	frozen.Load().Store(true)
 	said.next(t, "is lost: stale connection")
 	said.next(t, "again")
-	twice(t, b, bus.Of("w", bus.Poll))
-	if got, err := bus.Ask[answer](limited(t), b, bus.Of("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
+	twice(t, b, bus.SubjectOf("w", bus.Poll))
+	if got, err := bus.Ask[answer](limited(t), b, bus.SubjectOf("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
 		t.Errorf("afterwards: %v, %v", got, err)
 	}
 }
@@ -255,11 +255,11 @@ func TestADeadLinkIsNoticed(t *testing.T) {
 func TestManyQuestionsAtOnce(t *testing.T) {
 	s := fleettest.Embedded(t, fleettest.Options{})
 	asker, worker, ctx := connect(t, bus.Options{URL: s.URL()}), connect(t, bus.Options{URL: s.URL()}), limited(t)
-	twice(t, worker, bus.Of("w", bus.Beat))
+	twice(t, worker, bus.SubjectOf("w", bus.Beat))
 	var all errgroup.Group
 	for i := range 200 {
 		all.Go(func() error {
-			got, err := bus.Ask[answer](ctx, asker, bus.Of("w", bus.Beat), question{i})
+			got, err := bus.Ask[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{i})
 			if err == nil && got.Twice != 2*i {
 				err = fmt.Errorf("%d: %v", i, got)
 			}
@@ -278,7 +278,7 @@ func TestCloseEndsQuestions(t *testing.T) {
 		said := make(lines, 10)
 		asker, worker := connect(t, bus.Options{URL: s.URL(), Say: said.say}), connect(t, bus.Options{URL: s.URL()})
 		arrived, hold := make(chan struct{}), make(chan struct{})
-		if _, err := bus.Answer(worker, bus.Of("w", bus.Order), func(question) (any, error) {
+		if _, err := bus.Answer(worker, bus.SubjectOf("w", bus.Order), func(question) (any, error) {
 			close(arrived)
 			<-hold
 			return nil, nil
@@ -291,7 +291,7 @@ func TestCloseEndsQuestions(t *testing.T) {
 		}
 		result := make(chan error)
 		go func() {
-			_, err := bus.Ask[answer](limited(t), asker, bus.Of("w", bus.Order), question{})
+			_, err := bus.Ask[answer](limited(t), asker, bus.SubjectOf("w", bus.Order), question{})
 			result <- err
 		}()
 		if !away {

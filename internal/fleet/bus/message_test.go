@@ -78,7 +78,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestSubjects(t *testing.T) {
 	for id, ok := range map[string]bool{"a1-B_2": true, "": false, "a b": false, "*": false, ">": false, "a\r\nPUB x": false, "ü": false, strings.Repeat("x", 300): false} {
-		if err := checkSubject(Of(id, Beat)); (err == nil) != ok {
+		if err := checkSubject(SubjectOf(id, Beat)); (err == nil) != ok {
 			t.Errorf("%.20q: %v", id, err)
 		} else if err != nil && strings.ContainsAny(err.Error(), "\r\n") {
 			t.Errorf("%q: not a line", err)
@@ -149,19 +149,19 @@ func TestQuestionsThatAreTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	_, err = Ask[fleet.Worker](ctx, b, Of("w", Order), strings.Repeat("x", 5000))
+	_, err = Ask[fleet.Worker](ctx, b, SubjectOf("w", Order), strings.Repeat("x", 5000))
 	if want := "pitot.worker.w.order: the message has 5002 bytes and the NATS server takes 4096; raise max_payload in its settings"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := Ask[fleet.Worker](ctx, b, Of("w", Order), make(chan int)); err == nil {
+	if _, err := Ask[fleet.Worker](ctx, b, SubjectOf("w", Order), make(chan int)); err == nil {
 		t.Error("a channel was sent")
 	}
-	end, err := Answer(b, Of("w", Poll), func(struct{}) (any, error) { return strings.Repeat("x", largestAnswer), nil })
+	end, err := Answer(b, SubjectOf("w", Poll), func(struct{}) (any, error) { return strings.Repeat("x", largestAnswer), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
-	_, err = Ask[string](ctx, b, Of("w", Poll), struct{}{})
+	_, err = Ask[string](ctx, b, SubjectOf("w", Poll), struct{}{})
 	if refusal := (Refusal{}); !errors.As(err, &refusal) || !strings.Contains(refusal.Text, "the reply has 1048578 bytes") {
 		t.Errorf("a reply that is too large: %v", err)
 	}

@@ -19,8 +19,8 @@ const (
 	Beat  Verb = "beat"  // fleet.Beat, answered by fleet.Pulse
 )
 
-// Of is the subject of a verb of one worker: pitot.worker.ID.VERB.
-func Of(worker string, verb Verb) string {
+// SubjectOf is the subject of a verb of one worker: pitot.worker.ID.VERB.
+func SubjectOf(worker string, verb Verb) string {
 	return "pitot.worker." + worker + "." + string(verb)
 }
 

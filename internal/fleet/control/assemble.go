@@ -50,7 +50,7 @@ func (f *Fleet) fill(ctx context.Context) error {
 		if len(found) > want-len(f.crew) {
 			found = found[:max(0, want-len(f.crew))]
 		}
-		if err := f.hire(ctx, found); err != nil {
+		if err := f.prepareWorkers(ctx, found); err != nil {
 			return err
 		}
 		switch {
@@ -155,8 +155,8 @@ func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Durati
 // longAfter is when it is said that workers still prepare.
 const longAfter = 10 * time.Second
 
-// hire has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
-func (f *Fleet) hire(ctx context.Context, found []fleet.Worker) error {
+// prepareWorkers has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
+func (f *Fleet) prepareWorkers(ctx context.Context, found []fleet.Worker) error {
 	if err := f.checkEngine(found); err != nil {
 		return err
 	}
@@ -341,7 +341,7 @@ const leastTries = 3
 func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, q Q) (r fleet.Readiness, err error) {
 	for begin, tries := time.Now(), 1; ; tries++ {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(w.ID, verb), q)
+		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(w.ID, verb), q)
 		cancel()
 		r.State, r.Digest, r.Why = fleet.State(words(string(r.State))), words(r.Digest), words(r.Why)
 		given := time.Since(begin) > f.o.Grace && tries > leastTries // this process may have been suspended

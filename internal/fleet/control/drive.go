@@ -182,7 +182,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	m.update(func(b *fleet.Beat) { b.Places = s.Places })
 	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
-	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.Of(m.ID, bus.Start), s)
+	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(m.ID, bus.Start), s)
 	r.State, r.Why = fleet.State(words(string(r.State))), words(r.Why)
 	switch {
 	case err != nil:

@@ -288,7 +288,7 @@ func (g *gathering) look() error {
 		}
 		p, silent := s.look()
 		quiet := min(g.quiet, up)
-		over := g.overdue(trace.Instant(now()-g.zero), quiet, g.patience(p))
+		over := g.overdue(trace.Instant(now()-g.zero), quiet, g.silenceLimit(p))
 		switch {
 		case p.State == fleet.Failed:
 			g.lost(s, plan.Say(lostFailed, "why", p.Why))
@@ -319,18 +319,18 @@ func (g *gathering) endless(s *share, state fleet.State, quiet time.Duration) bo
 	case s.idle.IsZero():
 		s.idle = time.Now()
 	}
-	return min(time.Since(s.idle), quiet) > patienceGraces*g.f.o.Grace
+	return min(time.Since(s.idle), quiet) > silenceGraces*g.f.o.Grace
 }
 
-// patienceGraces is how many times the grace nothing may come of what is to come.
-const patienceGraces = 6
+// silenceGraces is how many times the grace nothing may come of what is to come.
+const silenceGraces = 6
 
-// patience is how long nothing may come of a worker: as long as workers try to deliver, if it says that it does.
-func (g *gathering) patience(p fleet.Pulse) time.Duration {
+// silenceLimit is how long nothing may come of a worker: as long as workers try to deliver, if it says that it does.
+func (g *gathering) silenceLimit(p fleet.Pulse) time.Duration {
 	if p.State == fleet.Delivering || p.Why != "" {
-		return g.f.o.Away + patienceGraces*g.f.o.Grace
+		return g.f.o.Away + silenceGraces*g.f.o.Grace
 	}
-	return patienceGraces * g.f.o.Grace
+	return silenceGraces * g.f.o.Grace
 }
 
 func (g *gathering) lost(s *share, why plan.Message) {

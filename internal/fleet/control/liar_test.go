@@ -77,7 +77,7 @@ func (l *liar) join(t *testing.T, s fleettest.Server) {
 		w.State = l.state
 		return w, nil
 	}))
-	must(bus.Answer(b, bus.Of(id, bus.Order), func(o fleet.Order) (r any, err error) {
+	must(bus.Answer(b, bus.SubjectOf(id, bus.Order), func(o fleet.Order) (r any, err error) {
 		due := l.prepare(t, o)
 		locked(func() { l.order, l.due, l.state = o, due, fleet.Ready; r = readiness() })
 		if l.asked != nil {
@@ -86,11 +86,11 @@ func (l *liar) join(t *testing.T, s fleettest.Server) {
 		}
 		return r, nil
 	}))
-	must(bus.Answer(b, bus.Of(id, bus.Poll), func(fleet.Poll) (r any, err error) {
+	must(bus.Answer(b, bus.SubjectOf(id, bus.Poll), func(fleet.Poll) (r any, err error) {
 		locked(func() { r = readiness() })
 		return r, nil
 	}))
-	must(bus.Answer(b, bus.Of(id, bus.Start), func(s fleet.Start) (r any, err error) {
+	must(bus.Answer(b, bus.SubjectOf(id, bus.Start), func(s fleet.Start) (r any, err error) {
 		locked(func() {
 			l.state = fleet.Armed
 			r = readiness()
@@ -103,7 +103,7 @@ func (l *liar) join(t *testing.T, s fleettest.Server) {
 		})
 		return r, nil
 	}))
-	must(bus.Answer(b, bus.Of(id, bus.Beat), func(fleet.Beat) (p any, err error) {
+	must(bus.Answer(b, bus.SubjectOf(id, bus.Beat), func(fleet.Beat) (p any, err error) {
 		at := int64(time.Since(began))
 		pulse := fleet.Pulse{Arrived: at, Answered: at, Wall: time.Now().UnixNano()}
 		locked(func() { pulse.State = l.state })

@@ -76,7 +76,7 @@ func (m *member) beat(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, beatLimit)
 	defer cancel()
 	sent := now()
-	p, err := bus.Ask[fleet.Pulse](ctx, m.bus, bus.Of(m.ID, bus.Beat), what)
+	p, err := bus.Ask[fleet.Pulse](ctx, m.bus, bus.SubjectOf(m.ID, bus.Beat), what)
 	received := now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,14 +154,14 @@ func (m *member) release() {
 func letGo(b *bus.Bus, w fleet.Worker, run string) {
 	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
 	defer cancel()
-	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.Of(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
+	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.SubjectOf(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
 }
 
 // dismiss tells the worker, after its beats, that the run is over for it.
 func (m *member) dismiss(ctx context.Context) {
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.Of(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
+		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.SubjectOf(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
 		cancel()
 		if err == nil || errors.Is(err, bus.ErrGone) {
 			return

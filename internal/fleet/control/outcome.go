@@ -24,7 +24,7 @@ func (g *gathering) outcome() run.Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settled = true
-	for _, r := range g.missing() {
+	for _, r := range g.missingRecords() {
 		g.records = append(g.records, r)
 		g.sink.Record(r)
 	}
@@ -146,8 +146,8 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 	return w
 }
 
-// missing makes records of requests that lost workers were to send. g.mu is held.
-func (g *gathering) missing() (all []*trace.Record) {
+// missingRecords makes records of requests that lost workers were to send. g.mu is held.
+func (g *gathering) missingRecords() (all []*trace.Record) {
 	left := make([]int, len(g.shares)) // how many requests of each share were sent at least, or would have been
 	for i := range g.shares {
 		left[i] = g.shares[i].owed(g.closed(), g.level)

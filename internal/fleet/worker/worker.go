@@ -103,10 +103,10 @@ func (w *Worker) listen() (end func(), err error) {
 		}
 	}
 	id, b := w.o.Self.ID, w.o.Bus
-	add(bus.Answer(b, bus.Of(id, bus.Order), func(o fleet.Order) (any, error) { return w.order(o), nil }))
-	add(bus.Answer(b, bus.Of(id, bus.Poll), func(q fleet.Poll) (any, error) { return w.poll(q), nil }))
-	add(bus.Answer(b, bus.Of(id, bus.Start), func(s fleet.Start) (any, error) { return w.start(s), nil }))
-	add(bus.Answer(b, bus.Of(id, bus.Beat), func(b fleet.Beat) (any, error) { return w.beat(b), nil }))
+	add(bus.Answer(b, bus.SubjectOf(id, bus.Order), func(o fleet.Order) (any, error) { return w.order(o), nil }))
+	add(bus.Answer(b, bus.SubjectOf(id, bus.Poll), func(q fleet.Poll) (any, error) { return w.poll(q), nil }))
+	add(bus.Answer(b, bus.SubjectOf(id, bus.Start), func(s fleet.Start) (any, error) { return w.start(s), nil }))
+	add(bus.Answer(b, bus.SubjectOf(id, bus.Beat), func(b fleet.Beat) (any, error) { return w.beat(b), nil }))
 	add(bus.Answer(b, bus.Everybody, func(fleet.Question) (any, error) { return w.self(), nil })) // last: who answers is there
 	if err != nil {
 		end()

@@ -121,7 +121,7 @@ func (p *enginePool) noise(rng *rand.Rand) []float64 {
 
 // slower shifts the figures by a logarithm to the worse.
 func (p *enginePool) slower(logs []float64, j int, by float64) {
-	if figure.Of(p.figures[j].Name).Better == figure.Higher {
+	if figure.Lookup(p.figures[j].Name).Better == figure.Higher {
 		by = -by
 	}
 	logs[j] += by
@@ -130,7 +130,7 @@ func (p *enginePool) slower(logs []float64, j int, by float64) {
 // lengthen makes the latencies longer.
 func (p *enginePool) lengthen(logs []float64, by float64) {
 	for j, f := range p.figures {
-		if figure.Of(f.Name).Unit == figure.Seconds && f.Name != "duration" {
+		if figure.Lookup(f.Name).Unit == figure.Seconds && f.Name != "duration" {
 			logs[j] += math.Log1p(by)
 		}
 	}

@@ -62,8 +62,8 @@ func (o Options) differentCaches(a, b *variant) bool {
 	return !slices.Contains(o.Ignore, cachedSetting) && cachesDiffer(a.caches(), b.caches())
 }
 
-// cachedResidue lists the shares, where one variant's differ from the first one's.
-func cachedResidue(variants []*variant, o Options) []SettingDiff {
+// cachedDiff lists the shares, where one variant's differ from the first one's.
+func cachedDiff(variants []*variant, o Options) []SettingDiff {
 	if !slices.ContainsFunc(variants, func(v *variant) bool { return o.differentCaches(variants[0], v) }) {
 		return nil
 	}

@@ -133,8 +133,8 @@ func (t *table) fill() error {
 	if err := t.checkPairs(); err != nil && t.out.Layout == nil {
 		return err
 	}
-	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
-	around, further := differing(t.variants, t.o)
+	t.out.Settings, t.out.Residue = t.runs.settings(), settingDiffs(t.variants, t.o)
+	around, further := envDiffs(t.variants, t.o)
 	t.out.Residue, t.out.Further = append(t.out.Residue, around...), further
 	for _, v := range t.variants {
 		out := Variant{Name: v.name, Simulated: v.runs[0].simulated(), Failed: v.failing().share()}
@@ -221,7 +221,7 @@ func (t *table) enter(f runFigure) {
 			}
 		}
 	}
-	t.lines = slices.Insert(t.lines, at, &entry{Row: Row{Quantity: figure.Of(f.Name), Definition: f.definition}})
+	t.lines = slices.Insert(t.lines, at, &entry{Row: Row{Quantity: figure.Lookup(f.Name), Definition: f.definition}})
 }
 
 // sample is what a variant has of the row, with what one in the last printed digit of

@@ -103,7 +103,7 @@ type Workload struct {
 	Variants []Variant     `json:"variants"`         // the baseline first
 	Layout   *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
 	Residue  []SettingDiff `json:"residue,omitempty"`
-	// Further is how many facts of the environments differ beside those of Residue.
+	// Further is how many facts of the environments differ in addition to Residue.
 	Further int            `json:"residue_further,omitempty"`
 	Rows    []Row          `json:"rows"`
 	Claims  []ClaimCheck   `json:"claims,omitempty"`

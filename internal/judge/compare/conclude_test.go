@@ -14,7 +14,7 @@ func concluded(changes map[string]Change, order ...string) Workload {
 	w := Workload{Variants: []Variant{{Name: "A"}, {Name: "B"}}}
 	for _, name := range order {
 		c := changes[name]
-		q := figure.Of(name)
+		q := figure.Lookup(name)
 		w.Rows = append(w.Rows, Row{Quantity: q, Input: q.Better == figure.Neither, Cells: []Cell{{Values: []float64{1}, Center: 1}, {Values: []float64{2}, Center: 2, Change: &c}}})
 	}
 	c := Comparison{Level: 0.95, Margin: 0.02, Workloads: []Workload{w}}
@@ -96,7 +96,7 @@ func TestBeyondUsualNoise(t *testing.T) {
 func TestFreshFigures(t *testing.T) {
 	for verdict, want := range map[Verdict]int{CannotTell: 1, Worse: 0} {
 		w := Workload{Variants: []Variant{{}, {}}, Rows: []Row{{
-			Quantity: figure.Of("requests.failed"),
+			Quantity: figure.Lookup("requests.failed"),
 			Cells:    []Cell{{Values: []float64{0}}, {Values: []float64{2}, Center: 2, Change: &Change{Plain: true, Relative: 2, Verdict: verdict}}},
 		}}}
 		if got := len(w.tally(1).Fresh); got != want {

@@ -35,7 +35,7 @@ func ParseGate(text string) (Gate, error) {
 		g.Limit, err = parseNumber(number)
 		g.Limit /= 100
 	} else {
-		g.Limit, err = parseLimit(limit, figure.Of(g.Name).Unit)
+		g.Limit, err = parseLimit(limit, figure.Lookup(g.Name).Unit)
 	}
 	if err != nil {
 		return Gate{}, gateError(text, err.Error())

@@ -31,7 +31,7 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 // threshold asks what this run did, and not what another one would do. An invalid run tells
 // nothing.
 func JudgeRun(gates []Gate, t trace.Run, figures []trace.ReportedFigure) (out []GateResult) {
-	failed := tollIn(figures)
+	failed := failuresIn(figures)
 	for _, g := range gates {
 		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Say("gate.no-figure", "figure", g.Name)}
 		i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == g.Name })
@@ -40,7 +40,7 @@ func JudgeRun(gates []Gate, t trace.Run, figures []trace.ReportedFigure) (out []
 			switch r.exactly(plan.Say("gate.of-run")); {
 			case t.Verdict != nil && t.Verdict.Validity == trace.Invalid:
 				r.Outcome, r.Why = Inconclusive, plan.Say("gate.invalid-run")
-			case r.Outcome == Pass && survives(g.Name, failed) && figure.Of(g.Name).Better != figure.Neither:
+			case r.Outcome == Pass && survives(g.Name, failed) && figure.Lookup(g.Name).Better != figure.Neither:
 				r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", "variant", r.Variant, "share", failed.share())
 			}
 		}

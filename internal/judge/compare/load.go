@@ -94,7 +94,7 @@ func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 	if r.Origin == nil {
 		return true
 	}
-	d, ok := rules.Of(r.Origin.Tool)
+	d, ok := rules.Lookup(r.Origin.Tool)
 	return ok && d.TellsLimits(r.Origin)
 }
 

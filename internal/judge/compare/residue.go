@@ -14,10 +14,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// residue lists the settings, beside the load, in which the runs of variants differ. What
+// settingDiffs lists the settings, beside the load, in which the runs of variants differ. What
 // varies in the same way within each of several variants, such as seeds that all of them
 // went through, is no difference between them.
-func residue(variants []*variant, o Options) (out []SettingDiff) {
+func settingDiffs(variants []*variant, o Options) (out []SettingDiff) {
 	var names []string
 	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
 	for _, v := range variants {
@@ -43,7 +43,7 @@ func residue(variants []*variant, o Options) (out []SettingDiff) {
 			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
 		}
 	}
-	return append(out, cachedResidue(variants, o)...)
+	return append(out, cachedDiff(variants, o)...)
 }
 
 // ofTheLeg reports whether an experiment gives each leg a value of its own: the address of a

@@ -69,7 +69,7 @@ func Needed(runs []trace.Run, o Options) []RuleSource {
 		if HasRecords(r) {
 			continue
 		}
-		if _, ok := o.Rules.Of(r.Origin.Tool); !ok {
+		if _, ok := o.Rules.Lookup(r.Origin.Tool); !ok {
 			continue
 		}
 		if b := (RuleSource{r.Origin.Tool, r.Origin.Form}); !slices.Contains(by, b) {

@@ -73,9 +73,9 @@ func ofEachStart(name string, l *trace.Leg) bool {
 // mostSurroundings is how many of the facts of the environment are listed that differ.
 const mostSurroundings = 12
 
-// differing lists the facts of the environment in which the runs of variants differ, the main
+// envDiffs lists the facts of the environment in which the runs of variants differ, the main
 // ones first, and counts those beyond mostSurroundings.
-func differing(variants []*variant, o Options) (out []SettingDiff, more int) {
+func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 	type place struct{ main, known bool }
 	places, names := map[string]place{}, []string(nil)
 	of := map[*ComparedRun]map[string]plan.Message{}

@@ -44,8 +44,8 @@ func (t failureCount) share() float64 {
 	return t.failed / t.sent
 }
 
-// tollIn is the toll that figures of a run tell.
-func tollIn(figures []trace.ReportedFigure) (t failureCount) {
+// failuresIn returns the failures that the figures of a run report.
+func failuresIn(figures []trace.ReportedFigure) (t failureCount) {
 	for _, f := range figures {
 		switch f.Name {
 		case figure.RequestsFailed:
@@ -58,7 +58,7 @@ func tollIn(figures []trace.ReportedFigure) (t failureCount) {
 	return t
 }
 
-// failing is the toll of a variant, over all of its runs.
+// failing is the failureCount of a variant over all of its runs.
 func (v *variant) failing() (all failureCount) {
 	for _, r := range v.runs {
 		all.failed += r.toll.failed
@@ -159,7 +159,7 @@ func (r *ComparedRun) countFailures(t *trace.Trace, figures []runFigure, samples
 		f := &figures[i]
 		metric, statistic := figure.Split(f.Name)
 		f.low, f.high = f.Value, math.Inf(1)
-		if figure.Of(f.Name).Better == figure.Higher {
+		if figure.Lookup(f.Name).Better == figure.Higher {
 			f.low, f.high = 0, f.Value
 		}
 		if q, ok := quantileOf(f.Name); ok {

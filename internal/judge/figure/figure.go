@@ -156,8 +156,8 @@ var byName = sync.OnceValue(func() map[string]Figure {
 	return all
 })
 
-// Of describes the figure of that name. An unknown one is a number without a unit or a direction.
-func Of(name string) Figure {
+// Lookup describes the figure of that name. An unknown one is a number without a unit or a direction.
+func Lookup(name string) Figure {
 	f, _ := find(name)
 	return f
 }

@@ -71,7 +71,7 @@ func MetricTitle(name string) plan.Message {
 	if m := MetricOf(name); m.IsLatency() {
 		return plan.Say(plan.Code("latency." + m))
 	}
-	return Of(name).Title()
+	return Lookup(name).Title()
 }
 
 // ParsePercentile reads p99 and p99.9.

@@ -155,7 +155,7 @@ func PitotGaps(r *trace.Record) []float64 {
 	return out
 }
 
-// EachPitotGap are the gaps of OwnGaps with the instants at which they ended.
+// EachPitotGap are the gaps of PitotGaps with the instants at which they ended.
 func EachPitotGap(r *trace.Record) iter.Seq2[trace.Instant, float64] {
 	return func(yield func(trace.Instant, float64) bool) {
 		prev := trace.Never

@@ -119,7 +119,7 @@ func (r reading) distribution(records []*trace.Record, percentiles []float64) Di
 	return newDistribution(r.walk(records).Describe(percentiles, 1e9), percentiles)
 }
 
-// DistributeGaps sums up the gaps of OwnGaps of all the records.
+// DistributeGaps sums up the gaps of PitotGaps of all the records.
 func DistributeGaps(records []*trace.Record, percentiles []float64) Distribution {
 	return asMeasured.distribution(records, percentiles)
 }

@@ -106,9 +106,9 @@ func (a Attainment) Add(b Attainment) Attainment {
 	return Attainment{a.Within + b.Within, a.Of + b.Of, a.Failed + b.Failed, a.Sum + b.Sum, a.Values + b.Values}
 }
 
-// Of is the attainment of a run. Records that were cancelled by the end of the run are
+// Evaluate is the attainment of a run. Records that were cancelled by the end of the run are
 // failures like others: leave out of the trace what shall not count.
-func (o Objective) Of(t *trace.Trace) (a Attainment) {
+func (o Objective) Evaluate(t *trace.Trace) (a Attainment) {
 	for _, r := range t.Records {
 		if !r.OK() || !r.Sent.Happened() {
 			a.Failed++

@@ -87,7 +87,7 @@ func TestAttainment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := o[0].Of(run)
+		a := o[0].Evaluate(run)
 		if a.Within != c.within || a.Of != c.of || a.Failed != 1 || math.Abs(a.Mean()-c.mean) > 1e-9 || o[0].Met(a) != c.met {
 			t.Errorf("%s: %+v, mean %v, met %v", c.text, a, a.Mean(), o[0].Met(a))
 		}
@@ -127,7 +127,7 @@ func TestNothingToJudge(t *testing.T) {
 	for _, run := range []*trace.Trace{{}, {Records: []*trace.Record{answer(2, 100, 110)}}} {
 		for _, m := range []figure.Metric{figure.TTFT, figure.TPOT, figure.ITL} {
 			o := metrics.Objective{Metric: m, P: 50, Limit: time.Hour}
-			if a := o.Of(run); a.Of != 0 || a.Share() != 0 || o.Met(a) {
+			if a := o.Evaluate(run); a.Of != 0 || a.Share() != 0 || o.Met(a) {
 				t.Errorf("%s: %+v", o, a)
 			}
 		}

@@ -16,7 +16,7 @@ func resourcesOf(t *trace.Trace, s Summary) *resources.Resources {
 		idle = *t.Run.Idle
 	}
 	whole := telemetry.Window{To: time.Duration(Duration(t))}
-	return resources.Of(t.Telemetry, whole, idle, s.Tokens.Output, s.Requests.OK)
+	return resources.Summarize(t.Telemetry, whole, idle, s.Tokens.Output, s.Requests.OK)
 }
 
 // resourceFigures are those of telemetry.

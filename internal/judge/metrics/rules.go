@@ -70,8 +70,8 @@ const (
 // Rules are the definitions of some tools. Pitot's own are always among them.
 type Rules []Definitions
 
-// Of are the definitions of a tool; false for one that alone can compute its figures.
-func (r Rules) Of(tool string) (Definitions, bool) {
+// Lookup are the definitions of a tool; false for one that alone can compute its figures.
+func (r Rules) Lookup(tool string) (Definitions, bool) {
 	d := r.of(tool)
 	return d, d.Figures != nil
 }
@@ -119,7 +119,7 @@ func (r Rules) reported(t *trace.Trace, tool, form string) []trace.ReportedFigur
 	if o != nil && o.Detail != trace.Recorded && o.Tool == tool {
 		return o.Figures
 	}
-	d, ok := r.Of(tool)
+	d, ok := r.Lookup(tool)
 	if !ok || o != nil && o.Detail != trace.Recorded && o.Detail != trace.Undated {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (r Rules) reported(t *trace.Trace, tool, form string) []trace.ReportedFigur
 // Samples are the requests that succeeded, in the order in which they were sent; nil of
 // a run without records.
 func (r Rules) Samples(t *trace.Trace, tool, form string) []Sample {
-	d, ok := r.Of(tool)
+	d, ok := r.Lookup(tool)
 	if !ok {
 		return nil
 	}

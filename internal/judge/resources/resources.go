@@ -74,10 +74,10 @@ type Host struct {
 	Throttled *float64 `json:"throttled,omitempty"`  // s, of the control group
 }
 
-// Of reads telemetry in a window. idle is a window in which the server had nothing to do, of no
+// Summarize reads telemetry in a window. idle is a window in which the server had nothing to do, of no
 // length where there was none. tokens and requests are those of all answers. It is nil if there
 // is no telemetry.
-func Of(set *telemetry.Set, w, idle telemetry.Window, tokens, requests int) *Resources {
+func Summarize(set *telemetry.Set, w, idle telemetry.Window, tokens, requests int) *Resources {
 	if set.Empty() {
 		return nil
 	}

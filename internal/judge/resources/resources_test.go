@@ -35,7 +35,7 @@ func sampled(host map[string]string, all ...course) *telemetry.Set {
 			if c.without != nil && c.without(at.Seconds()) {
 				continue
 			}
-			set.Add(telemetry.Of(c.source, c.name, labels, telemetry.Point{At: at, Value: c.value(at.Seconds())}))
+			set.Add(telemetry.NewValue(c.source, c.name, labels, telemetry.Point{At: at, Value: c.value(at.Seconds())}))
 		}
 	}
 	return set
@@ -73,7 +73,7 @@ func TestEnergyOfAKnownPower(t *testing.T) {
 		"counter":      {course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
 		"slow counter": {course{"gpu", telemetry.DeviceEnergy, "0", nil, 5 * sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
 	} {
-		r := Of(sampled(nil, c.course), w, none, 1000, 10)
+		r := Summarize(sampled(nil, c.course), w, none, 1000, 10)
 		e := r.Energy
 		if e.Method != c.how || math.Abs(e.Joules/truth-1) > 0.005 || e.Devices != 1 || e.Idle != nil {
 			t.Errorf("%s: %+v, truth %v", name, e, truth)
@@ -93,29 +93,29 @@ func TestIdleIsTakenOff(t *testing.T) {
 		return 500
 	}
 	set := sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, 250 * time.Millisecond, -10 * sec, 50 * sec, power, nil})
-	e := Of(set, window(0, 40*sec), window(-9*sec, -1*sec), 0, 0).Energy
+	e := Summarize(set, window(0, 40*sec), window(-9*sec, -1*sec), 0, 0).Energy
 	net, ok := e.Net()
 	if !ok || math.Abs(net-300*40) > 1 || math.Abs(e.Joules-500*40) > 1 || e.PerToken != 0 {
 		t.Errorf("%+v, net %v", e, net)
 	}
 	for _, idle := range []telemetry.Window{window(-4*sec, -1*sec), window(-14*sec, -6*sec)} {
-		if e := Of(set, window(0, 40*sec), idle, 0, 0).Energy; e.Idle != nil {
+		if e := Summarize(set, window(0, 40*sec), idle, 0, 0).Energy; e.Idle != nil {
 			t.Errorf("3 s and 4 s of idling are too few: %+v", e)
 		}
 	}
 	// The power jumps between two samples: none of the load is idling, and none of idling is load.
 	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, power, nil})
-	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+	if e := Summarize(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
 		t.Errorf("%+v", e)
 	}
 	counter := func(s float64) float64 { return 1e6 + 500*max(s, 0) + 200*min(s, 0) }
 	set = sampled(nil, course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10300 * time.Millisecond, 50 * sec, counter, nil})
-	if e := Of(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Method != Counters || e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
+	if e := Summarize(set, window(0, 40*sec), window(-10*sec, 0), 0, 0).Energy; e.Method != Counters || e.Idle == nil || math.Abs(*e.Idle-200) > 1e-6 || math.Abs(e.Joules-500*40) > 1e-6 {
 		t.Errorf("%+v", e)
 	}
 	set = sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, 250 * time.Millisecond, -10 * sec, 50 * sec, power, nil})
 	// The program that samples began 2 s into the pause.
-	if e := Of(set, window(0, 40*sec), window(-12*sec, -1*sec), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 0.1 {
+	if e := Summarize(set, window(0, 40*sec), window(-12*sec, -1*sec), 0, 0).Energy; e.Idle == nil || math.Abs(*e.Idle-200) > 0.1 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -139,19 +139,19 @@ func TestWhenThereIsNoEnergy(t *testing.T) {
 		"nothing of power":    {sampled(nil, busy), 100 * sec, Unknown},
 		"it ended early":      {sampled(nil, power("0", gap(90, 1e9))), 100 * sec, Gaps},
 	} {
-		if e := Of(c.set, window(0, c.to), none, 10, 10).Energy; e.Method != c.how || e.Joules != 0 || e.PerToken != 0 {
+		if e := Summarize(c.set, window(0, c.to), none, 10, 10).Energy; e.Method != c.how || e.Joules != 0 || e.PerToken != 0 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
 	// The second die of a card has no sensor of its own.
 	die := busy
 	die.device = "0.1"
-	if e := Of(sampled(nil, power("0.0", nil), die), window(0, 100*sec), none, 10, 10).Energy; e.Method != Sampled || e.Devices != 1 || math.Abs(e.Joules-10000) > 1e-6 || e.Covered != 1 {
+	if e := Summarize(sampled(nil, power("0.0", nil), die), window(0, 100*sec), none, 10, 10).Energy; e.Method != Sampled || e.Devices != 1 || math.Abs(e.Joules-10000) > 1e-6 || e.Covered != 1 {
 		t.Errorf("%+v", e)
 	}
 	// A gap of 4 s in 500 is bridged by the mean.
 	long := course{"gpu", telemetry.DevicePower, "0", nil, sec, 0, 500 * sec, steady(100), gap(50, 54)}
-	if e := Of(sampled(nil, long), window(0, 500*sec), none, 0, 0).Energy; e.Method != Sampled || math.Abs(e.Joules-50000) > 1e-6 || e.Covered > 0.9921 {
+	if e := Summarize(sampled(nil, long), window(0, 500*sec), none, 0, 0).Energy; e.Method != Sampled || math.Abs(e.Joules-50000) > 1e-6 || e.Covered > 0.9921 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -164,7 +164,7 @@ func TestDevicesCountOnce(t *testing.T) {
 		course{"dcgm", telemetry.DeviceEnergy, "0", nil, sec, 0, 100 * sec, func(s float64) float64 { return 100 * s }, nil},
 		course{"far", telemetry.DevicePower, "0", nil, sec, 0, 100 * sec, steady(50), nil},
 	)
-	r := Of(set, window(0, 100*sec), none, 0, 0)
+	r := Summarize(set, window(0, 100*sec), none, 0, 0)
 	if e := r.Energy; r.Devices.Count != 2 || e.Method != Mixed || math.Abs(e.Joules-15000) > 1e-6 {
 		t.Errorf("%+v %+v", r.Devices, e)
 	}
@@ -178,13 +178,13 @@ func TestThrottling(t *testing.T) {
 		return 0
 	}
 	thermal := course{"gpu", telemetry.DeviceThrottled, "3", telemetry.Labels{"reason": "thermal"}, sec, 0, 60 * sec, hot, nil}
-	r := Of(sampled(nil, thermal), window(0, 60*sec), none, 0, 0)
+	r := Summarize(sampled(nil, thermal), window(0, 60*sec), none, 0, 0)
 	if d := r.Devices; len(d.Throttled) != 1 || d.Throttled[0] != (Throttled{"gpu 3", "thermal", 15}) {
 		t.Errorf("%+v", d.Throttled)
 	}
 	// A source that ended while it was hot says nothing of the rest.
 	thermal.to = 20 * sec
-	if d := Of(sampled(nil, thermal), window(0, 60*sec), none, 0, 0).Devices; d.Throttled[0].Seconds != 13 {
+	if d := Summarize(sampled(nil, thermal), window(0, 60*sec), none, 0, 0).Devices; d.Throttled[0].Seconds != 13 {
 		t.Errorf("%+v", d.Throttled)
 	}
 }
@@ -200,7 +200,7 @@ func TestServersAndHosts(t *testing.T) {
 		course{"client", telemetry.HostCPUTime, "", telemetry.Labels{"cpu": "0"}, sec, 0, 60 * sec, func(s float64) float64 { return 0.9 * s }, nil},
 		course{"client", telemetry.HostCPUTime, "", telemetry.Labels{"cpu": "1"}, sec, 0, 60 * sec, func(s float64) float64 { return 0.3 * s }, nil},
 	)
-	r := Of(set, window(5*sec, 55*sec), none, 0, 0)
+	r := Summarize(set, window(5*sec, 55*sec), none, 0, 0)
 	is := func(name string, got *float64, want float64) {
 		t.Helper()
 		if got == nil || math.Abs(*got-want) > 1e-9 {
@@ -217,7 +217,7 @@ func TestServersAndHosts(t *testing.T) {
 	if r.Server.RunningMax != nil || r.Server.Accepted != nil || r.Hosts[0].MemoryUse != nil || r.Devices != nil || r.Energy != nil || r.Server.Restarted {
 		t.Errorf("unknown is unknown: %+v", r)
 	}
-	if Of(nil, window(0, sec), none, 1, 1) != nil || Of(&telemetry.Set{}, window(0, sec), none, 1, 1) != nil {
+	if Summarize(nil, window(0, sec), none, 1, 1) != nil || Summarize(&telemetry.Set{}, window(0, sec), none, 1, 1) != nil {
 		t.Error("of nothing")
 	}
 }
@@ -225,11 +225,11 @@ func TestServersAndHosts(t *testing.T) {
 // Processes are asked for seldom: what was seen 8 s before a short run is so in it.
 func TestProcessesSeenBeforeTheRun(t *testing.T) {
 	set := sampled(nil, course{"gpu", telemetry.DeviceProcesses, "0", nil, 10 * sec, -8 * sec, -8 * sec, steady(3), nil})
-	if d := Of(set, window(0, 2*sec), none, 0, 0).Devices; d.Processes == nil || *d.Processes != 3 {
+	if d := Summarize(set, window(0, 2*sec), none, 0, 0).Devices; d.Processes == nil || *d.Processes != 3 {
 		t.Errorf("%+v", d)
 	}
 	old := sampled(nil, course{"gpu", telemetry.DeviceProcesses, "0", nil, 10 * sec, -20 * sec, -20 * sec, steady(3), nil})
-	if d := Of(old, window(0, 2*sec), none, 0, 0).Devices; d.Processes != nil {
+	if d := Summarize(old, window(0, 2*sec), none, 0, 0).Devices; d.Processes != nil {
 		t.Errorf("%+v", d)
 	}
 }

@@ -102,9 +102,9 @@ func (a *paced) Describe() plan.Message {
 	return workload.Paced(a.burstiness, a.Rate)
 }
 
-// Within is how many requests are due before d. A ramp is spread over so many that it ends
+// DueBefore is how many requests are due before d. A ramp is spread over so many that it ends
 // then.
-func (a *paced) Within(d time.Duration, seed uint64) int {
+func (a *paced) DueBefore(d time.Duration, seed uint64) int {
 	if a.Ramp == "" {
 		return before(d, plan.MaxRequests+1, arrival.New(a.process(pyrand.NewLegacy(uint32(seed))), arrival.Constant(a.Rate)))
 	}

@@ -127,7 +127,7 @@ const mostWorkers = 4
 
 // simulate runs draws first, first+1, ... of e and returns their figures by name.
 func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int, rules metrics.Rules) ([]map[string]float64, error) {
-	by, ok := rules.Of(cmp.Or(e.Dialect, profile.DefaultDialect))
+	by, ok := rules.Lookup(cmp.Or(e.Dialect, profile.DefaultDialect))
 	if !ok {
 		return nil, fmt.Errorf("unknown dialect %s", e.Dialect)
 	}

@@ -143,7 +143,7 @@ func (o *observer) ask(t *testing.T, p *profile.Profile, l load, runs int) answe
 	for range predict.Draws {
 		draws = append(draws, o.plan(t, l))
 	}
-	made, err := predict.Of(t.Context(), predict.Case{Profile: p, Load: predict.Fixed(draws...), Run: runOf(draws[0]), Level: 0.9, Percentiles: []float64{99}})
+	made, err := predict.Simulate(t.Context(), predict.Case{Profile: p, Load: predict.Fixed(draws...), Run: runOf(draws[0]), Level: 0.9, Percentiles: []float64{99}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ type KV interface {
 	// Blocks returns the number of blocks held and their total.
 	Blocks() (held, total int)
 	// Kept is the number of blocks with contents: held or cached.
-	Kept() int
+	Allocated() int
 	// Flush removes cached blocks without a holder.
 	Flush()
 }
@@ -77,8 +77,8 @@ func (p *pool) Release(s *Seq) {
 // Blocks returns the counts.
 func (p *pool) Blocks() (held, total int) { return p.held, p.total }
 
-// Kept is the number held.
-func (p *pool) Kept() int { return p.held }
+// Allocated is the number held.
+func (p *pool) Allocated() int { return p.held }
 
 // Flush finds nothing.
 func (p *pool) Flush() {}
@@ -116,4 +116,4 @@ func (e *elasticKV) Flush() {
 
 func (e *elasticKV) unmap() { e.mapped = min(e.mapped, e.pages()+e.spare) }
 
-func (e *elasticKV) pages() int { return (e.Kept() + e.perPage - 1) / e.perPage }
+func (e *elasticKV) pages() int { return (e.Allocated() + e.perPage - 1) / e.perPage }

@@ -197,8 +197,8 @@ func drawSeq(t *rapid.T) *Seq {
 func checkKV(t *rapid.T, kv KV, naive *naiveKV) {
 	held, total := kv.Blocks()
 	_, want := naive.count(nil)
-	if held != want || kv.Kept() != len(naive.blocks) || total != naive.total {
-		t.Fatalf("%d held, %d kept of %d; naive %d, %d of %d", held, kv.Kept(), total, want, len(naive.blocks), naive.total)
+	if held != want || kv.Allocated() != len(naive.blocks) || total != naive.total {
+		t.Fatalf("%d held, %d kept of %d; naive %d, %d of %d", held, kv.Allocated(), total, want, len(naive.blocks), naive.total)
 	}
 	if e, ok := kv.(*elasticKV); ok && e.mapped < e.pages() {
 		t.Fatalf("%d pages mapped, %d needed", e.mapped, e.pages())

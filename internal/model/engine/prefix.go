@@ -93,8 +93,8 @@ func (c *prefixCache) Release(s *Seq) {
 	s.blocks, s.room, s.filed, s.shared = 0, 0, 0, s.shared[:0]
 }
 
-// Kept is the number of held and idle blocks.
-func (c *prefixCache) Kept() int { return c.held + c.idle }
+// Allocated is the number of held and idle blocks.
+func (c *prefixCache) Allocated() int { return c.held + c.idle }
 
 // Flush removes the idle blocks.
 func (c *prefixCache) Flush() {

@@ -270,8 +270,8 @@ func (w *watch) memory(c *Core) {
 			shared[e] = true
 		}
 	}
-	if held != private+len(shared) || held > total || c.kv.Kept() > total || c.kv.Kept() < held {
-		w.t.Fatalf("%d blocks held of %d, %d kept, but sequences have %d and share %d", held, total, c.kv.Kept(), private,
+	if held != private+len(shared) || held > total || c.kv.Allocated() > total || c.kv.Allocated() < held {
+		w.t.Fatalf("%d blocks held of %d, %d kept, but sequences have %d and share %d", held, total, c.kv.Allocated(), private,
 			len(shared))
 	}
 	for s := range c.waiting.len() {

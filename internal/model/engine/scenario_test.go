@@ -261,7 +261,7 @@ func memory(c *Core) string {
 		return ""
 	}
 	text := fmt.Sprintf("held %d/%d ", held, total)
-	if idle := c.kv.Kept() - held; idle > 0 {
+	if idle := c.kv.Allocated() - held; idle > 0 {
 		text += fmt.Sprintf("idle %d ", idle)
 	}
 	return text

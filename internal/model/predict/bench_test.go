@@ -14,7 +14,7 @@ func BenchmarkPredict(b *testing.B) {
 		c := predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := predict.Of(b.Context(), c); err != nil {
+				if _, err := predict.Simulate(b.Context(), c); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -26,7 +26,7 @@ func TestIntervalsHoldNewRuns(t *testing.T) {
 		held, all := map[string]int{}, map[string]int{}
 		width, loads := map[string]float64{}, 0
 		for _, l := range others {
-			made, err := predict.Of(t.Context(), predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}})
+			made, err := predict.Simulate(t.Context(), predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestAttainmentHoldsNewRuns(t *testing.T) {
 		for range runs {
 			truth := own.run(t, l)
 			for _, g := range made.Goals {
-				a := g.Objective.Of(truth)
+				a := g.Objective.Evaluate(truth)
 				if all++; a.Share() >= g.Low-1e-9 && a.Share() <= g.High+1e-9 {
 					held++
 				}

@@ -113,8 +113,8 @@ func (f PredictedFigure) Width() float64 {
 	return (f.High - f.Low) / 2 / f.Point
 }
 
-// Of predicts. An end of ctx ends it with its cause.
-func Of(ctx context.Context, c Case) (*Prediction, error) {
+// Simulate predicts. An end of ctx ends it with its cause.
+func Simulate(ctx context.Context, c Case) (*Prediction, error) {
 	if c.Base == nil {
 		c.Base = c.Profile
 	}

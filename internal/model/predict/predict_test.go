@@ -48,7 +48,7 @@ func of(t *testing.T, c predict.Case) *predict.Prediction {
 		c.Percentiles = []float64{99}
 	}
 	c.Run.Plan.Stream = true
-	p, err := predict.Of(t.Context(), c)
+	p, err := predict.Simulate(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAgainAndNever(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	cancel(over)
-	if _, err := predict.Of(ctx, c); !errors.Is(err, over) {
+	if _, err := predict.Simulate(ctx, c); !errors.Is(err, over) {
 		t.Errorf("goes on after its end: %v", err)
 	}
 }

@@ -78,10 +78,10 @@ func (o *outcome) read(c *Case, i int, t *trace.Trace) {
 		o.figures[f.Name] = f.Value
 	}
 	for _, goal := range c.Objectives {
-		o.attained = append(o.attained, goal.Of(counted))
+		o.attained = append(o.attained, goal.Evaluate(counted))
 		misfit := c.misfit(goal.Name()) * scores(misfitScores)[i]
 		goal.Limit = time.Duration(float64(goal.Limit) * math.Exp(-misfit))
-		o.shaken = append(o.shaken, goal.Of(counted))
+		o.shaken = append(o.shaken, goal.Evaluate(counted))
 	}
 	o.requests = len(t.Records)
 	for _, r := range t.Records {

@@ -72,7 +72,7 @@ func parts(found []result.Found, last result.Found) (n int) {
 // claimOf takes the figures of a result, and from its requests the statistics that it does not sum up.
 func claimOf(f result.Found) (conform.Claim, error) {
 	o := f.Run.Origin
-	rules, _ := known.Rules().Of(o.Tool)
+	rules, _ := known.Rules().Lookup(o.Tool)
 	c := newClaim(rules.Tool)
 	c.Notes = f.Run.Notes
 	value := func(name string) (float64, bool) { f, ok := o.Figure(name); return f.Value, ok }

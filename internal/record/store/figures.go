@@ -38,7 +38,7 @@ func (s *Store) StoreFigures(t *trace.Trace, definition, version string, figures
 	return nil
 }
 
-// Figures returns the figures of a run stored by KeepFigures, in order. known
+// Figures returns the figures of a run stored by StoreFigures, in order. known
 // reports whether they are stored, even if there are none.
 func (s *Store) Figures(runID, definition, version string) (figures []trace.ReportedFigure, known bool, err error) {
 	rows, err := s.db.Query(`SELECT name, value, step FROM computed LEFT JOIN figure USING (run_id, definition, version)

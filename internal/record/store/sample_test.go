@@ -30,8 +30,8 @@ func reads(n int) (sources []telemetry.Source, values []telemetry.Value) {
 	sources = []telemetry.Source{{Name: "gpu", Via: "nvidia-smi", Every: time.Second, Reads: n}, {Name: "server", Via: "http://h/metrics", Reads: n, Lost: 1, Notes: []plan.Message{plan.Text("slow")}}}
 	gpu := telemetry.Labels{"device": "0"}
 	values = []telemetry.Value{
-		telemetry.Of("gpu", telemetry.DevicePower, gpu, telemetry.Point{At: p.At, Value: 300 + p.Value/10}), telemetry.Of("gpu", telemetry.DeviceTemperature, gpu, p),
-		telemetry.Of("server", telemetry.ServerRunning, nil, p),
+		telemetry.NewValue("gpu", telemetry.DevicePower, gpu, telemetry.Point{At: p.At, Value: 300 + p.Value/10}), telemetry.NewValue("gpu", telemetry.DeviceTemperature, gpu, p),
+		telemetry.NewValue("server", telemetry.ServerRunning, nil, p),
 	}
 	if n > 2 {
 		own := telemetry.Value{Key: telemetry.Key{Source: "server", Name: "own:x"}, Kind: telemetry.Gauge, Point: p}
@@ -322,7 +322,7 @@ func BenchmarkSample(b *testing.B) {
 	add := func() {
 		var values []telemetry.Value
 		for i, l := range names {
-			values = append(values, telemetry.Of("gpu", telemetry.DevicePower, l, telemetry.Point{At: time.Duration(second) * time.Second, Value: 300 + float64(second*i%97)}))
+			values = append(values, telemetry.NewValue("gpu", telemetry.DevicePower, l, telemetry.Point{At: time.Duration(second) * time.Second, Value: 300 + float64(second*i%97)}))
 		}
 		second++
 		w.Sample(nil, values)

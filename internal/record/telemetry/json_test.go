@@ -21,7 +21,7 @@ func TestASetInJSON(t *testing.T) {
 		}, {Name: "none"},
 	}}
 	for i, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 1e300, 0.1} {
-		want.Add(Of("gpu", DevicePower, Labels{"device": "0"}, Point{time.Duration(i - 2), v}))
+		want.Add(NewValue("gpu", DevicePower, Labels{"device": "0"}, Point{time.Duration(i - 2), v}))
 	}
 	want.Add(Value{Key{"gpu", "own", nil}, "", Gauge, at(0, 1)})
 	b, err := json.Marshal(want)

@@ -106,8 +106,8 @@ func Known(name string) (Name, bool) {
 	return Name{}, false
 }
 
-// Of is a value of a known name with its unit and kind. It panics on another name.
-func Of(source, name string, labels Labels, p Point) Value {
+// NewValue is a value of a known name with its unit and kind. It panics on another name.
+func NewValue(source, name string, labels Labels, p Point) Value {
 	n, ok := Known(name)
 	if !ok {
 		panic("telemetry: unknown name " + name)

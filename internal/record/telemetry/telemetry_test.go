@@ -13,11 +13,11 @@ func at(s int, v float64) Point { return Point{time.Duration(s) * time.Second, v
 func TestASetGrowsBySeries(t *testing.T) {
 	var s Set
 	for _, v := range []Value{
-		Of("gpu", DevicePower, Labels{"device": "1"}, at(-1, 90)),
-		Of("gpu", DevicePower, Labels{"device": "0"}, at(0, 100)),
-		Of("gpu", DevicePower, Labels{"device": "1"}, at(0, 110)),
-		Of("gpu", DevicePower, Labels{"device": "1"}, at(0, 111)), // the same sample again
-		Of("gpu", DevicePower, Labels{"device": "1"}, at(2, 120)),
+		NewValue("gpu", DevicePower, Labels{"device": "1"}, at(-1, 90)),
+		NewValue("gpu", DevicePower, Labels{"device": "0"}, at(0, 100)),
+		NewValue("gpu", DevicePower, Labels{"device": "1"}, at(0, 110)),
+		NewValue("gpu", DevicePower, Labels{"device": "1"}, at(0, 111)), // the same sample again
+		NewValue("gpu", DevicePower, Labels{"device": "1"}, at(2, 120)),
 	} {
 		s.Add(v)
 	}
@@ -64,9 +64,9 @@ func TestNamesAreUnique(t *testing.T) {
 func TestTrim(t *testing.T) {
 	var s Set
 	for i := range 5 {
-		s.Add(Of("server", ServerRunning, nil, at(i, 7)))
+		s.Add(NewValue("server", ServerRunning, nil, at(i, 7)))
 	}
-	s.Add(Of("server", ServerWaiting, nil, at(0, 3)))
+	s.Add(NewValue("server", ServerWaiting, nil, at(0, 3)))
 	if n := s.Trim(3 * time.Second); n != 3 {
 		t.Errorf("%d points dropped", n)
 	}

@@ -76,8 +76,8 @@ const (
 	betweenLimit = 10 * time.Second
 )
 
-// Patience is how long a program with a period may be silent.
-func Patience(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
+// SilenceLimit is how long a program with a period may be silent.
+func SilenceLimit(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
 
 // mostBytes is what a program may print in a second, with so much for each line that reading it
 // does not take a processor from the server under test: 60 000 short lines. 16 devices at 100 samples

@@ -30,7 +30,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 		out.Simulated = w.Kinds()
 	}
 	for i, load := range c.Workloads {
-		out.Loads = append(out.Loads, w.answer(load, i, asked(c, load)))
+		out.Loads = append(out.Loads, w.answer(load, i, requestedFigures(c, load)))
 	}
 	for _, g := range c.Gates {
 		out.Gates = append(out.Gates, view.Gate{
@@ -53,7 +53,7 @@ func (w Phrases) answer(load compare.Workload, number int, asked []string) view.
 	for _, v := range load.Variants {
 		out.Variants = append(out.Variants, w.variant(v))
 	}
-	if !saidFirst(load) {
+	if !inHeadline(load) {
 		out.Results = said(w.results(load)...)
 	}
 	for _, r := range load.Residue {

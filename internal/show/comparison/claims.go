@@ -22,7 +22,7 @@ func (w Phrases) gate(g compare.GateResult) doc.Line {
 	if g.Interval != nil || g.Value != 0 {
 		why = w.Join("stop", w.gateValue(g), why)
 	}
-	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.Of(w.Beside(g.Gate.Text, of), why))
+	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.Of(w.InBrackets(g.Gate.Text, of), why))
 	l.Tone = toneOf[g.Outcome]
 	return l
 }
@@ -44,7 +44,7 @@ func (w Phrases) whyGate(g compare.GateResult) string {
 func (w Phrases) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
-		s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
+		s := scaleOf(compare.Row{Quantity: figure.Lookup(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
 		if said := doc.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
 			return doc.Join(" ", said, s.unit)
 		} else {
@@ -52,10 +52,10 @@ func (w Phrases) gateValue(g compare.GateResult) string {
 		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
-	s := scaleOf(compare.Row{Quantity: figure.Of(g.Gate.Name), Cells: []compare.Cell{c}})
+	s := scaleOf(compare.Row{Quantity: figure.Lookup(g.Gate.Name), Cells: []compare.Cell{c}})
 	said := doc.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
-		return w.Beside(said, within)
+		return w.InBrackets(said, within)
 	}
 	return said
 }
@@ -97,7 +97,7 @@ func (w Phrases) matches(c compare.ClaimCheck) string {
 		size := unsigned(w.claimed(c, m.Relative))
 		changes = append(changes, w.Word(sizeOf(m, size), "size", size, "other", m.Against))
 		if i == len(all)-1 || all[i+1].Name != m.Name {
-			said = append(said, w.Word("claim.figure", "figure", w.Title(figure.Of(m.Name)), "variant", c.Variant, "changes", changes))
+			said = append(said, w.Word("claim.figure", "figure", w.Title(figure.Lookup(m.Name)), "variant", c.Variant, "changes", changes))
 			changes = nil
 		}
 	}
@@ -149,9 +149,9 @@ var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compa
 // toneOf tells how to take an outcome.
 var toneOf = map[compare.Outcome]doc.Tone{compare.Pass: doc.Good, compare.Fail: doc.Bad, compare.Inconclusive: doc.Unclear}
 
-// layout are lines on what an experiment tells beside its changes: by how much figures vary
+// experimentNotes are lines on what an experiment tells beside its changes: by how much figures vary
 // without any, how they drift, and what the order of legs did.
-func (w Phrases) layout(load compare.Workload) doc.Lines {
+func (w Phrases) experimentNotes(load compare.Workload) doc.Lines {
 	if load.Layout == nil {
 		return nil
 	}

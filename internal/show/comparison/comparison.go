@@ -71,7 +71,7 @@ func document(c compare.Comparison, o Options) doc.Document {
 	}
 	add(doc.Section{Group: 1, Items: []doc.Item{notes}})
 	for i, load := range c.Workloads {
-		add(w.section(load, i, o, asked(c, load)))
+		add(w.section(load, i, o, requestedFigures(c, load)))
 	}
 	var gates doc.Lines
 	for _, g := range c.Gates {
@@ -100,8 +100,8 @@ func (w Phrases) notes() (notes doc.Lines) {
 	return notes
 }
 
-// asked are the figures that somebody asks for: in gates and claims.
-func asked(c compare.Comparison, load compare.Workload) (names []string) {
+// requestedFigures are the figures that somebody asks for: in gates and claims.
+func requestedFigures(c compare.Comparison, load compare.Workload) (names []string) {
 	for _, g := range c.Gates {
 		names = append(names, g.Gate.Name)
 	}
@@ -144,14 +144,14 @@ func (w Phrases) Called(v compare.Variant) string {
 	if !v.Simulated {
 		return v.Name
 	}
-	return w.Beside(v.Name, w.Word("kind.simulated"))
+	return w.InBrackets(v.Name, w.Word("kind.simulated"))
 }
 
 func (w Phrases) margin() string { return w.Share(w.c.Margin) }
 func (w Phrases) level() string  { return w.Share(w.c.Level) }
 
-// Beside is a phrase with another one in brackets.
-func (w Phrases) Beside(said, aside string) string {
+// InBrackets is a phrase with another one in brackets.
+func (w Phrases) InBrackets(said, aside string) string {
 	return w.Word("comparison.beside", "said", said, "aside", aside)
 }
 

@@ -34,7 +34,7 @@ func blocked(v compare.Verdict, relative, half float64, more int) *compare.Chang
 // judged is a row of an experiment: the baseline and a change for each other variant.
 func judged(name string, value float64, changes ...*compare.Change) compare.Row {
 	r := compare.Row{
-		Quantity: figure.Of(name), Definition: metrics.Definition{ID: "pitot"},
+		Quantity: figure.Lookup(name), Definition: metrics.Definition{ID: "pitot"},
 		Drift: &compare.Shift{Relative: 0.0004, Interval: interval(-0.0004, 0.0012)}, Spread: &compare.Spread{Start: 0.004, StartDF: 9, Restarted: true},
 		Cells: []compare.Cell{{Values: []float64{value}, Center: value}},
 	}

@@ -21,7 +21,7 @@ type measured struct {
 
 // tableRow is a row of single tables, of which nothing can be said.
 func tableRow(m measured) compare.Row {
-	r := compare.Row{Quantity: figure.Of(m.name), Definition: metrics.Definition{ID: "vllm"}}
+	r := compare.Row{Quantity: figure.Lookup(m.name), Definition: metrics.Definition{ID: "vllm"}}
 	factor, step := 1.0, 0.01
 	if r.Quantity.Unit == figure.Seconds && m.name != "duration" {
 		factor = 1e-3
@@ -155,7 +155,7 @@ func repeatedRow(m repeated) compare.Row {
 		Basis: compare.Replicates, Test: plan.Text("exact permutation, 5 and 5 runs"), P: &m.p, Adjusted: &m.adjusted,
 		Verdict: m.verdict, Bound: max(math.Abs(m.low), math.Abs(m.top)), Noise: m.noise, More: m.more,
 	}
-	return compare.Row{Quantity: figure.Of(m.name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{a, b}}
+	return compare.Row{Quantity: figure.Lookup(m.name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{a, b}}
 }
 
 func runs(n int, detail trace.Detail, validity trace.Validity) (refs []compare.Ref) {
@@ -217,7 +217,7 @@ func nightly() compare.Comparison {
 // single is a run of each of three, with records.
 func single() compare.Comparison {
 	row := func(name string, a float64, changes ...compare.Change) compare.Row {
-		r := compare.Row{Quantity: figure.Of(name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{{Values: []float64{a}, Center: a}}}
+		r := compare.Row{Quantity: figure.Lookup(name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{{Values: []float64{a}, Center: a}}}
 		for _, c := range changes {
 			v := a * (1 + c.Relative)
 			c.Basis, c.Verdict, c.Effective, c.Apart = compare.Within, compare.CannotTell, 83.4, c.Interval.Low > 0 || c.Interval.High < 0

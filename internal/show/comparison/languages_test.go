@@ -26,7 +26,7 @@ func TestFiguresHaveWords(t *testing.T) {
 	for _, language := range words.Names() {
 		l := words.In(language)
 		for _, name := range names {
-			if title := figure.Of(name).Title(); !known(l, title) {
+			if title := figure.Lookup(name).Title(); !known(l, title) {
 				t.Errorf("%s has no words for %s", language, title.Key())
 			}
 		}
@@ -48,7 +48,7 @@ func TestTitles(t *testing.T) {
 	} {
 		for i, language := range []string{"en", "zh"} {
 			w := NewPhrases(compare.Comparison{}, words.In(language))
-			if got := w.Title(figure.Of(name)); got != want[i] {
+			if got := w.Title(figure.Lookup(name)); got != want[i] {
 				t.Errorf("%s is %q, want %q", name, got, want[i])
 			}
 		}
@@ -106,7 +106,7 @@ func TestPhrases(t *testing.T) {
 
 // Arguments of notes are lists in each language, and the titles that stand there.
 func TestArgumentsOfNotes(t *testing.T) {
-	mean, output := figure.Of("ttft.mean"), figure.Of("throughput.output")
+	mean, output := figure.Lookup("ttft.mean"), figure.Lookup("throughput.output")
 	spread := func(share float64, q figure.Figure) plan.Message {
 		return plan.Say("compare.spread", "share", share, "figure", q.Title())
 	}

@@ -14,12 +14,12 @@ func TestLinesOfAnExperiment(t *testing.T) {
 		return &compare.Shift{Relative: by, Interval: interval(by-0.01, by+0.01)}
 	}
 	row := compare.Row{
-		Quantity: figure.Of("ttft.mean"), Rank: 4, Drift: shift(0.004),
+		Quantity: figure.Lookup("ttft.mean"), Rank: 4, Drift: shift(0.004),
 		Spread: &compare.Spread{Start: 0.02, StartDF: 4, Run: 0.01, RunDF: 8, Runs: 2, Restarted: true},
 		Cells:  []compare.Cell{{}, {Change: &compare.Change{Order: shift(-0.02)}}},
 	}
 	load := compare.Workload{
-		Layout: &compare.Layout{Restarted: true, Blocks: 2}, Rows: []compare.Row{row, {Quantity: figure.Of("duration")}},
+		Layout: &compare.Layout{Restarted: true, Blocks: 2}, Rows: []compare.Row{row, {Quantity: figure.Lookup("duration")}},
 		Variants: []compare.Variant{{Name: "A"}, {Name: "B"}},
 	}
 	for language, want := range map[string][]string{
@@ -36,14 +36,14 @@ func TestLinesOfAnExperiment(t *testing.T) {
 	} {
 		w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In(language))
 		var got []string
-		for _, l := range w.layout(load) {
+		for _, l := range w.experimentNotes(load) {
 			got = append(got, l.Label+": "+l.Text)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
 	}
-	if lines := NewPhrases(compare.Comparison{}, words.In("en")).layout(compare.Workload{}); lines != nil {
+	if lines := NewPhrases(compare.Comparison{}, words.In("en")).experimentNotes(compare.Workload{}); lines != nil {
 		t.Errorf("%+v", lines)
 	}
 }

@@ -94,7 +94,7 @@ func (w *noteWriter) server(r NoteRun) (parts []string) {
 		parts = []string{r.Plan.URL}
 	}
 	if p := r.Env.Profile; p != nil {
-		parts = append(parts, w.Beside(p.Name, w.Say(p.Error)))
+		parts = append(parts, w.InBrackets(p.Name, w.Say(p.Error)))
 	}
 	return append(parts, r.Env.Server)
 }

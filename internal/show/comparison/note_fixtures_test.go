@@ -95,7 +95,7 @@ func variantOf(name string, traces ...*trace.Trace) compare.Variant {
 
 // rowOf has a value for the baseline and a change for each other variant.
 func rowOf(name, tool string, baseline float64, changes ...compare.Change) compare.Row {
-	r := compare.Row{Quantity: figure.Of(name), Definition: known.Rules().Definition(tool, name)}
+	r := compare.Row{Quantity: figure.Lookup(name), Definition: known.Rules().Definition(tool, name)}
 	r.Cells = append(r.Cells, compare.Cell{Values: []float64{baseline}, Center: baseline})
 	for _, c := range changes {
 		v := baseline * (1 + c.Relative)

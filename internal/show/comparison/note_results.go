@@ -27,7 +27,7 @@ func (w *noteWriter) results() {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:
 			case len(w.note.Runs) > unfolded:
-				w.add(doc.Folded{Title: w.Beside(v.Name, w.Runs(v)), Items: w.tables(runs)})
+				w.add(doc.Folded{Title: w.InBrackets(v.Name, w.Runs(v)), Items: w.tables(runs)})
 			default:
 				w.section(min(len(w.note.Comparison.Workloads), 2)+1, w.Called(v))
 				w.add(w.tables(runs)...)

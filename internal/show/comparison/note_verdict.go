@@ -24,7 +24,7 @@ func (w *noteWriter) verdict() {
 		advice = w.note.Experiment.Advice
 	}
 	all := w.verdictLines(advice)
-	if i := slices.IndexFunc(loads, saidFirst); i >= 0 {
+	if i := slices.IndexFunc(loads, inHeadline); i >= 0 {
 		all = append(w.variants(loads[i]), all...)
 	}
 	notes := w.caveats()
@@ -44,7 +44,7 @@ func (w *noteWriter) verdict() {
 	}
 	w.add(append(notes, all...))
 	for i, load := range loads {
-		if !saidFirst(load) {
+		if !inHeadline(load) {
 			w.loadSection(i)
 			w.add(own(i))
 		}
@@ -112,7 +112,7 @@ func (w *noteWriter) doubts(v compare.Variant) (lines []string) {
 		}
 		name := v.Name
 		if len(v.Runs) > 1 {
-			name = w.Beside(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
+			name = w.InBrackets(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
 		}
 		said := w.lead(w.Word(code, "run", name))
 		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {

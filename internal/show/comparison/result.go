@@ -108,7 +108,7 @@ func (b bottomLine) sumUp() (string, doc.Tone) {
 	}
 	said := b.Word("result.nothing", "evidence", evidence)
 	if unusual := b.Phrases.Unusual(b.Tally); unusual != "" {
-		said = b.Join("stop", said, b.Beside(unusual, b.list(b.Tally.Unusual)))
+		said = b.Join("stop", said, b.InBrackets(unusual, b.list(b.Tally.Unusual)))
 	}
 	return said, doc.Unclear
 }

@@ -212,7 +212,7 @@ func (c shownChange) open() bool {
 // marked are the changes in the tables.
 func (w Phrases) marked(c compare.Comparison, all bool) (changes []shownChange) {
 	for _, load := range c.Workloads {
-		shown, _, _ := divide(load, all, asked(c, load))
+		shown, _, _ := divide(load, all, requestedFigures(c, load))
 		mixed := onMixedBases(load)
 		for r, c := range (compare.Workload{Rows: shown}).Changes() {
 			if !r.Constant {

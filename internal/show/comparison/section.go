@@ -37,7 +37,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 		head = append(head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
 	}
 	if !o.Bare {
-		if !saidFirst(load) {
+		if !inHeadline(load) {
 			head = append(head, w.results(load)...)
 		}
 		head = append(head, w.claims(load)...)
@@ -54,7 +54,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 // remarks are what a reader of the rows that are shown has to know: noise, drift and order,
 // notes, and by whose rules the figures are.
 func (w Phrases) remarks(load compare.Workload, shown []compare.Row) doc.Lines {
-	said := w.layout(load)
+	said := w.experimentNotes(load)
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
 			said = append(said, w.line("label.note", w.Say(n)))
@@ -73,9 +73,9 @@ func divide(load compare.Workload, all bool, asked []string) (shown, alike, furt
 		switch {
 		case all || len(load.Variants) < 2:
 			shown = append(shown, r)
-		case isAlike(r):
+		case isConstant(r):
 			alike = append(alike, r)
-		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
+		case isExtraPercentile(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
 			further = append(further, r)
 		default:
 			shown = append(shown, r)
@@ -84,9 +84,9 @@ func divide(load compare.Workload, all bool, asked []string) (shown, alike, furt
 	return shown, alike, further
 }
 
-// isAlike: it is no matter of good and bad, or there is none of it, and every
+// isConstant: it is no matter of good and bad, or there is none of it, and every
 // variant has it.
-func isAlike(r compare.Row) bool {
+func isConstant(r compare.Row) bool {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range r.Cells {
 		if len(c.Values) == 0 {
@@ -106,8 +106,8 @@ func isAlike(r compare.Row) bool {
 // drift is by how much what describes the load can differ and still be alike.
 const drift = 0.005
 
-// isFurther: a percentile between the median and the P99, both of which are there.
-func isFurther(r compare.Row, rows []compare.Row) bool {
+// isExtraPercentile: a percentile between the median and the P99, both of which are there.
+func isExtraPercentile(r compare.Row, rows []compare.Row) bool {
 	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
 	has := func(statistic string) bool {
 		return slices.ContainsFunc(rows, func(o compare.Row) bool {
@@ -133,7 +133,7 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 		label = "label.variant"
 	}
 	baseline := load.Variants[0]
-	lines = append(lines, w.line(label, w.Beside(doc.Clean(baseline.Name), w.Runs(baseline))))
+	lines = append(lines, w.line(label, w.InBrackets(doc.Clean(baseline.Name), w.Runs(baseline))))
 	var groups doc.Groups
 	for _, v := range load.Variants[1:] {
 		groups.Add(w.Runs(v), doc.Clean(v.Name))
@@ -143,7 +143,7 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 		if len(g.Names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
-		lines = append(lines, w.line("label.against", w.Beside(w.Join("comma", g.Names...), runs)))
+		lines = append(lines, w.line("label.against", w.InBrackets(w.Join("comma", g.Names...), runs)))
 	}
 	return lines
 }
@@ -294,7 +294,7 @@ func (w Phrases) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
 	if several {
-		return w.Beside(said, which)
+		return w.InBrackets(said, which)
 	}
 	return said
 }

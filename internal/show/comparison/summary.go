@@ -171,7 +171,7 @@ func (s *summary) brief(load compare.Workload) {
 			return
 		}
 		said, _ := s.bottomLine(load, i+1)
-		name := s.Beside(bounded(v.Name, nameColumns), s.Runs(v))
+		name := s.InBrackets(bounded(v.Name, nameColumns), s.Runs(v))
 		s.write("", 0, doc.Lines{s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))}, s.briefTable(load, i+1))
 	}
 }

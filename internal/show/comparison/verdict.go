@@ -252,7 +252,7 @@ func (v *verdictMaker) open(rows []int, t compare.Tally) string {
 			if v.load.Layout == nil {
 				code = "verdict.settle-runs"
 			}
-			names[n] = v.Beside(names[n], v.Word(code, "n", more))
+			names[n] = v.InBrackets(names[n], v.Word(code, "n", more))
 		}
 	}
 	return v.Few(names, openFigures)
@@ -261,7 +261,7 @@ func (v *verdictMaker) open(rows []int, t compare.Tally) string {
 // verdicts are the bottom lines of an experiment, which stand before all tables.
 func (w Phrases) verdicts() (all doc.Lines) {
 	for i, load := range w.c.Workloads {
-		if saidFirst(load) {
+		if inHeadline(load) {
 			all = append(all, w.verdictOn(i)...)
 		}
 	}
@@ -350,8 +350,8 @@ func (w Phrases) LoadName(l compare.Workload, number int) string {
 	return name
 }
 
-// saidFirst: the verdict on a workload stands before the tables.
-func saidFirst(load compare.Workload) bool { return load.Layout != nil && len(load.Variants) > 1 }
+// inHeadline: the verdict on a workload stands before the tables.
+func inHeadline(load compare.Workload) bool { return load.Layout != nil && len(load.Variants) > 1 }
 
 // toneOfParts is that of the first part, unless they contradict each other.
 func toneOfParts(parts []Part) doc.Tone {

@@ -46,7 +46,7 @@ func TestDigitsOfValues(t *testing.T) {
 		{"cache.hit_rate", compare.Cell{Center: 0.123, Step: 1e-3}, "12.3 %"},
 	} {
 		c.cell.Values = []float64{c.cell.Center}
-		s := scaleOf(compare.Row{Quantity: figure.Of(c.quantity), Cells: []compare.Cell{c.cell}})
+		s := scaleOf(compare.Row{Quantity: figure.Lookup(c.quantity), Cells: []compare.Cell{c.cell}})
 		if got := strings.TrimSpace(s.value(c.cell) + " " + s.unit); got != c.want {
 			t.Errorf("%s of %+v is %s, want %s", c.quantity, c.cell, got, c.want)
 		}
@@ -200,7 +200,7 @@ func TestFurtherPercentiles(t *testing.T) {
 	var load compare.Workload
 	load.Variants = []compare.Variant{{Name: "A"}, {Name: "B"}}
 	for _, name := range []string{"ttft.mean", "ttft.median", "ttft.p90", "ttft.p95", "ttft.p99", "ttft.p99.9", "itl.p90", "itl.p99"} {
-		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Of(name), Cells: []compare.Cell{{Values: []float64{1}}, {Values: []float64{2}}}})
+		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Lookup(name), Cells: []compare.Cell{{Values: []float64{1}}, {Values: []float64{2}}}})
 	}
 	names := func(rows []compare.Row) (names []string) {
 		for _, r := range rows {
@@ -215,7 +215,7 @@ func TestFurtherPercentiles(t *testing.T) {
 		want  []string
 	}{
 		{false, nil, []string{"ttft.p90", "ttft.p95"}},
-		{false, asked(gate, load), []string{"ttft.p90"}},
+		{false, requestedFigures(gate, load), []string{"ttft.p90"}},
 		{true, nil, nil},
 	} {
 		if _, _, further := divide(load, c.all, c.asked); !slices.Equal(names(further), c.want) {
@@ -228,7 +228,7 @@ func TestFurtherPercentiles(t *testing.T) {
 func pair(kind trace.Detail, changes map[string]compare.Change) compare.Comparison {
 	load := compare.Workload{Variants: []compare.Variant{{Name: "A", Runs: runs(1, kind, "")}, {Name: "B", Runs: runs(1, kind, "")}}}
 	for name, change := range changes {
-		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Of(name), Cells: []compare.Cell{{}, {Change: &change}}})
+		load.Rows = append(load.Rows, compare.Row{Quantity: figure.Lookup(name), Cells: []compare.Cell{{}, {Change: &change}}})
 	}
 	return concluded(compare.Comparison{Level: 0.95, Margin: 0.02, Workloads: []compare.Workload{load}})
 }

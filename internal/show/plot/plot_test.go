@@ -77,16 +77,16 @@ func sampled(end float64) *telemetry.Set {
 	set := &telemetry.Set{Sources: []telemetry.Source{{Name: "server"}, {Name: "gpu"}}}
 	for s := -3600.0; s < end+3600; s++ {
 		p := func(v float64) telemetry.Point { return telemetry.Point{At: time.Duration(s * 1e9), Value: v} }
-		set.Add(telemetry.Of("server", telemetry.ServerKVUse, nil, p(0.5+0.4*math.Sin(s/9))))
+		set.Add(telemetry.NewValue("server", telemetry.ServerKVUse, nil, p(0.5+0.4*math.Sin(s/9))))
 		if s < 20 || s > 30 {
-			set.Add(telemetry.Of("server", telemetry.ServerWaiting, nil, p(math.Floor(3+3*math.Sin(s/5)))))
+			set.Add(telemetry.NewValue("server", telemetry.ServerWaiting, nil, p(math.Floor(3+3*math.Sin(s/5)))))
 		}
 		for _, device := range []string{"0", "1"} {
 			v := 300 + 50*math.Sin(s/3)
 			if device == "1" && int(s)%50 == 0 {
 				v = math.NaN()
 			}
-			set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": device}, p(v)))
+			set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": device}, p(v)))
 		}
 	}
 	return set

@@ -186,16 +186,16 @@ const (
 
 // FigureTitle is the name of a figure as the title of a column, with its unit.
 func FigureTitle(name string) string {
-	return strings.TrimSpace(strings.ToUpper(name) + " " + figure.Of(name).Show().Unit)
+	return strings.TrimSpace(strings.ToUpper(name) + " " + figure.Lookup(name).Show().Unit)
 }
 
 // Figure is the value of a figure in the unit in which it is shown.
-func Figure(name string, v float64) string { return sig(figure.Of(name).Show().Factor * v) }
+func Figure(name string, v float64) string { return sig(figure.Lookup(name).Show().Factor * v) }
 
 // Figures lists what a tool reported whose tables nobody pastes.
 func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
 	for _, f := range o.Figures {
-		of := figure.Of(f.Name)
+		of := figure.Lookup(f.Name)
 		title, scale := doc.PadRight(l.Say(of.Title()), 32), of.Show()
 		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", title, scale.Factor*f.Value, scale.Unit); err != nil {
 			return err

@@ -113,7 +113,7 @@ func showOrigin(line func(name, value string), o *trace.Origin) {
 func showFigures(w io.Writer, figures []trace.ReportedFigure) {
 	fmt.Fprintln(w, "FIGURE\tVALUE\tUNIT")
 	for _, f := range figures {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), figure.Of(f.Name).Unit)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), figure.Lookup(f.Name).Unit)
 	}
 	fmt.Fprintln(w)
 }

@@ -19,8 +19,8 @@ import (
 // knows.
 func sampled() Traces {
 	set := new(telemetry.Set)
-	set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: -1500 * time.Millisecond, Value: 300.25}))
-	set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: 1, Value: math.NaN()}))
+	set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: -1500 * time.Millisecond, Value: 300.25}))
+	set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: 1, Value: math.NaN()}))
 	set.Add(telemetry.Value{Key: telemetry.Key{Source: "server", Name: "own"}, Kind: telemetry.Counter, Point: telemetry.Point{Value: 1e21}})
 	other := new(telemetry.Set)
 	other.Add(telemetry.Value{Key: telemetry.Key{Source: "s", Name: "n"}, Kind: telemetry.Gauge, Point: telemetry.Point{Value: math.Inf(-1)}})

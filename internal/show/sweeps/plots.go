@@ -64,7 +64,7 @@ type value func(curve.Row) curve.Spread
 // axis has a figure as it is shown: its prediction with the interval, else its mean with the
 // smallest and the largest of the runs.
 func axis(name string) value {
-	scale := figure.Of(name).Show().Factor
+	scale := figure.Lookup(name).Show().Factor
 	return func(r curve.Row) curve.Spread {
 		f := r.Figures[name]
 		if p, ok := r.Predicted[name]; ok {

@@ -112,7 +112,7 @@ func cell(s curve.Sweep, row int, c column) string {
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
 	}
-	scale := figure.Of(c.figure).Show().Factor
+	scale := figure.Lookup(c.figure).Show().Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
 		return fmt.Sprintf("%s (%s to %s)", digits(scale*p.Value), significant(scale*p.Low, 3),
 			significant(scale*p.High, 3))

@@ -45,7 +45,7 @@ func quantities(s curve.Sweep, l *words.Language) (all []view.Quantity) {
 		if c.figure == "" || !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return !math.IsNaN(r.Mean(c.figure)) }) {
 			continue
 		}
-		q := figure.Of(c.figure)
+		q := figure.Lookup(c.figure)
 		all = append(all, view.Quantity{Name: q.Name, Title: l.Say(q.Title()), Unit: string(q.Unit)})
 	}
 	return append(all,

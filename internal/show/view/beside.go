@@ -163,7 +163,7 @@ func (g *simulation) against(truth sample, l *words.Language) Prediction {
 		if !ok || !also || m.Value <= 0 || !predict.Predicts(name) {
 			continue
 		}
-		q := figure.Of(name)
+		q := figure.Lookup(name)
 		d := Deviation{Name: name, Title: l.Say(q.Title()), Unit: string(q.Unit), Measured: m, Predicted: predicted, Share: predicted.Value/m.Value - 1}
 		if off, ok := known[name]; ok {
 			d.Known = &off

@@ -104,7 +104,7 @@ func (w writer) figures(k Known) []Figure {
 		tool = "pitot"
 	}
 	for _, f := range k.Figures {
-		q := figure.Of(f.Name)
+		q := figure.Lookup(f.Name)
 		metric, statistic, latency := strings.Cut(f.Name, ".")
 		if q.Unit != figure.Seconds || !latency {
 			metric = ""
@@ -122,7 +122,7 @@ func (w writer) figures(k Known) []Figure {
 
 // shown is the value of a figure, a number of things without decimals.
 func shown(f trace.ReportedFigure) string {
-	unit := figure.Of(f.Name).Unit
+	unit := figure.Lookup(f.Name).Unit
 	whole := f.Value == math.Trunc(f.Value) && math.Abs(f.Value) < 1e15
 	switch {
 	case math.IsNaN(f.Value):

@@ -21,7 +21,7 @@ type logTrimmer struct {
 	held io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
-// trimmerArgs is the last argument of a keeper. Its descriptor 3 is the log.
+// trimmerArgs is the last argument of a logTrimmer. Its descriptor 3 is the log.
 type trimmerArgs struct {
 	Tree Tree  `json:"tree"`
 	From int64 `json:"from"`
@@ -29,7 +29,7 @@ type trimmerArgs struct {
 
 const trimmerDescriptor = 3
 
-// startTrimmer starts this program again, with arguments by which it calls KeepLog: its name, those
+// startTrimmer starts this program again, with arguments by which it calls TrimLog: its name, those
 // that are given, and one that is made here.
 func (l *Log) startTrimmer(args []string, t Tree) error {
 	program, err := os.Executable()
@@ -54,14 +54,14 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 	return nil
 }
 
-// end ends a keeper.
+// end ends the process.
 func (k *logTrimmer) end() {
 	_, _ = io.WriteString(k.held, "end\n")
 	_ = k.held.Close()
 	_ = k.cmd.Wait() // how it ended changes nothing
 }
 
-// TrimLog is what a keeper does with its last argument.
+// TrimLog is what the process of a logTrimmer does with its last argument.
 func TrimLog(told string) error {
 	var k trimmerArgs
 	if err := json.Unmarshal([]byte(told), &k); err != nil {

@@ -35,7 +35,7 @@ const (
 )
 
 // A Log is a file that processes append their output to, and that this process keeps short for as
-// long as it lives, and its keeper afterwards. The processes have the file itself and no pipe, so
+// long as it lives, and its logTrimmer afterwards. The processes have the file itself and no pipe, so
 // they go on writing when this process has died. A line appended in the moment in which a log is
 // shortened is lost.
 type Log struct {

@@ -15,7 +15,7 @@ type SessionCommand struct {
 	Env  []string // NAME=VALUE, in addition to the environment of this process
 	Dir  string   // empty: that of this process
 	Log  string   // file that its output is appended to, kept short as a Log
-	// Keeper has the arguments by which this program calls KeepLog, its name first, and keeps the log
+	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
 	// short after this process was killed; nil: nothing does.
 	Keeper []string
 	Mark   string // what its members are found by

@@ -57,8 +57,8 @@ func TestAnExportThatIsCutShort(t *testing.T) {
 func TestAnExportWithTelemetry(t *testing.T) {
 	set := &telemetry.Set{Sources: []telemetry.Source{{Name: "gpu", Via: "nvidia-smi", Reads: 2}}}
 	for i, v := range []float64{300.5, math.Inf(1)} {
-		set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0"}, telemetry.Point{At: time.Duration(i - 1), Value: v}))
-		set.Add(telemetry.Of("gpu", telemetry.DeviceEnergy, nil, telemetry.Point{At: time.Duration(i), Value: v}))
+		set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0"}, telemetry.Point{At: time.Duration(i - 1), Value: v}))
+		set.Add(telemetry.NewValue("gpu", telemetry.DeviceEnergy, nil, telemetry.Point{At: time.Duration(i), Value: v}))
 	}
 	record := trace.NewRecord(0)
 	want := &trace.Trace{Run: trace.Run{ID: "abc", Kind: trace.Measured, End: 9}, Records: []*trace.Record{record}, Telemetry: set}

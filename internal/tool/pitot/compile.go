@@ -95,7 +95,7 @@ func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (
 func (c *compiler) take(given []Setting) {
 	for _, s := range given {
 		if s.Path != "" {
-			c.displace(s.Path)
+			c.override(s.Path)
 			c.assign(s.Path, s.value.Clone(), origin{name: s.Flag})
 		}
 	}

@@ -67,8 +67,8 @@ func (c *compiler) remove(path string) {
 	delete(c.names, path)
 }
 
-// unless sets a default.
-func (c *compiler) unless(path, value string) {
+// setDefault sets a default.
+func (c *compiler) setDefault(path, value string) {
 	if c.get(path) == nil {
 		c.set(path, scalar(value))
 	}
@@ -87,8 +87,8 @@ var instead = map[string][]string{
 	},
 }
 
-// displace takes out of the tree what a flag stands in place of, as far as a file gave it.
-func (c *compiler) displace(path string) {
+// override takes out of the tree what a flag stands in place of, as far as a file gave it.
+func (c *compiler) override(path string) {
 	for _, other := range instead[path] {
 		if c.names[other].doc != nil || c.whole != nil {
 			c.remove(other)
@@ -101,9 +101,9 @@ func (c *compiler) displace(path string) {
 
 // defaults fills in what depends on other settings.
 func (c *compiler) defaults() {
-	c.unless("version", fmt.Sprint(plan.Version))
+	c.setDefault("version", fmt.Sprint(plan.Version))
 	if len(c.mix) == 0 {
-		c.unless("load[0].dataset.kind", "random")
+		c.setDefault("load[0].dataset.kind", "random")
 	}
 	kinds := c.partsOfLoad()
 	chats := slices.ContainsFunc(kinds, func(k workload.Kind) bool { return k.Chats })
@@ -111,27 +111,27 @@ func (c *compiler) defaults() {
 	if chats {
 		protocol = string(endpoint.Chat)
 	}
-	c.unless("request.protocol", protocol)
+	c.setDefault("request.protocol", protocol)
 	if endpoint.Protocol(c.get("request.protocol").Text).Silent() {
 		c.set("request.stream", scalar("false"))
 	}
-	c.dropIdle()
-	c.unless("request.usage", string(plan.UsageAtEnd))
+	c.dropUnused()
+	c.setDefault("request.usage", string(plan.UsageAtEnd))
 	full := !slices.ContainsFunc(kinds, func(k workload.Kind) bool { return !k.Unwritten })
-	c.unless("request.ignore_eos", fmt.Sprint(full))
+	c.setDefault("request.ignore_eos", fmt.Sprint(full))
 	if where := c.get("tokenizer.where"); where != nil && where.Text != "server" && where.Text != "none" {
 		c.set("tokenizer.required", scalar("true"))
 	}
-	c.unless("dialect.name", "pitot")
+	c.setDefault("dialect.name", "pitot")
 	if simulated := c.get("target.simulated"); simulated != nil {
 		return
 	}
 	c.defaultKey()
-	c.unless("client.timeout", "1h")
-	c.unless("before.warm_up.requests", "2")
-	c.unless("before.warm_up.from", plan.WarmOther)
-	c.unless("before.ready.timeout", defaultReady)
-	c.unless("before.ready.ask", plan.AskSmall)
+	c.setDefault("client.timeout", "1h")
+	c.setDefault("before.warm_up.requests", "2")
+	c.setDefault("before.warm_up.from", plan.WarmOther)
+	c.setDefault("before.ready.timeout", defaultReady)
+	c.setDefault("before.ready.ask", plan.AskSmall)
 }
 
 // defaultKey is where the key comes from, unless that is given.
@@ -142,9 +142,9 @@ func (c *compiler) defaultKey() {
 	}
 }
 
-// dropIdle takes out of the tree what a file gives and the rest puts out of force: one file
+// dropUnused takes out of the tree what a file gives and the rest puts out of force: one file
 // may serve several loads. On the command line that is a mistake.
-func (c *compiler) dropIdle() {
+func (c *compiler) dropUnused() {
 	var known []string
 	if kind := c.get("load[0].dataset.kind"); kind != nil {
 		if all := traffic.Datasets(); all[kind.Text].New != nil {

@@ -174,9 +174,9 @@ func (p *partReader) partNames() []string {
 // finish gives a part what it needs, and returns its name, which none of others has.
 func (p *partReader) finish(others []string) string {
 	kind := plan.Join(p.path, "dataset.kind")
-	p.unless(kind, "random")
+	p.setDefault(kind, "random")
 	if p.mixed() {
-		p.unless(plan.Join(p.path, "weight"), "1")
+		p.setDefault(plan.Join(p.path, "weight"), "1")
 	}
 	name := plan.Join(p.path, "name")
 	if p.get(name) == nil && p.mixed() {

@@ -209,7 +209,7 @@ func (r *Reader) Read(rows []Match) (best TableReading) {
 			best = out
 		}
 	}
-	best.missing(rows)
+	best.reportMissing(rows)
 	return best
 }
 
@@ -280,8 +280,8 @@ func (r Row) figure(name, text string) (trace.ReportedFigure, error) {
 	}
 }
 
-// missing notes the rows without which a table is not whole.
-func (r *TableReading) missing(rows []Match) {
+// reportMissing notes the rows without which a table is not whole.
+func (r *TableReading) reportMissing(rows []Match) {
 	has := func(label string) bool {
 		return slices.ContainsFunc(rows, func(row Match) bool { return row.Label == label })
 	}

@@ -32,7 +32,7 @@ type List struct {
 	At    place
 	N     int
 	of    kind
-	Items []any // nil if there are more than a keeper keeps
+	Items []any // nil if there are more than an objectScanner stores
 
 	// Of all numbers in it, those of its arrays included:
 	min, max float64

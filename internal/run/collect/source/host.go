@@ -80,7 +80,7 @@ func (t RemoteHost) Collect(ctx context.Context, every time.Duration, give func(
 	f := t.Feed
 	f.Name, f.Every, f.Start, f.Tries = collect.Name(Program, t.Host), every, t.Start, max(3, f.Tries)
 	if f.Between == 0 {
-		f.Between = collect.Patience(every)
+		f.Between = collect.SilenceLimit(every)
 	}
 	if f.Start == nil {
 		f.Start = func() (collect.Process, error) { return collect.StartProcess(collect.Asked, t.Host, command()) }

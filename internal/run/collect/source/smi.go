@@ -144,7 +144,7 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 	feed := d.Feed
 	feed.Name, feed.Every = collect.Name(d.kind.name, d.host), collect.ClockEvery
 	if feed.Between == 0 {
-		feed.Between = collect.Patience(f.period)
+		feed.Between = collect.SilenceLimit(f.period)
 	}
 	feed.Tries = 1
 	l := listener{form: f, name: feed.Name, clock: collect.Clock{Same: d.host == ""}, give: give}
