@@ -207,7 +207,9 @@ func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *ex
 }
 
 // start starts a server.
-func (x *experimentRunner) start(ctx context.Context, s design.ServerSetup, o server.Options) (experiment.Server, error) {
+func (x *experimentRunner) start(
+	ctx context.Context, s design.ServerSetup, o server.Options,
+) (experiment.Server, error) {
 	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
 	return server.Start(ctx, s, o)
 }

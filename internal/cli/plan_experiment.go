@@ -38,7 +38,9 @@ func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.
 }
 
 // forecasts looks into the workloads of the baseline, without a server.
-func forecasts(ctx context.Context, p *session.Session, made *experiment.CheckedExperiment) (all []*run.Forecast, err error) {
+func forecasts(
+	ctx context.Context, p *session.Session, made *experiment.CheckedExperiment,
+) (all []*run.Forecast, err error) {
 	home := p.Offline()
 	for i, l := range made.Loads[0] {
 		f, err := run.Preview(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))

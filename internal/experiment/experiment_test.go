@@ -22,6 +22,7 @@ func (words) Command(args []string) (VariantLoad, error) {
 	}
 	return words{}.Spec(plan.Spec{Name: strings.Join(args, " "), Target: plan.Target{URL: "http://load:1", Simulated: args[0] == "sim"}})
 }
+
 func (words) Spec(s plan.Spec) (VariantLoad, error) {
 	return VariantLoad{Compiled: tool.Compiled{Spec: s}}, nil
 }

@@ -103,7 +103,10 @@ func (s *stream) resolve(kinds Kinds) (p plan.Problems) {
 // parts finds the datasets of stream i.
 func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
 	if len(s.Mix) == 0 {
-		one := &part{Part: plan.Part{Name: s.Name, Dataset: s.Dataset, Override: s.Override}, path: plan.Join(s.path, "dataset")}
+		one := &part{
+			Part: plan.Part{Name: s.Name, Dataset: s.Dataset, Override: s.Override},
+			path: plan.Join(s.path, "dataset"),
+		}
 		if len(l.spec.Load) > 1 {
 			one.seed = uint64(i+1) * partSeed
 		}

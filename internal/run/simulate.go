@@ -82,7 +82,9 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 // the processors: a request depends on the answers before it.
 func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) {
 	requests := p.Requests()
-	f := forecaster{Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
+	f := forecaster{
+		Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests)),
+	}
 	for i := range requests {
 		if after := requests[i].After; after != 0 {
 			f.followers[after-1] = append(f.followers[after-1], i)

@@ -184,7 +184,9 @@ func (s *Session) Simulate(ctx context.Context, spec plan.Spec) (*run.Result, er
 
 // Requests are the requests of a Spec as the engine of a profile takes them, and the run that simulates them, before
 // its first request. The Spec must be of a simulation.
-func (s *Session) Requests(ctx context.Context, spec plan.Spec, p *profile.Profile) (sim.SimulationPlan, trace.Run, error) {
+func (s *Session) Requests(
+	ctx context.Context, spec plan.Spec, p *profile.Profile,
+) (sim.SimulationPlan, trace.Run, error) {
 	deps := s.Offline().Deps(nil, "")
 	deps.Profile = p
 	prepared, err := run.Prepare(ctx, spec, deps)
@@ -211,7 +213,8 @@ func (s *Session) Spec(spec plan.Spec) (experiment.VariantLoad, error) {
 	if problems := run.Check(spec, Kinds()); problems != nil {
 		return experiment.VariantLoad{}, problems
 	}
-	return experiment.VariantLoad{Compiled: tool.Compiled{Spec: spec, Front: plan.ByPath{}, Given: map[string]string{}}}, nil
+	c := tool.Compiled{Spec: spec, Front: plan.ByPath{}, Given: map[string]string{}}
+	return experiment.VariantLoad{Compiled: c}, nil
 }
 
 // Draft is the draft of a command line of bench or sim.

@@ -18,7 +18,9 @@ import (
 // lengthen gives points whose requests and time are open the time that shows what their rate does
 // to the server: that which they had, by what they are called, if the sweep goes on, else by a light
 // run, one for all points that differ in the rate alone.
-func (c *Cmd) lengthen(ctx context.Context, con *session.Session, p *search.PointLoads, had map[string]time.Duration) error {
+func (c *Cmd) lengthen(
+	ctx context.Context, con *session.Session, p *search.PointLoads, had map[string]time.Duration,
+) error {
 	p.Lasting = make([]time.Duration, len(p.Points))
 	known := map[string]time.Duration{}
 	for i := range p.Loads {

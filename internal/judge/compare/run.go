@@ -105,7 +105,9 @@ func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
 		}
 		all := make([]runFigure, len(figures))
 		for i, f := range figures {
-			all[i] = runFigure{ReportedFigure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name]}
+			all[i] = runFigure{
+				ReportedFigure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name],
+			}
 		}
 		r.countFailures(t, all, samples)
 		for _, f := range all {

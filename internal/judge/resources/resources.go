@@ -277,7 +277,9 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(named(telemetry.DevicePower), w, average),
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
-		Processes: greatest(named(telemetry.DeviceProcesses), withPrecedingSample(named(telemetry.DeviceProcesses), w), largest),
+		Processes: greatest(
+			named(telemetry.DeviceProcesses), withPrecedingSample(named(telemetry.DeviceProcesses), w), largest,
+		),
 		MemoryUse: memory(all, w), Throttled: throttled(all, w),
 	}
 }

@@ -14,7 +14,9 @@ import (
 // answer before it, as it did. What the server found of a prompt in a cache is in one here too: it
 // is held, but not computed. The records have no prompts, so that nothing else is found.
 func Replay(t *trace.Trace) SimulationPlan {
-	p := SimulationPlan{Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat"}
+	p := SimulationPlan{
+		Concurrency: t.Run.Plan.Concurrency, Stream: t.Run.Plan.Stream, Chat: t.Run.Plan.Protocol == "chat",
+	}
 	if spec := t.Run.Plan.Spec; spec != nil {
 		p.Hold = spec.Gate.Hold
 	}

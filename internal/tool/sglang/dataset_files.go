@@ -44,7 +44,9 @@ func (d *data) read(ctx context.Context, s *workload.Source, k datasetLocation, 
 }
 
 // readAll lets each have up to n of the files, one after the other.
-func (d *data) readAll(ctx context.Context, s *workload.Source, k datasetLocation, n int, each func(*file) error) error {
+func (d *data) readAll(
+	ctx context.Context, s *workload.Source, k datasetLocation, n int, each func(*file) error,
+) error {
 	from, names, err := d.find(ctx, s, k)
 	if err != nil {
 		return workload.Blame("data", d.Data, err)

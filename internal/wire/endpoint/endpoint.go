@@ -155,8 +155,11 @@ func (c *Client) exchange(
 	ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record,
 ) (*reader, transport.Timing, error) {
 	r := &reader{
-		readState: readState{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()},
-		url:       url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
+		readState: readState{
+			opts: &c.opts, grammar: c.grammar, rec: rec,
+			keep: c.opts.KeepText || req.Followed || c.opts.counts(),
+		},
+		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
 	}
 	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
 	if c.opts.Stream {
