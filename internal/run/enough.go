@@ -33,9 +33,9 @@ func (l *load) findEnough() (p plan.Problems) {
 			seed = tenantSeed(seed, i)
 		}
 		if paced, ok := s.arrival.(interface {
-			Within(d time.Duration, seed uint64) int
+			DueBefore(d time.Duration, seed uint64) int
 		}); ok {
-			n += paced.Within(d, seed)
+			n += paced.DueBefore(d, seed)
 		} else if places := l.spec.Gate.Concurrency; places > 0 {
 			n += max(places, int(min(float64(places)*float64(d)/float64(briefest), mostDues)))
 		}
