@@ -38,7 +38,7 @@ func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) 
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
 		return c.replay(con, k)
 	}
-	made, err := pitot.Compile(k, pitot.Options{Config: c.Config, Simulated: true, Read: con.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }})
+	made, err := pitot.NewDraft(k, pitot.Options{Config: c.Config, Simulated: true, Read: con.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }}).Compile()
 	if err != nil {
 		return nil, session.Usage(err)
 	}

@@ -36,10 +36,7 @@ func AppendChunks(b []byte, chunks []Chunk) []byte {
 
 var errChunks = errors.New("chunk list truncated or damaged")
 
-// DecodeChunks reads the output of AppendChunks.
-func DecodeChunks(b []byte) ([]Chunk, error) { return DecodeOnto(nil, b) }
-
-// DecodeOnto appends the chunks of an encoding to others; nil if it is damaged.
+// DecodeOnto appends the chunks of an encoding by AppendChunks to others; nil if it is damaged.
 func DecodeOnto(chunks []Chunk, b []byte) ([]Chunk, error) {
 	d := chunkDecoder{rest: b}
 	at := int64(0)

@@ -66,7 +66,7 @@ func drawChunks(t *rapid.T) []Chunk {
 func TestChunksRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawChunks(t)
-		got, err := DecodeChunks(AppendChunks(nil, want))
+		got, err := DecodeOnto(nil, AppendChunks(nil, want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestChunksRoundTrip(t *testing.T) {
 func TestChunksOfOldStores(t *testing.T) {
 	old := []byte{200, 1, 3, byte(Text | Coalesced), 20, 0, byte(Finish), 2, 0xff, 0xff, 0xff, 0xff, 0x0f, byte(Text)}
 	want := []Chunk{{At: 100, Tokens: 3, Kind: Text | Coalesced}, {At: 110, Kind: Finish}, {At: 111, Tokens: 65535, Kind: Text}}
-	got, err := DecodeChunks(old)
+	got, err := DecodeOnto(nil, old)
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
@@ -157,11 +157,11 @@ func FuzzDecodeChunks(f *testing.F) {
 	f.Add(AppendChunks(nil, []Chunk{{At: 5, Tokens: 1, Kind: Text}, {At: 30e6}}))
 	f.Add([]byte{0xff})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		chunks, err := DecodeChunks(b)
+		chunks, err := DecodeOnto(nil, b)
 		if err != nil {
 			return
 		}
-		again, err := DecodeChunks(AppendChunks(nil, chunks))
+		again, err := DecodeOnto(nil, AppendChunks(nil, chunks))
 		if err != nil || !cmp.Equal(chunks, again) {
 			t.Fatalf("%v, %v -> %v", err, chunks, again)
 		}

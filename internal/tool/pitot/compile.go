@@ -59,9 +59,6 @@ type Options struct {
 	Check     func(plan.Spec) plan.Problems // what else is wrong with a Spec
 }
 
-// Compile makes a Spec of a command line. All that is wrong is reported at once.
-func Compile(k *kong.Context, o Options) (*Compiled, error) { return NewDraft(k, o).Compile() }
-
 // Engine makes settings of the simulated engine of what a command line gives.
 func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 	var s apiserver.Settings
