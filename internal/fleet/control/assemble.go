@@ -108,7 +108,7 @@ func (f *Fleet) tooFew(ctx context.Context, want int) error {
 		}
 	}
 	switch {
-	case len(all) == 0:
+	case len(all) == 0 && len(f.crew) == 0: // a crew that is slow to answer is there
 		return errors.New("no worker is there; start some with `pitot fleet worker --join URL`, or wait for them with --fleet-wait")
 	case len(busy) > 0:
 		return fmt.Errorf("%d of %d workers are free (%s); wait longer with --fleet-wait, or start with fewer: --fleet-fewer", len(f.crew), max(1, want), strings.Join(busy, ", "))
