@@ -231,9 +231,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 
 // fail prints err and returns its exit code.
 func fail(p *session.Session, err error) int {
-	var mistake usageError
-	var notValid notValidError
-	var gate gateError
+	var mistake session.UsageError
+	var notValid session.NotValidError
+	var gate session.GateError
 	switch {
 	case err == nil:
 		return exitOK

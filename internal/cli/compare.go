@@ -67,7 +67,7 @@ func (c compareCmd) Run(p *session.Session) (err error) {
 	if c.Output == "" {
 		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.RawStdout}[c.Format == "text" || c.Format == "json"], result, p)
 	} else {
-		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
+		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
 	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
 }
@@ -102,7 +102,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	o := compare.Options{
 		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
-	if err := errors.Join(requireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
+	if err := errors.Join(session.RequireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err
 	}
 	if v.By != "" && v.By != "pitot" && toolNamed(v.By).Definitions.Figures == nil {
@@ -146,7 +146,7 @@ func (v variants) compare(p *session.Session, o compare.Options, see func(*trace
 
 // verdictOf is the error for gates that did not pass.
 func verdictOf(results []compare.GateResult) error {
-	var e gateError
+	var e session.GateError
 	for _, r := range results {
 		switch r.Outcome {
 		case compare.Fail:

@@ -64,7 +64,7 @@ func (c noteCmd) Run(p *session.Session) error {
 	}
 	fmt.Fprintf(p.Stdout, "wrote %s", plain.Line(c.Output))
 	if len(page.Plots) > 0 {
-		fmt.Fprintf(p.Stdout, " and %s in %s", plural(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
+		fmt.Fprintf(p.Stdout, " and %s in %s", session.Plural(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
 	}
 	fmt.Fprintln(p.Stdout)
 	return nil

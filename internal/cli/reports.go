@@ -107,5 +107,5 @@ func checkValid(asked bool, h metrics.Health) error {
 	if !asked || h.Verdict.Validity == trace.Valid {
 		return nil
 	}
-	return notValidError{Validity: h.Verdict.Validity}
+	return session.NotValidError{Validity: h.Verdict.Validity}
 }

@@ -261,7 +261,7 @@ func (c runsExportCmd) Run(p *session.Session) error {
 		case err != nil:
 			return err
 		case c.Output != "":
-			return writeFile("--output", c.Output, write)
+			return session.WriteFile("--output", c.Output, write)
 		case form.Text():
 			return write(p.Stdout)
 		}
@@ -346,7 +346,7 @@ type runsRmCmd struct {
 
 // Run removes.
 func (c runsRmCmd) Run(p *session.Session) error {
-	if err := requireArgs("run", "runs rm", c.Runs); err != nil {
+	if err := session.RequireArgs("run", "runs rm", c.Runs); err != nil {
 		return err
 	}
 	return p.With(c.Store, func(s *store.Store) error {
@@ -374,9 +374,9 @@ func confirmRemoval(p *session.Session, list []store.Listing) error {
 		fmt.Fprintln(p.Stderr, plain.Line(doc.Join("  ", l.ID, l.Name)))
 	}
 	if p.Stdin == nil {
-		return usagef("%s would be removed; add --yes", plural(len(list), "run"))
+		return usagef("%s would be removed; add --yes", session.Plural(len(list), "run"))
 	}
-	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", plural(len(list), "run"))
+	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", session.Plural(len(list), "run"))
 	answer, _ := bufio.NewReader(io.LimitReader(p.Stdin, 64)).ReadString('\n') // no answer is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was removed")
