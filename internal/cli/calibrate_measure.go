@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,20 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
-)
-
-// usualLoad is sent where the flags say nothing else: prompts and answers of all lengths, since a length that does not
-// vary has no cost of its own.
-var usualLoad = map[string]string{"load[0].dataset.input_len": "lognormal(400,0.8)", "load[0].dataset.output_len": "lognormal(120,0.7)"}
-
-// own are the settings that the loads of a calibration have themselves; the empty path is that of flags about results.
-var calibrateOwn = []string{"", "target.url", "target.host", "target.port", rate, "load[0].arrival.ramp", "load[0].arrival.file", inFlight, requests, duration, "seed", "name"}
-
-const (
-	rate     = "load[0].arrival.rate"
-	inFlight = "gate.concurrency"
-	requests = "requests"
-	duration = "duration"
 )
 
 // A load is the settings in which one differs from the others.
@@ -40,16 +24,16 @@ var loads = []load{
 	closed(1), closed(4), closed(16), closed(64),
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
 		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of its own text
-		return []pitot.Setting{d.Set(rate, quarter), d.Set(duration, 12*time.Second)}
+		return []pitot.Setting{d.Set(pitot.Rate, quarter), d.Set(pitot.Duration, 12*time.Second)}
 	},
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
-		return []pitot.Setting{d.Set(rate, 1000), d.Set(requests, min(320, max(40, int(10*bears))))}
+		return []pitot.Setting{d.Set(pitot.Rate, 1000), d.Set(pitot.Requests, min(320, max(40, int(10*bears))))}
 	},
 }
 
 func closed(n int) load {
 	return func(d *pitot.Draft, _ float64) []pitot.Setting {
-		return []pitot.Setting{d.Set(inFlight, n), d.Set(duration, 8*time.Second)}
+		return []pitot.Setting{d.Set(pitot.InFlight, n), d.Set(pitot.Duration, 8*time.Second)}
 	}
 }
 
@@ -59,13 +43,15 @@ func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if flag := d.Gives(calibrateOwn...); flag != "" {
+	if flag := d.Gives(""); flag != "" {
+		return nil, session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
+	}
+	if flag := d.Gives(pitot.OfLegs...); flag != "" {
 		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
 	}
-	if d.Gives(slices.Collect(maps.Keys(usualLoad))...) == "" {
-		for path, length := range usualLoad {
-			d = d.With(d.Set(path, length))
-		}
+	const in, out = "load[0].dataset.input_len", "load[0].dataset.output_len"
+	if d.Gives(in, out) == "" { // prompts and answers of all lengths: a length that does not vary has no cost of its own
+		d = d.With(d.Set(in, "lognormal(400,0.8)"), d.Set(out, "lognormal(120,0.7)"))
 	}
 	return d.With(d.Set("target.url", c.URL)), nil
 }

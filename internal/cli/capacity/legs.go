@@ -41,19 +41,6 @@ type legs struct {
 	limited []float64          // the figures that the objectives limit, of the last one
 }
 
-// own are the settings that the legs of a search have themselves; the empty path is that of flags about results.
-var own = []string{
-	"", "target.url", "target.host", "target.port", "target.engine.profile", rate, "load[0].arrival.ramp", "load[0].arrival.file",
-	inFlight, requests, duration, "seed", "name", "objectives",
-}
-
-const (
-	rate     = "load[0].arrival.rate"
-	inFlight = "gate.concurrency"
-	requests = "requests"
-	duration = "duration"
-)
-
 func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
 	g := &legs{Cmd: c, con: con, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
 	if err := g.begin(); err != nil {
@@ -117,23 +104,37 @@ func (g *legs) sameFlags() error {
 	return session.Usage(errors.Join(errs...))
 }
 
-// begin makes the draft of all legs.
-func (g *legs) begin() (err error) {
-	command := "bench"
-	if g.URL == "" {
-		command = "sim"
+// begin makes the draft of all legs, of bench or of sim. What a leg has of its own is refused as a flag of bench, some
+// of which sim lacks.
+func (g *legs) begin() error {
+	bench, err := g.con.Draft(append([]string{"bench"}, g.Load...)...)
+	if err == nil {
+		if err := checkShared(bench); err != nil {
+			return err
+		}
 	}
-	if g.draft, err = g.con.Draft(append([]string{command}, g.Load...)...); err != nil {
+	if g.URL != "" {
+		if err == nil {
+			g.draft = bench.With(bench.Set("target.url", g.URL))
+		}
 		return err
 	}
-	if flag := g.draft.Gives(own...); flag != "" {
+	if g.draft, err = g.con.Draft(append([]string{"sim"}, g.Load...)...); err != nil {
+		return err
+	}
+	if err = checkShared(g.draft); err == nil && g.Profile != "" {
+		g.draft = g.draft.With(g.draft.Set("target.engine.profile", g.Profile))
+	}
+	return err
+}
+
+// checkShared refuses what is not shared by all legs.
+func checkShared(d *pitot.Draft) error {
+	if flag := d.Gives(append([]string{"target.engine.profile", "objectives"}, pitot.OfLegs...)...); flag != "" {
 		return session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
 	}
-	switch {
-	case g.URL != "":
-		g.draft = g.draft.With(g.draft.Set("target.url", g.URL))
-	case g.Profile != "":
-		g.draft = g.draft.With(g.draft.Set("target.engine.profile", g.Profile))
+	if flag := d.Gives(""); flag != "" {
+		return session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
 	}
 	return nil
 }
@@ -142,14 +143,14 @@ func (g *legs) begin() (err error) {
 func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 	d := g.draft
 	own := []pitot.Setting{
-		d.Set(duration, l.Length().Round(time.Millisecond)), d.Set("seed", l.Seed&0xffffffff), d.Set("name", g.name+"/"+strconv.Itoa(l.Number)),
+		d.Set(pitot.Duration, l.Length().Round(time.Millisecond)), d.Set("seed", l.Seed&0xffffffff), d.Set("name", g.name+"/"+strconv.Itoa(l.Number)),
 	}
 	if l.By == search.Rate {
-		return g.con.Load(d.With(append(own, d.Set(rate, l.Load))...))
+		return g.con.Load(d.With(append(own, d.Set(pitot.Rate, l.Load))...))
 	}
-	own = append(own, d.Set(inFlight, int(l.Load)))
+	own = append(own, d.Set(pitot.InFlight, int(l.Load)))
 	if g.alone > 0 { // as many as it can answer at most, not thousands
-		own = append(own, d.Set(requests, int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
+		own = append(own, d.Set(pitot.Requests, int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
 	}
 	return g.con.Load(d.With(own...))
 }

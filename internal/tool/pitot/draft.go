@@ -30,6 +30,19 @@ type Setting struct {
 	value *plan.Node
 }
 
+// Paths of settings that make a leg of a search.
+const (
+	Rate     = "load[0].arrival.rate"
+	InFlight = "gate.concurrency"
+	Requests = "requests"
+	Duration = "duration"
+)
+
+// OfLegs are the settings that each leg of a search has of its own.
+var OfLegs = []string{
+	"target.url", "target.host", "target.port", Rate, "load[0].arrival.ramp", "load[0].arrival.file", InFlight, Requests, Duration, "seed", "name",
+}
+
 // NewDraft is the draft of a command line.
 func NewDraft(k *kong.Context, o Options) *Draft {
 	return &Draft{command: k.Selected().Name, flags: k.Flags(), given: Given(k), options: o}

@@ -44,7 +44,7 @@ type address struct{}
 func newAddress(string) *address { return nil }
 
 func (c *Conn) begin(io.Reader, consumer) bool { return false }
-func (c *Conn) finish() error               { return nil }
+func (c *Conn) finish() error                  { return nil }
 
 // stale reports whether an idle connection cannot be used: its peer has closed or
 // reset it, or sent unexpected data. TLS may send data of its own, which cannot be
