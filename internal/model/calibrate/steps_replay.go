@@ -61,8 +61,8 @@ type replayer struct {
 }
 
 // replay runs the schedule: a prompt is completed in the step in which its first token came,
-// and the rest of the budget goes to the others in order. It stops once the share of first
-// tokens that were late or early is more than most.
+// and the rest of the budget goes to the others in order. It stops once more than most first
+// tokens were late or early.
 func (l *steplog) replay(s stepsSchedule, most float64) *replayed {
 	n := len(l.steps)
 	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
