@@ -70,7 +70,7 @@ func OptionsOf(t *trace.Trace, form Version) Options {
 // came with status 200 and could be read is a success. Prompt tokens are as the workload
 // counted them, those of an answer as asked for where the stream does not count.
 type Figures struct {
-	result.Figures             // see above for tokens
+	result.Figures
 	TotalInputText   int       // of TotalInput
 	TotalInputVision int       // of TotalInput
 	TotalRetokenized int       // tokens of the texts

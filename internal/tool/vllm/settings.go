@@ -180,7 +180,7 @@ func (q *requestedRun) parse(command json.RawMessage) error {
 	if err := json.Unmarshal(command, &kept); err != nil {
 		return err
 	}
-	// The newest was called main.
+	// The newest version was called main.
 	args := slices.DeleteFunc(kept.Args, func(arg string) bool { return arg == "--dialect-version=main" })
 	a, err := Parse(args, "")
 	if err != nil {
