@@ -81,7 +81,7 @@ func (r Report) write(w io.Writer, script, style, answers string) error {
 	script = inline(script)
 	return reportPage.Execute(w, map[string]any{
 		"Title": r.Title, "Language": r.Language,
-		"Policy":  fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'", hash(script), hash(style)),
+		"Policy": fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'", hash(script), hash(style)),
 		// No escaping: style and script are embedded, and in the JSON < is \u003c.
 		"Style":   template.HTML("<style>" + style + "</style>"),
 		"Answers": template.HTML(`<script type="application/json" id="answers">` + answers + "</script>"),
