@@ -57,8 +57,8 @@ func (t ReportedArgs) Plan(tool string) trace.Load {
 	return p
 }
 
-// Uncounted clears the number of requests if the dataset is reported and not one of counted, which
-// have as many requests as num_prompts says.
+// Uncounted clears the number of requests without oversampling, or if the dataset is reported and
+// not one of counted, which have num_prompts requests.
 func (t ReportedArgs) Uncounted(p *trace.Load, counted ...string) {
 	if name := t.Text("dataset_name"); name != "" && !slices.Contains(counted, name) || t.Text("no_oversample") == "True" {
 		p.Requests = 0

@@ -267,7 +267,7 @@ type Options struct {
 	Same       bool     // the variants of an experiment differ in their names only (A/A)
 	Looks      Looks    // at an experiment that is not at its end; legs that confirm a choice are judged once
 
-	Rules metrics.Rules // of tools other than Pitot with figures that records give
+	Rules metrics.Rules // of the other tools that compute figures from records
 
 	// Past are the stored runs of the server, the model and the load that all of some runs have;
 	// none if these differ. Some may be of those runs. nil: unknown.

@@ -75,7 +75,7 @@ type Comparison struct {
 	Enough    int            `json:"enough_runs"`
 	Workloads []Workload     `json:"workloads"`
 	Gates     []GateResult   `json:"gates,omitempty"`
-	Notes     []plan.Message `json:"notes,omitempty"` // on all of it
+	Notes     []plan.Message `json:"notes,omitempty"` // on the comparison
 }
 
 // Experiment is the name of the one that made all of it; "" if none did.

@@ -178,8 +178,8 @@ func threeDigits(v float64) float64 {
 	return out
 }
 
-// around is the interval of a number that may be off by off, on the scale of logarithms; it is cut
-// far beyond possible values.
+// around is the interval of a number with the error off, on the scale of logarithms; at most a
+// factor of 1000.
 func (f field) around(off float64) Interval {
 	var out Interval
 	if math.IsNaN(off) {

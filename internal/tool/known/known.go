@@ -28,7 +28,7 @@ func Tools() []tool.Tool {
 // Reader reads what they leave behind.
 var Reader = sync.OnceValue(func() *ingest.Reader { return ingest.NewReader(Tools()...) })
 
-// Rules are the definitions of those with figures that a trace gives.
+// Rules are the definitions of those tools that compute figures from a trace.
 func Rules() metrics.Rules { return tool.Rules(Tools()) }
 
 // Figures are those of a run by Pitot's definitions, or, of a run without records, as reported by
