@@ -1,8 +1,7 @@
 // Package tool defines a foreign tool as a value, for the rest of Pitot.
 //
 // Each tool is a folder next to this file, with a function that gives its Tool.
-// Package known lists them in one slice: a further tool is a folder and an item of
-// that slice.
+// Package known lists them in one slice: a further tool is a folder and an item of that slice.
 package tool
 
 import (

@@ -7,8 +7,7 @@
 // never a guess. Hide removes secrets from arguments and variables before they are stored. Bound
 // limits the size, so that each run can store an environment.
 //
-// Facts lists it flat, starting with those that explain most differences between two
-// runs.
+// Facts lists it flat, starting with those that explain most differences between two runs.
 package environment
 
 import (

@@ -36,8 +36,7 @@ func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 }
 
 // private reports whether a variable is left out. The broad rule of headers applies to its
-// name, except for words such as those of TOKENIZERS_PARALLELISM with a value that is no
-// secret.
+// name, except for words such as those of TOKENIZERS_PARALLELISM with a value that is no secret.
 func private(name, value string) bool {
 	lower := variable(name)
 	switch {

@@ -60,8 +60,7 @@ func makePrivate(file string) {
 	}
 }
 
-// sidecarFiles are the write-ahead log and shared memory that SQLite adds to a
-// database.
+// sidecarFiles are the write-ahead log and shared memory that SQLite adds to a database.
 func sidecarFiles(file string) []string { return []string{file + "-wal", file + "-shm"} }
 
 // OpenRead opens the database in file to read it, also if it cannot be written.
@@ -76,8 +75,7 @@ func OpenRead(file string) (*Store, error) {
 	return connectImmutable(file)
 }
 
-// connectImmutable opens a database in a folder in which SQLite cannot create
-// files.
+// connectImmutable opens a database in a folder in which SQLite cannot create files.
 func connectImmutable(file string) (*Store, error) {
 	if log := file + "-wal"; files.Size(log) > 0 {
 		return nil, fmt.Errorf("open store %s: it cannot be written, and newer records wait in %s; copy both to a folder that can be written", file, log)

@@ -15,8 +15,7 @@ type object struct{ kind, name, sql string }
 
 func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
 
-// The versions of stores: the numbers of the migrations. The oldest makes all of the
-// schema.
+// The versions of stores: the numbers of the migrations. The oldest makes all of the schema.
 const (
 	oldest = 9
 	newest = 12

@@ -16,8 +16,7 @@ import (
 )
 
 // A Watch notices what processes, this one among them, change in a store. It asks when it is
-// polled, and reads only new rows, by indices, if SQLite reports a commit. It is for one
-// goroutine.
+// polled, and reads only new rows, by indices, if SQLite reports a commit. It is for one goroutine.
 type Watch struct {
 	store       *Store
 	conn        *sql.Conn // PRAGMA data_version counts the commits of other connections than its own

@@ -3,8 +3,7 @@ package trace
 // MostTokens is more than any model takes or gives for one text.
 const MostTokens = 10 << 20
 
-// MaxCount limits the counts that a server reports, so that their sum over a run does not
-// overflow.
+// MaxCount limits the counts that a server reports, so that their sum over a run does not overflow.
 const MaxCount = 1_000_000_000_000
 
 // Refused reports whether the server counted the tokens of the answer as no server can: as

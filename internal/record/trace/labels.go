@@ -22,8 +22,7 @@ const (
 	MaxRemark = 10_000
 )
 
-// CleanTag is a tag as it is stored: without surrounding blanks, and with single ones
-// inside.
+// CleanTag is a tag as it is stored: without surrounding blanks, and with single ones inside.
 func CleanTag(tag string) (string, error) {
 	clean := strings.Join(strings.FieldsFunc(tag, func(r rune) bool { return r == ' ' }), " ")
 	switch {

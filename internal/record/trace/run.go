@@ -54,8 +54,7 @@ type Run struct {
 	// Idle is the pause before the run in which devices were sampled and nothing was sent; nil:
 	// there was none.
 	Idle *telemetry.Window `json:"idle,omitempty"`
-	// KVTokens is the reported capacity of the server's KV cache in tokens; 0: not
-	// reported.
+	// KVTokens is the reported capacity of the server's KV cache in tokens; 0: not reported.
 	KVTokens int `json:"kv_tokens,omitempty"`
 	// Fleet is the machines that sent the requests; nil: the one of Env did.
 	Fleet *Fleet `json:"fleet,omitempty"`
@@ -275,8 +274,7 @@ type Lag struct {
 type Trace struct {
 	Run     Run
 	Records []*Record // in no particular order; Index is the position in the workload
-	// Telemetry has the samples taken during the run; nil: there are none, or they were
-	// not read.
+	// Telemetry has the samples taken during the run; nil: there are none, or they were not read.
 	Telemetry *telemetry.Set
 }
 

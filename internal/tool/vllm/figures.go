@@ -216,8 +216,7 @@ func (o Options) success(r *trace.Record, tokens int) bool {
 }
 
 // output is the server's count if there is one, else that of the answer's text.
-// Without a tokenizer that tool does not run, unless the user asks for it: then it
-// takes 1.
+// Without a tokenizer that tool does not run, unless the user asks for it: then it takes 1.
 func (o Options) output(r *trace.Record) int {
 	if o.silent {
 		return 0

@@ -4,8 +4,7 @@
 // A Client turns a workload request into a body (Encode), sends it, and fills a
 // trace.Record with the answer (Send). It sees bytes with instants from package
 // transport, finds the events in them, and records the content of each. It draws no
-// conclusions: which of the events starts TTFT is up to the definitions in package
-// metrics.
+// conclusions: which of the events starts TTFT is up to the definitions in package metrics.
 //
 // Protocols differ in their grammar alone: a table says for each where it is
 // served, how its requests are written and how its answers are read, streamed or
