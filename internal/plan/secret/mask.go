@@ -88,8 +88,8 @@ func InEnv(getenv func(name string) string) (found []string) {
 	return found
 }
 
-// InArgs are the secrets of a command line: what Find finds there, and what is behind a
-// flag or a name of a secret. That a flag names a file or a variable makes it none.
+// InArgs are the secrets of a command line: those that Find finds, and values after a flag or a name of a secret. A
+// flag for a file or a variable is none.
 func InArgs(args []string) []string {
 	found := Find(strings.Join(args, "\n"))
 	for i, arg := range args {

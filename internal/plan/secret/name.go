@@ -44,7 +44,7 @@ func InHeader(value string) []string {
 		found = append(found, part, cookie)
 	}
 	if scheme, encoded, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "basic") {
-		both, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // what is none has no password
+		both, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // other text has no password
 		_, password, _ := strings.Cut(string(both), ":")
 		found = append(found, string(both), password)
 	}

@@ -1,11 +1,10 @@
-// Package files writes files that are whole or not there.
+// Package files writes complete files or none.
 //
-// Write writes a new file in the same folder and renames it, so that an interrupted or failed write leaves
-// what was there, and a killed one nothing else. Append adds all of its bytes or none. A private file is readable by
-// its owner only; other files get the permissions that the umask leaves. A Mark notices that a
-// file which is still open was removed or replaced under its name. ReadSmall reads no more
-// than a person would write. Prune limits a folder of files that can be got again. MakeTemporary makes
-// a folder that is removed after its process.
+// Write writes a new file in the same folder and renames it, so that an interrupted, failed or killed write leaves
+// the previous file. Append adds all of its bytes or none. A private file is readable by its owner only; other
+// files get the permissions that the umask leaves. A Mark notices that a file which is still open was removed or
+// replaced under its name. ReadSmall reads no more than a person would write. Prune limits a folder of files that
+// can be got again. MakeTemporary makes a folder that is removed after its process.
 //
 // # Spool
 //

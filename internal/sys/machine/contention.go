@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Contention is how much of the processors this process could not have, over some time.
-// Shares and times that the system does not tell are negative; only Linux tells any.
+// Contention is how much of the processors this process could not have, over some time. Shares and times that the
+// system does not report are negative; only Linux reports any.
 type Contention struct {
 	Waited   time.Duration // that threads of this process stood in the run queue, together
 	Others   float64       // share of the machine's processors that other programs used

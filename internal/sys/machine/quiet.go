@@ -18,8 +18,7 @@ const (
 	sideRoom  = 64 << 20 // of that, garbage of what runs alongside
 )
 
-// Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply
-// to the whole process.
+// Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply to the entire process.
 type Quiet struct {
 	Shared  bool  // the process also does other work: nothing is changed
 	Procs   int   // processors to use at once; 0: all, up to MostProcs

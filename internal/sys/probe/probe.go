@@ -1,9 +1,8 @@
-// Package probe reads what a machine tells of itself and of a process: files, links, sizes and
-// the output of a few programs.
+// Package probe reads facts about a machine and a process: files, links, sizes and the output of a few programs.
 //
-// A list of Asks says as data what to read. Local reads it with system calls; a Shell turns
-// the same list into a script for any sh, at the end of a command such as `ssh HOST sh` or
-// `docker exec -i NAME sh`, and splits what comes back. Who asks cannot tell which it was.
+// A list of Asks says as data what to read. Local reads it with system calls; a Shell turns the same list into a
+// script for any sh, at the end of a command such as `ssh HOST sh` or `docker exec -i NAME sh`, and splits what
+// comes back. The answers are the same either way.
 //
 // Nothing is judged, and nothing fails: what cannot be read is missing among the answers.
 // Every answer is bounded in bytes, and the context bounds all of them in time. Files are

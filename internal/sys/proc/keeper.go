@@ -83,7 +83,7 @@ func TrimLog(told string) error {
 	}
 }
 
-// newLogOf is the log that another process has kept short until now.
+// newLogOf takes over a log that another process has trimmed so far.
 func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
 	l := &Log{
 		name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{}),

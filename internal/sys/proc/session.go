@@ -14,16 +14,15 @@ type SessionCommand struct {
 	Args []string
 	Env  []string // NAME=VALUE, in addition to the environment of this process
 	Dir  string   // empty: that of this process
-	Log  string   // file that its output is appended to, kept short as a Log
+	Log  string   // file that its output is appended to, bounded like a Log
 	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
 	// short after this process was killed; nil: nothing does.
 	Keeper []string
 	Mark   string // what its members are found by
-	Input  string // what it reads; short
+	Input  string // its standard input; short
 }
 
-// A Session is a process in a session of its own: a signal from the terminal of this
-// process does not reach it.
+// A Session is a process that leads a new session: a signal from the terminal of this process does not reach it.
 type Session struct {
 	Tree
 	Output *Log // the caller closes it when no process of the session is left
@@ -88,7 +87,7 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	}
 	go func() {
 		defer close(s.done)
-		_ = cmd.Wait() // State tells how it ended
+		_ = cmd.Wait() // State says how it ended
 	}()
 	if err != nil {
 		s.Cancel()
