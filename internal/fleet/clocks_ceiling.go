@@ -176,7 +176,7 @@ func (c *ceiling) beyond(at, floor int64) (sent int64, found bool) {
 			return m.sent, true
 		}
 	}
-	return -farthest, true // the mark is no longer kept, which happens only if at is within its slot
+	return -farthest, true // the mark was dropped, which happens only if at is within its slot
 }
 
 // cut forgets all later than an instant.

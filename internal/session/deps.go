@@ -36,8 +36,8 @@ func Kinds() run.Kinds {
 	return k
 }
 
-// Deps is the world around a run: this process. given are secrets by their paths; spool is
-// where prompts may be kept.
+// Deps is the world around a run: this process. given are secrets by their paths; prompts may be spooled to the
+// folder of spoolBeside.
 func (s *Session) Deps(given map[string]string, spoolBeside string) run.Deps {
 	d := run.Deps{
 		Kinds: Kinds(), Open: func(name string) (workload.Reader, error) { return files.Open(name) }, Read: files.ReadSmall, Folder: files.Folder, Temp: os.TempDir(), Env: s.Env, Given: given, Secrets: s.Secrets,

@@ -41,8 +41,8 @@ func pasted(in io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// Files are the files that args name; a folder stands for the results in it.
-// What a folder has beside them is in the problems, where someone would miss it.
+// Files are the files that args name; a folder stands for the results in it. Other files of a folder that might be
+// meant as results are in the problems.
 func Files(args []string) (files []File, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// ReadJournal reads the journal of an experiment. One whose process has ended is not running any more.
+// ReadJournal reads the journal of an experiment. If its process has ended, it does not count as running.
 func ReadJournal(row store.Experiment) (*experiment.Journal, error) {
 	j, err := experiment.ReadJournal(row.Body)
 	if err != nil {

@@ -101,7 +101,7 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 	return p.Snapshot
 }
 
-// hint says how to see a run that is kept, or to take one back that could not be stored.
+// hint says how to see a run that is stored, or to take one back that could not be stored.
 func (k *storeSink) hint(id string, err error) string {
 	where := ""
 	if k.file != "" {

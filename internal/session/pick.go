@@ -84,8 +84,7 @@ func (k *Picker) one(arg string) ([]Pick, error) {
 	return nil, Usagef("%s: contains no result that can be compared; `pitot import --dry-run` shows what is read", arg)
 }
 
-// Labels are short names for arguments: of a path its last part, where that tells
-// them apart.
+// Labels are short names for arguments: the last part of a path, where that is unique.
 func Labels(args []string) []string {
 	short := make([]string, len(args))
 	for i, arg := range args {
@@ -134,7 +133,7 @@ func (k *Picker) stored(arg string) ([]Pick, error) {
 	return k.finder.Find(arg)
 }
 
-// experimentIn is the name of the experiment whose folder this is; empty: of none.
+// experimentIn is the name of the experiment that the folder belongs to; empty: none.
 func experimentIn(folder string) string {
 	data, err := files.ReadSmall(filepath.Join(folder, "experiment.yaml"))
 	if err != nil {

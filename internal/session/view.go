@@ -22,14 +22,14 @@ type View struct {
 	display *live.Display
 }
 
-// ViewOptions say what is wanted.
+// ViewOptions configure a View.
 type ViewOptions struct {
-	Quiet    bool      // nothing is said
+	Quiet    bool      // print nothing
 	Progress live.Mode // how a run is shown while it goes on; empty: Auto
-	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
-	// not. Interrupts are told by the experiment.
+	// Brief is for one run of an experiment: it prints each note once and nothing about success. The experiment
+	// reports interrupts.
 	Brief bool
-	Lang  *words.Language // of what is drawn; nil: English
+	Lang  *words.Language // nil: English
 }
 
 // NewView makes a View that draws on the session's screen.
@@ -67,8 +67,7 @@ func (v *View) Say(line string) {
 	}
 }
 
-// Unsaved says, even if nothing else is said, that the run cannot be stored at present, or
-// that it can again.
+// Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
 	said, mark := English.Say(plan.Say("store.saved")), ""
 	if err != nil {

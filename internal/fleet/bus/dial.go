@@ -72,7 +72,7 @@ func (d *dialer) connect(options nats.Options) (*nats.Conn, error) {
 	return conn, err
 }
 
-// SkipTLSHandshake tells nats.go that Dial encrypts.
+// SkipTLSHandshake makes nats.go leave encryption to Dial.
 func (d *dialer) SkipTLSHandshake() bool { return true }
 
 // Dial is for nats.go.
@@ -115,7 +115,7 @@ func (d *dialer) open(network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// begin encrypts a connection, if it is to be: WebSocket at once, that of NATS after the server has said who it is.
+// begin encrypts a connection if needed: WebSocket at once, NATS after the greeting of the server.
 func (d *dialer) begin(raw net.Conn, address string) (net.Conn, error) {
 	if err := raw.SetDeadline(time.Now().Add(connectTimeout)); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (d *dialer) begin(raw net.Conn, address string) (net.Conn, error) {
 	return c, raw.SetDeadline(time.Time{})
 }
 
-// greeting reads the first line of a server, and what has come with it. It demands or offers TLS there; what it sends
-// after that is not to be read as if it were encrypted.
+// greeting reads the first line of a server, and what has come with it. It demands or offers TLS there; bytes that
+// follow must not be read as if they were encrypted.
 func greeting(conn net.Conn, secure bool) (text []byte, encrypt bool, err error) {
 	end := 0
 	for b := make([]byte, 4<<10); end == 0; {
@@ -238,7 +238,7 @@ type opened struct {
 func (c *opened) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if isGone(err) && c.dialer.isOpening() {
-		return len(b), nil // the next read ends as the server said, or fails
+		return len(b), nil // the next read gets the server's reason, or fails
 	}
 	return n, err
 }

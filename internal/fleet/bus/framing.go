@@ -11,10 +11,10 @@ import (
 
 // nats.go allocates what a server announces: the bytes of a message, a line without an end, a frame that is
 // compressed. So each connection is followed here, and ended before nats.go sees an announcement that no server
-// makes. What is let through has one meaning only: nats.go must not find messages elsewhere.
+// makes. Bytes that pass have one meaning only: nats.go must not find messages elsewhere.
 
 const (
-	// addedBytes is how much a server may add to a message that it stored, beside a third if it gives it in base64.
+	// addedBytes is how much a server may add to a message that it stored, plus a third if it sends it in base64.
 	addedBytes = 16 << 10
 	// longestLine is that of a line of a server, the list of a cluster's servers included, and of all headers of HTTP.
 	longestLine = 64 << 10

@@ -40,8 +40,7 @@ type ServerOptions struct {
 	// CA, a file too, clients need a certificate that it signed.
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
-	// Say is told, in one line, that the streams cannot be written, and that they can be again; may be
-	// nil.
+	// Say receives one line when the streams cannot be written, and when they can again; may be nil.
 	Say func(line string)
 }
 
@@ -170,7 +169,7 @@ func claim(dir string) (release func(), err error) {
 	return release, nil
 }
 
-// start is nats-server's own start, which tells a logger what went wrong.
+// start starts nats-server, which reports errors to a logger only.
 func start(o *server.Options, told *logger) (*server.Server, error) {
 	s, err := server.NewServer(o)
 	if err != nil {

@@ -57,7 +57,7 @@ func (b *Bus) back(conn *nats.Conn) {
 	}
 }
 
-// trouble takes what nats.go reports beside calls.
+// trouble receives the errors that nats.go reports outside of calls.
 func (b *Bus) trouble(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		b.deny(err)
@@ -88,7 +88,7 @@ type wait struct {
 	denied  func(error)
 }
 
-// deny ends the questions that the server did not let through: it says so beside their replies.
+// deny ends the questions that the server did not let through: it reports them outside of their replies.
 func (b *Bus) deny(err error) {
 	text := err.Error()
 	_, ours, isReply := strings.Cut(text, `"`+nats.InboxPrefix)

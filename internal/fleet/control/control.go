@@ -129,7 +129,7 @@ func (f *Fleet) Close() {
 	f.run, f.stored = "", false
 }
 
-// awaitUp waits for a connection to the server of the fleet, and tells since when there is one.
+// awaitUp waits for a connection to the server of the fleet, and returns since when there is one.
 func (f *Fleet) awaitUp(ctx context.Context) (since time.Time, err error) {
 	for {
 		up, since := f.o.Bus.Up()

@@ -118,7 +118,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 	return f.fill(ctx)
 }
 
-// dropLost takes a worker out of the crew, and tells it so if it hears that.
+// dropLost removes a worker from the crew, and tries to inform it.
 func (f *Fleet) dropLost(id string) {
 	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
 	if i < 0 {
@@ -131,8 +131,8 @@ func (f *Fleet) dropLost(id string) {
 // dealTime is what a slow worker takes to find which requests are its own, for each of all requests.
 const dealTime = 500 * time.Nanosecond
 
-// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
-// of one for the Go, and others for what is late.
+// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half of one for
+// the Go, and others for delays.
 const leadTrips = 6
 
 // deal gives every member its Start.

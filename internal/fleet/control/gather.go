@@ -31,7 +31,7 @@ type gathering struct {
 	looked  time.Time
 	records []*trace.Record
 	shares  []share
-	level   fleet.Stop    // what the workers are told
+	level   fleet.Stop    // as the workers know it
 	came    chan struct{} // has an element when an End came
 	broken  error         // of the receiver
 	settled bool          // there is an Outcome: nothing is taken any more
@@ -42,9 +42,9 @@ type share struct {
 	*member
 	requests, records int
 	places            int
-	forged            bool          // it was said that others send in its name
+	forged            bool          // it was reported that others send in its name
 	ahead             trace.Instant // how far its instants can be ahead
-	trouble           string        // that was said last
+	trouble           string        // reported last
 	idle              time.Time     // since when it says that it is done; zero: it does not
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
@@ -219,7 +219,7 @@ const (
 	noteForged plan.Code = "fleet.forged"
 )
 
-// lose marks a worker as lost, and tells it to send no more if it hears that. g.mu is held.
+// lose marks a worker as lost, and asks it to send no more. g.mu is held.
 func (g *gathering) lose(s *share, why plan.Message) {
 	p, silent := s.look()
 	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
@@ -260,7 +260,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 	}
 }
 
-// raise tells all workers how far the run is ended.
+// raise sends all workers how far the run is ended.
 func (g *gathering) raise(level fleet.Stop) {
 	g.mu.Lock()
 	g.level = max(g.level, level)
@@ -322,7 +322,7 @@ func (g *gathering) endless(s *share, state fleet.State, quiet time.Duration) bo
 	return min(time.Since(s.idle), quiet) > silenceGraces*g.f.o.Grace
 }
 
-// silenceGraces is how many times the grace nothing may come of what is to come.
+// silenceGraces is how many times the grace a worker may deliver nothing although more is due.
 const silenceGraces = 6
 
 // silenceLimit is how long nothing may come of a worker: as long as workers try to deliver, if it says that it does.

@@ -51,7 +51,7 @@ func (g *gathering) outcome() run.Outcome {
 // noteClient says what workers noted of themselves, such as timestamps that cannot be trusted.
 const noteClient plan.Code = "fleet.noted"
 
-// noteClients tells what the workers noted, each kind once.
+// noteClients reports the notes of the workers, each kind once.
 func (g *gathering) noteClients() {
 	const mostNamed = 3
 	var kinds []plan.Message // the first of each

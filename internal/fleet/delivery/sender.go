@@ -27,8 +27,8 @@ const (
 	// confirmWithin is when a message counts as not delivered. With the fewest in flight, a line
 	// of 13 kB/s is fast enough.
 	confirmWithin = 20 * time.Second
-	// A message that is confirmed within promptly lets more be in flight, one that takes longer than
-	// slowly fewer: a slow line is kept busy, and not filled up with messages that time out.
+	// A message that is confirmed within promptly lets more be in flight, one that takes longer than slowly fewer:
+	// a slow line stays busy, and is not filled up with messages that time out.
 	promptly = 500 * time.Millisecond
 	slowly   = 2 * time.Second
 	// The wait before messages that were refused or lost are sent again doubles from firstRetry to
@@ -92,8 +92,8 @@ const (
 	confirmed
 )
 
-// NewSender returns a Sender for one share of a run, with the key of its worker. What is wrong with its arguments is the
-// error of Wait.
+// NewSender returns a Sender for one share of a run, with the key of its worker. Wait returns the error of wrong
+// arguments.
 func NewSender(js jetstream.JetStream, run string, share int, key fleet.Key) *Sender {
 	ctx, end := context.WithCancel(context.Background())
 	s := &Sender{
@@ -178,7 +178,7 @@ func (s *Sender) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the Sender. What is not confirmed may be lost.
+// Close ends the Sender. Unconfirmed messages may be lost.
 func (s *Sender) Close() {
 	s.end()
 	s.loops.Wait()
@@ -201,7 +201,7 @@ func (s *Sender) idle() bool {
 	return len(s.records) == 0 && s.closing == nil && !s.cutting && len(s.out) == 0
 }
 
-// settle tells those who wait if there is nothing to wait for. s.mu is held.
+// settle ends Wait if nothing is left to wait for. s.mu is held.
 func (s *Sender) settle() {
 	if s.settled != nil && (s.idle() || s.err != nil) {
 		close(s.settled)

@@ -23,7 +23,7 @@ const (
 	// maxAhead is how many messages a share may have that wait for one before them. A Sender is
 	// never as far ahead.
 	maxAhead = 16 * sendAhead
-	// keepBuffer is the largest buffer that is kept for the next frame.
+	// keepBuffer is the largest buffer that is reused for the next frame.
 	keepBuffer = 4 * messageSize
 )
 

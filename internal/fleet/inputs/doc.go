@@ -13,9 +13,9 @@
 //	Ledger.Offer ── object store of the run ─────> Supply.Take
 //	                                               run.Prepare(Supply.Deps), Digest
 //
-// A file that a worker has under the same name with another content is not replaced: which of the
-// two is meant, only the user knows. Of a tokenizer and of a dataset only the files that were
-// opened count, not the weights beside them.
+// A file that a worker has under the same name with another content is not replaced: which of the two is meant,
+// only the user knows. Of a tokenizer and of a dataset only the files that were opened count, not the weights in
+// the same folder.
 //
 // What a Spec names as the source of a secret is no Input; see Secrets.
 //

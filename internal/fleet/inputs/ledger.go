@@ -89,8 +89,8 @@ func (l *Ledger) inFolder(folder, p string) fleet.Input {
 	return in
 }
 
-// Plan tells the Ledger what the Spec names as secret, which is no Input. Until it is told, no
-// file that was read through run.Deps.Read is one.
+// Plan gives the Ledger the files that the Spec names as secret, which are no Inputs. Before it, no file that was
+// read through run.Deps.Read is one.
 func (l *Ledger) Plan(spec plan.Spec) {
 	files, _ := Secrets(spec)
 	l.mu.Lock()

@@ -23,8 +23,7 @@ import (
 type SupplyOptions struct {
 	Inputs []fleet.Input
 	Deps   run.Deps // of this machine
-	// Folder is where contents are kept that came from a controller, by digest. It is made where
-	// there is none, and is nobody else's.
+	// Folder stores contents from controllers, by digest. It is made if missing, and used by nobody else.
 	Folder string
 	// Fetch opens an object, see Fetcher.
 	Fetch func(ctx context.Context, object string) (io.ReadCloser, error)
@@ -41,11 +40,11 @@ type Supply struct {
 	at          map[key]int
 	secretFiles []string
 	secretVars  []string
-	most, keep  int64 // bytes of an Input, and of all that are kept
+	most, keep  int64 // bytes of an Input, and of the Folder
 	err         error // in the Inputs
 }
 
-// What a Folder holds at most, in bytes, beside what was used within the last hour.
+// The most that a Folder holds, in bytes, without contents that were used within the last hour.
 const (
 	keepSize   = 8 << 30
 	keepRecent = time.Hour
@@ -66,7 +65,7 @@ const (
 	different        // here, with another content
 )
 
-// NewSupply makes a Supply. What is wrong with the Inputs, Take says.
+// NewSupply makes a Supply. Take returns the error of wrong Inputs.
 func NewSupply(o SupplyOptions) *Supply {
 	s := &Supply{SupplyOptions: o, at: map[key]int{}, most: MaxSize, keep: keepSize}
 	s.secretFiles, s.secretVars = Secrets(o.Spec)
@@ -81,9 +80,9 @@ func NewSupply(o SupplyOptions) *Supply {
 	return s
 }
 
-// Check looks for all Inputs on this machine and tells by position which are not here, and which
-// are here with another content. It opens what a run with these names would open, through the
-// same Deps, and no device or pipe.
+// Check looks for all Inputs on this machine and returns the positions of those that are not here, and which are
+// here with another content. It opens what a run with these names would open, through the same Deps, and no device
+// or pipe.
 func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 	if s.err != nil {
 		return nil, nil
@@ -168,8 +167,8 @@ func (s *Supply) copyHere(ctx context.Context, one *supplied, w io.Writer) error
 	return nil
 }
 
-// FetchAll gets what Check said is needed from the object store, each Input as soon as the controller
-// has put it there, until ctx ends. Then Deps has everything.
+// FetchAll gets what Check found missing from the object store, each Input as soon as the controller has put it
+// there, until ctx ends. Then Deps has everything.
 func (s *Supply) FetchAll(ctx context.Context) error {
 	if s.err != nil {
 		return fmt.Errorf("the controller's files: %w", s.err)
@@ -224,7 +223,7 @@ func (s *Supply) fetch(ctx context.Context, in fleet.Input, w io.Writer) error {
 	return nil
 }
 
-// file is where the content of an Input is kept.
+// file is where the content of an Input is stored.
 func (s *Supply) file(in fleet.Input) string { return filepath.Join(s.Folder, in.Digest) }
 
 // save keeps a content that write writes. One that fails leaves nothing.

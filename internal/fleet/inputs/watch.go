@@ -87,7 +87,7 @@ func (h watchedHub) Dataset(ctx context.Context, name string) (fs.FS, string, er
 	}}, root, nil
 }
 
-// Fetch sums up what is read of an address, because it may give another content next time.
+// Fetch hashes the content of an address while it is read, because it may be another next time.
 func (h watchedHub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := h.Hub.Fetch(ctx, address)
 	if err != nil {
@@ -124,8 +124,7 @@ func (f *fetching) Close() error {
 	return f.ReadCloser.Close()
 }
 
-// watchedFiles are a folder whose files are noted when they are opened, and its folders when they
-// are listed.
+// watchedFiles is a folder that notes its files when they are opened, and its folders when they are listed.
 type watchedFiles struct {
 	files  fs.FS
 	ledger *Ledger

@@ -46,8 +46,8 @@ const (
 const (
 	// mostWorkers stays below the 65 536 connections of one NATS server.
 	mostWorkers = 65_000
-	// longestName leaves room for what is appended within the 52 characters of a StatefulSet's
-	// name and the 63 of a pod's host name.
+	// longestName leaves room for suffixes within the 52 characters of a StatefulSet's name and the 63 of a pod's
+	// host name.
 	longestName  = 40
 	leastMemory  = 64 << 20
 	leastCPU     = 0.1
