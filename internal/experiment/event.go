@@ -33,7 +33,7 @@ type ServerReady struct {
 	Took time.Duration
 }
 
-// RunMade is a run of a leg that is kept.
+// RunMade is a stored run of a leg.
 type RunMade struct {
 	Leg      *Leg
 	Workload string
@@ -46,8 +46,8 @@ type LegEnded struct {
 	Again bool
 }
 
-// ServerUnstopped says that the end of a server was not seen to be complete: Err that it may
-// still run, Unverified what is not as it was before it.
+// ServerUnstopped says that the end of a server could not be verified: Err that it may still run, Unverified what
+// differs from the state before it.
 type ServerUnstopped struct {
 	Leg        *Leg
 	Err        error

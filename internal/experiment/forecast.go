@@ -7,8 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A Forecast says what an experiment will do, and what it will be able to tell, by what
-// experiments before it have seen.
+// A Forecast says what an experiment will do, and which changes it can detect by the noise of earlier experiments.
 type Forecast struct {
 	Legs      []Leg // of a design that ends early: all that there may be
 	Endless   bool  // it may end early

@@ -58,7 +58,7 @@ type Journal struct {
 type Owner struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	Birth string `json:"birth"` // as the system tells, so that a later process is not taken for it
+	Birth string `json:"birth"` // as the system reports it, so that a later process is not taken for it
 }
 
 // A Leg is one turn of a variant.
@@ -121,7 +121,7 @@ func machineAt(address, host string) string {
 	return name
 }
 
-// LoadKey tells loads apart whose noise differs.
+// LoadKey identifies loads with the same noise.
 func LoadKey(workload, arrival plan.Message, requests, concurrency int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", workload.Key(), arrival.Key(), requests, concurrency))
 	return hex.EncodeToString(sum[:8])
@@ -182,8 +182,8 @@ func (j *Journal) BlockTime() time.Duration {
 	return all / time.Duration(len(done)) * time.Duration(slots)
 }
 
-// simulated is the virtual time ahead of the next run of a leg: that of the legs which are evidence
-// and whose turns come before, one after the other, and of its own runs.
+// simulated is the virtual time ahead of the next run of a leg: that of the Done legs with earlier turns, and of
+// the runs that it has made.
 func (j *Journal) simulated(l *Leg) (all time.Duration) {
 	for _, other := range j.Legs {
 		if other == l || other.Status == Done && other.turn().before(l.turn()) {

@@ -61,7 +61,7 @@ func (j *Journal) evidenceRun(variant, workload string) (LegRun, bool) {
 	return LegRun{}, false
 }
 
-// noiseOf is what experiments before saw of a load together; of how many tells how many.
+// noiseOf merges the noise that earlier experiments saw with a load; of is their number.
 func noiseOf(before []*Journal, machine, key, model string) (all Noise, of int) {
 	spreads := map[string][]compare.Spread{}
 	for _, j := range before {

@@ -54,9 +54,10 @@ type Deps struct {
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the
 	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
-	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
+	// Collectors sample during a run, by its Spec and its target; nil: nothing is sampled.
 	Collectors func(t plan.Telemetry, target collect.Target) []collect.Collector
-	// Before finds an earlier run against the server of a run whose Spec has the same prompts, by its id; nil: none is known.
+	// Before finds an earlier run with the same prompts against the server of a run, and returns its id; nil: none
+	// is known.
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet

@@ -114,9 +114,8 @@ type Result struct {
 	Account json.RawMessage // of the server of itself; nil: it gave none, or was not asked
 }
 
-// A Sink receives the events of a run as they happen. Recorded comes from many goroutines
-// at once, and Sampled from one of its own. An error at Starting ends the run before it begins; other errors are joined to
-// that of the run.
+// A Sink receives the events of a run as they happen. Recorded comes from many goroutines at once, and Sampled from
+// another one. An error at Starting ends the run before it begins; other errors are joined to that of the run.
 type Sink interface{ Handle(Event) error }
 
 // A Watcher is a Sink that looks at each request as it is sent, and at its record as soon

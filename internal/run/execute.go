@@ -35,10 +35,9 @@ type execution struct {
 	telemetry *sampling
 }
 
-// Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
-// later by sending no more and waiting for the requests in flight. Cancelling ctx ends
-// that too. A run that has begun gives a Result even if it is stopped; an error beside it is
-// that of a sink.
+// Execute makes the run. Closing stop ends it: before the first request with ErrStopped, later by sending no more
+// and waiting for the requests in flight. Cancelling ctx ends that too. A run that has begun gives a Result even if
+// it is stopped; an error with it is that of a sink.
 func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...Sink) (*Result, error) {
 	x := &execution{Prepared: p, run: p.run, sinks: sinks, stop: stop}
 	x.run.Notes = slices.Clone(p.run.Notes)
@@ -202,7 +201,7 @@ func (x *execution) warmedUp(records []*trace.Record) error {
 	return nil
 }
 
-// foreign reports a run by the rules of another tool, whose requests are sent as it would.
+// foreign reports a run by the rules of another tool, which sends requests as that tool would.
 func (p *Prepared) foreign() bool { return p.spec.Dialect.Name != "" && p.spec.Dialect.Name != "pitot" }
 
 // flush empties the server's cache, if the Spec has a route for that.
@@ -223,10 +222,9 @@ func (x *execution) flush(ctx context.Context) error {
 	return nil
 }
 
-// tryStamps is the self-test before a run. A note says what is wrong with the stamps; a
-// system without any is mentioned in the report.
+// tryStamps is the self-test before a run. A note reports wrong stamps; the report mentions a system without any.
 func (x *execution) tryStamps(ctx context.Context) {
-	if x.Fleet != nil { // each machine of it has tried its own
+	if x.Fleet != nil { // each machine has tested its stamps
 		return
 	}
 	var notes []plan.Message
@@ -324,7 +322,7 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 	return r, errors.Join(err, x.handle(Judged{r}))
 }
 
-// emitDoubts says beside another tool's report what Pitot's would say of its figures.
+// emitDoubts adds to another tool's report the doubts that Pitot's would have about its figures.
 func (x *execution) emitDoubts(s metrics.Summary) {
 	if !x.foreign() {
 		return

@@ -15,9 +15,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A beginnings knows the beginnings of prompts, by the hash of all bytes up to the end of each
-// block. So it tells how much of a prompt an earlier one began with, to within a block, in a
-// memory that does not grow with the length of prompts:
+// A beginnings knows the beginnings of prompts, by the hash of all bytes up to the end of each block. So it finds
+// how much of a prompt an earlier one began with, to within a block, in memory that does not grow with the length
+// of prompts:
 //
 //	prompt   ├ block ┼ block ┼ block ┼ rest
 //	known        ✓       ✓       –             between two and three blocks are shared
@@ -116,8 +116,8 @@ func (x *execution) countReuse(records []*trace.Record) {
 	x.note(promptsCached, "share", share, "run", r.Before, "seeded", seeded, "cold", !x.foreign())
 }
 
-// cachedBefore is how many prompt tokens the run can have left in the cache, and what preceded it with its prompts; negative where
-// that cannot be told.
+// cachedBefore is how many prompt tokens the run, and requests with its prompts before it, can have left in the
+// cache; negative if unknown.
 func (x *execution) cachedBefore(records []*trace.Record) int {
 	n := x.reusable(records)
 	before := x.spec.Before
@@ -153,7 +153,7 @@ func samePrompts(a, b *plan.Spec, seeded bool) bool {
 	return a != nil && b != nil && (a.Seed == b.Seed || !seeded) && string(promptsOf(*a)) == string(promptsOf(*b))
 }
 
-// promptsOf is what the prompts of a Spec depend on, beside the seed.
+// promptsOf is what the prompts of a Spec depend on, without the seed.
 func promptsOf(s plan.Spec) []byte {
 	load := slices.Clone(s.Load)
 	for i := range load {
@@ -181,9 +181,8 @@ func promptOf(r *trace.Record) int { return cmp.Or(r.Credible().Prompt, r.Prompt
 
 func (p *Prepared) silent() bool { return endpoint.Protocol(p.spec.Request.Protocol).Silent() }
 
-// reusable is how many prompt tokens earlier requests of the run can have left in the cache:
-// beginnings that prompts share, all that a turn remembers, and a little for what is not known
-// exactly. It is -1 where prompts are more than text.
+// reusable is how many prompt tokens earlier requests of the run can have left in the cache: beginnings that
+// prompts share, all that a turn remembers, and a small allowance. It is -1 where prompts are more than text.
 func (x *execution) reusable(records []*trace.Record) int {
 	requests, by := x.Requests(), make(map[int]*trace.Record, len(records))
 	total := 0
@@ -216,12 +215,11 @@ type sharing struct {
 	known    *beginnings
 	records  map[int]*trace.Record
 	requests []workload.Request
-	copies   map[int]bool // prompts that are whole in the cache, by index
+	copies   map[int]bool // prompts entirely in the cache, by index
 	template int          // tokens
 }
 
-// of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if
-// that cannot be told.
+// of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if unknown.
 func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
 	q := &s.requests[r.Index]
 	if q.Remember {

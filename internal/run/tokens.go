@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// Where a tokenizer can be, beside files, folders and names.
+// Places of a tokenizer other than files, folders and names.
 const (
 	tokensOfServer = "server"
 	noTokens       = "none"
@@ -114,7 +114,7 @@ func (p *Prepared) servedTokens(ctx context.Context) string {
 	return cmp.Or(info.Tokenizer, info.Model)
 }
 
-// localTokens reads a tokenizer, and the chat template beside it.
+// localTokens reads a tokenizer and its chat template.
 func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error) {
 	if p.Hub == nil {
 		return tokens{}, fmt.Errorf("no tokenizer %q", name)

@@ -148,7 +148,7 @@ func (p *Prepared) syntheticRequests(n int) (out []workload.Request) {
 	return out
 }
 
-// scrambled is a request as long as another; name makes it one of its own.
+// scrambled is a request as long as another, with other text for each name.
 func (p *Prepared) scrambled(like *workload.Request, random *rand.Rand, name string) workload.Request {
 	whole, err := like.Unspooled()
 	if err != nil { // the run will say so

@@ -119,8 +119,7 @@ func embedded(text string) (s ServerSetup, p plan.Problems) {
 	return s, p
 }
 
-// set adds a setting, whose name may be that of a member, as in drift.change; a fault may be
-// given several times.
+// set adds a setting or a member of one, such as drift.change; a fault may be given several times.
 func set(settings *plan.Node, name, value string) (p plan.Problems) {
 	name, member, nested := strings.Cut(name, ".")
 	known := plan.Fields(&apiserver.Settings{})

@@ -171,7 +171,7 @@ func (e *Experiment) checkLoads() (p plan.Problems) {
 		p.If(v.Flags != "" && !commands && len(e.Workloads) > 0, flags, nil, "only applies to workloads with a command; a spec has settings")
 		p.If(v.Settings != nil && !specs && len(e.Workloads) > 0, settings, nil, "only applies to workloads with a spec; a command has flags")
 		words, err := shell.Split(v.Flags)
-		unknown := reference.MatchString(v.Flags) // said already
+		unknown := reference.MatchString(v.Flags) // reported already
 		p.If(err != nil && !unknown, flags, nil, "%v", err)
 		p.If(err == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-"), flags, strconv.Quote(v.Flags), "must be flags such as --max-concurrency 32")
 		p = append(p, v.checkSettings(e.Workloads)...)
@@ -206,7 +206,7 @@ func below(path string, err error) (p plan.Problems) {
 	return p
 }
 
-// once leaves out what is there already: what variants have in common is wrong once.
+// once removes duplicates: a mistake that variants have in common is reported once.
 func once(all plan.Problems) (p plan.Problems) {
 	for _, problem := range all {
 		if !slices.Contains(p, problem) {

@@ -45,7 +45,7 @@ var (
 	engine  = []string{"profile", "engine"}
 )
 
-// fields are those that a server may have, considering what it is.
+// fields are those that a server of its kind may have.
 func (s ServerSetup) fields() []string {
 	switch {
 	case s.Embedded():
@@ -76,7 +76,7 @@ func (e *Experiment) checkServers(all []placed) (p plan.Problems) {
 			used[field] = true
 		}
 		for _, field := range setFields(v.Server) {
-			used[field] = used[field] || essential(field) // else it was said of the variant
+			used[field] = used[field] || essential(field) // else reported with the variant
 		}
 	}
 	for _, field := range setFields(e.Server) {
@@ -114,7 +114,7 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 	fields := s.fields()
 	for _, field := range setFields(s) {
 		if slices.Contains(fields, field) || !isSet(v.own, field) && !essential(field) {
-			continue // what is common, and of no use here, is judged by all variants together
+			continue // checkServers judges common fields
 		}
 		p.If(true, at(field), nil, "%s", v.misplaced(field))
 	}
@@ -210,8 +210,8 @@ func (v placed) checkEngine(at func(string) string) (p plan.Problems) {
 	return out
 }
 
-// checkConfig reports problems with the server that settings describe. beside means that
-// the profile is given beside the settings.
+// checkConfig reports problems with the server that settings describe. beside means that the profile is given
+// separately.
 func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
 	inFile := false
 	_, _, err := settings.Config("", func(string) ([]byte, error) {

@@ -110,7 +110,7 @@ type ServerSetup struct {
 	Engine  json.RawMessage `json:"engine,omitempty"`  // its settings, as of plan.Target
 
 	URL          string        `json:"url,omitempty"`          // where it answers; empty: as the workload says
-	Ready        string        `json:"ready,omitempty"`        // route that answers 200 when it is up; empty: /health, else /v1/models
+	Ready        string        `json:"ready,omitempty"`        // answers 200 when up; empty: /health, else /v1/models
 	ReadyTimeout plan.Duration `json:"ready_timeout,omitzero"` // 0: 30 minutes
 	StopTimeout  plan.Duration `json:"stop_timeout,omitzero"`  // between TERM and KILL; 0: 60 s
 	Settle       plan.Duration `json:"settle,omitzero"`        // rest between a stop and the next start
@@ -124,20 +124,19 @@ func (s ServerSetup) Starts() bool {
 // Embedded reports whether it is the embedded engine.
 func (s ServerSetup) Embedded() bool { return s.Profile != "" || s.Engine != nil }
 
-// A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a
-// file a command line may stand for the whole.
+// A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a file it may be only a
+// command line.
 type Workload struct {
 	Name    string          `json:"name"`
-	Command string          `json:"command,omitempty"` // vllm bench serve ..., python -m sglang.bench_serving ..., bench ..., sim ...
+	Command string          `json:"command,omitempty"` // of vllm bench serve, sglang.bench_serving, bench or sim
 	Spec    json.RawMessage `json:"spec,omitempty"`
 }
 
 // Restart says when servers are started anew.
 type Restart string
 
-// When servers are started anew. With PerLeg one server is up at a time. Otherwise those of
-// all variants are up at once, for a block or for the whole experiment, and each needs an
-// address of its own.
+// When servers are started anew. With PerLeg one server is up at a time. Otherwise those of all variants are up at
+// once, for a block or for the experiment, and each needs another address.
 const (
 	PerLeg   Restart = "leg" // the default
 	PerBlock Restart = "block"
@@ -215,8 +214,8 @@ const (
 // axisName matches a name that ${...} can hold.
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// check reports problems with the axes of a matrix and with what is left out of it.
-// misspelt means that some reference is no axis: it may be the one that an axis lacks.
+// check reports problems with the axes of a matrix and with the combinations left out. misspelt means that some
+// reference is no axis: it may be the one that an axis lacks.
 func (m *Matrix) check(common ServerSetup, misspelt bool) (p plan.Problems) {
 	if m == nil {
 		return nil

@@ -101,8 +101,8 @@ func joined(common, own ServerSetup) ServerSetup {
 	return out
 }
 
-// isSet reports whether a server has a field, by its name in a file; of the fields below it,
-// an environment's variable counts as one of its own.
+// isSet reports whether a server has a field, by its name in a file; of the fields below it, only variables of the
+// environment count separately.
 func isSet(s ServerSetup, field string) bool {
 	name, below, _ := strings.Cut(field, ".")
 	if name == "env" && below != "" {

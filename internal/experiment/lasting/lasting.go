@@ -28,7 +28,7 @@ import (
 // Parts are those of a load, as above.
 type Parts struct{ Ramp, Count, Rest time.Duration }
 
-// PartsFor are the parts of a load whose answers take so long, most of them.
+// PartsFor are the parts of a load in which most answers take so long.
 func PartsFor(long time.Duration) Parts { return Parts{2 * long, 3 * long, long} }
 
 const (
@@ -36,14 +36,14 @@ const (
 	least        = 30 * time.Second // of any load, but for
 	mostRequests = 10_000           // which are enough, and
 	fewRequests  = 100              // which are always sent
-	mostNeeded   = 30_000           // that are ever sent: of an absurd rate that is too short, and told
+	mostNeeded   = 30_000           // at most, although too short for an absurd rate; noted
 	mostRate     = 1e6              // with distinct times of requests
 	lightSent    = 6                // requests of a light run
 	tick         = 100 * time.Millisecond
 )
 
-// For is how long a load of a rate is sent, in requests per second, whose answers take long by a
-// light run; 0: that is not known.
+// For is how long to send a load of a rate, in requests per second, in which answers of a light run take long; 0:
+// unknown.
 func For(long time.Duration, rate float64) time.Duration {
 	due := func(requests float64) time.Duration {
 		return time.Duration(min(requests/rate, plan.MaxSpan.Seconds()) * float64(time.Second))

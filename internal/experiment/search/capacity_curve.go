@@ -15,14 +15,14 @@ type estimate struct {
 //
 //	logit share(load) = logit allowed + b (log load − log capacity)
 //
-// over a grid of the capacity, of b, and of how clustered what is beyond a limit comes. The
-// count of a leg of n requests is negative binomial: its mean is n share, its variance
+// over a grid of the capacity, of b, and of how clustered requests beyond a limit come. The count of a leg of n
+// requests is negative binomial: its mean is n share, its variance
 //
 //	n share + (n share)² τ/time
 //
-// since clusters are as many as the time has room for. Legs far from the capacity say little
-// of it: their weight falls with their distance, as the line is only one near it. before is
-// what is thought of the capacity before the counts; without an sd it is nothing.
+// since clusters are as many as the time has room for. Legs far from the capacity say little of it: their weight
+// falls with their distance, as the line is only one near it. before is the prior of the capacity; without an sd
+// there is none.
 func capacityCurve(legs []MeasuredLeg, by LoadUnit, objective int, goal, about float64, before estimate) estimate {
 	doses := dosesOf(legs, by, objective, goal, about)
 	lo, hi := math.Inf(1), math.Inf(-1)

@@ -29,7 +29,7 @@ type Outcome struct {
 	Tails  [][]Tail // by objective, then by block: parts of the leg, as long as each other
 	E2EL   float64  // mean, in seconds; 0 if nothing was answered
 	Long   float64  // 90th percentile of the same
-	Fly    float64  // requests in flight at the end of what is counted
+	Fly    float64  // requests in flight at the end of Count
 	Output float64  // mean tokens of an answer
 }
 
@@ -132,8 +132,8 @@ func Observe(t *trace.Trace, l Leg, objectives []metrics.Objective) Outcome {
 	return o
 }
 
-// starved says that other programs kept the client from its processors, and noAnswer that the server
-// answered nothing, which alone is no fault of the client.
+// starved says that other programs occupied the client's processors, and noAnswer that the server answered nothing,
+// which alone is no fault of the client.
 const (
 	starved  plan.Code = "verdict.starved"
 	noAnswer plan.Code = "verdict.none-answered"
@@ -241,8 +241,8 @@ func (l latencies) values(metric figure.Metric, r *trace.Record, yield func(floa
 	}
 }
 
-// A queue grows where, over what is counted, the requests in flight double, by as many as chance
-// does not bring, and by a share of all that came.
+// A queue grows if, while requests count, the number in flight doubles, by at least growsBy, and by growsShare of
+// all that came.
 const (
 	growsBy    = 20
 	growsShare = 0.15
@@ -346,8 +346,8 @@ func byLoad(legs []MeasuredLeg) []MeasuredLeg {
 	return slices.SortedStableFunc(slices.Values(legs), func(a, b MeasuredLeg) int { return cmp.Compare(a.Load, b.Load) })
 }
 
-// Clear reports whether a leg alone decides: by a reason, by several times what is allowed of an
-// objective, or by a small part of what is allowed of every one.
+// Clear reports whether a leg alone decides: by a reason, by several times the allowed share of an objective, or by
+// a small part of it for every one.
 func (o *Outcome) Clear(objectives []metrics.Objective) bool {
 	return o.clearly(objectives, surelyMissed) || o.clearly(objectives, surelyMet)
 }
@@ -358,8 +358,8 @@ const (
 	surelyMet    = 0.3
 )
 
-// clearly reports whether a leg has at least factor times what is allowed of an objective, or
-// with a factor below 1 at most that of every one.
+// clearly reports whether a leg has at least factor times the allowed share of an objective, or with a factor below
+// 1 at most that of every one.
 func (o *Outcome) clearly(objectives []metrics.Objective, factor float64) bool {
 	all := o.Reason() == ""
 	for i, goal := range objectives {

@@ -99,10 +99,10 @@ func (x *search) sideOf(why LegPurpose, load float64) Side {
 	return s
 }
 
-// shareOf is the share within a limit, with its interval of 95 %, of parts of runs. What is beyond a
-// limit comes in clusters, so that n requests are worth as many as the scatter between the parts
-// says, and no more. The interval is that of E. B. Wilson, "Probable inference, the law of
-// succession, and statistical inference", Journal of the American Statistical Association 22, 1927.
+// shareOf is the share within a limit, with its interval of 95 %, of parts of runs. Requests beyond a limit come in
+// clusters, so that n requests are worth as many as the scatter between the parts says, and no more. The interval
+// is that of E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+// American Statistical Association 22, 1927.
 func shareOf(parts []Tail) (low, share, high float64) {
 	n, beyond, scatter := 0.0, 0.0, 0.0
 	for _, t := range parts {

@@ -59,7 +59,7 @@ func newHandle(s design.ServerSetup, o Options, now time.Time) Handle {
 	case design.Docker, design.Podman:
 		h.Container = "pitot-" + h.Tree.Mark
 	case design.SSH:
-		h.Remote.Mark = h.Tree.Mark + "-remote" // a mark of its own, should the host be this machine
+		h.Remote.Mark = h.Tree.Mark + "-remote" // unique, should the host be this machine
 	case design.Kubectl:
 		h.Manifest = absolute(s.Manifest, s.Cwd)
 	}

@@ -18,8 +18,8 @@ import (
 // the log has ended and the deployment is not available any more.
 type cluster struct{}
 
-// rollOut is that script. $k is kubectl with its options. A deployment that exists has as
-// many replicas as it had when Pitot scaled it down, which an annotation tells.
+// rollOut is that script. $k is kubectl with its options. A deployment that exists has as many replicas as it had
+// when Pitot scaled it down, which an annotation has.
 const rollOut = `
 k() { "$kubectl" %s "$@"; }
 of() { k get "$deployment" -o "jsonpath={$1}"; }

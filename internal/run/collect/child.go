@@ -122,7 +122,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// Why is the trouble that an error of Follow tells of.
+// Why is the reason in an error of Follow.
 func Why(err error) plan.Message {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f.message

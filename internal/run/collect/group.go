@@ -78,7 +78,7 @@ type Group struct {
 	ended   bool
 }
 
-// A member is a collector and what it has given. The mutex of the group guards it.
+// A member is a collector and its values. The mutex of the group guards it.
 type member struct {
 	source telemetry.Source
 	known  bool          // it is no Optional, or is there
@@ -189,8 +189,7 @@ func (m *member) noted(code plan.Code) bool {
 	return slices.ContainsFunc(m.source.Notes, func(had plan.Message) bool { return had.Code == code })
 }
 
-// addNote is note for a message. What looks like a secret in it is hidden: it may be what a server or a
-// program said.
+// addNote is note for a message. Texts like secrets are hidden: the message may quote a server or a program.
 func (m *member) addNote(n plan.Message) {
 	if !m.noted(n.Code) && len(m.source.Notes) < mostNotes {
 		m.source.Notes = append(m.source.Notes, n.Map(secret.Mask))
@@ -230,8 +229,8 @@ func (g *Group) DropBefore(before time.Time) {
 // patience is how long a collector may take to end.
 const patience = 2 * time.Second
 
-// End ends the collectors, and returns all that they gave, by instants since zero. One that does
-// not end within 2 s is left behind; what it gives from then on is dropped.
+// End ends the collectors, and returns all that they gave, by instants since zero. One that does not end within 2 s
+// is left behind; its later values are dropped.
 func (g *Group) End(zero time.Time) *telemetry.Set {
 	sampled := time.Since(g.epoch).Round(time.Second / 10)
 	g.stop()

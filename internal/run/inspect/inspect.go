@@ -32,8 +32,7 @@ const (
 	outOfTime   plan.Code = "environment.out-of-time"
 )
 
-// Limit is how long a server is asked whose place is known, and Brief one that was found on
-// this machine.
+// Limit is how long a server at a known place is asked, and Brief one that was found on this machine.
 const (
 	Limit = 10 * time.Second
 	Brief = 2 * time.Second
@@ -45,7 +44,7 @@ type Subject struct {
 	URL     string    // of the target, for its port; may be empty
 	Tree    string    // a working tree at the site; empty: those that packages are installed from
 	Options []string  // further ones of the client of ssh or kubectl
-	Asked   bool      // by somebody, who is told what was not found
+	Asked   bool      // by the user, to whom anything not found is reported
 	Secrets *secret.Set
 	limit   time.Duration // of Server; 0: as LimitOf says
 }
@@ -176,7 +175,7 @@ func (q *inquiry) note(code plan.Code, args ...any) {
 	}
 }
 
-// ask asks the machine, and tells the first failure.
+// ask asks the machine, and reports the first failure.
 func (q *inquiry) ask(ctx context.Context, root string, asks []probe.Ask) probe.Answers {
 	if q.failed {
 		return nil
@@ -242,7 +241,7 @@ func processAsks(base string) []probe.Ask {
 	}
 }
 
-// process reads a process: what it was told, its packages, its model, its trees.
+// process reads a process: its arguments and variables, its packages, its model, its trees.
 func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 	p := environment.ReadProcess(pid, a.Text("cmdline"), a.Text("environ"), a.Text("cwd"))
 	if p.Titled() {
@@ -292,8 +291,8 @@ func below(name string, kind probe.Kind, site probe.Ask, file string) probe.Ask 
 	return a
 }
 
-// foreignRoot reports whether a process of this machine sees other files than this one does,
-// as those of containers do whose root is a mount of their own.
+// foreignRoot reports whether a process of this machine sees other files than this one does, as those of containers
+// do.
 func (q *inquiry) foreignRoot(a probe.Answers) bool {
 	_, local := q.machine.(probe.Local)
 	return (local || q.Site.Kind == plan.OverSSH) && environment.ContainerID(a.Text("cgroup")) != ""

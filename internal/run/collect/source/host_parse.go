@@ -109,8 +109,8 @@ func (s *sampler) processors(text string, add func(string, telemetry.Labels, flo
 	}
 }
 
-// interfaces reads /proc/net/dev: behind the name of an interface 8 figures of what it
-// received and 8 of what it sent, bytes first. One that never carried anything is left out.
+// interfaces reads /proc/net/dev: after the name of an interface 8 figures of receiving and 8 of sending, bytes
+// first. One that never carried anything is left out.
 func (s *sampler) interfaces(text string, add func(string, telemetry.Labels, float64)) {
 	for line := range strings.Lines(text) {
 		name, rest, ok := strings.Cut(line, ":")

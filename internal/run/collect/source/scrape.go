@@ -312,8 +312,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	}
 }
 
-// learn reads the source's clock from the Date of an answer, and reports what is wrong
-// with that.
+// learn reads the source's clock from the Date of an answer, and reports an unusable one.
 func (s *session) learn(a answer) plan.Message {
 	switch {
 	case a.date.IsZero() && s.skew.known:

@@ -33,7 +33,7 @@ type elsewhereError struct{ to string }
 
 func (e *elsewhereError) Error() string { return "redirected to " + e.to }
 
-// newClient has connections of its own.
+// newClient shares no connection with the run.
 func newClient(cfg Config) *http.Client {
 	t := &http.Transport{
 		DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, DisableCompression: true,
@@ -141,7 +141,7 @@ func (a *answer) head(res *http.Response) error {
 	if strings.Contains(res.Header.Get("Server"), "uvicorn") {
 		a.age = dateAgeSlow
 	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil && res.Header.Get("Age") == "" { // else a cache kept it
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil && res.Header.Get("Age") == "" { // no cache
 		a.date = date
 	}
 	encoding := strings.ToLower(res.Header.Get("Content-Encoding"))

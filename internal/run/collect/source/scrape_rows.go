@@ -22,9 +22,9 @@ type Row struct {
 	Foreign string // as printed; a colon and an underscore behind the prefix are the same
 	Name    string // one of telemetry.Names
 	Factor  float64
-	// Labels are those that are kept, as words: "cpu" as it is, "gpu=device" under another name,
-	// "gpu.part=device" joined by a dot unless the second is absent or 0, "+resource=io" a new one.
-	// Series that are then the same are folded into one.
+	// Labels are those to keep, as words: "cpu" as it is, "gpu=device" under another name, "gpu.part=device" joined
+	// by a dot unless the second is absent or 0, "+resource=io" a new one. Series that become equal are folded into
+	// one.
 	Labels string
 	// Only are conditions, all of which hold, as words: "mode=decode", "mode!=idle". A series
 	// without the label meets both.
@@ -35,7 +35,7 @@ type Row struct {
 	Form Form
 }
 
-// A Fold makes one value of those of series that differ only in labels which are not kept.
+// A Fold makes one value of series that differ only in dropped labels.
 type Fold string
 
 // The folds of values.

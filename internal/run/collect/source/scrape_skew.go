@@ -19,9 +19,8 @@ import (
 // sample is not from the future either: stamp - received <= ahead. Exchanges at changing
 // fractions of a second narrow this to a sixteenth of a second or so.
 //
-// Two clocks drift apart: what an exchange said holds the less the longer ago it was. Here an
-// instant is the wall clock of the first exchange, moved on by the monotonic clock, so that
-// setting the clock does not move it.
+// Clocks drift, so the bounds of an exchange widen with its age. Here an instant is the wall clock of the first
+// exchange, moved on by the monotonic clock, so that setting the clock does not move it.
 type skew struct {
 	origin time.Time // of instants
 	known  bool
@@ -32,8 +31,8 @@ type skew struct {
 	set    bool
 }
 
-// maxDrift is how fast two clocks move apart at most: a kernel that slews its clock towards
-// another does so by 500 ppm.
+// maxDrift is the largest drift between two clocks: a kernel that slews its clock towards another does so by 500
+// ppm.
 const maxDrift = 500e-6
 
 // on is an instant, as the time since the origin.
@@ -80,7 +79,7 @@ func (s *skew) sample(stamp, received time.Time) bool {
 	return true
 }
 
-// drifted is how far the clocks may have moved apart since an instant.
+// drifted is how far the clocks may have drifted since an instant.
 func (s *skew) drifted(since time.Time) time.Duration {
 	return time.Duration(float64((s.at - s.on(since)).Abs()) * maxDrift)
 }
