@@ -66,8 +66,7 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 	return o, err
 }
 
-// watchTwice is closed by the first interrupt, after it was said; the second cancels the
-// context.
+// watchTwice calls say and closes the channel at the first interrupt; the second cancels the context.
 func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
@@ -113,7 +112,7 @@ func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l 
 	return made.Result, err
 }
 
-// keep stores the journal, unless another process has changed what is stored.
+// keep stores the journal, unless another process has changed the stored one.
 func (x *experimentRunner) keep(j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {

@@ -26,7 +26,7 @@ type diagnosis struct {
 	Facts    doctor.Facts       `json:"facts"`
 }
 
-// Run looks at this machine and says what it found. Only what is bad is an error.
+// Run examines this machine and prints the findings. Only bad ones are an error.
 func (c doctorCmd) Run(con *session.Session) error {
 	planned := doctor.PlannedLoad{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {

@@ -46,7 +46,7 @@ type foreignLine struct {
 	Flags  []string
 }
 
-// Of takes a command line apart. Its first word is the program.
+// foreignLineOf splits a command line. Its first word is the program.
 func foreignLineOf(words []string) (foreignLine, error) {
 	plain := straight(words)
 	for _, n := range clientNames {

@@ -24,7 +24,7 @@ type importCmd struct {
 // A tally counts what an import found.
 type tally struct {
 	added, known, problems int
-	rows                   [][]string // what is shown of each
+	rows                   [][]string // shown of each
 }
 
 // Run imports.
@@ -122,7 +122,7 @@ func (n *tally) complain(con *session.Session, problems []result.Problem) {
 	n.problems += len(problems)
 }
 
-// contents says whose result a run is, and how much there is of it.
+// contents says which tool made a run, and how detailed it is.
 func contents(run trace.Run) string {
 	if run.Origin == nil {
 		return "pitot"

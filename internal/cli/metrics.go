@@ -22,13 +22,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
-// An Exporter serves the figures of one run after the other. It is a sink.
+// A metricsExporter serves the figures of one run after the other. It is a sink.
 //
 //	run events ──> metricsExporter ──> GET /metrics
 //
-// Requests and tokens are counters, latencies histograms, by Pitot's own definitions; what is sampled during the run
-// stands there too, with the prefix pitot_, so that one scrape has both sides. All series have the label run. Between
-// runs there are those of the last one.
+// Requests and tokens are counters, latencies histograms, by Pitot's own definitions; telemetry of the run is there
+// too, with the prefix pitot_, so that one scrape has both sides. All series have the label run. Between runs there
+// are those of the last one.
 type metricsExporter struct {
 	server http.Server
 	done   chan struct{}

@@ -35,8 +35,7 @@ func (o outputFiles) Check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes what is asked for: the XML in place of a file that is there, the summary
-// behind what stands in its file.
+// Write writes the requested files: the XML replaces its file, the summary is appended.
 func (o outputFiles) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	var errs []error

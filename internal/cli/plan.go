@@ -86,8 +86,8 @@ func (c *planCmd) experiment(p *session.Session) (*design.Experiment, func(plan.
 	return e, explainedBy(doc), nil
 }
 
-// isExperiment reports whether a file has an experiment. What is none may be the name of a
-// run, and what plans runs says what is wrong.
+// isExperiment reports whether a file has an experiment. Anything else may be the name of a run, and planning the
+// run reports mistakes.
 func isExperiment(file string) bool {
 	data, err := files.ReadSmall(file)
 	if err != nil {

@@ -76,7 +76,7 @@ type fitCmd struct {
 	Steps   int      `default:"500" placeholder:"N" help:"Maximum number of evaluations (${default})."`
 }
 
-// Run fits, and prints what it found; an interrupt ends it with the best so far.
+// Run fits, and prints the fit; an interrupt ends it with the best so far.
 func (c fitCmd) Run(con *session.Session) error {
 	if most := calibrate.FitDraws; min(c.Draws, c.Steps) < 1 || c.Draws > most || c.Steps > most*most*most {
 		return session.Usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)

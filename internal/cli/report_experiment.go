@@ -15,7 +15,7 @@ import (
 
 // experimentNamed is the experiment of that name; nil if there is none.
 func experimentNamed(p *session.Session, name, file string) (j *experiment.Journal) {
-	_ = p.With(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
+	_ = p.With(file, func(s *store.Store) (err error) { // finding a run reports the error
 		row, err := s.Experiment(name)
 		if err == nil {
 			j, err = session.ReadJournal(row)

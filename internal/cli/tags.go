@@ -68,7 +68,7 @@ func (c tagsCmd) Run(con *session.Session) error {
 	return err
 }
 
-// wanted are the tags to add and to remove, and what is wrong with the command line.
+// wanted are the tags to add and to remove, and the mistakes of the command line.
 func (c tagsCmd) wanted() (add, remove []string, err error) {
 	clean := func(given, tag string) string {
 		tag, wrong := trace.CleanTag(tag)

@@ -86,8 +86,8 @@ func (f *vllmFiles) Report(result *run.Result) error {
 	return err
 }
 
-// plots draws what is asked for, beside the result file. One that cannot be drawn is no
-// failure of the run.
+// plots draws the requested plots into the folder of the result file. One that cannot be drawn is no failure of the
+// run.
 func (f *vllmFiles) plots(base string, r *vllm.Report) {
 	served := make([]plot.Served, len(r.Figures.Requests))
 	for i, q := range r.Figures.Requests {

@@ -36,7 +36,7 @@ type watchCmd struct {
 	flags.Connection
 }
 
-// Run watches until it is told to end.
+// Run watches until an interrupt or its limit.
 func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
 	spec, target, err := c.compile(con, k)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
 	return err
 }
 
-// compile makes of the command line what is sampled, and how the server is reached.
+// compile makes a Spec with the sources of telemetry and a target from the command line.
 func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, collect.Target, error) {
 	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
 		return plan.Spec{}, collect.Target{}, session.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")

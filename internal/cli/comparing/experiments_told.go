@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 )
 
-// ExperimentInNote is what a note tells of how an experiment was carried out.
+// ExperimentInNote describes for a note how an experiment was carried out.
 func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.Experiment {
 	all := e.Expanded()
 	out := &comparison.Experiment{

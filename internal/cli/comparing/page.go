@@ -34,15 +34,15 @@ type Limits struct {
 // DefaultLimits are those of a server.
 var DefaultLimits = Limits{Records: 100_000, Total: 1_000_000, Runs: 1_000}
 
-// What is kept of comparisons that were made.
+// Limits of the cache of comparisons.
 const (
-	keptRecords = 200_000 // of the runs whose observations are kept
+	keptRecords = 200_000 // of the runs with cached observations
 	keptRuns    = 400
 	keptResults = 32
 )
 
-// A Page answers what the page asks of comparisons, experiments and notes. Traces are loaded one
-// at a time, whoever asks; what was observed of a run that has ended is kept.
+// A Page answers the page's requests for comparisons, experiments and notes. It loads one trace at a time, whoever
+// asks, and caches the observations of runs that have ended.
 type Page struct {
 	Runs    *store.Store
 	Store   string // as a flag of commands, empty: the store that they find by themselves
@@ -78,7 +78,7 @@ type answer struct {
 	latencies map[string]plot.Latencies
 	picks     []session.Pick
 	refused   *refusal
-	damage    []plan.Message // of runs that were passed over, or are not whole
+	damage    []plan.Message // of runs that were skipped, or are incomplete
 }
 
 // Compare answers a comparison.
@@ -182,7 +182,7 @@ func (p *Page) judge(ctx context.Context, r *answer, o compare.Options, see func
 	})
 }
 
-// key tells results apart: the question, and the runs as they are at present.
+// key identifies a result: the question, and the runs as they are at present.
 func (r *answer) key(asked view.Asked) string {
 	key, _ := json.Marshal(asked) // of strings and numbers
 	for _, one := range r.picks {

@@ -77,7 +77,7 @@ func (k Known) For(root *kong.Node, words []string) []Candidate {
 	return all
 }
 
-// walk follows words into the grammar: to a command, and to a flag whose value comes next.
+// walk follows words into the grammar: to a command, and to a flag that a value must follow.
 func walk(root *kong.Node, words []string) (node *kong.Node, flag *kong.Flag, rest []string) {
 	node = root
 	for i, w := range words {

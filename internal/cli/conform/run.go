@@ -52,7 +52,7 @@ type runCmd struct {
 	Command []string      `arg:"" optional:"" help:"The client. Default: pitot bench."`
 }
 
-// Help tells of placeholders below the flags.
+// Help explains placeholders below the flags.
 func (runCmd) Help() string {
 	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
 		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
@@ -128,7 +128,7 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	return errors.Join(errs...)
 }
 
-// check reports what is wrong with the other settings.
+// check validates the other settings.
 func (c runCmd) check() error {
 	var errs []error
 	if c.Repeat < 1 || c.Repeat > 1000 {
@@ -175,9 +175,9 @@ func (c runCmd) folder() (name string, remove func(), err error) {
 	return name, func() {}, err
 }
 
-// makeRoom moves this process, in which the server runs, off the client's processor;
-// undo lets it go back. The server wants two processors for goroutines (truth.Server),
-// and the runtime would soon go down to one with those of the system, unless it is told.
+// makeRoom moves this process, in which the server runs, off the client's processor; undo lets it go back. The
+// server wants two processors for goroutines (truth.Server), and the runtime would soon follow those of the system
+// down to one, unless GOMAXPROCS is set.
 func makeRoom(p proc.Placement) (undo func(), err error) {
 	before := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(min(max(2, before), machine.MostProcs))
@@ -331,7 +331,7 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error)
 	return s, err
 }
 
-// place is what the client is told of its surroundings, with a folder to write to.
+// place is the server, folder and seed that the client receives.
 func (t *trial) place(s *verify.Serving, name string) conform.Place {
 	p := s.Place()
 	p.Dir, p.Seed = filepath.Join(t.folder, name), t.Seed

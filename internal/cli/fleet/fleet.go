@@ -34,7 +34,7 @@ type Server struct {
 	Key   string `name:"tls-key" aliases:"key" placeholder:"FILE" help:"PEM key of this client."`
 }
 
-// settle takes the server from the environment if no flag names it, and says what is wrong with the flags.
+// settle takes the server from the environment if no flag names it, and validates the flags.
 func (s *Server) settle(con *session.Session) error {
 	by := "--join"
 	if s.Join == "" {

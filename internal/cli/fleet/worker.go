@@ -85,7 +85,7 @@ type working struct {
 	ended chan error    // what Serve ended with, or why it is not waited for any more
 }
 
-// watch lets a first interrupt end the sending, a second one what is in flight, and a third one the
+// watch lets a first interrupt end the sending, a second one cancel requests in flight, and a third one end the
 // process.
 func (w *working) watch(end func(error)) {
 	go func() {
@@ -108,7 +108,7 @@ func (w *working) hold(end func(error)) {
 	}()
 }
 
-// why a worker has ended that was asked to; nil: nobody is left to be told.
+// why is the error of a worker that was asked to end; nil: nobody is left to read it.
 func (w *working) why(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errHolder) {
 		return nil
@@ -116,7 +116,7 @@ func (w *working) why(ctx context.Context) error {
 	return session.ErrInterrupted
 }
 
-// check says what is wrong with the flags.
+// check validates the flags.
 func (c *WorkerCmd) check(con *session.Session) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100

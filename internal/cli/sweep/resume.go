@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// kept is what the store has of a sweep that goes on.
+// kept is the stored part of a sweep that goes on.
 type kept struct {
 	runs    []store.Listing
 	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
@@ -94,8 +94,8 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
-// isContained reports whether all that a Spec says is said by the Spec of a run, to which defaults
-// and what a server said were added.
+// isContained reports whether the Spec of a run, with defaults and facts from the server, has all settings of
+// another Spec.
 func isContained(wanted, made any) bool {
 	return holds(tree(made), tree(wanted))
 }

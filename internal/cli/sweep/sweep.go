@@ -129,7 +129,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 	return errors.Join(c.show(con, d.Sweep(p.Name, seen)), c.unfinished(con, k, p, err))
 }
 
-// design is what is known of the sweep before its runs.
+// design describes the sweep before its runs.
 func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
 		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/web"
 )
 
-// checkListen refuses what is no address to listen on.
+// checkListen refuses text that is no address to listen on.
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -34,7 +34,7 @@ func checkListen(address string) error {
 // hostName is what stands in the Host of a request.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 
-// checkHosts refuses what is no name of a host.
+// checkHosts refuses text that is no name of a host.
 func checkHosts(all []string) error {
 	for _, host := range all {
 		if !hostName.MatchString(host) {
@@ -103,7 +103,7 @@ func (s *serving) url() string {
 	return fmt.Sprintf("%s://%s/%s", scheme, net.JoinHostPort(host, port), query)
 }
 
-// storeHeader is a header of /api/hello that tells one store from another.
+// storeHeader is a header of /api/hello that identifies the store.
 const storeHeader = "Pitot-Store"
 
 // markOf is the same for the same file only, and does not say where it is.

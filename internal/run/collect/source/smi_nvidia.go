@@ -93,7 +93,7 @@ func knownFields(help string) map[string]bool {
 	return known
 }
 
-// chosen are the fields to ask for; none if the driver does not tell what it knows.
+// chosen are the fields to ask for; none if the driver lists none.
 func chosen(known map[string]bool) (fields []string) {
 	if !known["index"] {
 		return nil
