@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Cmd is `pitot doctor`.
+// doctorCmd is `pitot doctor`.
 type doctorCmd struct {
 	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
 	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`

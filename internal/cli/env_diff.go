@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
-// Diff is `pitot runs diff`.
+// envDiffCmd is `pitot runs diff`.
 type envDiffCmd struct {
 	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
 	Second string `arg:"" name:"other" help:"Another one."`

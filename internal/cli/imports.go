@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// Cmd is `pitot import`.
+// importCmd is `pitot import`.
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`

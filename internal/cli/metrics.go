@@ -37,7 +37,7 @@ type metricsExporter struct {
 	current *figures // nil before the first run
 }
 
-// Listen serves on an address, such as 127.0.0.1:9464, until Close.
+// listenMetrics serves on an address, such as 127.0.0.1:9464, until Close.
 func listenMetrics(address string, listen func(network, address string) (net.Listener, error)) (*metricsExporter, error) {
 	l, err := listen("tcp", address)
 	if err != nil {
@@ -242,7 +242,7 @@ func (f *figures) sampleName(v telemetry.Value) string {
 	return f.name(name, labels...)
 }
 
-// plain is the name of a label with nothing in it that the format forbids.
+// plainMetric replaces characters of a label's name that the format forbids.
 func plainMetric(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Most is how many runs one command makes.
+// mostRepeats is the largest number of runs that one command makes.
 const mostRepeats = 10_000
 
 // repeatSpecs are n runs of a Spec: the first as it is, each further one with the next seed, or all with the same.

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Flags are those of a command that reports.
+// reportFile are the flags of a command that reports.
 type reportFile struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write a file instead: .html is an interactive page in one file, .png and .svg are a plot."`
 	Plot   string `placeholder:"NAME" help:"Plot of --output: changes, meanwhile-1, ttft, itl, output or timeline-1. Default: the first of these that there is."`

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Cmd is `pitot runs tag`.
+// tagsCmd is `pitot runs tag`.
 type tagsCmd struct {
 	Which  string   `arg:"" name:"run" help:"Id, prefix of an id, name, last, or a pattern such as 'nightly*', which takes all runs that match."`
 	Add    []string `arg:"" optional:"" name:"tags" sep:"none" placeholder:"+TAG -TAG" help:"Tags to add, each with + before it, and to remove, with -."`

@@ -20,13 +20,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// Files are those of a command line.
+// vllmFiles writes the files of a command line.
 type vllmFiles struct {
 	*vllm.Args
 	con *session.Session
 }
 
-// Of are the files of a command line.
 func newVLLMFiles(a *vllm.Args, con *session.Session) *vllmFiles { return &vllmFiles{a, con} }
 
 // Try makes sure that the result file can be written.

@@ -23,7 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// Cmd is `pitot watch`.
+// watchCmd is `pitot watch`.
 type watchCmd struct {
 	URL     string        `arg:"" optional:"" placeholder:"URL" help:"Server to watch, such as http://127.0.0.1:8000, by its /metrics; a URL that ends in metrics is read as it is."`
 	Collect []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What else to watch, as for bench: the URL of an exporter; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none. May be repeated. Default: this machine and its devices, if the server is on it."`

@@ -51,7 +51,6 @@ Flags of Pitot's own:
 Every run is kept: see pitot runs. PITOT_STORE names the file.
 `
 
-// A flag of other tools is listed with its default.
 const flagsOf = "\nFlags, with their defaults:\n"
 
 // VLLM is the help of `pitot vllm bench serve`.

@@ -11,7 +11,7 @@ type estimate struct {
 	slower  float64 // than the twin, a logarithm
 }
 
-// curve is the capacity by a dose-response curve,
+// capacityCurve is the capacity by a dose-response curve,
 //
 //	logit share(load) = logit allowed + b (log load − log capacity)
 //

@@ -199,7 +199,7 @@ func reason(err error) string {
 	return text
 }
 
-// url is the address for clients on this machine.
+// serverURL is the address for clients on this machine.
 func serverURL(s *server.Server, encrypted bool) string {
 	scheme, at := "nats", s.Addr().(*net.TCPAddr)
 	if encrypted {

@@ -56,10 +56,9 @@ const (
 	Cache    Form = "cache"    // the product of the labels block_size and num_gpu_blocks
 )
 
-// reasons are bits of NVIDIA's clocks event reasons that hold clocks down, by what
-// telemetry.DeviceThrottled calls them (nvmlClocksEventReason... in nvml.h). Clocks that are low
-// since the device is idle, since they were set by hand, for a display or in step with others are
-// none.
+// scrapeReasons are the bits of NVIDIA's clocks event reasons that throttle, with their names in
+// telemetry.DeviceThrottled (nvmlClocksEventReason... in nvml.h). Idle devices and clocks set by hand, for a
+// display or in step with others are not throttled.
 var scrapeReasons = []struct {
 	bit  uint64
 	name string

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
-// A kind is one program.
+// An smiKind is one program.
 type smiKind struct {
 	name string
 	// answers asks whether there are devices; its output is not read.

@@ -68,9 +68,9 @@ var quantities = map[string]column{
 	"temperature.gpu":       {telemetry.DeviceTemperature, 1},
 }
 
-// reasons are bits of clocks_event_reasons.active that hold clocks down, as nvml.h has them
-// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since they were set by
-// hand, for a display or in step with other devices are none.
+// smiReasons are bits of clocks_event_reasons.active that hold clocks down, as nvml.h has them
+// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since they were set by hand, for a
+// display or in step with other devices are none.
 var smiReasons = []struct {
 	bit  uint64
 	name string
