@@ -123,7 +123,7 @@ func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trac
 	return r.Trace, r.Unanswered()
 }
 
-// resumeHint says what there is of a calibration that did not come to its end; nil if nothing is.
+// resumeHint describes the runs of an unfinished calibration; nil if there are none.
 func resumeHint(name string, runs int) error {
 	if runs == 0 {
 		return nil

@@ -51,7 +51,7 @@ const (
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
 	exitNotMet      = 3   // all was done, and a gate of --fail-if failed, or a run is not as --require-valid wants it
 	exitCannotTell  = 4   // all was done, and the data do not decide a gate of --fail-if or the capacity
-	exitInterrupted = 130 // ended by an interrupt; what there was is reported
+	exitInterrupted = 130 // ended by an interrupt; results until then are reported
 )
 
 // version is set by the linker.
@@ -180,8 +180,8 @@ func Run(outside *session.Session) int {
 	return fail(p, k.Run(p))
 }
 
-// onlyCommand is what the parser has to know of the grammar for a command line: its command alone,
-// since to read all of them takes longer than anything else that a short command does.
+// onlyCommand is the part of the grammar that a command line needs: its command alone, since to read all of them
+// takes longer than anything else that a short command does.
 func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
@@ -268,7 +268,7 @@ func otherErrors(err error, but ...error) string {
 		return ""
 	}
 	var lines []string
-	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
+	for _, e := range joined.Unwrap() { // the parser joins a command's errors once more
 		if line := otherErrors(e, but...); line != "" {
 			lines = append(lines, line)
 		}

@@ -18,7 +18,7 @@ type doctorCmd struct {
 	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
 }
 
-// diagnosis is what `pitot doctor --json` prints.
+// diagnosis is the output of `pitot doctor --json`.
 type diagnosis struct {
 	Verdict  doctor.Verdict     `json:"verdict"` // the gravest
 	Plan     doctor.PlannedLoad `json:"plan"`

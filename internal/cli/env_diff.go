@@ -19,7 +19,7 @@ type envDiffCmd struct {
 	flags.StoreFlag
 }
 
-// Run prints what differs. That something does is no failure.
+// Run prints the differences. That something does is no failure.
 func (c envDiffCmd) Run(con *session.Session) error {
 	var pair [2]trace.Run
 	err := con.With(c.Store, func(s *store.Store) error {

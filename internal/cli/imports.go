@@ -21,7 +21,7 @@ type importCmd struct {
 	flags.StoreFlag
 }
 
-// A tally counts what an import found.
+// A tally counts the results that an import found.
 type tally struct {
 	added, known, problems int
 	rows                   [][]string // shown of each
@@ -59,7 +59,7 @@ func (c importCmd) Run(con *session.Session) error {
 	return err
 }
 
-// file keeps what a file holds.
+// file stores the results in a file.
 func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error
 	return problems, errors.Join(errs...)
 }
 
-// keep stores what was found, unless there is no store, and says so.
+// keep stores a result, if there is a store, and adds a row for it.
 func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
 	where := f.Path
 	if o := found.Run.Origin; o != nil {
@@ -96,7 +96,7 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 	return nil
 }
 
-// storeNew stores what was found, unless it is known.
+// storeNew stores a result, unless it is known.
 func storeNew(runs *store.Store, found result.Found) (known bool, err error) {
 	sampled, err := found.Telemetry()
 	if err != nil {
@@ -116,7 +116,7 @@ func (n tally) words(dry bool) string {
 	return text
 }
 
-// complain says on stderr what could not be read, and counts it.
+// complain reports problems on stderr, and counts them.
 func (n *tally) complain(con *session.Session, problems []result.Problem) {
 	con.ReportProblems(problems)
 	n.problems += len(problems)

@@ -106,7 +106,7 @@ type figures struct {
 	ttft, tpot, itl, e2el *metrics.PrometheusHistogram
 	lateness              *metrics.PrometheusHistogram
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	over    bool
 	samples map[string]float64 // by name with labels
 }

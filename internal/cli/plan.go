@@ -177,7 +177,7 @@ func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
 	return k, err
 }
 
-// writeForecast says what would be sent, in comments.
+// writeForecast describes the requests, in comments.
 func writeForecast(w io.Writer, f *run.Forecast) {
 	line := func(name, format string, a ...any) { fmt.Fprintf(w, "# %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	say := words.In(words.Default).Say

@@ -23,7 +23,7 @@ type checkCmd struct {
 	Seed    uint64   `placeholder:"N" help:"Seed of the draws; each has its own (${default})." default:"0"`
 }
 
-// Run holds profiles against what was measured.
+// Run compares profiles with measured runs.
 func (c checkCmd) Run(con *session.Session) error {
 	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
 		return session.Usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)

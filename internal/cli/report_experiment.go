@@ -25,8 +25,7 @@ func experimentNamed(p *session.Session, name, file string) (j *experiment.Journ
 	return j
 }
 
-// reportExperiment writes the state of an experiment and, where it has legs to judge, what
-// came of it.
+// reportExperiment writes the state of an experiment and, where it has legs to judge, its outcome.
 func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.StoreFlag) error {
 	if dialect == "json" {
 		enc := json.NewEncoder(p.Stdout)

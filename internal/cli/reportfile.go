@@ -101,7 +101,7 @@ func (f reportFile) WritePage(con *session.Session, file, ref string) error {
 	})
 }
 
-// reportOf is what the page of a run or an experiment asks.
+// reportOf is the page of a run or an experiment.
 func reportOf(runs *store.Store, ref string) (web.Report, error) {
 	if e, err := runs.Experiment(ref); err == nil {
 		return web.ExperimentReport(e.Name), nil

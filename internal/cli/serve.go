@@ -120,7 +120,7 @@ func (c serveCmd) freshen(cfg *apiserver.Config, con *session.Session) error {
 	return nil
 }
 
-// address is --addr, or what --host and --port say.
+// address is --addr, or --host and --port.
 func (c serveCmd) address() (string, error) {
 	halves := c.Host != "" || c.Port != nil
 	switch {

@@ -85,8 +85,8 @@ func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, col
 	return spec, target, session.InWords(front, err)
 }
 
-// sources are the server and what else is to be watched. A URL that names a page itself is a
-// source as it is, and its folder the target.
+// sources are the server and the other sources to watch. A URL that names a page itself is a source as it is, and
+// its folder the target.
 func (c watchCmd) sources(t *plan.Target) (all []string) {
 	if t.URL != "" {
 		all = append(all, t.URL)

@@ -59,8 +59,8 @@ func (w *watching) spans() resources.Spans {
 	return resources.SpansOf(w.every)
 }
 
-// watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is
-// an error if nothing was seen of what was named first.
+// watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is an error if the
+// first named source gave nothing.
 func (w *watching) watch(ctx context.Context, collectors []collect.Collector, to shower) error {
 	w.group = collect.Start(ctx, w.every, collectors)
 	defer func() { w.group.End(w.begun) }()

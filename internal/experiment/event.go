@@ -21,7 +21,7 @@ type LegBegins struct {
 // ServerStarts says that the server of a leg was started, and is waited for.
 type ServerStarts struct{ Leg *Leg }
 
-// Waiting says what the start or the end of the server of a leg waits for, if that takes long.
+// Waiting has the present wait of the start or the end of a leg's server, if it is long.
 type Waiting struct {
 	Leg  *Leg
 	What plan.Message
@@ -60,7 +60,7 @@ type LogShortened struct {
 	Written, LeftOut int64
 }
 
-// Judged is what the experiment says so far.
+// Judged is the comparison so far.
 type Judged struct {
 	Looks      compare.Looks
 	Comparison compare.Comparison

@@ -28,7 +28,7 @@ const (
 	Interrupted Status = "interrupted" // by a signal, or by the end of the process
 )
 
-// A Journal is what became of an experiment so far, and enough to go on with it.
+// A Journal is the state of an experiment, and enough to go on with it.
 type Journal struct {
 	Name string `json:"name"`
 	File string `json:"file"` // the experiment as YAML, without secrets
@@ -48,7 +48,7 @@ type Journal struct {
 	// Winner is the variant that was confirmed on fresh legs; empty: none.
 	Winner string `json:"winner,omitempty"`
 	Legs   []*Leg `json:"legs"`
-	// Noise is what the figures varied by, by workload.
+	// Noise is the variation of the figures, by workload.
 	Noise []Noise `json:"noise,omitempty"`
 	// Spent is the time of all processes that ran it.
 	Spent time.Duration `json:"spent"`
@@ -89,10 +89,10 @@ type Leg struct {
 type LegRun struct {
 	ID       string        `json:"id"`
 	Workload string        `json:"workload"`
-	Took     time.Duration `json:"took"` // with what precedes it
+	Took     time.Duration `json:"took"` // with the steps before it
 	// Simulated is the virtual time of a simulation.
 	Simulated time.Duration `json:"simulated,omitempty"`
-	// Machine, Model and Load say what the noise of the run is that of.
+	// Machine, Model and Load identify the noise of the run.
 	Machine string `json:"machine"`
 	Model   string `json:"model"`
 	Load    string `json:"load"` // LoadKey
@@ -163,7 +163,7 @@ func (j *Journal) Blocks() (n int) {
 	return n
 }
 
-// BlockTime is what a block takes, by the legs made so far; 0 before the first.
+// BlockTime is the time of a block, by the legs made so far; 0 before the first.
 func (j *Journal) BlockTime() time.Duration {
 	var all time.Duration
 	turns := map[turn]bool{}

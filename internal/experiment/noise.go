@@ -25,7 +25,7 @@ type FigureNoise struct {
 	Spread   compare.Spread `json:"spread"`
 }
 
-// noise is what a comparison of an experiment saw, by workload. The load is the baseline's.
+// noise is the noise that a comparison of an experiment saw, by workload. The load is the baseline's.
 func (j *Journal) noise(c compare.Comparison, baseline string) (all []Noise) {
 	for _, w := range c.Workloads {
 		made, ok := j.evidenceRun(baseline, w.Name)

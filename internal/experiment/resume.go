@@ -24,8 +24,8 @@ const (
 	runRemoved plan.Code = "experiment.run-removed"
 )
 
-// ReadJournal reads a journal that was stored. What could not have been written by an
-// experiment is an error: somebody has edited it.
+// ReadJournal reads a journal that was stored. A journal that no experiment could have written is an error:
+// somebody has edited it.
 func ReadJournal(stored []byte) (*Journal, error) {
 	j := new(Journal)
 	err := json.Unmarshal(stored, j)
@@ -36,7 +36,7 @@ func ReadJournal(stored []byte) (*Journal, error) {
 		return nil, err
 	}
 	if p := j.check(); len(p) > 0 {
-		return nil, p[:1] // what follows an edit says little
+		return nil, p[:1] // later problems mean little
 	}
 	return j, nil
 }

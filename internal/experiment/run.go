@@ -33,7 +33,7 @@ const (
 	serverDied     plan.Code = "experiment.server-died"
 )
 
-// An Outcome is what came of an experiment.
+// An Outcome is the result of an experiment.
 type Outcome struct {
 	Comparison compare.Comparison
 	// Confirmation compares the baseline with the best of several variants on extra legs; nil: there was none.
@@ -68,7 +68,7 @@ type execution struct {
 	j    *Journal
 	stop <-chan struct{}
 	up   map[string]*started // servers, by variant
-	// baseline is what devices had before the first server.
+	// baseline is the state of devices before the first server.
 	baseline *server.Baseline
 	since    time.Time
 	spent    time.Duration // of the processes before
@@ -239,7 +239,7 @@ func (x *execution) stopped(ctx context.Context) bool {
 	}
 }
 
-// legs is how many there will be without repetitions, 0 if that depends on what they say.
+// legs is how many there will be without repetitions; 0 if that depends on their results.
 func (x *execution) legs() int {
 	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
 		return 0
@@ -382,7 +382,7 @@ func (x *execution) drifted(settings json.RawMessage, l *Leg) json.RawMessage {
 	return b
 }
 
-// judge says what the legs that are evidence say.
+// judge compares the legs that are evidence.
 func (x *execution) judge(looks compare.Looks, confirms bool) (compare.Comparison, error) {
 	var legs []*Leg
 	for _, l := range x.j.With(Done) {

@@ -68,7 +68,7 @@ func (c *Clock) At(ours int64) (offset, bound int64) {
 	return s.low + int64(width/2), int64(width/2 + width%2)
 }
 
-// Theirs is what their clock shows when ours shows an instant, within the bound of At.
+// Theirs is the time on their clock at an instant of ours, within the bound of At.
 func (c *Clock) Theirs(ours int64) int64 {
 	offset, _ := c.At(ours)
 	return minus(possible(ours), -offset)

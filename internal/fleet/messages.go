@@ -113,7 +113,7 @@ type Readiness struct {
 	// Digest is that of the worker's requests.
 	Digest   string `json:"digest,omitempty"`
 	Requests int    `json:"requests,omitempty"`
-	// Why is what a Failed worker failed with, for people.
+	// Why is the error of a Failed worker, for people.
 	Why string `json:"why,omitempty"`
 	// Leaving: the worker ends, and another one may take its place.
 	Leaving bool `json:"leaving,omitempty"`
@@ -131,7 +131,7 @@ type Start struct {
 	Run string `json:"run"`
 	// Kept is the id by which the controller stores the run, for people.
 	Kept string `json:"kept"`
-	// Share is the worker's position among Of workers; package deal says what that gives it.
+	// Share is the worker's position among Of workers; package deal says which requests those are.
 	Share int `json:"share"`
 	Of    int `json:"of"`
 	// Places is how many requests of the worker may be in flight; 0: as many as there are. Most
@@ -144,7 +144,7 @@ type Start struct {
 	At int64 `json:"at"`
 }
 
-// A Beat is what a controller says to a worker again and again. Its reply is a Pulse.
+// A Beat is a controller's periodic message to a worker. Its reply is a Pulse.
 type Beat struct {
 	Run string `json:"run"`
 	// Go: all workers have a Start. One that has not heard this when its instant comes does not
@@ -190,8 +190,7 @@ type End struct {
 	Notes    []plan.Message  `json:"notes,omitempty"`
 }
 
-// A Heading is the first thing in the stream of a run: what a controller needs that takes over
-// from one that died.
+// A Heading is the first message in the stream of a run, for a controller that takes over from one that died.
 type Heading struct {
 	Fleet   string    `json:"fleet"`  // id of the run among the workers
 	Digest  string    `json:"digest"` // of its requests

@@ -16,7 +16,7 @@ type Problem struct {
 	Path  string `json:"path"`            // such as load[0].arrival.rate; empty for all of it
 	Value string `json:"value,omitempty"` // as given; empty if absent, or if it may be secret
 	Why   string `json:"why"`             // such as "must be positive"
-	Hint  string `json:"hint,omitempty"`  // what to do; empty if Why says it
+	Hint  string `json:"hint,omitempty"`  // how to mend it; empty if Why says so
 
 	at Place // in the file where it was found, if not that of the path
 }

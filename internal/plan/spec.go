@@ -259,7 +259,7 @@ type Cache string
 const (
 	ColdCache   Cache = "cold"   // empty: it is reset before the run
 	PrimedCache Cache = "primed" // it has the prompts of the run, which were sent before
-	WarmCache   Cache = "warm"   // as what went before has left it
+	WarmCache   Cache = "warm"   // as earlier requests have left it
 )
 
 // Flush empties a cache of the server.

@@ -97,7 +97,7 @@ func (x *execution) callProfilers(ctx context.Context, enough <-chan struct{}, s
 	}
 }
 
-// tail does what follows the last answer at once, which After.Tail makes a part of the run.
+// tail makes the steps right after the last answer, which After.Tail makes a part of the run.
 func (x *execution) tail(ctx context.Context) {
 	begin := time.Now()
 	if x.spec.After.Tail {

@@ -112,8 +112,8 @@ func (x *execution) prime(ctx context.Context) (answered int) {
 	return len(out.Records) - cold.failed
 }
 
-// primers are the prompts that are known before the run, for one token each. A turn that
-// remembers answers is not: its conversation caches what goes before it.
+// primers are the prompts that are known before the run, for one token each. A turn that remembers answers is not:
+// its conversation caches the turns before it.
 func (p *Prepared) primers() (out []workload.Request) {
 	silent := endpoint.Protocol(p.spec.Request.Protocol).Silent()
 	for _, r := range p.Requests() {

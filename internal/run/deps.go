@@ -42,8 +42,7 @@ type Deps struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen  func(network, address string) (net.Listener, error)
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none
-	// Profile is what the engine of a simulation stands for, in place of what the Spec says
-	// of it; nil: nothing is replaced.
+	// Profile replaces the profile of a simulation's engine in the Spec; nil: nothing is replaced.
 	Profile *profile.Profile
 	// Inspect keeps the environment of client and server with the run. Serving is where a
 	// server is that was started for the run, if the Spec names no other place.

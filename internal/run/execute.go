@@ -288,8 +288,7 @@ func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver
 	return out.Outcome, err
 }
 
-// finish does what follows the last answer. A stop ends it, but not the storing of the
-// run.
+// finish makes the steps after the last answer. A stop ends it, but not the storing of the run.
 func (x *execution) finish(ctx context.Context, records []*trace.Record, before map[string]float64) (*Result, error) {
 	after, release := x.unlessStopped(ctx)
 	defer release()
@@ -420,7 +419,7 @@ func closedLoop(s *plan.Spec) bool {
 	return s.Gate.Concurrency > 0 && !slices.ContainsFunc(s.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
-// ahead is what the run has to do.
+// ahead is the planned work of the run.
 func (x *execution) ahead() PlannedWork {
 	l := PlannedWork{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
 	open, turns, starts := false, false, 0
@@ -468,7 +467,7 @@ func (p *Prepared) takeEngineLag() trace.Lag {
 	return p.engineLag()
 }
 
-// noteConnections notes what became of reused connections that the server closed.
+// noteConnections notes reused connections that the server closed.
 func (x *execution) noteConnections(records []*trace.Record) {
 	again, failed := 0, 0
 	for _, r := range records {

@@ -45,7 +45,7 @@ type FleetSink struct {
 	Note     func(plan.Message)
 }
 
-// An Outcome is what a Fleet brings back. Its Client is complete.
+// An Outcome is the result of a Fleet. Its Client is complete.
 type Outcome struct {
 	driver.Outcome
 	Fleet    *trace.Fleet

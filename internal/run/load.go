@@ -40,7 +40,7 @@ type load struct {
 	spec    *plan.Spec
 	streams []*stream
 	ask     workload.Ask
-	enough  int // requests for its time; 0: what the Spec or the datasets say
+	enough  int // requests for its time; 0: by the Spec or the datasets
 }
 
 // The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the

@@ -14,7 +14,7 @@ import (
 // pydantic's, serde's, JSON Schema's, those of OpenAI and of servers like it.
 var refuses = regexp.MustCompile(`(?i)\b(extra|forbid(den)?|permitted|allowed|(un)?support(s|ed)?|unknown|unrecogni[sz]ed|unexpected|additional|invalid (parameter|field|argument|property))\b`)
 
-// proposes finds where they go on with what they would take.
+// proposes finds where they go on with accepted values.
 var proposes = regexp.MustCompile("(?i)expected one of|did you mean|\\buse ['\"`]")
 
 // needed are members without which a request asks nothing, or is answered otherwise than it is read.

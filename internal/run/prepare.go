@@ -28,7 +28,7 @@ type Prepared struct {
 	load   *load
 	built  built
 	tokens tokens
-	named  [2]string // what the user calls the model: not what the server answers
+	named  [2]string // the user's names of the model, not the server's
 
 	target     *target
 	listed     []endpoint.Model // by the server

@@ -69,7 +69,7 @@ const templateTokens = 64
 // primedShare of the full blocks of the prompts that were sent ahead must be found again.
 const primedShare = 0.9
 
-// boundCache adds to the run what the evidence on the state of the cache is held against.
+// boundCache adds to the run the bounds for the evidence on the state of the cache.
 func (x *execution) boundCache(records []*trace.Record) {
 	if x.run.Cache == nil {
 		return
@@ -89,7 +89,7 @@ func (x *execution) boundCache(records []*trace.Record) {
 	x.run.Cache = &c
 }
 
-// countReuse adds to the run what the server's cache had of its prompts, and notes what was there before it.
+// countReuse adds to the run how much of its prompts the server's cache had, and notes any from before it.
 func (x *execution) countReuse(records []*trace.Record) {
 	if x.run.Env.Embedded {
 		return
@@ -163,9 +163,8 @@ func promptsOf(s plan.Spec) []byte {
 	return b
 }
 
-// findable is how many prompt tokens at least a server finds that has seen the prompts before:
-// of those that were sent ahead and answered in the run. It computes the last token of each
-// prompt, and what does not fill a block.
+// findable is how many prompt tokens at least a server finds that has seen the prompts before: of those that were
+// sent ahead and answered in the run. It computes the last token of each prompt, and tokens that fill no block.
 func (x *execution) findable(records []*trace.Record) int {
 	block, n := cmp.Or(x.block, usualBlock), 0
 	for _, r := range records {
@@ -239,8 +238,8 @@ func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
 	return min(n, length), true
 }
 
-// remembered is that of a turn: the prompt before it and the answer to that, and what belongs
-// to the template; all of a conversation that begins as another did.
+// remembered is that of a turn: the prompt before it and the answer to that, and the template's tokens; all of a
+// conversation that begins as another did.
 func (s *sharing) remembered(r *trace.Record, q *workload.Request) (tokens int, ok bool) {
 	before, length := s.records[q.After-1], promptOf(r)
 	s.copies[r.Index] = s.copies[q.After-1]

@@ -81,7 +81,7 @@ func (p *Prepared) Reach(ctx context.Context) error {
 	return nil
 }
 
-// ServedBy is what the headers of the first answer say of what serves.
+// ServedBy names the server, by the headers of the first answer.
 func (p *Prepared) ServedBy() string { return p.client.ServedBy() }
 
 // TryStamps tests the kernel's receive timestamps on this machine, where a run has the process to itself. The notes

@@ -95,8 +95,8 @@ func (p *Prepared) tokensName(ctx context.Context) string {
 	return name
 }
 
-// servedTokens is the name of the tokenizer or the model in what the server says of itself,
-// where the Spec says that it does; else empty.
+// servedTokens is the name of the tokenizer or the model that the server reports, if the Spec has a route for that;
+// else empty.
 func (p *Prepared) servedTokens(ctx context.Context) string {
 	route := p.spec.Tokens.Info
 	if route == "" || p.target == nil {

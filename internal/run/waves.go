@@ -75,8 +75,7 @@ func (p *Prepared) waveTimes() (due []time.Duration) {
 	return due
 }
 
-// wavePool are the requests of all waves, n in each, grouped by what they are drawn from and
-// sorted by length.
+// wavePool are the requests of all waves, n in each, grouped by their source and sorted by length.
 func (p *Prepared) wavePool(ctx context.Context, b *builder, n int) (pool []workload.Request, err error) {
 	parts, weights := b.waveParts()
 	if parts == nil {

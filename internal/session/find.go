@@ -16,7 +16,7 @@ import (
 
 // A Pick is a run that a name stands for.
 type Pick struct {
-	Label string // what the name is called, where there are several
+	Label string // of the name, where there are several
 	Run   trace.Run
 	Load  func() (*trace.Trace, error)
 
@@ -61,7 +61,7 @@ func Merge(names, labels []string, find func(name string) ([]Pick, error)) (pick
 	return picks, errors.Join(errs...)
 }
 
-// Pasted is the name of what stands on standard input.
+// Pasted is the name for standard input.
 const Pasted = "-"
 
 // beforeAndAfter makes two variants of two tables without headings: who pastes two has something
@@ -92,8 +92,8 @@ func findAll(name string, find func(name string) ([]Pick, error)) ([]Pick, error
 	return all, nil
 }
 
-// called is the label of runs that were named by ids, or with commas between: the name of the
-// run, or what the names of all begin with. Others are called as they were named.
+// called is the label of runs that were named by ids, or with commas between: the name of the run, or the common
+// beginning of their names. Others are called as they were named.
 func called(picks []Pick, name string) string {
 	if len(picks) == 0 || !strings.Contains(name, ",") && picks[0].Run.ID != name {
 		return name
@@ -236,7 +236,7 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 // IsPattern reports whether a name is a pattern.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// LargeRun is the number of records from which what a run took is given back to the system at once.
+// LargeRun is the number of records from which the memory of a run is returned to the system at once.
 const LargeRun = 20_000
 
 // Observed loads a run, calls use, which takes the values it needs, and returns the number of records. It lowers

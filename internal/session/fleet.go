@@ -39,7 +39,7 @@ const (
 // HasFlag reports whether the flags, without the environment, name a fleet.
 func (f Fleet) HasFlag() bool { return f.At != "" }
 
-// Named is At, or what the environment says, and the name of the one that does.
+// Named is At, or else the variable of the environment, and the name of the flag or variable.
 func (f Fleet) Named(getenv func(string) string) (at, by string) {
 	if f.At != "" {
 		return f.At, "--fleet"

@@ -38,7 +38,7 @@ func (s *Session) newStoreSink(file string, trouble func(error)) (*storeSink, er
 
 func (k *storeSink) close() { _ = k.store.Close() }
 
-// Handle writes what there is to keep.
+// Handle stores the events of a run.
 func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:

@@ -132,7 +132,7 @@ func (l *Link) options() control.Options {
 	}
 }
 
-// Close ends the connection, and what was started on this machine for it.
+// Close ends the connection, and the local server and workers.
 func (l *Link) Close() {
 	if l == nil {
 		return

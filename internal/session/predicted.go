@@ -37,7 +37,7 @@ type PredictedLoad struct {
 	spec    plan.Spec
 	settled bool // the time of the load was chosen, and its steady state counts
 	mu      sync.Mutex
-	known   map[string]draw // by what they depend on of a profile
+	known   map[string]draw // by the parts of a profile that they depend on
 }
 
 // A draw is requests, and the run that simulates them.
@@ -132,8 +132,8 @@ func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d 
 	return d, l.words(err)
 }
 
-// intake is what the requests depend on of a profile: what the model is called, how long its
-// answers are and its context, and whether it matters what prompts say.
+// intake has the parts of a profile that the requests depend on: the model's name, the length of its answers and
+// its context, and whether the text of prompts matters.
 func intake(p *profile.Profile) string {
 	e := p.Engine
 	return fmt.Sprint(p.Model, e.Context(), e.KV.PrefixCache, e.Disaggregation != nil, e.Speculative != nil, e.Replicas.Router)

@@ -61,7 +61,7 @@ type Terminal interface {
 	Keys() (keys <-chan byte, restore func(), err error)
 }
 
-// English is the language of what has no flag for another one.
+// English is the language of output without a flag for another one.
 var English = words.In(words.Default)
 
 // Getenv is the value of a variable, empty when it is not set.

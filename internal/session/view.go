@@ -76,7 +76,7 @@ func (v *View) Unsaved(err error) {
 	v.Console.Warn("pitot: "+said, mark)
 }
 
-// Handle says what happens.
+// Handle prints events.
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
@@ -151,7 +151,7 @@ func (v *View) first(note string) bool {
 	return !old
 }
 
-// wave says what the requests of a wave got.
+// wave reports the outcome of a wave.
 func wave(e run.WaveDone) string {
 	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
 	if w.TTFT == 0 {

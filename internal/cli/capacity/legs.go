@@ -155,7 +155,7 @@ func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 	return g.con.Load(d.With(own...))
 }
 
-// measure makes a leg, or gives what was seen of it when the search was made before.
+// measure makes a leg, or returns the stored outcome of a resumed search.
 func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) {
 	if t := g.stored[l.Number]; t != nil {
 		o := search.Observe(t, l, g.s.Objectives)

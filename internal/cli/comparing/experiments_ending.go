@@ -29,7 +29,7 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 	return nil
 }
 
-// cost is what an experiment was made of, and how long it took.
+// cost is the number of legs of an experiment, and how long it took.
 func cost(j *experiment.Journal) plan.Message {
 	legs, runs, confirms := j.With(experiment.Done), 0, map[int]bool{}
 	for _, l := range legs {

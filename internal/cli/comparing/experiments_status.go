@@ -41,7 +41,7 @@ func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
 	return doc.Columns(w, rows)
 }
 
-// statusOf are the words on a status. Of what runs it is known whether its process is alive.
+// statusOf are the words on a status. Running journals are those of living processes.
 func statusOf(s experiment.Status) plan.Code {
 	if s == experiment.Running {
 		return "experiments.running"

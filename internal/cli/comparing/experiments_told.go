@@ -74,7 +74,7 @@ func servers(e *design.Experiment, all []design.Variant) plan.Code {
 	return comparison.ServersOnce
 }
 
-// measuredOf is what was measured of a variant, in a line.
+// measuredOf describes a variant in a line.
 func measuredOf(v design.Variant) string {
 	s := v.Server
 	parts := []string{s.Image, s.Command, s.Deployment, s.Manifest, s.Profile, string(s.Engine), v.Flags, string(v.Settings)}

@@ -97,7 +97,7 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 	return &written{title: n.Title, page: page}, err
 }
 
-// NoteRuns keep of runs what a note shows, so that their traces can be read one after the other.
+// NoteRuns have the parts of runs that a note shows, so that their traces can be read one after the other.
 type NoteRuns struct {
 	Table string // the tool to show result tables of; empty: none
 	Lang  *words.Language

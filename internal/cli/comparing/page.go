@@ -64,11 +64,11 @@ func NewPage(runs *store.Store, file, version string) *Page {
 	return p
 }
 
-// An observation is what a comparison keeps of a run, and its distributions.
+// An observation has the figures of a run for comparisons, and its distributions.
 type observation struct {
 	run       compare.ComparedRun
 	latencies plot.Latencies
-	leftOut   []plan.Message // what of it is damaged
+	leftOut   []plan.Message // its damage
 }
 
 // An answer is a comparison of runs, or why there is none, in no language.
@@ -163,7 +163,7 @@ func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 	return r, o, err
 }
 
-// reportDamage keeps that a run is damaged, if that is what an error says.
+// reportDamage notes that a run is damaged, if an error says so.
 func (r *answer) reportDamage(err error) bool {
 	damaged := errors.As(err, new(*store.Damage))
 	if damaged {
@@ -229,7 +229,7 @@ func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.RuleS
 	return seen, err
 }
 
-// load loads a run and keeps what a page needs of it.
+// load loads a run and caches its observation.
 func load(one session.Pick, by []compare.RuleSource, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
 	records, err = one.Observed(func(t *trace.Trace) {
 		if see != nil {

@@ -1,5 +1,5 @@
-// Package conform is the command `pitot conform`: it starts clients against the truth server,
-// reads what they report, and writes how wrong it is.
+// Package conform is the command `pitot conform`: it starts clients against the truth server, reads their reports,
+// and writes how wrong they are.
 package conform
 
 import (
@@ -160,7 +160,7 @@ func (c runCmd) words() []string {
 	return c.Command
 }
 
-// folder is where clients write, and what removes it.
+// folder is the folder that clients write to, and a function that removes it.
 func (c runCmd) folder() (name string, remove func(), err error) {
 	if c.Keep == "" {
 		return files.MakeTemporary("conform")
@@ -201,7 +201,7 @@ type trial struct {
 	startUp   conform.Usage
 }
 
-// grid runs every cell. Of an interrupted one the report holds what there is.
+// grid runs every cell. The report of an interrupted one has the results until then.
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
 		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.con.Version,
@@ -248,8 +248,8 @@ func formatOf(r conform.Result) (metrics.Definitions, bool) {
 // startUpName is the cell of the single request, and its folder.
 const startUpName = "start-up"
 
-// measureStartUp lets the client make a single request. What that takes is no
-// part of a cell; and a command that cannot do it can do nothing.
+// measureStartUp lets the client make a single request. Its time is no part of a cell; and a command that fails
+// here can do nothing.
 func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	cell := conform.Cell{Name: startUpName, Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
 	server, err := t.serve(cell, 0)
@@ -306,7 +306,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 
 func second[T any](_ T, err error) error { return err }
 
-// claim reads what a client left.
+// claim reads the result of a client.
 func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	if run.failure != "" {
 		return nil, run.failure

@@ -1,8 +1,8 @@
 // Package flags has the flags of `pitot bench`, `pitot sim` and `pitot serve`, and those that
 // select stored runs.
 //
-// A flag has the path of the setting of a plan.Spec that it is for; tool/pitot puts them
-// together. What has no path is about the results.
+// A flag has the path of the setting of a plan.Spec that it is for; tool/pitot puts them together. Flags without a
+// path are about the results.
 package flags
 
 import (

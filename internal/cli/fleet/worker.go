@@ -82,7 +82,7 @@ var errHolder = errors.New("the process that started this worker has ended")
 type working struct {
 	con   *session.Session
 	soon  chan struct{} // closed by the first interrupt
-	ended chan error    // what Serve ended with, or why it is not waited for any more
+	ended chan error    // the error of Serve, or why nobody waits for it any more
 }
 
 // watch lets a first interrupt end the sending, a second one cancel requests in flight, and a third one end the
@@ -127,7 +127,7 @@ func (c *WorkerCmd) check(con *session.Session) error {
 	return c.settle(con)
 }
 
-// capacity is what finds how much the machine can read.
+// capacity returns the function that measures how much the machine can read.
 func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
 	switch c.Capacity {
 	case "none":

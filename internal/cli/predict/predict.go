@@ -1,5 +1,4 @@
-// Package predict is `pitot predict`: what a deployment would measure under a load, with
-// intervals, without measuring.
+// Package predict is `pitot predict`: the figures of a deployment under a load, with intervals, without measuring.
 package predict
 
 import (
@@ -41,7 +40,7 @@ type Cmd struct {
 	flags.StoreFlag
 }
 
-// Help says what an interval is.
+// Help explains the intervals.
 func (Cmd) Help() string {
 	return "An interval holds one new run of the load, with new requests. With --replay RUN the requests of a run that was made are predicted, beside what was measured. Nothing is sent and nothing is kept."
 }

@@ -23,9 +23,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// A workload is the load to predict: what a Spec draws, or the requests of a run.
+// A workload is the load to predict: requests drawn by a Spec, or those of a run.
 type workload interface {
-	// on is the case of the workload on a profile, and what the load is in words.
+	// on is the case of the workload on a profile, and the load in words.
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
 	// beside are measured runs of this load.
 	beside(run trace.Run) ([]*trace.Trace, error)
@@ -33,7 +33,7 @@ type workload interface {
 	cached(ctx context.Context, p *profile.Profile) (string, error)
 }
 
-// workload is what the command line names.
+// workload is the load that the command line names.
 func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) {
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
 		return c.replay(con, k)

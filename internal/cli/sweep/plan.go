@@ -106,7 +106,7 @@ func (l *line) begin(con *session.Session, config string) (err error) {
 	return err
 }
 
-// checkMeasured refuses what only simulations have where a server is measured.
+// checkMeasured refuses settings of simulations where a server is measured.
 func (c *Cmd) checkMeasured(l *line) error {
 	if !l.server {
 		if c.Model != "" && c.Profile.Profile == "" {

@@ -81,7 +81,7 @@ func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listi
 	return had, nil
 }
 
-// observed is what a stored run says, which must have been made as the plan would make it.
+// observed is the observation of a stored run, which must have been made as the plan would make it.
 func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
@@ -111,7 +111,7 @@ func tree(v any) (out any) {
 	return out
 }
 
-// holds reports whether a tree has what another one has.
+// holds reports whether a tree has all nodes of another one.
 func holds(made, wanted any) bool {
 	switch w := wanted.(type) {
 	case map[string]any:

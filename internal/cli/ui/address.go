@@ -31,7 +31,7 @@ func checkListen(address string) error {
 	return nil
 }
 
-// hostName is what stands in the Host of a request.
+// hostName matches the Host of a request.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 
 // checkHosts refuses text that is no name of a host.
@@ -44,7 +44,7 @@ func checkHosts(all []string) error {
 	return nil
 }
 
-// taken says of an address that somebody else listens on what can be done; it leaves other errors.
+// taken adds a hint to the error about an address in use; it leaves other errors.
 func (c Cmd) taken(con *session.Session, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
@@ -78,7 +78,7 @@ func (c Cmd) guard(l net.Listener) web.Guard {
 	return g
 }
 
-// machineName is what this machine calls itself.
+// machineName is the host name of this machine.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {

@@ -25,7 +25,7 @@ var allowed = map[Runner][]string{
 // runners are in the order in which they are named.
 var runners = []Runner{Local, Docker, Podman, SSH, Kubectl}
 
-// required are the fields of which a runner needs one, and what they are.
+// required are the fields of which a runner needs one, and their descriptions.
 var required = map[Runner]struct {
 	fields []string
 	what   string
@@ -56,10 +56,10 @@ func (s ServerSetup) fields() []string {
 	return reached
 }
 
-// runs reports whether it is one that Pitot starts, though what to start may be missing.
+// runs reports whether Pitot starts it, even if the command is missing.
 func (s ServerSetup) runs() bool { return s.Starts() || s.Runner != "" || s.Host != "" }
 
-// runner is what starts it.
+// runner is the runner that starts it.
 func (s ServerSetup) runner() Runner {
 	if s.Runner == "" {
 		return Local
@@ -130,8 +130,7 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 	return append(p, s.checkTexts(at)...)
 }
 
-// essential reports whether a field decides what a server is, so that one more than is
-// needed leaves that open.
+// essential reports whether a field decides the kind of a server, so that two of them contradict each other.
 func essential(field string) bool {
 	return slices.Contains([]string{"command", "image", "host", "manifest", "deployment"}, field)
 }

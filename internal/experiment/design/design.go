@@ -25,8 +25,8 @@ const Version = 1
 type Experiment struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"` // of the experiment in the store
-	// Server holds what the servers of all variants have in common. A field of a variant's
-	// own server replaces it; environments are joined.
+	// Server has the settings common to the servers of all variants. A field of a variant's own server replaces it;
+	// environments are joined.
 	Server    ServerSetup `json:"server,omitzero"`
 	Variants  []Variant   `json:"variants,omitempty"` // the baseline first, unless Baseline names another
 	Matrix    *Matrix     `json:"matrix,omitempty"`   // further variants; nil: none
@@ -174,8 +174,7 @@ const (
 	DefaultConfirm   = 3
 )
 
-// Adaptive reports whether the number of blocks depends on what was measured or how long
-// that took.
+// Adaptive reports whether the number of blocks depends on the results or on time.
 func (d Design) Adaptive() bool { return d.Until != "" || d.Precision > 0 || d.Budget > 0 }
 
 // Most is the largest number of blocks, without those of a confirmation.
@@ -202,7 +201,7 @@ func (d Design) Confirmations(variants int) int {
 	return DefaultConfirm
 }
 
-// A WarmUp is what precedes each run.
+// A WarmUp precedes each run.
 type WarmUp string
 
 // The warm-ups, besides those of the workload itself.

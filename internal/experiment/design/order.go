@@ -10,13 +10,11 @@ import (
 // Order is the order of the variants in a block, which counts from 1: one leg for each
 // number.
 //
-// Two variants run as ABBA or BAAB, so that a drift that is linear over the block weighs on
-// both alike; which of the two is drawn, one of each in every two blocks, so that no variant
-// is always in the middle. More variants run once in a block, in the order of a row of a
-// Williams square: over all rows each variant is in each place equally often, and follows
-// each other one equally often, so that neither a drift nor what the variant before has left
-// behind (heat, caches) weighs on one more than on another. The rows come in random order,
-// each once before any comes again.
+// Two variants run as ABBA or BAAB, so that a drift that is linear over the block weighs on both alike; which of
+// the two is drawn, one of each in every two blocks, so that no variant is always in the middle. More variants run
+// once in a block, in the order of a row of a Williams square: over all rows each variant is in each place equally
+// often, and follows each other one equally often, so that neither a drift nor traces of the variant before (heat,
+// caches) affect one more than another. The rows come in random order, each once before any comes again.
 //
 // E. J. Williams, "Experimental designs balanced for the estimation of residual effects of
 // treatments", Australian Journal of Scientific Research A 2, 1949.

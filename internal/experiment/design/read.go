@@ -103,7 +103,7 @@ func (a Axes) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the form that MarshalJSON writes.
 func (a *Axes) UnmarshalJSON(b []byte) error {
 	n, err := plan.ParseJSON(b)
 	if err != nil {

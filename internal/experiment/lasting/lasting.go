@@ -1,16 +1,15 @@
 // Package lasting says for how long a load is sent where neither its requests nor its time are
 // given.
 //
-// A load of a rate shows what the rate does to a server once the requests that are in flight have
-// come at that rate, and not before: a hundred requests at 200 per second are half a second of
-// load, over before the first answer ends. So it is sent for several times what an answer takes:
+// A load of a rate shows what the rate does to a server once the requests that are in flight have come at that
+// rate, and not before: a hundred requests at 200 per second are half a second of load, over before the first
+// answer ends. So it is sent for several times the duration of an answer:
 //
 //	ramp    2 answers   the server becomes as busy as it will be
 //	count   3 answers   what counts
 //	rest    1 answer    the server stays as busy while the last that count are answered
 //
-// What an answer takes is known from a light run, one request at a time. Under load it takes
-// longer, which slower allows for.
+// A light run, one request at a time, measures that duration. Under load it takes longer, which slower allows for.
 package lasting
 
 import (
@@ -72,8 +71,8 @@ func Open(s *plan.Spec) bool {
 	return true
 }
 
-// Light is a load sent one request at a time, a few in all: a run of it says what its answers take
-// where nothing waits.
+// Light is a load sent one request at a time, a few in all: a run of it measures how long its answers take without
+// waiting.
 func Light(s plan.Spec) plan.Spec {
 	s.Requests, s.Duration, s.Gate = lightSent, 0, plan.Gate{Concurrency: 1}
 	s.Load = slices.Clone(s.Load)
@@ -84,7 +83,7 @@ func Light(s plan.Spec) plan.Spec {
 	return s
 }
 
-// Long is what most answers of a run took; 0 if there are none.
+// Long is how long most answers of a run took; 0 if there are none.
 func Long(records []*trace.Record) time.Duration {
 	var took []float64
 	for _, r := range records {

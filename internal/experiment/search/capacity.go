@@ -39,7 +39,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
-// LoadUnit is what a load is measured in.
+// LoadUnit is the unit of a load.
 type LoadUnit string
 
 // The values of By.
@@ -63,7 +63,7 @@ type Leg struct {
 // Length is how long requests are sent.
 func (l Leg) Length() time.Duration { return l.Ramp + l.Count + l.Rest }
 
-// LegPurpose is what a leg is for.
+// LegPurpose is the purpose of a leg.
 type LegPurpose string
 
 // The values of Why.
@@ -74,7 +74,7 @@ const (
 	Fails  LegPurpose = "fails"  // the upper side
 )
 
-// A MeasuredLeg is a leg with what was seen.
+// A MeasuredLeg is a leg with its outcome.
 type MeasuredLeg struct {
 	Leg
 	Outcome

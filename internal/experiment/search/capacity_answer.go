@@ -149,7 +149,7 @@ func (a sayer) all() (out []plan.Message) {
 	return out
 }
 
-// answer is the first sentence, and what belongs to it.
+// answer is the first sentence, with its details.
 func (a sayer) answer() []plan.Message {
 	load, passes, fails := a.load(a.Load), a.load(a.Passes), a.load(a.Fails)
 	basis := plan.Say("capacity.by-counting")

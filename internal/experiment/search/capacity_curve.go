@@ -7,7 +7,7 @@ type estimate struct {
 	log, sd float64 // natural logarithm of the load; sd is infinite where nothing is known
 	df      float64 // how well sd is known; 0: well
 	twin    bool
-	long    float64 // what the twin's long runs leave open, part of sd
+	long    float64 // uncertainty of the twin's long runs, part of sd
 	slower  float64 // than the twin, a logarithm
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// An Outcome is what was seen of a leg. It is a function of its trace.
+// An Outcome is the result of a leg. It is a function of its trace.
 type Outcome struct {
-	Spent    time.Duration // by the leg, with what was waited for after it
+	Spent    time.Duration // by the leg, with the wait after it
 	Requests int           // counted
 	Failed   int           // of these, with the answers that had nothing in them
 	// Client says how the client was in the way, and not the server under test; empty: it was not.
@@ -96,7 +96,7 @@ func (o *Outcome) Attained(objective int) float64 {
 // blocks are the parts of a leg.
 const blocks = 4
 
-// Observe is what a run shows of a leg.
+// Observe is the Outcome of a leg, by its run.
 func Observe(t *trace.Trace, l Leg, objectives []metrics.Objective) Outcome {
 	o := Outcome{
 		Spent: time.Duration(t.Run.End), Cut: t.Run.Status != trace.Complete, Tails: make([][]Tail, len(objectives)),
@@ -200,7 +200,7 @@ func came(r *trace.Record, by LoadUnit) trace.Instant {
 // latencies are those that a request has one of, in seconds; NaN: it has none.
 type latencies struct{ ttft, tpot, e2el float64 }
 
-// latenciesOf are those of a request. What was not answered is beyond every limit.
+// latenciesOf are those of a request. Unanswered requests are beyond every limit.
 func latenciesOf(r *trace.Record, stream bool) (l latencies) {
 	if !answered(r) {
 		return latencies{math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -280,7 +280,7 @@ func Grows(before, after, sent int) bool {
 	return more >= growsBy && after >= 2*before && float64(more) >= growsShare*float64(sent)
 }
 
-// Verdict is what a leg alone says.
+// Verdict is the verdict of a leg alone.
 type Verdict string
 
 // The verdicts. Between clearly passing and failing no single leg decides.

@@ -20,7 +20,7 @@ type Result struct {
 	Precision float64 `json:"precision"`
 	Binds     int     `json:"-"` // the objective that is met up to the least load
 	Twin      bool    `json:"by_model"`
-	// Below and Above are what was counted at both sides, pooled.
+	// Below and Above are the pooled counts at both sides.
 	Below, Above Side
 	Spent        time.Duration `json:"spent"`
 	Legs         []MeasuredLeg `json:"-"`
@@ -29,8 +29,8 @@ type Result struct {
 	Odd [][2]int `json:"odd,omitempty"`
 }
 
-// A Side is what the legs at one side of the capacity showed, together: those at the load named
-// and up to a tenth further away from the other side.
+// A Side pools the legs at one side of the capacity: those at the load named and up to a tenth further away from
+// the other side.
 type Side struct {
 	Load     float64   `json:"load"`
 	Legs     int       `json:"legs"`

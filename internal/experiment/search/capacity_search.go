@@ -71,7 +71,7 @@ const (
 	heaviest = 4096
 )
 
-// leastDue is how many requests are due, on average, in what a leg counts.
+// leastDue is how many requests are due, on average, in the Count of a leg.
 const leastDue = 20
 
 // next is the next leg, or why there is none.
@@ -210,7 +210,7 @@ func (x *search) seek(unit float64) (load float64, why LegPurpose) {
 	return 0, ""
 }
 
-// boldest is how far beyond what has passed a model is believed.
+// boldest is how far beyond passed loads a model is believed.
 const boldest = 8
 
 // seekByTwin goes where the model has its capacity, until a leg is near it.

@@ -72,7 +72,7 @@ func (m *match) replay(ctx context.Context, l MeasuredLeg) error {
 	return nil
 }
 
-// runLong makes the long runs at the loads around one; what was made before stays.
+// runLong makes the long runs at the loads around one; earlier ones stay.
 func (m *match) runLong(ctx context.Context, about float64) error {
 	middle := int(math.Round(about / longStep))
 	m.long = m.long[:0]
@@ -129,8 +129,8 @@ func (m *match) estimate(legs []MeasuredLeg, objective int, goal, about float64)
 	return estimate{log: c, sd: math.Hypot(sd*change, noise*change), df: df, twin: true, long: noise * change, slower: u}
 }
 
-// noise is what the long runs leave open, as an error of u: by the scatter of their blocks, each
-// of which has the same requests at all loads.
+// noise is the uncertainty of the long runs, as an error of u: by the scatter of their blocks, each of which has
+// the same requests at all loads.
 func (m *match) noise(objective int, u float64) float64 {
 	count := func(block int, u float64) (above, n float64) {
 		for i := range m.long {
@@ -203,7 +203,7 @@ func (t *Tail) over(u, depth float64) (mean float64) {
 	return mean
 }
 
-// count is what the twin counts in a block if the server is slower by e^u.
+// count is the twin's count in a block if the server is slower by e^u.
 func (p *paired) count(objective, block int, u, depth float64) float64 {
 	sum := 0.0
 	for i := range p.twin {
@@ -212,7 +212,7 @@ func (p *paired) count(objective, block int, u, depth float64) float64 {
 	return sum / float64(len(p.twin))
 }
 
-// A sum is what legs have together, weighted.
+// A sum is the weighted sum of legs.
 type sum struct {
 	bad, twin   float64 // beyond the limits, of the server and of its twin
 	scatter     float64 // of their difference over blocks: its variance

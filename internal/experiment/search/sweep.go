@@ -63,8 +63,8 @@ func (p *PointLoads) Load(t PointRun) experiment.VariantLoad {
 	return l
 }
 
-// Light is the load of a point sent one request at a time, before all turns: it says what the
-// answers of the point take.
+// Light is the load of a point sent one request at a time, before all turns: it measures how long the answers of
+// the point take.
 func (p *PointLoads) Light(point int) experiment.VariantLoad {
 	l := p.Loads[point]
 	l.Workload, l.Spec = "light", lasting.Light(l.Spec)
@@ -147,7 +147,7 @@ func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interru
 	return all, err
 }
 
-// A result is what came of a turn.
+// A result is the result of a turn.
 type result struct {
 	seen curve.Observation
 	lost error // why there is no run
@@ -212,7 +212,7 @@ const (
 	sweepUnanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// Observe is what a run of a point says, which may have been made long ago.
+// Observe is the observation of a run of a point, maybe a stored one.
 func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Unsettled: metrics.Unsettled(r.Trace)}
 	if point < len(p.Lasting) && p.Lasting[point] > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// Options are what a server is started with besides its own settings.
+// Options are for the start of a server, in addition to its settings.
 type Options struct {
 	URL string // where it will answer
 	// Log is the file for its output, which is appended to and bounded. Each start has another one: processes are

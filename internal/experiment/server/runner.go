@@ -20,7 +20,7 @@ type runner interface {
 	living(ctx context.Context, h Handle, o Options) ([]string, error)
 	// end ends the parts other than that process; forced if asking was not enough.
 	end(ctx context.Context, e ending) (forced bool, err error)
-	// sweep ends what may have come up while that process ended.
+	// sweep ends parts that may have come up while that process ended.
 	sweep(ctx context.Context, e ending) error
 	// shell runs a script where the server's devices are.
 	shell(ctx context.Context, h Handle, o Options, script string) (string, error)

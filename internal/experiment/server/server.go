@@ -166,7 +166,7 @@ func (r *Running) wait(ctx context.Context, limit time.Duration, done func() boo
 	tick := time.NewTicker(r.o.Waits.Poll)
 	defer tick.Stop()
 	for {
-		select { // first of all: what answers may be another process than the one that was started
+		select { // first of all: another process may answer
 		case <-r.done:
 			return &EndedError{r.Ended()}
 		default:
@@ -187,7 +187,7 @@ func (r *Running) wait(ctx context.Context, limit time.Duration, done func() boo
 	}
 }
 
-// Handle is what the server is found by.
+// Handle finds the server.
 func (r *Running) Handle() Handle { return r.handle }
 
 // Done is closed when the server has ended, by itself or by Stop.

@@ -18,8 +18,8 @@ type Stopped struct {
 	// Forced means that it was killed, since it did not end in its time when asked.
 	Forced  bool     `json:"forced,omitempty"`
 	Devices []Device `json:"devices,omitempty"` // afterwards, where they could be read
-	// Unverified is what could not be verified: a port that is still taken, memory that is
-	// not back, devices that could not be read.
+	// Unverified are failed checks: a port that is still taken, memory that is not back, devices that could not be
+	// read.
 	Unverified []plan.Message `json:"unverified,omitempty"`
 }
 
@@ -105,7 +105,7 @@ func (e ending) signalAll(send func(proc.Signal) ([]string, error)) (forced bool
 	return true, still(left)
 }
 
-// still is the error about what could not be ended.
+// still is the error about processes that could not be ended.
 func still(left []string) error {
 	return fmt.Errorf("still running: %s", strings.Join(left[:min(len(left), 5)], ", "))
 }

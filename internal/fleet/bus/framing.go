@@ -28,7 +28,7 @@ type follower interface{ follow(b []byte) error }
 // lines cuts lines out of pieces.
 type lines struct{ begun []byte }
 
-// next is the first line, with its end, and what follows it; nil: it is not complete.
+// next is the first line, with its end, and the rest; nil: it is not complete.
 func (l *lines) next(b []byte) (line, rest []byte, err error) {
 	end := bytes.IndexByte(b, '\n') + 1
 	if line = b[:end]; end == 0 {
@@ -116,7 +116,7 @@ func (f *framing) read(line []byte) error {
 	return nil
 }
 
-// message reads what a server announces.
+// message reads the announcement of a message.
 func (f *framing) message(args []byte, headers bool) error {
 	fields := bytes.FieldsFunc(args, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' })
 	sizes := 1

@@ -24,7 +24,7 @@ const (
 	maxPayload = 8 << 20
 	// maxMemory is for streams in memory, of which Pitot has none.
 	maxMemory = 64 << 20
-	// defaultStore is what a record of 2 kB times a million and a half needs.
+	// defaultStore is enough for a million and a half records of 2 kB.
 	defaultStore = 4 << 30
 	ready        = 30 * time.Second
 )
@@ -190,7 +190,7 @@ func start(o *server.Options, told *logger) (*server.Server, error) {
 	return s, nil
 }
 
-// reason is what nats-server's own words say: of an address that cannot be had, the system's part.
+// reason is the error of nats-server: of an address that is taken, the system's part.
 func reason(err error) string {
 	text := line(err.Error())
 	if _, system, ok := strings.Cut(text, "bind: "); ok {

@@ -103,7 +103,7 @@ func (b *Bus) deny(err error) {
 	}
 }
 
-// permission is the error for what a server does not allow.
+// permission is the error for an operation that the server does not allow.
 func (b *Bus) permission(err error) error {
 	text := strings.TrimPrefix(b.clean(err), "permissions violation: ")
 	return fmt.Errorf("%s; allow pitot.>, _INBOX.> and $JS.> in the settings of the server", text)

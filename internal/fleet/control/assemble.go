@@ -225,8 +225,8 @@ func (f *Fleet) checkEngine(found []fleet.Worker) error {
 	return nil
 }
 
-// newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each
-// worker needs the variables itself.
+// newOrder is the Order for all workers. Where others could read it, it has no keys: each worker needs the
+// variables itself.
 func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o = fleet.Order{
@@ -280,7 +280,7 @@ type lostError struct {
 
 func (e *lostError) Error() string {
 	why := e.why.Error()
-	switch { // what the bus says names subjects
+	switch { // errors of the bus name subjects
 	case errors.Is(e.why, bus.ErrGone):
 		why = "it is not connected any more"
 	case errors.Is(e.why, bus.ErrSilent):

@@ -128,7 +128,7 @@ func (f *Fleet) dropLost(id string) {
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
-// dealTime is what a slow worker takes to find which requests are its own, for each of all requests.
+// dealTime is how long a slow worker takes to find its requests, for each of all requests.
 const dealTime = 500 * time.Nanosecond
 
 // leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half of one for
@@ -193,7 +193,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	return nil
 }
 
-// create makes the stream that the records go through, with what another controller would need.
+// create makes the stream of the records, with a Heading for another controller.
 func (f *Fleet) create(ctx context.Context, b *beginning) error {
 	if f.stored { // by a start that did not come about
 		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A gathering is a run under way: what of it has come, and who still works on it.
+// A gathering is a run under way: its records so far, and the workers on it.
 type gathering struct {
 	*beginning
 	timing
@@ -37,7 +37,7 @@ type gathering struct {
 	settled bool          // there is an Outcome: nothing is taken any more
 }
 
-// A share is what one worker has to send, and what became of it.
+// A share has the requests for one worker, and their state.
 type share struct {
 	*member
 	requests, records int
@@ -175,7 +175,7 @@ func (g *gathering) checkStopped(s *share) {
 	}
 }
 
-// Damaged loses a worker that sends what cannot be read.
+// Damaged drops a worker that sends unreadable messages.
 func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,7 +189,7 @@ func (g *gathering) damaged(from int, err error) {
 	}
 }
 
-// Forged loses a worker that sends in the name of another. What was sent is not taken, whoever sent it.
+// Forged loses a worker that sends in the name of another. The message is dropped, whoever sent it.
 func (g *gathering) Forged(share, by int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -234,7 +234,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	done := ctx.Done()
-	var late <-chan time.Time // for what was cancelled
+	var late <-chan time.Time // for cancelled requests
 	patience := 2*g.f.o.Grace + g.f.o.Lead
 	for {
 		select {
@@ -397,7 +397,7 @@ func (g *gathering) allOver() bool {
 	return true
 }
 
-// catchUp waits for what workers that were lost had delivered.
+// catchUp waits for the delivered records of lost workers.
 func (g *gathering) catchUp() error {
 	limit := catchUpLimit
 	if g.level >= fleet.Cancel {

@@ -35,7 +35,7 @@ type member struct {
 
 	mu      sync.Mutex
 	clock   fleet.Clock
-	say     fleet.Beat // what the next beat says
+	say     fleet.Beat // the next beat
 	pulse   fleet.Pulse
 	heard   time.Time     // when the last pulse came
 	wall    time.Duration // how far its wall clock was ahead then
@@ -92,7 +92,7 @@ func (m *member) beat(ctx context.Context) {
 	m.clock.Add(fleet.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }
 
-// update changes what the next beat says, and sends it at once.
+// update changes the next beat, and sends it at once.
 func (m *member) update(change func(*fleet.Beat)) {
 	m.mu.Lock()
 	before := m.say

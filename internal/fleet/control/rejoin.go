@@ -111,7 +111,7 @@ func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 	}
 }
 
-// Discard lets the workers of a run go, and removes what there is of it.
+// Discard lets the workers of a run go, and removes its streams.
 func Discard(o Options, h fleet.Heading) {
 	r := rejoin(o, h)
 	r.gathered = true

@@ -26,7 +26,7 @@ const (
 	most = 1 << 40
 )
 
-// words is a text in one line, without what a terminal would act on.
+// words is a text in one line, without control sequences.
 func words(text string) string {
 	if text = plain.Line(text); len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "..."

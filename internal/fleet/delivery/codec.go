@@ -220,8 +220,8 @@ const (
 	endFrame    byte = 3 // an End in JSON, without its Probes
 
 	headSize = 5
-	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds what a
-	// Receiver keeps of a frame that is not complete.
+	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds the incomplete frame in
+	// a Receiver.
 	maxFrame = 256 << 20
 )
 

@@ -178,8 +178,8 @@ func (r *Receiver) Run(ctx context.Context, h Handler) error {
 	}
 }
 
-// consume hands over messages until the server or the connection fails. What the server had sent until
-// then and did not arrive is not sent again, so each consumer is for one connection only.
+// consume hands over messages until the server or the connection fails. The server does not repeat messages that
+// were lost with a connection, so each consumer is for one connection only.
 func (r *Receiver) consume(ctx context.Context, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,7 +203,7 @@ func (r *Receiver) consume(ctx context.Context, h Handler) error {
 		if err != nil {
 			return err
 		}
-		// The first may follow a gap: what has become too old is not there any more.
+		// The first may follow a gap: messages that are too old are gone.
 		if sequence := meta.Sequence.Stream; sequence < r.next || sequence > r.next && meta.Sequence.Consumer > 1 {
 			return fmt.Errorf("message %d after message %d", sequence, r.next-1)
 		}

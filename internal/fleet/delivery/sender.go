@@ -61,7 +61,7 @@ type Sender struct {
 	size     int             // of records, encoded, about
 	oldest   time.Time       // when the first of records came
 	flush    bool            // wait for no others
-	cutting  bool            // messages are being made of what was in records
+	cutting  bool            // messages are being made of records
 	count    int             // records that are not confirmed
 	out      []*message      // not confirmed, in order
 	first    uint64          // number of out[0], or of the next one
@@ -188,7 +188,7 @@ func (s *Sender) Close() {
 	}
 }
 
-// poke lets the loop look at what there is to do.
+// poke wakes the loop.
 func (s *Sender) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -315,7 +315,7 @@ func (e *encoder) cut(records []*trace.Record, end *fleet.End, add func(data []b
 	return nil
 }
 
-// publish sends what may be sent now, and returns when to look again.
+// publish sends the messages that may be sent now, and returns when to look again.
 func (s *Sender) publish(ctx context.Context) (time.Duration, error) {
 	conn := s.publisher.Conn()
 	for ctx.Err() == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Handler is handed what arrives, one call after the other.
+// A Handler receives what arrives, one call after the other.
 type Handler interface {
 	Record(share int, r *trace.Record)
 	End(share int, e fleet.End)

@@ -29,7 +29,7 @@ const (
 	messageSize = 256 << 10
 	// forgetAfter is when messages of a run that nobody collected are deleted.
 	forgetAfter = 7 * 24 * time.Hour
-	// request limits one request to the server; what must succeed is asked again.
+	// request limits one request to the server; requests that must succeed are repeated.
 	request = 5 * time.Second
 	// startWithin is how long a server may take to start.
 	startWithin = 30 * time.Second

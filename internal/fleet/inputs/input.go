@@ -41,7 +41,7 @@ func keyOf(in fleet.Input) key { return key{in.Kind, in.Name, in.Path} }
 // isList reports whether an Input is the list of a folder.
 func isList(in fleet.Input) bool { return strings.HasSuffix(in.Path, "/") }
 
-// Title is what an Input is to people: "tokenizer Qwen/Qwen3-8B (tokenizer.json)".
+// Title names an Input for people: "tokenizer Qwen/Qwen3-8B (tokenizer.json)".
 func Title(in fleet.Input) string {
 	name := secret.Mask(in.Name)
 	switch {

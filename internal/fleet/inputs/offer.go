@@ -35,7 +35,7 @@ func parts(size int64) int { return max(1, int((size+partSize-1)/partSize)) }
 
 func part(object string, n int) string { return object + "." + strconv.Itoa(n) }
 
-// validRun is what a run must be called for a bucket to be named after it.
+// validRun matches ids of runs that a bucket can be named after.
 var validRun = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 // Bucket is the object store of a run's Inputs.

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// SupplyOptions are what a Supply is made of.
+// SupplyOptions configure a Supply.
 type SupplyOptions struct {
 	Inputs []fleet.Input
 	Deps   run.Deps // of this machine
@@ -33,7 +33,7 @@ type SupplyOptions struct {
 	Env, Files map[string]string
 }
 
-// A Supply gives a run on a worker what the controller prepared it from.
+// A Supply gives a run on a worker the files that the controller prepared it from.
 type Supply struct {
 	SupplyOptions
 	all         []supplied
@@ -81,8 +81,8 @@ func NewSupply(o SupplyOptions) *Supply {
 }
 
 // Check looks for all Inputs on this machine and returns the positions of those that are not here, and which are
-// here with another content. It opens what a run with these names would open, through the same Deps, and no device
-// or pipe.
+// here with another content. It opens the files that a run with these names would open, through the same Deps, and
+// no device or pipe.
 func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 	if s.err != nil {
 		return nil, nil
@@ -121,8 +121,8 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	return one.from
 }
 
-// compare says what this machine has under the name of an Input: here, different or nowhere. A file of another size is
-// not read, nor an empty one: those of /proc have no size, and may have no end.
+// compare looks for an Input by name on this machine: here, different or nowhere. A file of another size is not
+// read, nor an empty one: those of /proc have no size, and may have no end.
 func (s *Supply) compare(ctx context.Context, in fleet.Input) origin {
 	r, err := s.openHere(ctx, in)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// Watch is d with the Ledger noting what Open, Read, Folder and Hub give.
+// Watch is d with the Ledger noting files from Open, Read, Folder and Hub.
 func (l *Ledger) Watch(d run.Deps) run.Deps {
 	open, read, folder, hub, tempFolder := d.Open, d.Read, d.Folder, d.Hub, d.Temp
 	d.Temp = temp
@@ -61,7 +61,7 @@ func inTemp(name, folder string) string {
 	return name
 }
 
-// A watchedHub notes what a hub gives.
+// A watchedHub notes the files from a hub.
 type watchedHub struct {
 	run.Hub
 	ledger *Ledger

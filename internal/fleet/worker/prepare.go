@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A setup is a run that is prepared: what send needs.
+// A setup is a prepared run, for send.
 type setup struct {
 	prepared *run.Prepared
 	job      run.Job

@@ -85,7 +85,7 @@ func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	}
 }
 
-// await waits until the stream has everything, and says what keeps it from that.
+// await waits until the stream has all records, and reports what prevents that.
 func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
 	for said := false; ; {
 		part, cancel := context.WithTimeout(ctx, complainAfter)

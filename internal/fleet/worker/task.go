@@ -85,7 +85,7 @@ func (t *task) live() error {
 	return t.sendAndDeliver()
 }
 
-// finish frees what the task has, and then says how it ended: whoever sees that it did finds a worker that is free.
+// finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
 func (t *task) finish(err error) {
 	t.close()
 	err = t.secrets.Error(err)
@@ -210,7 +210,7 @@ func (t *task) wake() {
 	}
 }
 
-// follow does what a Beat says.
+// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {

@@ -27,7 +27,7 @@ type Options struct {
 	Bus  *bus.Bus
 	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps
-	Folder string       // for inputs from controllers, and for what cannot be delivered
+	Folder string       // for inputs from controllers, and for undeliverable records
 	Say    func(string) // one line for people; may be nil
 	// Soon is closed when the worker is to end: it sends no more, waits for requests in flight, and delivers them;
 	// nil: never.

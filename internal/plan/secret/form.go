@@ -81,8 +81,8 @@ func (f *form) hideCut(text string, forms []string) string {
 	return text
 }
 
-// cores are what base64 makes of a secret somewhere within a text: three bytes make four characters, so it begins
-// at one of three places, and a character at each end may be shared with its neighbour.
+// cores are the base64 forms of a secret somewhere within a text: three bytes make four characters, so it begins at
+// one of three places, and a character at each end may be shared with its neighbour.
 //
 //	plain   u s e r : s e c r e t
 //	base64  dXNl cjpz ZWNy ZXQ=

@@ -101,7 +101,7 @@ func Ask(ctx context.Context, host string, args ...string) (string, error) {
 	}
 }
 
-// readAnswer reads what once prints; code is empty if it was ended before, or printed too much.
+// readAnswer reads the output of once; code is empty if it was ended before, or printed too much.
 func readAnswer(p Process) (text, code string) {
 	var all strings.Builder
 	for read := 0; read <= mostAnswer; {

@@ -22,8 +22,8 @@ type Collector interface {
 	Collect(ctx context.Context, every time.Duration, give func(Reading)) error
 }
 
-// Optional is a collector of what may not be there: a source that never gave a value is not
-// mentioned, unless it is there and something is wrong with it.
+// Optional is a collector of a source that may not exist: one that never gave a value is not mentioned, unless it
+// exists and fails.
 type Optional struct{ Collector }
 
 // A Reading holds the values of a source at one instant.
@@ -48,7 +48,7 @@ type Value struct {
 // MostSeries bounds the stored series of one source.
 const MostSeries = 4096
 
-// Bounds of what one source can make a run keep.
+// Limits of one source in a run.
 const (
 	mostPoints = 1 << 22 // of a source
 	mostNotes  = 8       // of a source, each kind once
@@ -115,7 +115,7 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 	}
 }
 
-// perValue is what a value leaves as garbage on its way from a source to all that listen, in bytes.
+// perValue is the garbage of a value on its way from a source to all listeners, in bytes.
 const perValue = 1 << 10
 
 // addReading adds a reading.
@@ -216,8 +216,8 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	return sources, values
 }
 
-// DropBefore drops what was read before an instant, but for the last point of each series, so that
-// sampling can go on for as long as a caller watches. End no longer returns it.
+// DropBefore drops points before an instant, except the last of each series, so that sampling can go on for as long
+// as a caller watches. End no longer returns it.
 func (g *Group) DropBefore(before time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

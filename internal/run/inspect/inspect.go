@@ -1,11 +1,10 @@
 // Package inspect finds the environment of the two sides of a run: of this machine, and of
 // the process that serves, wherever it runs.
 //
-// A server is looked for at a plan.Site. It is asked in a few rounds by package probe, each of
-// which depends on what the one before has found: the process, then its packages and model,
-// then working trees. Package environment reads the answers. Nothing is run in the server's
-// own interpreter, nothing needs root, and nothing is an error: what could not be found is
-// missing, and where somebody asked for it a note says so. Secrets are gone from the result.
+// A server is looked for at a plan.Site. It is asked in a few rounds by package probe, each of which depends on the
+// one before: the process, then its packages and model, then working trees. Package environment reads the answers.
+// Nothing is run in the server's own interpreter, nothing needs root, and nothing is an error: missing facts are
+// left out, and where the user asked for them a note says so. Secrets are gone from the result.
 package inspect
 
 import (
@@ -72,8 +71,8 @@ func Machine(ctx context.Context) *environment.Environment {
 	return q.out
 }
 
-// Server is the environment of what serves, with notes on what was asked for and not found.
-// nil: nothing is known.
+// Server is the environment of the server, with notes on facts that were asked for and not found. nil: nothing is
+// known.
 func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Message) {
 	elsewhere := s.Site.IsZero() && s.URL != "" && !near(s.URL)
 	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {

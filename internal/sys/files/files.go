@@ -10,17 +10,16 @@
 //
 // A Spool is a file for prompts that are too many for memory.
 //
-// It lies in a folder where there is room for what a benchmark leaves, no name leads to it,
-// and it is gone when the process is.
+// It lies in a folder with room for the results of a benchmark, has no name, and is gone when the process is.
 //
 // # Standard output
 //
 // Stdout and Stderr buffer output for a reader that an interrupt has killed.
 //
-// An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee
-// FILE` is gone before the report is written, and the report with it. From an interrupt on,
-// what a pipe no longer takes goes to standard error, and from there to the terminal. Without
-// one a reader that ends, as head does, ends the program, as usual.
+// An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee FILE` is gone before
+// the report is written, and the report with it. From an interrupt on, output that a pipe no longer takes goes to
+// standard error, and from there to the terminal. Without one a reader that ends, as head does, ends the program,
+// as usual.
 package files
 
 import (
@@ -44,7 +43,7 @@ func Write(name string, write func(io.Writer) error) error {
 	return WriteAll(File{name, write})
 }
 
-// A File is a name and what writes its content.
+// A File is a name and a function that writes its content.
 type File struct {
 	Name  string
 	Write func(io.Writer) error

@@ -46,7 +46,7 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 	if kill.Stop(); err != nil {
 		_ = cmd.Process.Kill()
 	}
-	go func() { // it may outlive what asked for it
+	go func() { // it may outlive its caller
 		_ = cmd.Wait()
 		close(a.ended)
 	}()

@@ -18,7 +18,7 @@ type SessionCommand struct {
 	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
 	// short after this process was killed; nil: nothing does.
 	Keeper []string
-	Mark   string // what its members are found by
+	Mark   string // finds its members
 	Input  string // its standard input; short
 }
 
@@ -37,9 +37,9 @@ const gated = `read -r go <&3 && exec 3<&- && exec "$@"`
 // StartSession starts a process, which waits until it is released. It is not bound to this
 // process afterwards: the caller stores its Tree, releases it, and ends it.
 //
-// It does not die with this process by itself, as PR_SET_PDEATHSIG would have it: that
-// signal would reach the first process only, and leave what that one started without a
-// parent. It would also be sent when the thread ends that made the process.
+// It does not die with this process by itself, as PR_SET_PDEATHSIG would have it: that signal would reach the first
+// process only, and leave its children without a parent. It would also be sent when the thread ends that made the
+// process.
 func StartSession(c SessionCommand) (*Session, error) {
 	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil { // the system would not say which one is missing
 		return nil, err
@@ -97,7 +97,7 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	return s, nil
 }
 
-// pipeSize is what a pipe holds on every system before its writer waits.
+// pipeSize is how many bytes a pipe holds on every system before its writer waits.
 const pipeSize = 16 << 10
 
 // given is a file to read a text from, nil if it is empty. No process has to live on to

@@ -82,9 +82,8 @@ func (s *sampler) label(name, value string) telemetry.Labels {
 	return l
 }
 
-// processors reads /proc/stat: of each cpuN user, nice, system, idle, iowait, irq, softirq and
-// steal, in ticks; and ctxt, the context switches. Neither time spent idle or waiting for disks
-// counts, nor what a hypervisor took.
+// processors reads /proc/stat: of each cpuN user, nice, system, idle, iowait, irq, softirq and steal, in ticks; and
+// ctxt, the context switches. Neither time spent idle or waiting for disks counts, nor time that a hypervisor took.
 func (s *sampler) processors(text string, add func(string, telemetry.Labels, float64)) {
 	for line := range strings.Lines(text) {
 		if switches, ok := strings.CutPrefix(line, "ctxt "); ok {

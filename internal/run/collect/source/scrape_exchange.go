@@ -59,7 +59,7 @@ func follow(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// ask makes one request, and says what went wrong.
+// ask makes one request, and returns its failure.
 func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer, plan.Message) {
 	a, err := x.exchange(ctx)
 	var elsewhere *elsewhereError
@@ -134,7 +134,7 @@ func (x *Exporter) exchange(ctx context.Context) (a answer, err error) {
 	return a, nil
 }
 
-// head takes what stands around a page.
+// head reads the headers of a page.
 func (a *answer) head(res *http.Response) error {
 	a.contentType = res.Header.Get("Content-Type")
 	a.age = dateAge

@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
-// A Row says what a foreign series is called here. Of several rows for one series of ours the
-// first counts that the page has, unless they are terms of a sum.
+// A Row maps a foreign series to a name here. Of several rows for one series of ours the first counts that the page
+// has, unless they are terms of a sum.
 type Row struct {
 	Foreign string // as printed; a colon and an underscore behind the prefix are the same
 	Name    string // one of telemetry.Names
@@ -50,7 +50,7 @@ type Form string
 // The forms of a row.
 const (
 	Plain    Form = ""
-	Positive Form = "positive" // known only if above 0: what always draws power, has memory ...
+	Positive Form = "positive" // known only if above 0: power, memory ...
 	Bits     Form = "bits"     // a set of reasons, see reasons
 	Above    Form = "above"    // 1 if above 0, else 0
 	Cache    Form = "cache"    // the product of the labels block_size and num_gpu_blocks
@@ -109,7 +109,7 @@ type mapping struct {
 	bad     string   // a series that was not a number
 	full    bool     // there are more series than are taken
 	rows    map[string]int
-	// What follows is used again and again.
+	// The buffers below are reused.
 	name, place []byte
 	labels      exposition.Labels
 }
@@ -212,7 +212,7 @@ func scrapeKind(s *exposition.Sample) telemetry.Kind {
 	return telemetry.Gauge
 }
 
-// row adds what a row makes of a sample.
+// row adds the values that a Row makes of a sample.
 func (m *mapping) row(i int, s *exposition.Sample) {
 	r := &rows[i]
 	if r.blank(s.Value) || !r.meets(s.Labels) {

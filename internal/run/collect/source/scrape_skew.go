@@ -6,8 +6,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
-// A skew bounds how far the wall clock of a source is ahead of this process's, by intersecting
-// what the exchanges allow:
+// A skew bounds how far the wall clock of a source is ahead of this process's, by intersecting the bounds of the
+// exchanges:
 //
 //	          sent                 received            here
 //	            |--------- u ---------|
@@ -46,8 +46,8 @@ func (s *skew) on(t time.Time) time.Duration {
 // stamped is a stamp of the source, as the time since the origin by its clock.
 func (s *skew) stamped(t time.Time) time.Duration { return t.Sub(s.origin.Round(0)) }
 
-// date learns from a Date header of a given age at most. It reports false if that contradicts
-// what was known: the clock was set, and what was known is forgotten.
+// date learns from a Date header of a given age at most. It reports false if that contradicts the bounds: the clock
+// was set, and the bounds are forgotten.
 func (s *skew) date(sent, received, date time.Time, age time.Duration) bool {
 	from, to := s.on(sent), s.on(received)
 	low, high := s.stamped(date)-to, s.stamped(date)+age-from
@@ -92,7 +92,7 @@ func (s *skew) age(stamp, received time.Time) time.Duration {
 // bound is half the width of the interval.
 func (s *skew) bound() time.Duration { return (s.high - s.low + 1) / 2 }
 
-// clock is by what stamps are moved now.
+// clock is the present correction of stamps.
 func (s *skew) clock() telemetry.Clock {
 	if !s.set || s.used < s.low || s.used > s.high {
 		s.used, s.set = s.low+(s.high-s.low)/2, true

@@ -29,7 +29,7 @@ type form struct {
 	args   []string
 	period time.Duration // between two samples of a device
 	read   func(text string) row
-	// answer reads what came of the question aside.
+	// answer reads the answer to the question aside.
 	answer func(text string) []collect.Value
 }
 

@@ -4,7 +4,7 @@
 //	host[@HOST]               processors, memory and network
 //	nvidia-smi[@HOST]         devices, and likewise npu-smi and amd-smi
 //
-// A HOST is what ssh takes: HOST or USER@HOST. Here finds the sources of this machine.
+// A HOST is as ssh takes it: HOST or USER@HOST. Here finds the sources of this machine.
 //
 // # Hosts
 //
@@ -26,8 +26,8 @@
 //	   │                                   │
 //	   └ middle of the exchange            └ own stamps ── skew.go ──> the run's clock
 //
-// What a foreign series is called here is data: a Row each, in rows_servers.go and rows_machines.go. Series without
-// a Row keep their names if a pattern admits them.
+// Names of foreign series are data: a Row each, in rows_servers.go and rows_machines.go. Series without a Row keep
+// their names if a pattern admits them.
 //
 // An Exporter shares no connection with the run. It makes one request at a time: a server that answers slowly is
 // asked less often, one that does not answer is asked again at growing intervals of up to 10 s.
@@ -88,7 +88,7 @@ func Parse(text string, ofURL func(url string) (collect.Collector, error)) (coll
 	return d, nil
 }
 
-// Grammar is what Parse takes, for messages and help.
+// Grammar describes the argument of Parse, for messages and help.
 func Grammar() string {
 	forms := []string{"a URL"}
 	for _, program := range append([]string{Program}, Programs()...) {
