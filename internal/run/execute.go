@@ -467,7 +467,7 @@ func (p *Prepared) takeEngineLag() trace.Lag {
 	return p.engineLag()
 }
 
-// noteConnections notes reused connections that the server closed.
+// noteConnections notes requests, sent again or failed, whose reused connection the server closed.
 func (x *execution) noteConnections(records []*trace.Record) {
 	again, failed := 0, 0
 	for _, r := range records {

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A Prepared run is ready to be executed. After Prepare it does not change; Close closes its files, connections and
+// A Prepared run is ready to be executed. After Prepare it does not change; Close ends its fleet, connections and
 // engine.
 type Prepared struct {
 	*Deps

@@ -190,7 +190,7 @@ func start(o *server.Options, told *logger) (*server.Server, error) {
 	return s, nil
 }
 
-// reason is the error of nats-server: of an address that is taken, the system's part.
+// reason is the error of nats-server: of an address that cannot be bound, the system's part.
 func reason(err error) string {
 	text := line(err.Error())
 	if _, system, ok := strings.Cut(text, "bind: "); ok {

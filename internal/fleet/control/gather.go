@@ -175,7 +175,7 @@ func (g *gathering) checkStopped(s *share) {
 	}
 }
 
-// Damaged drops a worker that sends unreadable messages.
+// Damaged loses a worker that sends unreadable messages.
 func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

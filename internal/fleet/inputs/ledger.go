@@ -133,7 +133,7 @@ func tooMany(n int) error {
 	return fmt.Errorf("the run reads %d files, and a fleet can be given %d, fewer if their names are long: put what they hold into few files, such as one of Parquet or JSON Lines", n, MaxInputs)
 }
 
-// public are copies of the notes, without secrets.
+// public are copies of the notes, without secret files.
 func (l *Ledger) public() []*noted {
 	l.mu.Lock()
 	defer l.mu.Unlock()

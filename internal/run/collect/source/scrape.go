@@ -268,7 +268,7 @@ func (s *session) round(ctx context.Context) bool {
 // since is how long ago sampling began, as messages say it.
 func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
-// Garbage of a page, with its exchange, and of a new place in it.
+// Garbage of a page with its exchange, and of a new place in it, in bytes.
 const (
 	perPage  = 32 << 10
 	perPlace = 1 << 10

@@ -4,7 +4,7 @@
 //	host[@HOST]               processors, memory and network
 //	nvidia-smi[@HOST]         devices, and likewise npu-smi and amd-smi
 //
-// A HOST is as ssh takes it: HOST or USER@HOST. Here finds the sources of this machine.
+// A HOST is as for ssh: HOST or USER@HOST. Here finds the sources of this machine.
 //
 // # Hosts
 //
