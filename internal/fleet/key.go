@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// A worker signs its deliveries with a Key. Its public half is the ID of the worker: everybody in a fleet can send
+// A Key signs the deliveries of a worker. Its public half is the ID of the worker: everybody in a fleet can send
 // anything, and with the ID one can verify that a worker sent it.
 type Key struct{ private ed25519.PrivateKey }
 

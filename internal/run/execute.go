@@ -467,7 +467,8 @@ func (p *Prepared) takeEngineLag() trace.Lag {
 	return p.engineLag()
 }
 
-// noteConnections notes requests, sent again or failed, whose reused connection the server closed.
+// noteConnections notes requests that were sent again, or failed, because the server had closed a reused
+// connection.
 func (x *execution) noteConnections(records []*trace.Record) {
 	again, failed := 0, 0
 	for _, r := range records {
