@@ -67,8 +67,8 @@ func (c *abCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Pr
 	return e, byFlags, nil
 }
 
-// byFlags tells problems of `pitot ab`, whose paths are names of flags or places in the
-// experiment that they make.
+// byFlags words problems of `pitot ab`: their paths are names of flags or places in the experiment that the flags
+// make.
 func byFlags(all plan.Problems) error {
 	var errs []error
 	for _, p := range all {

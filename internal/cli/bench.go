@@ -59,11 +59,10 @@ func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
 	return errors.Join(makeAndReport(p, k, c, &c.Results, told...), x.Close())
 }
 
-// A listener makes a sink for runs that are told in a view; nil: none.
+// A listener makes a sink for runs with a view; nil: none.
 type listener func(*session.View) run.Sink
 
-// simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
-// server and the wait.
+// simCmd is `pitot sim`: `pitot bench` with its embedded engine, in virtual time and without HTTP.
 type simCmd struct{ flags.Sim }
 
 func (c *simCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
@@ -101,7 +100,7 @@ func bareEngineFlags(k *kong.Kong) error {
 	return nil
 }
 
-// replayTakesRuns says of --replay what it is for `pitot predict`.
+// replayTakesRuns sets the help of --replay for `pitot predict`.
 func replayTakesRuns(k *kong.Kong) error {
 	node := flags.Command(k.Model.Node, "predict")
 	if node == nil {
@@ -142,8 +141,8 @@ func ownCompiled(p *session.Session, d *pitot.Draft) (*compiled, error) {
 	return &compiled{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(p.Args)}}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
-// told receive what happens, besides the store and the view.
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of told receive the
+// events, besides the store and the view.
 func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Results, told ...listener) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)

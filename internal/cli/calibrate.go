@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Cmd is `pitot calibrate`.
+// calibrateCmd is `pitot calibrate`.
 type calibrateCmd struct {
 	Runs   []string `arg:"" optional:"" help:"${picks} With --url: flags of bench for all loads, after --."`
 	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: six loads, about 70 s."`

@@ -17,13 +17,12 @@ import (
 // A load is the settings in which one differs from the others.
 type load func(d *pitot.Draft, bears float64) []pitot.Setting
 
-// loads are the runs that show most of an engine: few and many requests at once, arrivals at a
-// quarter of what it was seen to bear, and a burst of at most ten seconds' work. bears is in
-// requests per second.
+// loads are the runs that show most of an engine: few and many requests at once, arrivals at a quarter of the rate
+// that it bears, and a burst of at most ten seconds' work. bears is in requests per second.
 var loads = []load{
 	closed(1), closed(4), closed(16), closed(64),
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
-		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of its own text
+		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of a formatted number
 		return []pitot.Setting{d.Set(pitot.Rate, quarter), d.Set(pitot.Duration, 12*time.Second)}
 	},
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
@@ -50,7 +49,7 @@ func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
 		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
 	}
 	const in, out = "load[0].dataset.input_len", "load[0].dataset.output_len"
-	if d.Gives(in, out) == "" { // prompts and answers of all lengths: a length that does not vary has no cost of its own
+	if d.Gives(in, out) == "" { // a fixed length would show no cost per token
 		d = d.With(d.Set(in, "lognormal(400,0.8)"), d.Set(out, "lognormal(120,0.7)"))
 	}
 	return d.With(d.Set("target.url", c.URL)), nil
@@ -124,7 +123,7 @@ func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trac
 	return r.Trace, r.Unanswered()
 }
 
-// resumeHint says what there is of a calibration that did not come to its end; nil if nothing is.
+// resumeHint describes the runs of an unfinished calibration; nil if there are none.
 func resumeHint(name string, runs int) error {
 	if runs == 0 {
 		return nil

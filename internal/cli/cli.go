@@ -1,9 +1,9 @@
 // Package cli is the command line: commands, flags, exit codes. It sees the operating system through a
-// session.Session, so that a whole command line can run inside a test.
+// session.Session, so that tests can run complete command lines.
 //
-// A command that measures compiles its flags to a Spec, by tool/pitot (bench.go), tool/vllm (vllm.go) or tool/sglang
-// (sglang.go), and calls Session.Make. Other commands read the store, and hand what is there to judge, show and proof.
-// A small command is a file here; capacity, conform, fleet, predict, sweep and ui are folders.
+// A command that measures compiles its flags to a Spec, by tool/pitot (bench.go), tool/vllm (vllm.go) or
+// tool/sglang (sglang.go), and calls Session.Make. Other commands read the store, and hand its runs to judge, show
+// and proof. A small command is a file here; capacity, conform, fleet, predict, sweep and ui are folders.
 package cli
 
 import (
@@ -50,8 +50,8 @@ const (
 	exitFailed      = 1   // a run or a command could not be completed
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
 	exitNotMet      = 3   // all was done, and a gate of --fail-if failed, or a run is not as --require-valid wants it
-	exitCannotTell  = 4   // all was done, and the data cannot tell whether a gate of --fail-if holds, or what the capacity is
-	exitInterrupted = 130 // ended by an interrupt; what there was is reported
+	exitCannotTell  = 4   // all was done, and the data do not decide a gate of --fail-if or the capacity
+	exitInterrupted = 130 // ended by an interrupt; results until then are reported
 )
 
 // version is set by the linker.
@@ -109,8 +109,7 @@ func atTerminal(f *os.File) io.Reader {
 	return f
 }
 
-// passOn hands interrupts and requests to end to whoever listens; where nobody
-// does the process ends. Before that said is called.
+// passOn hands interrupts and requests to end to the listener; without one the process ends. It calls said first.
 func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 	for s := range caught {
 		said()
@@ -181,8 +180,8 @@ func Run(outside *session.Session) int {
 	return fail(p, k.Run(p))
 }
 
-// onlyCommand is what the parser has to know of the grammar for a command line: its command alone,
-// since to read all of them takes longer than anything else that a short command does.
+// onlyCommand is the part of the grammar that a command line needs: its command alone, since to read all of them
+// takes longer than anything else that a short command does.
 func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
@@ -220,7 +219,7 @@ func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool
 	return parser, exited, err
 }
 
-// parse parses a command line, with what is to be said of it. A usage error is one of ours.
+// parse parses a command line, and returns its remarks. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 	k, said, err := flags.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
@@ -269,7 +268,7 @@ func otherErrors(err error, but ...error) string {
 		return ""
 	}
 	var lines []string
-	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
+	for _, e := range joined.Unwrap() { // the parser joins a command's errors once more
 		if line := otherErrors(e, but...); line != "" {
 			lines = append(lines, line)
 		}

@@ -28,7 +28,7 @@ type compareCmd struct {
 	advice []string // what comparison is worth making, after an A/A experiment
 }
 
-// variants are what is compared, and how.
+// variants are the flags for the runs to compare, and how.
 type variants struct {
 	Runs       []string `arg:"" optional:"" help:"${picks}"`
 	Baseline   string   `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
@@ -72,8 +72,7 @@ func (c compareCmd) Run(p *session.Session) (err error) {
 	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
-// write gives the comparison its form; p is whose terminal it is for, nil if it is
-// for a file.
+// write gives the comparison its form; p has the terminal that it is for, nil if it is for a file.
 func (c compareCmd) write(w io.Writer, result compare.Comparison, p *session.Session) error {
 	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
 	switch c.Format {

@@ -39,7 +39,7 @@ type experimentRunner struct {
 	changed  time.Time                       // when the journal was stored
 }
 
-// carryOut makes what a journal lacks, and says what came of it.
+// carryOut makes the legs that a journal lacks, and reports the outcome.
 func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
 	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
 	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
@@ -66,8 +66,7 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 	return o, err
 }
 
-// watchTwice is closed by the first interrupt, after it was said; the second cancels the
-// context.
+// watchTwice calls say and closes the channel at the first interrupt; the second cancels the context.
 func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
@@ -80,7 +79,7 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 				return
 			}
 		}
-		for { // what follows must not end the process before its servers
+		for { // further ones must not end the process before its servers
 			select {
 			case <-p.Signals:
 			case <-ctx.Done():
@@ -113,7 +112,7 @@ func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l 
 	return made.Result, err
 }
 
-// keep stores the journal, unless another process has changed what is stored.
+// keep stores the journal, unless another process has changed the stored one.
 func (x *experimentRunner) keep(j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
@@ -165,8 +164,8 @@ func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Compar
 	return out, nil
 }
 
-// space is an error if there is too little of it for another leg, in the folder of the experiment or
-// where the store is. What the system does not tell is no reason to stop.
+// space is an error if there is too little of it for another leg, in the folder of the experiment or where the
+// store is. An unknown amount is no reason to stop.
 func (x *experimentRunner) space() error {
 	path, err := x.p.StorePath(x.Store)
 	if err != nil {
@@ -223,7 +222,7 @@ func (c *experimentFlags) join(p *session.Session, made *experiment.CheckedExper
 	return p.JoinFleet(c.Fleet, simulated)
 }
 
-// report writes what came of the experiment, and the lab note.
+// report writes the outcome of the experiment, and the lab note.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
 	errs := []error{printOutcome(x.p, x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
-// Cmd is `pitot env`.
+// envCmd is `pitot env`.
 type envCmd struct {
 	Site   string `arg:"" optional:"" placeholder:"TARGET" help:"Server to look at: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, or kubectl:POD[@NAMESPACE]. Default: with --url the process on this machine that serves there, else this machine."`
 	URL    string `placeholder:"URL" help:"Where the server answers: its process is the one that listens on that port."`

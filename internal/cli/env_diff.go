@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
-// Diff is `pitot runs diff`.
+// envDiffCmd is `pitot runs diff`.
 type envDiffCmd struct {
 	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
 	Second string `arg:"" name:"other" help:"Another one."`
@@ -19,7 +19,7 @@ type envDiffCmd struct {
 	flags.StoreFlag
 }
 
-// Run prints what differs. That something does is no failure.
+// Run prints the differences. That something does is no failure.
 func (c envDiffCmd) Run(con *session.Session) error {
 	var pair [2]trace.Run
 	err := con.With(c.Store, func(s *store.Store) error {

@@ -76,7 +76,7 @@ func readExperiment(p *session.Session, file string) (*design.Experiment, *plan.
 	return e, doc, nil
 }
 
-// explainedBy tells problems by their places in a document.
+// explainedBy reports problems by their places in a document.
 func explainedBy(doc *plan.Document) func(plan.Problems) error {
 	return func(all plan.Problems) error { return doc.Explain(all) }
 }

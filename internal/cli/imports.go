@@ -14,17 +14,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// Cmd is `pitot import`.
+// importCmd is `pitot import`.
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.StoreFlag
 }
 
-// A tally counts what an import found.
+// A tally counts the results that an import found.
 type tally struct {
 	added, known, problems int
-	rows                   [][]string // what is shown of each
+	rows                   [][]string // shown of each
 }
 
 // Run imports.
@@ -59,7 +59,7 @@ func (c importCmd) Run(con *session.Session) error {
 	return err
 }
 
-// file keeps what a file holds.
+// file stores the results in a file.
 func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error
 	return problems, errors.Join(errs...)
 }
 
-// keep stores what was found, unless there is no store, and says so.
+// keep stores a result, if there is a store, and adds a row for it.
 func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
 	where := f.Path
 	if o := found.Run.Origin; o != nil {
@@ -96,7 +96,7 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 	return nil
 }
 
-// storeNew stores what was found, unless it is known.
+// storeNew stores a result, unless it is known.
 func storeNew(runs *store.Store, found result.Found) (known bool, err error) {
 	sampled, err := found.Telemetry()
 	if err != nil {
@@ -116,13 +116,13 @@ func (n tally) words(dry bool) string {
 	return text
 }
 
-// complain says on stderr what could not be read, and counts it.
+// complain reports problems on stderr, and counts them.
 func (n *tally) complain(con *session.Session, problems []result.Problem) {
 	con.ReportProblems(problems)
 	n.problems += len(problems)
 }
 
-// contents says whose result a run is, and how much there is of it.
+// contents says which tool made a run, and how detailed it is.
 func contents(run trace.Run) string {
 	if run.Origin == nil {
 		return "pitot"

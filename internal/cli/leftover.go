@@ -28,8 +28,8 @@ func thisProcess() experiment.Owner {
 	return experiment.Owner{Host: proc.Host(), PID: pid, Birth: proc.Birth(pid)}
 }
 
-// endOrphans looks at the experiments of the store before another one begins: servers that a killed
-// one has left running are ended with --yes, and else an error; one that is under way is told.
+// endOrphans looks at the experiments of the store before another one begins: servers that a killed one has left
+// running are ended with --yes, and else an error; one that is under way is reported.
 func (c *experimentFlags) endOrphans(p *session.Session, s *store.Store, name string) error {
 	rows, err := s.Experiments()
 	if err != nil {
@@ -107,8 +107,7 @@ func (c *experimentFlags) clearServers(p *session.Session, s *store.Store, j *ex
 	return errors.Join(errs...)
 }
 
-// orphanServers are the legs of an experiment whose servers were started on this machine, and not seen
-// to end.
+// orphanServers are the legs of an experiment with servers that were started on this machine, and not seen to end.
 func orphanServers(j *experiment.Journal) (legs []*experiment.Leg) {
 	for _, l := range j.Legs {
 		if l.Handle != nil && l.Handle.Machine == proc.Host() {
@@ -156,7 +155,7 @@ func (c *experimentFlags) loadForResume(s *store.Store, name string) (j *experim
 	return j, row.Changed, err
 }
 
-// read reads the file of an experiment that goes on, and says what is not as it was.
+// read reads the file of an experiment that goes on, and reports changes.
 func (c *experimentFlags) read(p *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {

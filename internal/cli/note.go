@@ -36,7 +36,7 @@ func (c noteCmd) Run(p *session.Session) error {
 		return err
 	}
 	switch info, err := os.Stat(c.Output); {
-	case err != nil: // it is not there, or writing it will say what is wrong
+	case err != nil: // it does not exist, or writing it will fail
 	case info.IsDir():
 		return usagef("--output %s: is a folder; use a file name, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
 	case !c.Force:

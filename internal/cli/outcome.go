@@ -15,8 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// printOutcome writes the verdict, the comparison with what confirms it, what else was seen,
-// and what it cost.
+// printOutcome writes the comparison with its confirmation, how the experiment ended, and its cost.
 func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
 	whole := out.Comparison
 	if c := out.Confirmation; c != nil {
@@ -34,7 +33,7 @@ func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Out
 	return errors.Join(err, comparing.Ending(p.Stdout, j, lang))
 }
 
-// adviceOn says after an A/A experiment what comparison is worth making.
+// adviceOn says after an A/A experiment which comparison is worth making.
 func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {
 	_ = p.With(v.Store, func(s *store.Store) error { // without it there is no advice
 		j, err := journalOf(s, c.Experiment())

@@ -86,8 +86,8 @@ func (c *planCmd) experiment(p *session.Session) (*design.Experiment, func(plan.
 	return e, explainedBy(doc), nil
 }
 
-// isExperiment reports whether a file has an experiment. What is none may be the name of a
-// run, and what plans runs says what is wrong.
+// isExperiment reports whether a file has an experiment. Anything else may be the name of a run, and planning the
+// run reports mistakes.
 func isExperiment(file string) bool {
 	data, err := files.ReadSmall(file)
 	if err != nil {
@@ -177,7 +177,7 @@ func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
 	return k, err
 }
 
-// writeForecast says what would be sent, in comments.
+// writeForecast describes the requests, in comments.
 func writeForecast(w io.Writer, f *run.Forecast) {
 	line := func(name, format string, a ...any) { fmt.Fprintf(w, "# %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	say := words.In(words.Default).Say

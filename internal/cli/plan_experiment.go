@@ -17,8 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// planExperiment prints what an experiment would do, and what it would be able to tell by
-// the experiments that are in the store.
+// planExperiment prints what an experiment would do, and which changes it could detect by the noise of stored
+// experiments.
 func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error, file string) error {
 	made, err := prepareExperiment(p, e, explain)
 	if err != nil {
@@ -61,7 +61,7 @@ func allJournals(p *session.Session, file string) (all []*experiment.Journal, er
 	err = p.With(file, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		for _, row := range rows {
-			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` tells of damage
+			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` reports damage
 				all = append(all, j)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Cmd is `pitot profiles`.
+// profilesCmd is `pitot profiles`.
 type profilesCmd struct {
 	List  listCmd  `cmd:"" default:"1" help:"List the profiles of the program (default)."`
 	Show  showCmd  `cmd:"" help:"Print the file of a profile."`

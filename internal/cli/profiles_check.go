@@ -23,7 +23,7 @@ type checkCmd struct {
 	Seed    uint64   `placeholder:"N" help:"Seed of the draws; each has its own (${default})." default:"0"`
 }
 
-// Run holds profiles against what was measured.
+// Run compares profiles with measured runs.
 func (c checkCmd) Run(con *session.Session) error {
 	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
 		return session.Usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
@@ -76,7 +76,7 @@ type fitCmd struct {
 	Steps   int      `default:"500" placeholder:"N" help:"Maximum number of evaluations (${default})."`
 }
 
-// Run fits, and prints what it found; an interrupt ends it with the best so far.
+// Run fits, and prints the fit; an interrupt ends it with the best so far.
 func (c fitCmd) Run(con *session.Session) error {
 	if most := calibrate.FitDraws; min(c.Draws, c.Steps) < 1 || c.Draws > most || c.Steps > most*most*most {
 		return session.Usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)

@@ -15,7 +15,7 @@ import (
 
 // experimentNamed is the experiment of that name; nil if there is none.
 func experimentNamed(p *session.Session, name, file string) (j *experiment.Journal) {
-	_ = p.With(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
+	_ = p.With(file, func(s *store.Store) (err error) { // finding a run reports the error
 		row, err := s.Experiment(name)
 		if err == nil {
 			j, err = session.ReadJournal(row)
@@ -25,8 +25,7 @@ func experimentNamed(p *session.Session, name, file string) (j *experiment.Journ
 	return j
 }
 
-// reportExperiment writes the state of an experiment and, where it has legs to judge, what
-// came of it.
+// reportExperiment writes the state of an experiment and, where it has legs to judge, its outcome.
 func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.StoreFlag) error {
 	if dialect == "json" {
 		enc := json.NewEncoder(p.Stdout)

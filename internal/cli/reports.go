@@ -64,9 +64,8 @@ func printReports(p *session.Session, t *trace.Trace, s metrics.Summary, names [
 	return errors.Join(errs...)
 }
 
-// printReport writes one report: pitot, that of another tool, or json, the figures of
-// pitot's. What a reader has to know of a tool's goes to stderr, so that stdout is that
-// tool's alone.
+// printReport writes one report: pitot, that of another tool, or json, the figures of pitot's. Remarks on another
+// tool's report go to stderr, so that stdout is that tool's alone.
 func printReport(p *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
 	switch name {
 	case "pitot":

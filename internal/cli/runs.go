@@ -221,8 +221,8 @@ func (c runsReportCmd) file(p *session.Session) error {
 	return c.WritePlot(n)
 }
 
-// reported writes the report of a run of which there is what its tool said and not
-// each request: that tool's own is all there can be.
+// reported writes the report of a run that has its tool's figures but no requests: only that tool's own report is
+// possible.
 func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
@@ -269,7 +269,7 @@ func (c runsExportCmd) Run(p *session.Session) error {
 	})
 }
 
-// writer writes what is asked for.
+// writer is the function that writes the export.
 func (c runsExportCmd) writer(p *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
 	if c.Summary && len(c.Runs) == 0 {
 		list, err := s.List(filter)

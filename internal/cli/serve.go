@@ -23,7 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// Cmd is `pitot serve`.
+// serveCmd is `pitot serve`.
 type serveCmd struct {
 	Addr   string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
 	Host   string `placeholder:"NAME" help:"Address to listen on, without the port."`
@@ -120,7 +120,7 @@ func (c serveCmd) freshen(cfg *apiserver.Config, con *session.Session) error {
 	return nil
 }
 
-// address is --addr, or what --host and --port say.
+// address is --addr, or --host and --port.
 func (c serveCmd) address() (string, error) {
 	halves := c.Host != "" || c.Port != nil
 	switch {

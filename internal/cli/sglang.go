@@ -22,7 +22,7 @@ import (
 type sglangLine struct {
 	*sglang.Args
 	program string   // as Python names it
-	called  []string // what stands ahead of the flags
+	called  []string // the words ahead of the flags
 	given   []string
 	fleet   session.Fleet
 	p       *session.Session
@@ -152,8 +152,7 @@ func (a *announcer) say(line string) {
 	a.line.say(line)
 }
 
-// report prints the table, adds a line to the result file, and says what a reader has to
-// know of the figures.
+// report prints the table, adds a line to the result file, and prints remarks on the figures.
 func (l *sglangLine) report(result *run.Result) error {
 	r, err := sglang.NewReport(result.Trace, "")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Cmd is `pitot runs tag`.
+// tagsCmd is `pitot runs tag`.
 type tagsCmd struct {
 	Which  string   `arg:"" name:"run" help:"Id, prefix of an id, name, last, or a pattern such as 'nightly*', which takes all runs that match."`
 	Add    []string `arg:"" optional:"" name:"tags" sep:"none" placeholder:"+TAG -TAG" help:"Tags to add, each with + before it, and to remove, with -."`
@@ -68,7 +68,7 @@ func (c tagsCmd) Run(con *session.Session) error {
 	return err
 }
 
-// wanted are the tags to add and to remove, and what is wrong with the command line.
+// wanted are the tags to add and to remove, and the mistakes of the command line.
 func (c tagsCmd) wanted() (add, remove []string, err error) {
 	clean := func(given, tag string) string {
 		tag, wrong := trace.CleanTag(tag)

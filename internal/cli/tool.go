@@ -81,7 +81,7 @@ type toolRun struct {
 // make makes the run, and reports it.
 func (t *toolRun) make(p *session.Session) error {
 	t.collect(p.Getenv(collectVariable))
-	shown := live.Plain // beside what the tool prints
+	shown := live.Plain // mixes with the tool's output
 	if t.noProgress {
 		shown = live.Off
 	}

@@ -84,7 +84,7 @@ func runVLLM(given foreignLine, p *session.Session) error {
 	return t.make(p)
 }
 
-// vllmBench makes the run of a command line of vllm bench serve, with what it prints on stdout.
+// vllmBench makes the run of a command line of vllm bench serve, and prints its output on stdout.
 func vllmBench(p *session.Session) func(words []string, stdout io.Writer) error {
 	return func(words []string, stdout io.Writer) error {
 		own := *p

@@ -20,13 +20,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// Files are those of a command line.
+// vllmFiles writes the files of a command line.
 type vllmFiles struct {
 	*vllm.Args
 	con *session.Session
 }
 
-// Of are the files of a command line.
 func newVLLMFiles(a *vllm.Args, con *session.Session) *vllmFiles { return &vllmFiles{a, con} }
 
 // Try makes sure that the result file can be written.
@@ -86,8 +85,8 @@ func (f *vllmFiles) Report(result *run.Result) error {
 	return err
 }
 
-// plots draws what is asked for, beside the result file. One that cannot be drawn is no
-// failure of the run.
+// plots draws the requested plots into the folder of the result file. One that cannot be drawn is no failure of the
+// run.
 func (f *vllmFiles) plots(base string, r *vllm.Report) {
 	served := make([]plot.Served, len(r.Figures.Requests))
 	for i, q := range r.Figures.Requests {

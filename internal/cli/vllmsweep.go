@@ -28,8 +28,8 @@ type sweeper struct {
 	all     results
 }
 
-// Run carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the
-// requests, if one does. bench makes the run of a command line of `vllm bench serve`, of the words after vllm.
+// runVLLMSweep carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the requests,
+// if one does. bench makes the run of a command line of `vllm bench serve`, of the words after vllm.
 //
 // The server of each combination of its parameters is started once, and all combinations of the load's are measured on
 // it, each several times; between two runs its caches are reset. Folders and files are those of vLLM. Unlike there, all

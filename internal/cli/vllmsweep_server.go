@@ -80,7 +80,7 @@ func (r *running) died() error {
 	}
 }
 
-// reset does what follows a run: it runs the command for that, or resets the caches.
+// reset runs the command that follows a run, or resets the caches.
 func (s *sweeper) reset(up *running) error {
 	if up.server == nil {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// Cmd is `pitot watch`.
+// watchCmd is `pitot watch`.
 type watchCmd struct {
 	URL     string        `arg:"" optional:"" placeholder:"URL" help:"Server to watch, such as http://127.0.0.1:8000, by its /metrics; a URL that ends in metrics is read as it is."`
 	Collect []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What else to watch, as for bench: the URL of an exporter; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none. May be repeated. Default: this machine and its devices, if the server is on it."`
@@ -36,7 +36,7 @@ type watchCmd struct {
 	flags.Connection
 }
 
-// Run watches until it is told to end.
+// Run watches until an interrupt or its limit.
 func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
 	spec, target, err := c.compile(con, k)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
 	return err
 }
 
-// compile makes of the command line what is sampled, and how the server is reached.
+// compile makes a Spec with the sources of telemetry and a target from the command line.
 func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, collect.Target, error) {
 	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
 		return plan.Spec{}, collect.Target{}, session.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
@@ -85,8 +85,8 @@ func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, col
 	return spec, target, session.InWords(front, err)
 }
 
-// sources are the server and what else is to be watched. A URL that names a page itself is a
-// source as it is, and its folder the target.
+// sources are the server and the other sources to watch. A URL that names a page itself is a source as it is, and
+// its folder the target.
 func (c watchCmd) sources(t *plan.Target) (all []string) {
 	if t.URL != "" {
 		all = append(all, t.URL)

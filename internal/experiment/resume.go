@@ -24,8 +24,8 @@ const (
 	runRemoved plan.Code = "experiment.run-removed"
 )
 
-// ReadJournal reads a journal that was stored. What could not have been written by an
-// experiment is an error: somebody has edited it.
+// ReadJournal reads a journal that was stored. A journal that no experiment could have written is an error:
+// somebody has edited it.
 func ReadJournal(stored []byte) (*Journal, error) {
 	j := new(Journal)
 	err := json.Unmarshal(stored, j)
@@ -36,7 +36,7 @@ func ReadJournal(stored []byte) (*Journal, error) {
 		return nil, err
 	}
 	if p := j.check(); len(p) > 0 {
-		return nil, p[:1] // what follows an edit says little
+		return nil, p[:1] // later problems mean little
 	}
 	return j, nil
 }
@@ -87,8 +87,7 @@ func (s Status) check(path string) (p plan.Problems) {
 	return p
 }
 
-// Abandon says of a journal whose process has ended what became of it: nothing is running any
-// more, servers aside.
+// Abandon marks a journal after its process has died: nothing runs any more, except maybe servers.
 func (j *Journal) Abandon() {
 	if j.Status == Running {
 		j.Status = Interrupted
@@ -130,8 +129,7 @@ func (p *CheckedExperiment) Fits(j *Journal) error {
 	return nil
 }
 
-// Write makes the file of an experiment as it is kept, without secrets. The journal says
-// whether there were any.
+// Write makes the file of an experiment as it is stored, without secrets. The journal says whether there were any.
 func (j *Journal) Write(e *design.Experiment, secrets *secret.Set) error {
 	whole, err := e.YAML()
 	if err != nil {
@@ -152,8 +150,8 @@ func (e *WithheldError) Error() string {
 	return fmt.Sprintf("its file has secrets, which are not kept: put them into %s, each in place of its %s, and resume again", e.File, secret.Mark)
 }
 
-// Read reads the file of an experiment that goes on. It is the kept one; if that lacks secrets
-// it is the one in its folder, given, in which they are again. nil stands for no such file.
+// Read reads the file of an experiment that goes on. It is the stored one; if that lacks secrets it is given, the
+// one in its folder, which has them again. nil stands for no such file.
 func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Document, error) {
 	kept, doc, err := design.Read(file, []byte(j.File))
 	if err != nil || !j.Withheld {
@@ -187,8 +185,8 @@ func tree(e *design.Experiment) (v any) {
 	return v
 }
 
-// differs is the path of the first place at which a tree is not the one that was kept, in
-// which secret.Mark stands for anything; empty if there is none.
+// differs is the path of the first difference from the stored tree, in which secret.Mark stands for anything; empty
+// if there is none.
 func differs(path string, kept, given any) string {
 	switch kept := kept.(type) {
 	case map[string]any:
@@ -262,7 +260,7 @@ func AddSecrets(secrets *secret.Set, e *design.Experiment) {
 // inCommand are the secrets of a command line of a workload.
 func inCommand(line string) []string {
 	words, err := shell.Split(line)
-	if err != nil { // it is an error of its own, which repeats the line
+	if err != nil { // reported elsewhere, with the line
 		words = server.Words(line)
 	}
 	return secret.InArgs(words)

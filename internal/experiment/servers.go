@@ -121,7 +121,7 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 	}
 }
 
-// settle rests between the end of a server and what follows.
+// settle rests after the end of a server.
 func (x *execution) settle(ctx context.Context, variant string) {
 	i := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == variant })
 	if i < 0 || x.Variants[i].Server.Settle == 0 {

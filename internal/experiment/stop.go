@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Looks are those of a design: one after each block if what was measured may end it.
+// Looks are those of a design: one after each block if the results may end it.
 func Looks(d design.Design) compare.Looks {
 	if d.Until == "" && d.Precision == 0 {
 		return compare.Looks{}
@@ -40,7 +40,7 @@ func (x *execution) begun(block int) bool { return x.j.Blocks() >= block }
 // elapsed is the time that the experiment has taken.
 func (x *execution) elapsed() time.Duration { return x.spent + x.Now().Sub(x.since) }
 
-// look judges what there is after a number of blocks, and says whether that is enough.
+// look judges the runs after a number of blocks, and reports whether they are enough.
 func (x *execution) look(made int) (why plan.Message, err error) {
 	x.j.Looks.Done = made
 	c, err := x.judge(x.j.Looks, false)
@@ -58,8 +58,7 @@ func (x *execution) look(made int) (why plan.Message, err error) {
 	return why, nil
 }
 
-// settled reports whether a comparison answers what was asked: its gates, or where there are
-// none its main figures.
+// settled reports whether a comparison answers the question: its gates, or where there are none its main figures.
 func settled(c compare.Comparison) bool {
 	if len(c.Gates) == 0 {
 		return c.Settled()

@@ -23,8 +23,8 @@ func (x *execution) workers() []plan.Worker {
 	return []plan.Worker{{}}
 }
 
-// startProfilers starts them unless the run is stopped already. Once a server was told to start, its answer is awaited
-// although the run is stopped: a server that is left at once may start after it was told to stop.
+// startProfilers starts them unless the run is stopped already. The answer to a start is awaited although the run
+// is stopped: else the server might start after it was asked to stop.
 func (x *execution) startProfilers(ctx, unlessStopped context.Context) {
 	p := x.spec.Before.Profiler
 	if p.Start.Route == "" || unlessStopped.Err() != nil {
@@ -97,7 +97,7 @@ func (x *execution) callProfilers(ctx context.Context, enough <-chan struct{}, s
 	}
 }
 
-// tail does what follows the last answer at once, which After.Tail makes a part of the run.
+// tail makes the steps right after the last answer, which After.Tail makes a part of the run.
 func (x *execution) tail(ctx context.Context) {
 	begin := time.Now()
 	if x.spec.After.Tail {

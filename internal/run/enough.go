@@ -75,8 +75,7 @@ func (b *built) cut(until time.Duration) error {
 	return nil
 }
 
-// noteSpent notes a run that time alone should have ended, and whose requests were over
-// before.
+// noteSpent notes a run that only its time should have ended, and that ran out of requests before.
 func (x *execution) noteSpent(sent int, end time.Duration) {
 	if x.spec.Requests == 0 && x.spec.Gate.Concurrency > 0 && sent == len(x.Requests()) && end < x.spec.Duration.Std() {
 		x.note(requestsSpent, "requests", sent, "time", end.Round(100*time.Millisecond).String(), "duration", x.spec.Duration.String())

@@ -60,7 +60,7 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	return f, nil
 }
 
-// offline are the same dependencies without a network. The files that are read are kept.
+// offline are the same dependencies without a network. It notes the files that are read.
 func (f *Forecast) offline(d Deps) *Deps {
 	open, read, hub := d.Open, d.Read, d.Hub
 	d.Open = func(name string) (workload.Reader, error) {

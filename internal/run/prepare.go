@@ -19,8 +19,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A Prepared run is ready to be executed. After Prepare nothing in it changes, except
-// for what it holds open until Close.
+// A Prepared run is ready to be executed. After Prepare it does not change; Close ends its fleet, connections and
+// engine.
 type Prepared struct {
 	*Deps
 	spec   plan.Spec // with all that was left to defaults, the server and the tokenizer
@@ -28,7 +28,7 @@ type Prepared struct {
 	load   *load
 	built  built
 	tokens tokens
-	named  [2]string // what the user calls the model: not what the server answers
+	named  [2]string // the user's names of the model, not the server's
 
 	target     *target
 	listed     []endpoint.Model // by the server
@@ -147,7 +147,7 @@ func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	return l, plan.Merge(form, plan.Merge(ofKinds, source.Check(spec.Telemetry)))
 }
 
-// addSecrets makes the secrets known that a Spec holds, and those given beside it.
+// addSecrets adds the secrets in a Spec, and those given with it, to the Set.
 func (p *Prepared) addSecrets(spec json.RawMessage) {
 	if p.Secrets == nil {
 		p.Secrets = new(secret.Set)
@@ -184,7 +184,7 @@ func (p *Prepared) checkStored() (problems plan.Problems) {
 	return problems
 }
 
-// SpareFiles is the number of files that a run opens beside its connections.
+// SpareFiles is the number of files that a run opens in addition to its connections.
 const SpareFiles = 64
 
 // checkFiles refuses a run that would run out of file descriptors: n requests, at once or
@@ -231,7 +231,7 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says
+	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have more
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {

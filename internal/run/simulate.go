@@ -62,8 +62,8 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return x.judge(out.Records, x.handle(Ended{&x.run}))
 }
 
-// Simulation is what the engine of a simulation has to do: all requests as it takes them, and
-// when they are sent. It does not depend on what steps cost.
+// Simulation is the work of a simulated engine: all requests as it takes them, and when they are sent. It does not
+// depend on the cost of steps.
 func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 	requests, err := p.forecastRequests(ctx)
 	if ctx.Err() != nil {

@@ -15,8 +15,8 @@ type surroundings struct {
 	notes          []plan.Message
 }
 
-// inspect begins to look at both sides of the run, beside what else prepares it, and returns
-// what waits for the end of that: nothing of it goes on during the run.
+// inspect begins to look at client and server while the run is prepared, and returns a function that waits for the
+// end of that: none of it goes on during the run.
 func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
 	if !p.Inspect || p.intake != nil {
 		return func(context.Context) {}

@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// Where a tokenizer can be, beside files, folders and names.
+// Places of a tokenizer other than files, folders and names.
 const (
 	tokensOfServer = "server"
 	noTokens       = "none"
@@ -95,8 +95,8 @@ func (p *Prepared) tokensName(ctx context.Context) string {
 	return name
 }
 
-// servedTokens is the name of the tokenizer or the model in what the server says of itself,
-// where the Spec says that it does; else empty.
+// servedTokens is the name of the tokenizer or the model that the server reports, if the Spec has a route for that;
+// else empty.
 func (p *Prepared) servedTokens(ctx context.Context) string {
 	route := p.spec.Tokens.Info
 	if route == "" || p.target == nil {
@@ -114,7 +114,7 @@ func (p *Prepared) servedTokens(ctx context.Context) string {
 	return cmp.Or(info.Tokenizer, info.Model)
 }
 
-// localTokens reads a tokenizer, and the chat template beside it.
+// localTokens reads a tokenizer and its chat template.
 func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error) {
 	if p.Hub == nil {
 		return tokens{}, fmt.Errorf("no tokenizer %q", name)

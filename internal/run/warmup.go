@@ -107,8 +107,7 @@ func (p *Prepared) small(text string, tokens int) workload.Request {
 // smallIDs is the number of token ids of a small request: fewer than a prefix cache keeps.
 const smallIDs = 4
 
-// first is the first request of the run with all of its prompt, without what belongs to its
-// place; empty where there is none.
+// first is the first request of the run, unspooled; empty if there is none.
 func (p *Prepared) first() workload.Request {
 	if len(p.Requests()) == 0 {
 		return workload.Request{}

@@ -38,7 +38,7 @@ func (s *Session) newStoreSink(file string, trouble func(error)) (*storeSink, er
 
 func (k *storeSink) close() { _ = k.store.Close() }
 
-// Handle writes what there is to keep.
+// Handle stores the events of a run.
 func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
@@ -101,7 +101,7 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 	return p.Snapshot
 }
 
-// hint says how to see a run that is kept, or to take one back that could not be stored.
+// hint says how to see a run that is stored, or to take one back that could not be stored.
 func (k *storeSink) hint(id string, err error) string {
 	where := ""
 	if k.file != "" {

@@ -108,8 +108,8 @@ func (l *Link) here(o *bus.Options) error {
 // FleetFolder begins the names of folders of local fleets.
 const FleetFolder = "fleet"
 
-// Into has the fleet send the requests of a run; say tells what becomes of it. The environment
-// names no fleet for a simulation.
+// Into has the fleet send the requests of a run; say receives its progress. The environment names no fleet for a
+// simulation.
 func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, error) {
 	switch {
 	case l == nil || simulated && !l.named:
@@ -132,7 +132,7 @@ func (l *Link) options() control.Options {
 	}
 }
 
-// Close ends the connection, and what was started on this machine for it.
+// Close ends the connection, and the local server and workers.
 func (l *Link) Close() {
 	if l == nil {
 		return

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Store    string     // file of the store, as a command line names it
 	View     *View      // shows the run; nil: a brief one, by the next two
-	Quiet    bool       // nothing is said on the way
+	Quiet    bool       // print nothing on the way
 	Progress live.Mode  // how a terminal shows the run; empty: Auto
 	Leg      *trace.Leg // of an experiment; nil: none
 	Sinks    []run.Sink // see the events of the run, besides the store and the view
@@ -30,7 +30,7 @@ type Options struct {
 	Enough <-chan struct{}
 }
 
-// Ends are what ends a run: Preparing what precedes its first request, Stop its sending, Run what is in flight.
+// Ends end a run: Preparing ends the steps before the first request, Stop the sending, Run the requests in flight.
 type Ends struct {
 	Run, Preparing context.Context
 	Stop           <-chan struct{}
@@ -43,7 +43,7 @@ type Made struct {
 }
 
 // Make makes a run and stores it. Its end before the first request is ErrInterrupted; later it is the result of an
-// interrupted run. A result may come beside an error: what was measured.
+// interrupted run. With an error there may be a result: the measurements so far.
 func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	view := o.View
 	if view == nil {

@@ -22,14 +22,14 @@ type View struct {
 	display *live.Display
 }
 
-// ViewOptions say what is wanted.
+// ViewOptions configure a View.
 type ViewOptions struct {
-	Quiet    bool      // nothing is said
+	Quiet    bool      // print nothing
 	Progress live.Mode // how a run is shown while it goes on; empty: Auto
-	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
-	// not. Interrupts are told by the experiment.
+	// Brief is for one run of an experiment: it prints each note once and nothing about success. The experiment
+	// reports interrupts.
 	Brief bool
-	Lang  *words.Language // of what is drawn; nil: English
+	Lang  *words.Language // nil: English
 }
 
 // NewView makes a View that draws on the session's screen.
@@ -67,8 +67,7 @@ func (v *View) Say(line string) {
 	}
 }
 
-// Unsaved says, even if nothing else is said, that the run cannot be stored at present, or
-// that it can again.
+// Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
 	said, mark := English.Say(plan.Say("store.saved")), ""
 	if err != nil {
@@ -77,7 +76,7 @@ func (v *View) Unsaved(err error) {
 	v.Console.Warn("pitot: "+said, mark)
 }
 
-// Handle says what happens.
+// Handle prints events.
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
@@ -152,7 +151,7 @@ func (v *View) first(note string) bool {
 	return !old
 }
 
-// wave says what the requests of a wave got.
+// wave reports the outcome of a wave.
 func wave(e run.WaveDone) string {
 	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
 	if w.TTFT == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// search searches, and keeps in the store what is known: when a leg begins, and at the end.
+// search searches, and stores the answer so far when a leg begins and at the end.
 func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err error) {
 	runs, err := g.con.OpenStore(g.Store)
 	if err != nil {
@@ -50,7 +50,7 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	return a, kept.Write(body(a))
 }
 
-// body is an answer as it is kept.
+// body is an answer as it is stored.
 func body(a *search.Answer) json.RawMessage {
 	b, _ := json.Marshal(a) // its numbers are finite
 	return b

@@ -104,8 +104,8 @@ func (g *legs) sameFlags() error {
 	return session.Usage(errors.Join(errs...))
 }
 
-// begin makes the draft of all legs, of bench or of sim. What a leg has of its own is refused as a flag of bench, some
-// of which sim lacks.
+// begin makes the draft of all legs, of bench or of sim. Settings that each leg chooses are refused as flags of
+// bench, some of which sim lacks.
 func (g *legs) begin() error {
 	bench, err := g.con.Draft(append([]string{"bench"}, g.Load...)...)
 	if err == nil {
@@ -128,7 +128,7 @@ func (g *legs) begin() error {
 	return err
 }
 
-// checkShared refuses what is not shared by all legs.
+// checkShared refuses settings that legs do not share.
 func checkShared(d *pitot.Draft) error {
 	if flag := d.Gives(append([]string{"target.engine.profile", "objectives"}, pitot.OfLegs...)...); flag != "" {
 		return session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
@@ -155,7 +155,7 @@ func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 	return g.con.Load(d.With(own...))
 }
 
-// measure makes a leg, or gives what was seen of it when the search was made before.
+// measure makes a leg, or returns the stored outcome of a resumed search.
 func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) {
 	if t := g.stored[l.Number]; t != nil {
 		o := search.Observe(t, l, g.s.Objectives)

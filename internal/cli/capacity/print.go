@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// line says what a leg showed.
+// line is the outcome of a leg in a line.
 func line(l search.MeasuredLeg, s search.Settings) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d  %-6s %12s  ", l.Number, l.Why, loadName(l.Leg))

@@ -168,7 +168,7 @@ func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	return out
 }
 
-// timeLeft is what the legs to come will take, by those that were made; nil if nobody knows.
+// timeLeft is the time that the remaining legs will take, by those made; nil if unknown.
 func (t experimentPage) timeLeft() *float64 {
 	done := t.j.With(experiment.Done)
 	if t.j.Status != experiment.Running || len(done) == 0 {

@@ -73,11 +73,11 @@ var ErrNoLog = fmt.Errorf("no log of a server: %w", fs.ErrNotExist)
 // endOfLog is how much of it is shown, in bytes.
 const endOfLog = 64 << 10
 
-// logName is what experiments call the logs of servers. A store may come from elsewhere, and no
-// other file is opened because it says so.
+// logName is the form of names of server logs. A store may come from elsewhere, and no other file is opened because
+// it says so.
 var logName = regexp.MustCompile(`^leg-\d{3,}-[^/\\]*\.log$`)
 
-// Log is the end of the output of the server of a leg, without what looks like a secret.
+// Log is the end of the output of the server of a leg, with texts like secrets hidden.
 func Log(s *store.Store, name string, leg int) (text string, err error) {
 	row, err := s.Experiment(name)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A View writes what happens.
+// A View writes the events of an experiment.
 type View struct {
 	Say  func(line string)
 	Lang *words.Language
 }
 
-// Handle says what happens.
+// Handle writes an event.
 func (v View) Handle(e experiment.Event) {
 	say := func(code plan.Code, args ...any) { v.Say(v.Lang.Word(code, args...)) }
 	switch e := e.(type) {

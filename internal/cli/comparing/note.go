@@ -26,7 +26,7 @@ import (
 // Folder is where the plots of a note of the page are, relative to it.
 const Folder = "note"
 
-// keptNotes is how many notes are kept, whose plots the page asks for one by one.
+// keptNotes is how many notes are cached: the page asks for their plots one by one.
 const keptNotes = 4
 
 // A written is a note, or why there is none.
@@ -97,9 +97,9 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 	return &written{title: n.Title, page: page}, err
 }
 
-// NoteRuns keep of runs what a note shows, so that their traces can be read one after the other.
+// NoteRuns have the parts of runs that a note shows, so that their traces can be read one after the other.
 type NoteRuns struct {
-	Table string // the tool whose result tables are shown; empty: none
+	Table string // the tool to show result tables of; empty: none
 	Lang  *words.Language
 	All   []comparison.NoteRun
 	Err   error // of tables that could not be written

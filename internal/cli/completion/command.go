@@ -29,12 +29,12 @@ func (c Cmd) Run(con *session.Session) error {
 	return err
 }
 
-// CompleteCmd is what the scripts call with the words so far.
+// CompleteCmd is the command that the scripts call with the words so far.
 type CompleteCmd struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints what can stand next, a word and a sentence a line.
+// Run prints the completions, a word and a sentence a line.
 func (c CompleteCmd) Run(con *session.Session, k *kong.Context) error {
 	for _, one := range Names(func() []string { return runNames(con) }).For(k.Model.Node, c.Words) {
 		fmt.Fprintf(con.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)

@@ -1,5 +1,5 @@
-// Package conform is the command `pitot conform`: it starts clients against the truth server,
-// reads what they report, and writes how wrong it is.
+// Package conform is the command `pitot conform`: it starts clients against the truth server, reads their reports,
+// and writes how wrong they are.
 package conform
 
 import (
@@ -52,7 +52,7 @@ type runCmd struct {
 	Command []string      `arg:"" optional:"" help:"The client. Default: pitot bench."`
 }
 
-// Help tells of placeholders below the flags.
+// Help explains placeholders below the flags.
 func (runCmd) Help() string {
 	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
 		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
@@ -128,7 +128,7 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	return errors.Join(errs...)
 }
 
-// check reports what is wrong with the other settings.
+// check validates the other settings.
 func (c runCmd) check() error {
 	var errs []error
 	if c.Repeat < 1 || c.Repeat > 1000 {
@@ -160,7 +160,7 @@ func (c runCmd) words() []string {
 	return c.Command
 }
 
-// folder is where clients write, and what removes it.
+// folder is the folder that clients write to, and a function that removes it.
 func (c runCmd) folder() (name string, remove func(), err error) {
 	if c.Keep == "" {
 		return files.MakeTemporary("conform")
@@ -175,9 +175,9 @@ func (c runCmd) folder() (name string, remove func(), err error) {
 	return name, func() {}, err
 }
 
-// makeRoom moves this process, in which the server runs, off the client's processor;
-// undo lets it go back. The server wants two processors for goroutines (truth.Server),
-// and the runtime would soon go down to one with those of the system, unless it is told.
+// makeRoom moves this process, in which the server runs, off the client's processor; undo lets it go back. The
+// server wants two processors for goroutines (truth.Server), and the runtime would soon follow those of the system
+// down to one, unless GOMAXPROCS is set.
 func makeRoom(p proc.Placement) (undo func(), err error) {
 	before := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(min(max(2, before), machine.MostProcs))
@@ -201,7 +201,7 @@ type trial struct {
 	startUp   conform.Usage
 }
 
-// grid runs every cell. Of an interrupted one the report holds what there is.
+// grid runs every cell. The report of an interrupted one has the results until then.
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
 		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.con.Version,
@@ -248,8 +248,8 @@ func formatOf(r conform.Result) (metrics.Definitions, bool) {
 // startUpName is the cell of the single request, and its folder.
 const startUpName = "start-up"
 
-// measureStartUp lets the client make a single request. What that takes is no
-// part of a cell; and a command that cannot do it can do nothing.
+// measureStartUp lets the client make a single request. Its time is no part of a cell; and a command that fails
+// here can do nothing.
 func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	cell := conform.Cell{Name: startUpName, Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
 	server, err := t.serve(cell, 0)
@@ -306,7 +306,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 
 func second[T any](_ T, err error) error { return err }
 
-// claim reads what a client left.
+// claim reads the result of a client.
 func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	if run.failure != "" {
 		return nil, run.failure
@@ -331,7 +331,7 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error)
 	return s, err
 }
 
-// place is what the client is told of its surroundings, with a folder to write to.
+// place is the server, folder and seed that the client receives.
 func (t *trial) place(s *verify.Serving, name string) conform.Place {
 	p := s.Place()
 	p.Dir, p.Seed = filepath.Join(t.folder, name), t.Seed

@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Parse parses a command line, a flag and a value that begins with a dash among it. Of a flag with two values that keeps
-// the last one, said has that it does, unless that is a mistake.
+// Parse parses a command line, also with values that begin with a dash. If a flag is given two values and takes the
+// last, said has a remark on it, unless that is a mistake.
 func Parse(parser *kong.Kong, args []string) (k *kong.Context, said []string, err error) {
 	if args, err = WithValues(parser.Model.Node, args); err != nil {
 		return nil, nil, err
@@ -24,8 +24,8 @@ func Parse(parser *kong.Kong, args []string) (k *kong.Context, said []string, er
 	return k, said, err
 }
 
-// twice finds flags that are given two values and keep the last one only: a script may have values of its own that whoever
-// calls it replaces. What is to be measured is no such value.
+// twice finds flags that are given two values and take only the last: the caller of a script may replace its
+// values. Two values of --url are an error.
 func twice(k *kong.Context) (said []string, err error) {
 	given := map[*kong.Flag]string{}
 	for _, element := range k.Path {
@@ -46,7 +46,7 @@ func twice(k *kong.Context) (said []string, err error) {
 	return said, nil
 }
 
-// valueOf is the value that a flag has in the last argument of its own.
+// valueOf is the value of a flag in its last argument.
 func valueOf(f *kong.Flag, arg string) string {
 	name, value, ok := strings.Cut(arg, "=")
 	switch {

@@ -78,7 +78,7 @@ func (c UpCmd) Run(con *session.Session) (err error) {
 	}
 }
 
-// check says what is wrong with the flags.
+// check validates the flags.
 func (c UpCmd) check() error {
 	const most = session.MostLocal
 	if c.Local < 0 || c.Local > most {
@@ -97,10 +97,10 @@ func (c UpCmd) check() error {
 	return err
 }
 
-// tokenForm is what a token in a file looks like.
+// tokenForm is the form of a token in a file.
 var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
 
-// tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is kept.
+// tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is stored.
 func tokenIn(con *session.Session, dir string) (token string, own bool, err error) {
 	if token := con.Getenv(session.FleetTokenVariable); token != "" {
 		return token, true, nil
@@ -167,7 +167,7 @@ func (u *serving) at(name string, token bool) string {
 	return parsed.String()
 }
 
-// say prints what to type next.
+// say prints the commands to type next.
 func (u *serving) say() {
 	join := u.at(proc.Host(), true)
 	w := u.con.Stdout

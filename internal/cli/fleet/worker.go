@@ -82,10 +82,10 @@ var errHolder = errors.New("the process that started this worker has ended")
 type working struct {
 	con   *session.Session
 	soon  chan struct{} // closed by the first interrupt
-	ended chan error    // what Serve ended with, or why it is not waited for any more
+	ended chan error    // the error of Serve, or why nobody waits for it any more
 }
 
-// watch lets a first interrupt end the sending, a second one what is in flight, and a third one the
+// watch lets a first interrupt end the sending, a second one cancel requests in flight, and a third one end the
 // process.
 func (w *working) watch(end func(error)) {
 	go func() {
@@ -108,7 +108,7 @@ func (w *working) hold(end func(error)) {
 	}()
 }
 
-// why a worker has ended that was asked to; nil: nobody is left to be told.
+// why is the error of a worker that was asked to end; nil: nobody is left to read it.
 func (w *working) why(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errHolder) {
 		return nil
@@ -116,7 +116,7 @@ func (w *working) why(ctx context.Context) error {
 	return session.ErrInterrupted
 }
 
-// check says what is wrong with the flags.
+// check validates the flags.
 func (c *WorkerCmd) check(con *session.Session) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100
@@ -127,7 +127,7 @@ func (c *WorkerCmd) check(con *session.Session) error {
 	return c.settle(con)
 }
 
-// capacity is what finds how much the machine can read.
+// capacity returns the function that measures how much the machine can read.
 func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
 	switch c.Capacity {
 	case "none":

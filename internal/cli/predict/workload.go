@@ -23,17 +23,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// A workload is the load to predict: what a Spec draws, or the requests of a run.
+// A workload is the load to predict: requests drawn by a Spec, or those of a run.
 type workload interface {
-	// on is the case of the workload on a profile, and what the load is in words.
+	// on is the case of the workload on a profile, and the load in words.
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
-	// beside are runs of this load that were measured.
+	// beside are measured runs of this load.
 	beside(run trace.Run) ([]*trace.Trace, error)
-	// cached says what is not known of a cache of prompts; empty if it does not matter.
+	// cached describes the uncertainty about a cache of prompts; empty if it does not matter.
 	cached(ctx context.Context, p *profile.Profile) (string, error)
 }
 
-// workload is what the command line names.
+// workload is the load that the command line names.
 func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) {
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
 		return c.replay(con, k)
@@ -58,7 +58,7 @@ func isTimes(name string) bool {
 	return err == nil
 }
 
-// drawn is a workload of a Spec: each draw has a seed of its own.
+// drawn is a workload of a Spec: each draw has another seed.
 type drawn struct {
 	*session.PredictedLoad
 	session *session.Session
@@ -91,8 +91,7 @@ func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 	})
 }
 
-// identity is what makes a load: all of a Spec but its seed, and what is about the server and
-// the client.
+// identity identifies a load: all of a Spec without its seed and the settings of server and client.
 func identity(s plan.Spec) []byte {
 	s = session.AsSimulation(s)
 	s.Seed, s.Tokens, s.Percentiles, s.Request.Usage = 0, plan.Tokenizer{}, nil, ""
@@ -158,7 +157,7 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
 
-// attach puts what was measured beside the prediction of a case.
+// attach adds the measured figures to the prediction of a case.
 func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {
 	for _, t := range traces {
 		own := *t

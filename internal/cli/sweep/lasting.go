@@ -15,9 +15,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/live"
 )
 
-// lengthen gives points whose requests and time are open the time that shows what their rate does
-// to the server: that which they had, by what they are called, if the sweep goes on, else by a light
-// run, one for all points that differ in the rate alone.
+// lengthen sets the time of points without requests or time, long enough to show the effect of their rate on the
+// server: the time that they had, by name, if the sweep goes on, else by a light run, one for all points that
+// differ in the rate alone.
 func (c *Cmd) lengthen(
 	ctx context.Context, con *session.Session, p *search.PointLoads, had map[string]time.Duration,
 ) error {
@@ -42,8 +42,8 @@ func (c *Cmd) lengthen(
 	return nil
 }
 
-// answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
-// its runs will say.
+// answers is how long most answers of a point take, one at a time; 0 if unknown, for reasons that its runs will
+// report.
 func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.PointLoads, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
 	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded

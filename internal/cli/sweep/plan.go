@@ -22,7 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A line is a command line as lists and what is the same at all points.
+// A line is a command line: its lists, and the settings common to all points.
 type line struct {
 	axes   []search.Axis
 	paths  map[string]bool // axes of --set that are settings of the plan
@@ -31,7 +31,7 @@ type line struct {
 	server bool            // its flags or its file name one
 }
 
-// plan compiles all points, so that mistakes are told before any traffic.
+// plan compiles all points, so that mistakes are reported before any traffic.
 func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.PointLoads, []search.Axis, error) {
 	name, err := c.name()
 	if err != nil {
@@ -106,7 +106,7 @@ func (l *line) begin(con *session.Session, config string) (err error) {
 	return err
 }
 
-// checkMeasured refuses what only simulations have where a server is measured.
+// checkMeasured refuses settings of simulations where a server is measured.
 func (c *Cmd) checkMeasured(l *line) error {
 	if !l.server {
 		if c.Model != "" && c.Profile.Profile == "" {

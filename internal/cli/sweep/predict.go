@@ -16,16 +16,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A prediction is what is known of simulated points beside their runs.
+// A prediction has the predicted figures of simulated points.
 type prediction struct {
 	points       []curve.Prediction // by point; nil: no point has one
 	uncalibrated []string           // profiles
-	refused      string             // what the first point is refused for
+	refused      string             // why the first point is refused
 	profile      string             // that refuses it
 }
 
-// predict predicts the points whose profile has a calibration, each as `pitot predict` would.
-// Points that are refused are skipped.
+// predict predicts the points with a calibrated profile, each as `pitot predict` would. Points that are refused are
+// skipped.
 func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.PointLoads) (*prediction, error) {
 	d, l := &prediction{}, &loads{session: con, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// kept is what the store has of a sweep that goes on.
+// kept is the stored part of a sweep that goes on.
 type kept struct {
 	runs    []store.Listing
 	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
@@ -81,7 +81,7 @@ func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listi
 	return had, nil
 }
 
-// observed is what a stored run says, which must have been made as the plan would make it.
+// observed is the observation of a stored run, which must have been made as the plan would make it.
 func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
@@ -94,8 +94,8 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
-// isContained reports whether all that a Spec says is said by the Spec of a run, to which defaults
-// and what a server said were added.
+// isContained reports whether the Spec of a run, with defaults and facts from the server, has all settings of
+// another Spec.
 func isContained(wanted, made any) bool {
 	return holds(tree(made), tree(wanted))
 }
@@ -111,7 +111,7 @@ func tree(v any) (out any) {
 	return out
 }
 
-// holds reports whether a tree has what another one has.
+// holds reports whether a tree has all nodes of another one.
 func holds(made, wanted any) bool {
 	switch w := wanted.(type) {
 	case map[string]any:

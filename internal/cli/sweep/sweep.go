@@ -80,7 +80,7 @@ func (Cmd) Help() string {
 		"pitot sweep --concurrency 1,8,64 --requests 50,200,800 --link concurrency,requests"
 }
 
-// Run measures all points, and shows what they say.
+// Run measures all points, and shows the curve.
 func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 	p, axes, err := c.plan(con, k)
 	if err == nil {
@@ -129,7 +129,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 	return errors.Join(c.show(con, d.Sweep(p.Name, seen)), c.unfinished(con, k, p, err))
 }
 
-// design is what is known of the sweep before its runs.
+// design describes the sweep before its runs.
 func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
 		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
@@ -141,7 +141,7 @@ func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *predic
 	return d
 }
 
-// run makes the runs, and keeps in the store what they are for. The context ends simulations.
+// run makes the runs, and stores their design. The context ends simulations.
 func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.PointLoads, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
 	runs, err := con.OpenStore(c.Store)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// How long the page stays after the command beside which it is served.
+// How long the page stays after the command that it is served for.
 const (
 	lookedAt = 10 * time.Second // without a request it is not looked at any more
 	longest  = 10 * time.Minute
 )
 
-// ServePage shows a store in a second process while a command makes runs, says where, and returns what
-// ends it. A page that cannot be shown is said, and is no reason not to measure. Nothing of the
+// ServePage shows a store in a second process while a command makes runs, prints its address, and returns a
+// function that ends it. A page that cannot be shown is reported, and does not prevent the measurement. None of the
 // page is in this process.
 func ServePage(con *session.Session, asked bool, file string) (release func()) {
 	if !asked {

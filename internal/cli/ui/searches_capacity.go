@@ -88,7 +88,7 @@ func beyond(attained []float64, requests int) []*float64 {
 	return out
 }
 
-// known is a number that 0 stands for none of.
+// searchesKnown is a number, or nil for 0.
 func searchesKnown(v float64) *float64 {
 	if v == 0 {
 		return nil

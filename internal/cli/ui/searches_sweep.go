@@ -65,7 +65,7 @@ const (
 	unanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// observed is what a stored run says.
+// observed is the observation of a stored run.
 func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
 	o = curve.Observation{Point: point, Run: r.ID}
 	switch {

@@ -1,5 +1,5 @@
-// Package ui is `pitot ui`, the runs of a store in a browser, and the page that other commands show
-// beside the runs they make: a second process of this program.
+// Package ui is `pitot ui`, the runs of a store in a browser, and the page that other commands show while they make
+// runs: a second process of this program.
 package ui
 
 import (
@@ -118,7 +118,6 @@ func (c Cmd) open(con *session.Session) (*store.Store, error) {
 	return runs, nil
 }
 
-// close closes what is open.
 func (s *serving) close() {
 	_ = s.l.Close()
 	s.web.Close()

@@ -9,8 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An Answer is what came of a search, or what it knows so far, as it is kept and as programs get
-// it.
+// An Answer is the result of a search, maybe unfinished, as stored and as printed for programs.
 type Answer struct {
 	Result
 	Search     string      `json:"search"`
@@ -21,8 +20,7 @@ type Answer struct {
 	// Budget and Wanted are those of the Settings.
 	Budget time.Duration `json:"budget"`
 	Wanted float64       `json:"wanted"`
-	// Tightest are the objectives with the limits that the lightest load just kept, where it does not
-	// keep those asked for.
+	// Tightest are the objectives with the limits that the lightest load just met, if it misses those asked for.
 	Tightest []string `json:"tightest,omitempty"`
 	// Flags are those that a search goes on with, as they were given.
 	Flags []Flag `json:"flags,omitempty"`
@@ -78,7 +76,7 @@ func NewAnswerLeg(l MeasuredLeg, limited []float64, objectives []metrics.Objecti
 	return out
 }
 
-// NewAnswer is the answer of a search by a name, of a result with the legs that were told.
+// NewAnswer is the answer of a search by a name, of a result with its legs.
 func NewAnswer(name string, r *Result, s Settings, legs []AnswerLeg) *Answer {
 	a := &Answer{Result: *r, Search: name, By: s.By, Objectives: []string{}, Runs: legs, Budget: s.Budget, Wanted: s.Precision}
 	for _, o := range s.Objectives {
@@ -151,7 +149,7 @@ func (a sayer) all() (out []plan.Message) {
 	return out
 }
 
-// answer is the first sentence, and what belongs to it.
+// answer is the first sentence, with its details.
 func (a sayer) answer() []plan.Message {
 	load, passes, fails := a.load(a.Load), a.load(a.Passes), a.load(a.Fails)
 	basis := plan.Say("capacity.by-counting")
@@ -206,7 +204,7 @@ func (a sayer) missed() (worst int) {
 	return worst
 }
 
-// client says how the client was in the way, and what is known nevertheless.
+// client reports how the client was in the way, and the bounds known nevertheless.
 func (a sayer) client() []plan.Message {
 	last := a.Legs[len(a.Legs)-1]
 	out := []plan.Message{plan.Say("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}

@@ -19,7 +19,7 @@ func (h Handle) Site() (at plan.Site, options []string) {
 		return plan.Site{}, nil
 	}
 	said, err := h.options()
-	if err != nil { // they were not kept: the client may do without
+	if err != nil { // not stored: the client may do without
 		return at, nil
 	}
 	return at, Words(said)

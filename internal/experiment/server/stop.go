@@ -18,8 +18,8 @@ type Stopped struct {
 	// Forced means that it was killed, since it did not end in its time when asked.
 	Forced  bool     `json:"forced,omitempty"`
 	Devices []Device `json:"devices,omitempty"` // afterwards, where they could be read
-	// Unverified is what could not be verified: a port that is still taken, memory that is
-	// not back, devices that could not be read.
+	// Unverified are failed checks: a port that is still taken, memory that is not back, devices that could not be
+	// read.
 	Unverified []plan.Message `json:"unverified,omitempty"`
 }
 
@@ -43,9 +43,9 @@ func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
 func (e ending) end(ctx context.Context) (forced bool, err error) {
 	forced, err = e.runner.end(ctx, e)
 	if err != nil && e.hurried() {
-		err = nil // sweep tells what is left
+		err = nil // sweep reports leftovers
 	}
-	if err == nil && e.handle.Runner != design.Local { // the client tells how the server ended, if it is let
+	if err == nil && e.handle.Runner != design.Local { // the client learns how the server ended, given time
 		e.until(min(e.Waits.Killed, 2*time.Second), func() bool {
 			members, failed := e.handle.Tree.Members()
 			return failed != nil || len(members) == 0
@@ -105,7 +105,7 @@ func (e ending) signalAll(send func(proc.Signal) ([]string, error)) (forced bool
 	return true, still(left)
 }
 
-// still is the error about what could not be ended.
+// still is the error about processes that could not be ended.
 func still(left []string) error {
 	return fmt.Errorf("still running: %s", strings.Join(left[:min(len(left), 5)], ", "))
 }
@@ -123,8 +123,7 @@ func (e ending) orHurry(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, cancel
 }
 
-// verifyLimit is how long to wait for what is verified after an end: an interrupt leaves
-// less time.
+// verifyLimit is how long to wait while verifying an end: an interrupt leaves less time.
 func (o Options) verifyLimit(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return min(o.Waits.Verify, 5*time.Second)

@@ -90,9 +90,9 @@ func (b *Bus) failed(subject string, err error) error {
 	return fmt.Errorf("%s: %s", subject, b.clean(err))
 }
 
-// AskAll sends a question to a subject and gives each of the replies of everybody to each, until
-// each has had enough, or wait is over, which is no error. What was not understood or is an error
-// is said and left out. The error is ErrGone if no worker listens on the subject.
+// AskAll sends a question to a subject and passes each reply to each, until it has enough or wait is over, which is
+// no error. Errors and replies that cannot be decoded are reported and left out. The error is ErrGone if no worker
+// listens on the subject.
 func AskAll[A any](ctx context.Context, b *Bus, subject string, question any, wait time.Duration, each func(A) (enough bool)) error {
 	data, err := b.encode(subject, question)
 	if err != nil {

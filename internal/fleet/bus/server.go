@@ -24,7 +24,7 @@ const (
 	maxPayload = 8 << 20
 	// maxMemory is for streams in memory, of which Pitot has none.
 	maxMemory = 64 << 20
-	// defaultStore is what a record of 2 kB times a million and a half needs.
+	// defaultStore is enough for a million and a half records of 2 kB.
 	defaultStore = 4 << 30
 	ready        = 30 * time.Second
 )
@@ -40,8 +40,7 @@ type ServerOptions struct {
 	// CA, a file too, clients need a certificate that it signed.
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
-	// Say is told, in one line, that the streams cannot be written, and that they can be again; may be
-	// nil.
+	// Say receives one line when the streams cannot be written, and when they can again; may be nil.
 	Say func(line string)
 }
 
@@ -170,7 +169,7 @@ func claim(dir string) (release func(), err error) {
 	return release, nil
 }
 
-// start is nats-server's own start, which tells a logger what went wrong.
+// start starts nats-server, which reports errors to a logger only.
 func start(o *server.Options, told *logger) (*server.Server, error) {
 	s, err := server.NewServer(o)
 	if err != nil {
@@ -191,7 +190,7 @@ func start(o *server.Options, told *logger) (*server.Server, error) {
 	return s, nil
 }
 
-// reason is what nats-server's own words say: of an address that cannot be had, the system's part.
+// reason is the error of nats-server: of an address that cannot be bound, the system's part.
 func reason(err error) string {
 	text := line(err.Error())
 	if _, system, ok := strings.Cut(text, "bind: "); ok {
@@ -200,7 +199,7 @@ func reason(err error) string {
 	return text
 }
 
-// url is the address for clients on this machine.
+// serverURL is the address for clients on this machine.
 func serverURL(s *server.Server, encrypted bool) string {
 	scheme, at := "nats", s.Addr().(*net.TCPAddr)
 	if encrypted {

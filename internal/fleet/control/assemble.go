@@ -73,7 +73,7 @@ func (f *Fleet) fill(ctx context.Context) error {
 	}
 }
 
-// sayAfter is how often workers are asked until it is said that they are waited for.
+// sayAfter is how often workers are asked before the controller reports that it waits for them.
 const sayAfter = 2
 
 // wanted is how many workers the run is to have: no more than it has conversations, or places.
@@ -152,7 +152,7 @@ func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Durati
 	return all, err
 }
 
-// longAfter is when it is said that workers still prepare.
+// longAfter is when the controller reports that workers still prepare.
 const longAfter = 10 * time.Second
 
 // prepareWorkers has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
@@ -225,8 +225,8 @@ func (f *Fleet) checkEngine(found []fleet.Worker) error {
 	return nil
 }
 
-// newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each
-// worker needs the variables itself.
+// newOrder is the Order for all workers. Where others could read it, it has no keys: each worker needs the
+// variables itself.
 func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o = fleet.Order{
@@ -280,7 +280,7 @@ type lostError struct {
 
 func (e *lostError) Error() string {
 	why := e.why.Error()
-	switch { // what the bus says names subjects
+	switch { // errors of the bus name subjects
 	case errors.Is(e.why, bus.ErrGone):
 		why = "it is not connected any more"
 	case errors.Is(e.why, bus.ErrSilent):
@@ -289,7 +289,7 @@ func (e *lostError) Error() string {
 	return fmt.Sprintf("worker %s on %s was lost before the start: %s", e.worker.Name, e.worker.Host, why)
 }
 
-// A busyError is a worker that another run has taken since it said that it was idle.
+// A busyError is a worker that another run took after it answered as idle.
 type busyError struct{ run string }
 
 func (e *busyError) Error() string { return "it works on run " + e.run }

@@ -118,7 +118,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 	return f.fill(ctx)
 }
 
-// dropLost takes a worker out of the crew, and tells it so if it hears that.
+// dropLost removes a worker from the crew, and tries to inform it.
 func (f *Fleet) dropLost(id string) {
 	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
 	if i < 0 {
@@ -128,11 +128,11 @@ func (f *Fleet) dropLost(id string) {
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
-// dealTime is what a slow worker takes to find which requests are its own, for each of all requests.
+// dealTime is how long a slow worker takes to find its requests, for each of all requests.
 const dealTime = 500 * time.Nanosecond
 
-// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
-// of one for the Go, and others for what is late.
+// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half of one for
+// the Go, and others for delays.
 const leadTrips = 6
 
 // deal gives every member its Start.
@@ -193,7 +193,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	return nil
 }
 
-// create makes the stream that the records go through, with what another controller would need.
+// create makes the stream of the records, with a Heading for another controller.
 func (f *Fleet) create(ctx context.Context, b *beginning) error {
 	if f.stored { // by a start that did not come about
 		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {

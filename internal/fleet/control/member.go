@@ -35,7 +35,7 @@ type member struct {
 
 	mu      sync.Mutex
 	clock   fleet.Clock
-	say     fleet.Beat // what the next beat says
+	say     fleet.Beat // the next beat
 	pulse   fleet.Pulse
 	heard   time.Time     // when the last pulse came
 	wall    time.Duration // how far its wall clock was ahead then
@@ -68,7 +68,7 @@ func (m *member) beats(ctx context.Context) {
 	}
 }
 
-// beat says one, and takes what the reply tells.
+// beat sends one Beat, and takes the Pulse.
 func (m *member) beat(ctx context.Context) {
 	m.mu.Lock()
 	what := m.say
@@ -92,7 +92,7 @@ func (m *member) beat(ctx context.Context) {
 	m.clock.Add(fleet.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }
 
-// update changes what the next beat says, and sends it at once.
+// update changes the next beat, and sends it at once.
 func (m *member) update(change func(*fleet.Beat)) {
 	m.mu.Lock()
 	before := m.say
@@ -122,8 +122,7 @@ func (m *member) look() (p fleet.Pulse, silent time.Duration) {
 	return m.pulse, m.silent
 }
 
-// aheadBy is how far the instants of the worker can be ahead of those that are read here, with a second for what else is
-// not known.
+// aheadBy is how far the instants of the worker can be ahead of those that are read here, with a second to spare.
 func (m *member) aheadBy() trace.Instant {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,14 +149,14 @@ func (m *member) release() {
 	letGo(m.bus, m.Worker, m.run)
 }
 
-// letGo tells a worker that a run is over for it. What is sent to one that is suspended waits for it.
+// letGo informs a worker that a run is over for it. A suspended worker gets the message when it resumes.
 func letGo(b *bus.Bus, w fleet.Worker, run string) {
 	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
 	defer cancel()
 	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.SubjectOf(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
 }
 
-// dismiss tells the worker, after its beats, that the run is over for it.
+// dismiss informs the worker, after its beats, that the run is over for it.
 func (m *member) dismiss(ctx context.Context) {
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, beatLimit)

@@ -220,8 +220,8 @@ const (
 	endFrame    byte = 3 // an End in JSON, without its Probes
 
 	headSize = 5
-	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds what a
-	// Receiver keeps of a frame that is not complete.
+	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds the incomplete frame in
+	// a Receiver.
 	maxFrame = 256 << 20
 )
 
@@ -237,8 +237,7 @@ func appendRecordFrame(b []byte, kind byte, r *trace.Record) []byte {
 	return appendFrame(b, kind, func(b []byte) []byte { return appendRecord(b, r) })
 }
 
-// appendEnd appends the frames of an End. The probes are frames of their own: JSON has less than all of
-// a record.
+// appendEnd appends the frames of an End. Probes are separate frames: JSON has less than all of a record.
 func appendEnd(b []byte, e fleet.End) ([]byte, error) {
 	for _, p := range e.Probes {
 		b = appendRecordFrame(b, probeFrame, p)

@@ -38,7 +38,7 @@ func (s *Supply) Deps() run.Deps {
 	return d
 }
 
-// openHere opens what this machine has under the name of an Input, as a run would.
+// openHere opens the file of this machine with the name of an Input, as a run would.
 func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, error) {
 	d := s.SupplyOptions.Deps
 	switch {

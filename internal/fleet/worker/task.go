@@ -85,7 +85,7 @@ func (t *task) live() error {
 	return t.sendAndDeliver()
 }
 
-// finish frees what the task has, and then says how it ended: whoever sees that it did finds a worker that is free.
+// finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
 func (t *task) finish(err error) {
 	t.close()
 	err = t.secrets.Error(err)
@@ -135,7 +135,7 @@ func (t *task) enter(s fleet.State) {
 	t.mu.Unlock()
 }
 
-// updateReadiness changes what the controller is told.
+// updateReadiness changes the answer to the controller.
 func (t *task) updateReadiness(change func(*fleet.Readiness)) {
 	t.mu.Lock()
 	change(&t.told)
@@ -165,8 +165,8 @@ func (t *task) heard() {
 	t.mu.Unlock()
 }
 
-// abandoned reports a run that is not under way and whose controller is gone: it has been silent while
-// there was a connection over which it could be heard.
+// abandoned reports a run that is not under way and has lost its controller: that has been silent although there
+// was a connection.
 func (t *task) abandoned() bool {
 	up, since := t.w.o.Bus.Up()
 	t.mu.Lock()
@@ -210,7 +210,7 @@ func (t *task) wake() {
 	}
 }
 
-// follow does what a Beat says.
+// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {
@@ -256,8 +256,8 @@ func (t *task) endSoon(level fleet.Stop) {
 	t.stop(level)
 }
 
-// cancelAndWait ends the task, and waits until what it measured is delivered, or in a file. A disk that takes nothing is
-// not waited for.
+// cancelAndWait ends the task, and waits until its records are delivered or in a file, but not for a disk that
+// takes nothing.
 func (t *task) cancelAndWait() {
 	if t == nil {
 		return

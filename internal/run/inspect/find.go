@@ -88,8 +88,7 @@ func (q *inquiry) listener(ctx context.Context, port int) int {
 // wrappers are programs that only start another one.
 var wrappers = regexp.MustCompile(`^(?:sh|bash|dash|ash|tini|dumb-init|catatonit|docker-init|s6-svscan|entrypoint.*|.*\.sh)$`)
 
-// first is the first process of a container, or where that is a shell or an init what it has
-// started.
+// first is the first process of a container; of a shell or an init its child.
 func (q *inquiry) first(ctx context.Context) int {
 	pid := 1
 	for range 6 {
@@ -133,9 +132,9 @@ func (q *inquiry) container(ctx context.Context, id string) {
 	}
 }
 
-// here asks a program of this machine.
+// here is the first line that a program of this machine prints; empty if it fails.
 func here(ctx context.Context, limit int, args ...string) string {
-	a, _ := probe.Local{}.Ask(ctx, "", []probe.Ask{{Name: "x", Kind: probe.Run, Args: args, Limit: limit}}) // without an answer nothing is known
+	a, _ := probe.Local{}.Ask(ctx, "", []probe.Ask{{Name: "x", Kind: probe.Run, Args: args, Limit: limit}})
 	return line(a.Text("x"))
 }
 

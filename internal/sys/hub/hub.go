@@ -32,7 +32,7 @@ import (
 // DownloadVariable allows downloads if it is true.
 const DownloadVariable = "PITOT_HF_DOWNLOAD"
 
-// A Config says where a Hub looks, and what it is allowed to do.
+// A Config says where a Hub looks for files, and whether it may download them.
 type Config struct {
 	Getenv   func(name string) string
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's

@@ -20,8 +20,8 @@ type Sidecar struct {
 	ended chan struct{} // closed when the process has ended
 }
 
-// StartSidecar starts a process, and waits for the first line that it prints. What it prints later is
-// discarded. A process that prints none within a time, or a longer one than 64 KiB, is ended.
+// StartSidecar starts a process, and waits for the first line that it prints. Later output is discarded. A process
+// that prints none within a time, or a longer one than 64 KiB, is ended.
 func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line string, err error) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		args = append([]string{nice, "-n", "19"}, args...)
@@ -46,7 +46,7 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 	if kill.Stop(); err != nil {
 		_ = cmd.Process.Kill()
 	}
-	go func() { // it may outlive what asked for it
+	go func() { // it may outlive its caller
 		_ = cmd.Wait()
 		close(a.ended)
 	}()

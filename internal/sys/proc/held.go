@@ -14,7 +14,7 @@ import (
 type SupervisedCommand struct {
 	Args   []string
 	Env    []string          // NAME=VALUE, in addition to the environment of this process
-	Log    string            // file that its output is appended to, kept short as a Log
+	Log    string            // file that its output is appended to, bounded like a Log
 	OnLine func(line string) // gets each line of its output too, cut at 500 bytes; may be nil
 }
 
@@ -49,7 +49,7 @@ func StartSupervised(c SupervisedCommand) (*Supervised, error) {
 	}
 	h := &Supervised{cmd: cmd, held: held, ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // State tells how it ended
+		_ = cmd.Wait() // State says how it ended
 		out.end()
 		log.Close()
 		close(h.ended)
@@ -81,7 +81,7 @@ func (h *Supervised) End(grace time.Duration) {
 	}
 }
 
-// lineTee writes lines to a log, and tells them.
+// lineTee writes lines to a log, and passes them to onLine.
 type lineTee struct {
 	log    io.Writer
 	onLine func(string)
@@ -104,7 +104,7 @@ func (s *lineTee) Write(p []byte) (int, error) {
 	}
 }
 
-// end tells what has no end.
+// end reports a last line without a newline.
 func (s *lineTee) end() {
 	if s.onLine != nil {
 		s.emit(s.rest)

@@ -61,7 +61,7 @@ func (k *logTrimmer) end() {
 	_ = k.cmd.Wait() // how it ended changes nothing
 }
 
-// TrimLog is what the process of a logTrimmer does with its last argument.
+// TrimLog runs in the process of a logTrimmer, with its last argument.
 func TrimLog(told string) error {
 	var k trimmerArgs
 	if err := json.Unmarshal([]byte(told), &k); err != nil {
@@ -83,7 +83,7 @@ func TrimLog(told string) error {
 	}
 }
 
-// newLogOf is the log that another process has kept short until now.
+// newLogOf takes over a log that another process has trimmed so far.
 func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
 	l := &Log{
 		name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{}),
@@ -97,5 +97,5 @@ func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
 	return l
 }
 
-// markForm is the line in place of what was left out.
+// markForm is the line in place of the part left out.
 var markForm = regexp.MustCompile(`^\n\.\.\. (\d+) bytes left out \.\.\.\n`)

@@ -24,17 +24,16 @@ type Question struct {
 	Tied bool
 }
 
-// Limits of what a process writes. Of stderr only the end is of use, so that its limit is there
-// for the processor time of reading it.
+// Limits of the output of a process. Only the end of stderr is stored: its limit saves the processor time of
+// reading it.
 const (
 	answerBytes = 8 << 20
 	stderrBytes = 64 << 20
 )
 
-// Ask runs a process in its own group, so that an interrupt on the terminal does not reach
-// it, and returns its output. Its error has the last line of what it wrote to stderr. When
-// ctx ends, or the process writes more than its limit, the group is killed; what it wrote until
-// then is returned with the error.
+// Ask runs a process in its own group, so that an interrupt on the terminal does not reach it, and returns its
+// output. Its error has the last line of stderr. When ctx ends, or the process writes more than its limit, the
+// group is killed; the output until then is returned with the error.
 func Ask(ctx context.Context, q Question) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -60,10 +60,9 @@ const (
 	longestLine = 16 << 20
 )
 
-// Line waits for the next line and returns it without its end, valid until the next call. Of a
-// line beyond 64 KiB it returns the beginning; size is that of the whole line. One beyond 16 MiB
-// counts as several, so that the caller sees a line without end. The error is io.EOF when the output
-// has ended.
+// Line waits for the next line and returns it without its end, valid until the next call. Of a line beyond 64 KiB
+// it returns the beginning; size counts all of it. A line beyond 16 MiB is returned as several, so that the caller
+// notices one without end. The error is io.EOF when the output has ended.
 func (s *Stream) Line() (line []byte, size int, err error) {
 	part, err := s.text.ReadSlice('\n')
 	if size = len(part); err != nil && size == 0 {
@@ -98,10 +97,9 @@ func (s *Stream) Send(line string) error {
 // streamGrace is how long a group may take to end after a SIGTERM, and after a SIGKILL.
 const streamGrace = 500 * time.Millisecond
 
-// End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for
-// the process. One with its output closed is about to end by itself: it gets no SIGTERM. The
-// error is how it ended, with the last line of what it wrote to stderr. A process that a driver
-// holds does not end by a SIGKILL either: after another 0.5 s it is left.
+// End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for the process. One
+// with its output closed is about to end by itself: it gets no SIGTERM. The error is how it ended, with the last
+// line of stderr. A process that a driver holds does not end by a SIGKILL either: after another 0.5 s it is left.
 func (s *Stream) End() error {
 	_ = s.in.Close()
 	defer s.out.Close()
@@ -114,7 +112,7 @@ func (s *Stream) End() error {
 	for range 2 {
 		select {
 		case err := <-over:
-			_ = syscall.Kill(group, syscall.SIGKILL) // what it has started
+			_ = syscall.Kill(group, syscall.SIGKILL) // its children too
 			return withLastLine(err, s.said)
 		case <-time.After(streamGrace):
 			_ = syscall.Kill(group, syscall.SIGKILL)

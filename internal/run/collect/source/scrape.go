@@ -61,7 +61,7 @@ type Exporter struct {
 	cfg    Config
 	url    *url.URL
 	client *http.Client
-	// The page that was read last: what the next one is read into.
+	// The last page: the next one is read into it.
 	body, unpacked bytes.Buffer
 	unpacker       gzip.Reader
 }
@@ -176,8 +176,8 @@ func (s *session) restrained(pause time.Duration) {
 	})
 }
 
-// A cost is what the last pages took to read. The least of three counts: others may have had the
-// processor meanwhile.
+// A cost is the time to read the last pages. The least of three counts: others may have had the processor
+// meanwhile.
 type cost struct {
 	last [3]time.Duration
 	n    int
@@ -234,7 +234,7 @@ type pendingReading struct {
 	stamped []bool // the values with instants still by that clock
 }
 
-// round makes one request and gives what comes of it. It reports whether there was an answer.
+// round makes one request and hands on the result. It reports whether there was an answer.
 func (s *session) round(ctx context.Context) bool {
 	asked, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
@@ -268,7 +268,7 @@ func (s *session) round(ctx context.Context) bool {
 // since is how long ago sampling began, as messages say it.
 func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
-// What a page leaves as garbage, with its exchange, and what a place in it that is new does.
+// Garbage of a page with its exchange, and of a new place in it, in bytes.
 const (
 	perPage  = 32 << 10
 	perPlace = 1 << 10
@@ -312,8 +312,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	}
 }
 
-// learn reads the source's clock from the Date of an answer, and reports what is wrong
-// with that.
+// learn reads the source's clock from the Date of an answer, and reports an unusable one.
 func (s *session) learn(a answer) plan.Message {
 	switch {
 	case a.date.IsZero() && s.skew.known:
@@ -358,7 +357,7 @@ func (s *session) choose(doubts []plan.Message) (first plan.Message) {
 	return first
 }
 
-// release gives what was held, by the source's clock as it is known now.
+// release hands on the held values, by the source's clock as it is known now.
 func (s *session) release() {
 	if len(s.held) == 0 {
 		return

@@ -17,12 +17,12 @@ const (
 //	device-metrics-exporter mid-2026    ROCm, docs/configuration/metricslist.md
 //	amd_smi_exporter 2.0                src/cpu_data.go; units by src/amd-smi-custom-rules.yml
 //	Triton 2.73                         docs/user_guide/metrics.md
-//	node_exporter 1.5 to 1.12           what Debian's 1.5.0 printed (testdata)
+//	node_exporter 1.5 to 1.12           output of Debian's 1.5.0 (testdata)
 //
-// A device that several containers share stands in a page once for each: one of them counts. No
-// device draws 0 W: that is how the second die of an Atlas A3 and further partitions of an
-// Instinct say that they have no sensor. npu-exporter and amd_smi_exporter print -1 for what they
-// could not read.
+// Of npu-exporter, utilization without overall_ is that of the AI cores, and used_memory without hbm_ is DDR. A
+// device that several containers share is in a page once for each: one of them counts. No device draws 0 W: that is
+// how the second die of an Atlas A3 and further partitions of an Instinct say that they have no sensor.
+// npu-exporter and amd_smi_exporter print -1 for values that they could not read.
 var machines = []Row{
 	{Foreign: "DCGM_FI_DEV_GPU_UTIL", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: gpu, Fold: Most},
 	{Foreign: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", Name: telemetry.DeviceUtilization, Labels: gpu, Fold: Most},
@@ -42,9 +42,9 @@ var machines = []Row{
 	{Foreign: "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", Name: telemetry.DeviceThrottled, Labels: gpu, Form: Bits},
 
 	{Foreign: "npu_chip_info_overall_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most},
-	{Foreign: "npu_chip_info_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most}, // of the AI cores
+	{Foreign: "npu_chip_info_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_hbm_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most},
-	{Foreign: "npu_chip_info_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most}, // DDR, of chips without HBM
+	{Foreign: "npu_chip_info_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_hbm_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_power", Name: telemetry.DevicePower, Labels: npu, Fold: Most, Form: Positive},
@@ -97,8 +97,8 @@ var machines = []Row{
 	{Foreign: "node_pressure_io_waiting_seconds_total", Name: telemetry.HostPressure, Labels: "+resource=io"},
 }
 
-// Labels of devices, with the part of one that is divided behind a dot; and series of the whole
-// device, which an Instinct in partitions has with the first of them.
+// Labels of devices, with the part of a partitioned one after a dot; and series of an entire device, which a
+// partitioned Instinct exports with its first partition.
 const (
 	gpu       = "gpu.GPU_I_ID=device"
 	npu       = "id=device"

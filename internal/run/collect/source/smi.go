@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
-// A kind is one program.
+// An smiKind is one program.
 type smiKind struct {
 	name string
 	// answers asks whether there are devices; its output is not read.
@@ -29,7 +29,7 @@ type form struct {
 	args   []string
 	period time.Duration // between two samples of a device
 	read   func(text string) row
-	// answer reads what came of the question aside.
+	// answer reads the answer to the question aside.
 	answer func(text string) []collect.Value
 }
 
@@ -175,12 +175,11 @@ type listener struct {
 	give   func(collect.Reading)
 	asking bool            // the question aside has no answer yet
 	first  time.Time       // of the first line with values; zero: there was none
-	early  collect.Line    // an answer that came before the first sample was whole: it waits for the next one
+	early  collect.Line    // an answer that came before the first complete sample: it waits for the next one
 	last   telemetry.Clock // of the last line that did
 }
 
-// line takes a line. Odd ones are passed over until the first one that tells something: programs
-// have greetings.
+// line takes a line. Unreadable lines are skipped until the first one with values: programs have greetings.
 func (l *listener) line(in collect.Line) collect.Verdict {
 	began := time.Now()
 	if answer, ok := strings.CutPrefix(in.Text, collect.Answer+" "); ok {
@@ -215,7 +214,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 
 func (l *listener) ever() bool { return !l.first.IsZero() }
 
-// isComplete reports whether all devices have had values by an instant, each in a line of its own.
+// isComplete reports whether all devices have had values by an instant, each in its own line.
 func (l *listener) isComplete(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {
