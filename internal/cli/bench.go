@@ -158,7 +158,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 	if err != nil {
 		return usage(err)
 	}
-	b.view.Say(line)
+	b.view.Print(line)
 	end, err := p.JoinFleet(c.fleet, c.Spec.Target.Simulated)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 		one := *c
 		one.Spec = specs[i]
 		if len(specs) > 1 {
-			b.view.Sayf("run %d of %d, seed %d", i+1, len(specs), one.Spec.Seed)
+			b.view.Printf("run %d of %d, seed %d", i+1, len(specs), one.Spec.Seed)
 		}
 		err = b.make(&one)
 	}
@@ -223,7 +223,7 @@ func (b *batch) make(c *compiled) error {
 // ended says where a run is stored, and sums up what went wrong: in the run, in printing its report, or in what the
 // run was required to be.
 func ended(view *session.View, made session.Made, err, reported error, requireValid bool) error {
-	view.Say(made.Kept)
+	view.Print(made.StoredHint)
 	var interrupted error
 	if made.Trace.Run.Status == trace.Interrupted {
 		interrupted = errInterrupted

@@ -118,7 +118,7 @@ func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trac
 		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{session.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
+		return nil, invalidError{session.English.Say(plan.Msg("experiment.leg-invalid", "reasons", v.Reasons))}
 	}
 	return r.Trace, r.Unanswered()
 }

@@ -151,7 +151,7 @@ type grammar struct {
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
-	KeepLog    keepLogCmd             `cmd:"" name:"keep-log" hidden:""`
+	KeepLog    trimLogCmd             `cmd:"" name:"keep-log" hidden:""`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }

@@ -49,7 +49,7 @@ func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *exp
 	}
 	defer ui.ServePage(p, c.UI, c.Store)()
 	ctx, stop, release := watchTwice(p, func() {
-		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
+		view.Printf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
 	release() // there is no server any more
@@ -91,9 +91,9 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 }
 
 func (x *experimentRunner) deps() experiment.Deps {
-	say := comparing.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
+	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -190,7 +190,7 @@ func (x *experimentRunner) unfinished(err error) error {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
 	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag(), x.fleetFlags())
-	x.view.Sayf("%s", again)
+	x.view.Printf("%s", again)
 	var lost *experiment.LostError
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):

@@ -54,7 +54,7 @@ func (c noteCmd) experimentOf(p *session.Session, n comparison.Note) (told *comp
 	err = p.With(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
 		if err == nil {
-			told, err = comparing.ToldIn(n, j)
+			told, err = comparing.ExperimentOf(n, j)
 		}
 		return err
 	})

@@ -71,8 +71,8 @@ func runSGLang(given foreignLine, p *session.Session) error {
 	if at, by := l.fleet.Named(p.Getenv); at != "" && l.PrintRequests {
 		return usagef("--print-requests does not go with %s: the requests are sent by other machines; leave it out", by)
 	}
-	l.say("benchmark_args=" + l.Namespace())
-	l.say(l.Warnings()...)
+	l.print("benchmark_args=" + l.Namespace())
+	l.print(l.Warnings()...)
 	made, err := l.compile(p)
 	if err != nil {
 		return err
@@ -87,45 +87,45 @@ func runSGLang(given foreignLine, p *session.Session) error {
 	return t.make(p)
 }
 
-func (l *sglangLine) say(lines ...string) {
+func (l *sglangLine) print(lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintln(l.p.Stdout, line)
 	}
 }
 
-func (l *sglangLine) sayf(format string, a ...any) { l.say(fmt.Sprintf(format, a...)) }
+func (l *sglangLine) printf(format string, a ...any) { l.print(fmt.Sprintf(format, a...)) }
 
 // lines prints those of the tool around a run.
 func (l *sglangLine) lines(e run.Event) error {
 	switch e := e.(type) {
 	case run.Polling:
-		l.sayf(sglang.Waiting, e.Limit.Seconds(), e.URL)
+		l.printf(sglang.Waiting, e.Limit.Seconds(), e.URL)
 	case run.Polled:
 		if e.Err == nil {
-			l.sayf(sglang.Ready, e.Took.Seconds())
+			l.printf(sglang.Ready, e.Took.Seconds())
 		} else {
-			l.sayf(sglang.NotReady, e.Limit.Seconds())
+			l.printf(sglang.NotReady, e.Limit.Seconds())
 		}
 	case run.ModelFound:
 		l.Resolve(e.Root)
-		l.say(l.Namespace(), "")
+		l.print(l.Namespace(), "")
 	case run.Built:
 		l.start = e.Workload.Start
-		l.say(e.Workload.Lines...)
+		l.print(e.Workload.Lines...)
 	case run.WarmingUp:
-		l.sayf(sglang.WarmUp, l.WarmupRequests)
+		l.printf(sglang.WarmUp, l.WarmupRequests)
 	case run.WarmedUp:
-		l.sayf(sglang.WarmedUp, l.WarmupRequests)
+		l.printf(sglang.WarmedUp, l.WarmupRequests)
 	case run.Profiling:
 		if e.Start {
-			l.say(sglang.StartProfiling)
+			l.print(sglang.StartProfiling)
 		} else {
-			l.say(sglang.StopProfiling)
+			l.print(sglang.StopProfiling)
 		}
 	case run.Profiled:
-		l.say(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
+		l.print(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
 	case run.Starting:
-		l.say(slices.Concat(l.Unprofiled(), l.start)...)
+		l.print(slices.Concat(l.Unprofiled(), l.start)...)
 	}
 	return nil
 }
@@ -142,14 +142,14 @@ func (*announcer) Handle(run.Event) error { return nil }
 // Watch prints a line when a request is sent, and one when it is answered.
 func (a *announcer) Watch(req *workload.Request) func(*trace.Record) {
 	id, begin := sglang.NewUUID(), time.Now()
-	a.say(a.line.StartLine(id, begin, req))
-	return func(rec *trace.Record) { a.say(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
+	a.print(a.line.StartLine(id, begin, req))
+	return func(rec *trace.Record) { a.print(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
 }
 
-func (a *announcer) say(line string) {
+func (a *announcer) print(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.line.say(line)
+	a.line.print(line)
 }
 
 // report prints the table, adds a line to the result file, and prints remarks on the figures.
@@ -158,8 +158,8 @@ func (l *sglangLine) report(result *run.Result) error {
 	if err != nil {
 		return err
 	}
-	l.say(l.Tips()...)
-	l.say("")
+	l.print(l.Tips()...)
+	l.print("")
 	err = r.WriteTable(l.p.Stdout)
 	for _, n := range r.Notes() {
 		fmt.Fprintln(l.p.Stderr, "note: "+english.Say(n))

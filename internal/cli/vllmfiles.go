@@ -66,7 +66,7 @@ func (f *vllmFiles) Report(result *run.Result) error {
 		return err
 	}
 	if n := result.Summary.Tokens.Assumed; n > 0 && !f.SkipTokenizerInit {
-		f.note(plan.Say("report.output-assumed", "requests", n))
+		f.note(plan.Msg("report.output-assumed", "requests", n))
 	}
 	for _, n := range r.Notes() {
 		f.note(n)

@@ -50,8 +50,8 @@ type Deps struct {
 	// the end of.
 	Void func(*Leg) error
 	// Tell receives the events, also from several goroutines at once; may be nil.
-	Tell func(Event)
-	Now  func() time.Time
+	OnEvent func(Event)
+	Now     func() time.Time
 	// Port is a free port of this machine.
 	Port func() (int, error)
 	// Space is an error if there is too little space for the files of another leg; may be nil.

@@ -93,7 +93,7 @@ func (j *Journal) Abandon() {
 		j.Status = Interrupted
 	}
 	for _, l := range j.With(Running) {
-		l.Status, l.Why = Interrupted, plan.Say(legKilled)
+		l.Status, l.Why = Interrupted, plan.Msg(legKilled)
 	}
 }
 
@@ -107,7 +107,7 @@ func (j *Journal) Without(there func(run string) (bool, error)) (gone []*Leg, er
 				return gone, err
 			}
 			if !ok && l.Status == Done {
-				l.Status, l.Why = Interrupted, plan.Say(runRemoved, "run", made.ID)
+				l.Status, l.Why = Interrupted, plan.Msg(runRemoved, "run", made.ID)
 				gone = append(gone, l)
 			}
 		}

@@ -56,7 +56,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *CheckedExperiment, j *Jou
 	case errors.Is(err, ErrInterrupted):
 		j.Status = Interrupted
 	default:
-		j.Status, j.Why = Failed, plan.Say(legFailed, "why", errorText(err))
+		j.Status, j.Why = Failed, plan.Msg(legFailed, "why", errorText(err))
 	}
 	return out, also(err, x.storeJournal())
 }
@@ -77,8 +77,8 @@ type execution struct {
 }
 
 func (x *execution) emit(e Event) {
-	if x.Tell != nil {
-		x.Tell(e)
+	if x.OnEvent != nil {
+		x.OnEvent(e)
 	}
 }
 
@@ -170,7 +170,7 @@ type LostError struct{ Leg *Leg }
 func (e *LostError) Error() string { return "the legs fail, one after the other" }
 
 // Message is it as data.
-func (e *LostError) Message() plan.Message { return plan.Say(legsFail) }
+func (e *LostError) Message() plan.Message { return plan.Msg(legsFail) }
 
 // leg makes one attempt at a turn.
 func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error {
@@ -198,12 +198,12 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	case err == nil && why.IsZero():
 		l.Status = Done
 	case x.stopped(ctx):
-		l.Status, l.Why, err = Interrupted, plan.Say(legInterrupted), cmp.Or(err, ErrInterrupted)
+		l.Status, l.Why, err = Interrupted, plan.Msg(legInterrupted), cmp.Or(err, ErrInterrupted)
 		if !errors.Is(err, ErrInterrupted) {
 			err = errors.Join(ErrInterrupted, err)
 		}
 	case err != nil:
-		l.Status, l.Why = Failed, plan.Say(legFailed, "why", err)
+		l.Status, l.Why = Failed, plan.Msg(legFailed, "why", err)
 	default:
 		l.Status, l.Why = Failed, why
 	}
@@ -263,7 +263,7 @@ func (x *execution) number(l *Leg) int {
 func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.Message, err error) {
 	s, err := x.serverOf(ctx, l, variant)
 	if err != nil {
-		return plan.Say(serverFailed, "why", errorText(err)), nil
+		return plan.Msg(serverFailed, "why", errorText(err)), nil
 	}
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
@@ -310,17 +310,17 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	var wrong plan.Problems
 	switch {
 	case x.stopped(ctx):
-		return plan.Say(legInterrupted), nil
+		return plan.Msg(legInterrupted), nil
 	case !died.IsZero():
-		return plan.Say(serverDied, "why", died), nil
+		return plan.Msg(serverDied, "why", died), nil
 	case errors.As(err, &wrong) || err != nil && r != nil: // a setting, or the store
 		return why, err
 	case err != nil:
-		return plan.Say(legFailed, "why", err), nil
+		return plan.Msg(legFailed, "why", err), nil
 	case r.Unanswered() != nil:
-		return plan.Say(legUnanswered, "why", r.Unanswered()), nil
+		return plan.Msg(legUnanswered, "why", r.Unanswered()), nil
 	case r.Summary.Health.Verdict.Validity == trace.Invalid:
-		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
+		return plan.Msg(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
 	}
 	return why, x.storeJournal()
 }

@@ -24,7 +24,7 @@ func (e *SpaceError) Error() string {
 
 // Message is it as data.
 func (e *SpaceError) Message() plan.Message {
-	return plan.Say(noSpace, "folder", e.Folder, "free", e.Free, "need", LegSpace)
+	return plan.Msg(noSpace, "folder", e.Folder, "free", e.Free, "need", LegSpace)
 }
 
 // hasSpace is an error if there is too little space for another leg.

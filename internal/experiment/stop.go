@@ -27,9 +27,9 @@ func (x *execution) enough(block int) (why plan.Message, err error) {
 	}
 	switch each := x.j.BlockTime(); {
 	case block > x.Design.Most():
-		return plan.Say(endedBlocks, "blocks", made), nil
+		return plan.Msg(endedBlocks, "blocks", made), nil
 	case x.Design.Budget > 0 && made > 0 && !x.begun(block) && x.elapsed()+each > x.Design.Budget.Std():
-		return plan.Say(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil
+		return plan.Msg(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil
 	}
 	return why, nil
 }
@@ -51,9 +51,9 @@ func (x *execution) look(made int) (why plan.Message, err error) {
 	reached := c.Precision()
 	switch {
 	case x.Design.Until == design.UntilVerdict && settled(c):
-		return plan.Say(endedVerdict, "blocks", made), nil
+		return plan.Msg(endedVerdict, "blocks", made), nil
 	case x.Design.Precision > 0 && !math.IsNaN(reached) && reached <= float64(x.Design.Precision):
-		return plan.Say(endedPrecision, "blocks", made, "reached", reached, "wanted", float64(x.Design.Precision)), nil
+		return plan.Msg(endedPrecision, "blocks", made, "reached", reached, "wanted", float64(x.Design.Precision)), nil
 	}
 	return why, nil
 }

@@ -12,7 +12,7 @@ const longWait = 5 * time.Second
 
 // A waiter reports what it waits for, if that takes long.
 type waiter struct {
-	tell func(plan.Message)
+	report func(plan.Message)
 
 	mu    sync.Mutex
 	what  plan.Message
@@ -26,7 +26,7 @@ func (w *waiter) wait(what plan.Message) {
 	switch w.what = what; {
 	case what.Code == serverKilled: // it is no wait
 		w.stop()
-		w.tell(what)
+		w.report(what)
 	case w.timer == nil:
 		w.timer = time.AfterFunc(longWait, w.late)
 	}
@@ -37,7 +37,7 @@ func (w *waiter) late() {
 	defer w.mu.Unlock()
 	if w.timer != nil {
 		w.timer = nil
-		w.tell(w.what)
+		w.report(w.what)
 	}
 }
 

@@ -36,7 +36,7 @@ type Worker struct {
 	Capacity float64   `json:"capacity,omitempty"`
 	State    State     `json:"state"`
 	Run      string    `json:"run,omitempty"`  // that it works on: the id of its Order
-	Kept     string    `json:"kept,omitempty"` // and the id by which the run is stored, once it has a Start
+	StoredID string    `json:"kept,omitempty"` // and the id by which the run is stored, once it has a Start
 	Wall     time.Time `json:"wall"`           // its wall clock
 	// Private: nobody can read what it receives, as far as it knows.
 	Private bool `json:"private,omitempty"`
@@ -104,7 +104,7 @@ const (
 type Poll struct {
 	Run string `json:"run"`
 	// Aside: who asks is not the controller of the run.
-	Aside bool `json:"aside,omitempty"`
+	Observer bool `json:"aside,omitempty"`
 }
 
 // Readiness is the reply to an Order, a Poll and a Start.
@@ -130,7 +130,7 @@ type Readiness struct {
 type Start struct {
 	Run string `json:"run"`
 	// Kept is the id by which the controller stores the run, for people.
-	Kept string `json:"kept"`
+	StoredID string `json:"kept"`
 	// Share is the worker's position among Of workers; package deal says which requests those are.
 	Share int `json:"share"`
 	Of    int `json:"of"`

@@ -32,7 +32,7 @@ type Message struct {
 // Say makes a message from a code and its arguments, each a name and a value.
 // Numbers of any kind become float64, durations seconds, errors and Stringers
 // strings. It panics on a value that Args cannot hold.
-func Say(code Code, args ...any) Message {
+func Msg(code Code, args ...any) Message {
 	m := Message{Code: code}
 	for i := 0; i+1 < len(args); i += 2 {
 		if m.Args == nil {

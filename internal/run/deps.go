@@ -61,7 +61,7 @@ type Deps struct {
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
 	// Tell receives the events while a run is prepared; may be nil.
-	Tell func(Event)
+	OnEvent func(Event)
 }
 
 // A Hub has tokenizers and datasets.
@@ -85,8 +85,8 @@ func (d *Deps) files(download bool) workload.Files {
 }
 
 func (d *Deps) emit(e Event) {
-	if d.Tell != nil {
-		d.Tell(d.clean(e))
+	if d.OnEvent != nil {
+		d.OnEvent(d.clean(e))
 	}
 }
 

@@ -71,7 +71,7 @@ func (b *built) cut(until time.Duration) error {
 	}
 	b.work.Requests = b.work.Requests[:b.work.Before(n)]
 	b.due.Requests = len(b.work.Requests)
-	b.when = plan.Say(arriveFor, "arrival", b.when, "time", until.String())
+	b.when = plan.Msg(arriveFor, "arrival", b.when, "time", until.String())
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...S
 	x := &execution{Prepared: p, run: p.run, sinks: sinks, stop: stop}
 	x.run.Notes = slices.Clone(p.run.Notes)
 	x.run.ID = newID(time.Now())
-	if p.intake != nil {
+	if p.admission != nil {
 		return x.simulate(ctx)
 	}
 	defer x.stopProfilers(context.WithoutCancel(ctx)) // of a run that did not come so far
@@ -101,7 +101,7 @@ func (x *execution) handle(e Event) error {
 }
 
 // note adds a note to the run, and sends it to the sinks.
-func (x *execution) note(code plan.Code, args ...any) { x.add(plan.Say(code, args...)) }
+func (x *execution) note(code plan.Code, args ...any) { x.add(plan.Msg(code, args...)) }
 
 func (x *execution) add(n plan.Message) {
 	n = x.hide(n)
@@ -327,10 +327,10 @@ func (x *execution) emitDoubts(s metrics.Summary) {
 		return
 	}
 	if s.Server != nil && !s.Server.Dropped.IsZero() {
-		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
+		_ = x.handle(Noted{plan.Msg(countersDoubtful, "why", s.Server.Dropped)})
 	}
 	if q := s.Requests; q.LastFailed > 0 {
-		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed-q.Lost(), "from", q.FirstFailed, "to", q.LastFailed)})
+		_ = x.handle(Noted{plan.Msg(failedWhen, "failed", q.Failed-q.Lost(), "from", q.FirstFailed, "to", q.LastFailed)})
 	}
 	if note := s.CacheNote(); !note.IsZero() {
 		_ = x.handle(Noted{note})

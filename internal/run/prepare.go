@@ -36,9 +36,9 @@ type Prepared struct {
 	stopEngine func() error
 	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
-	server  apiserver.Config     // of the engine
-	intake  *apiserver.Admission // of a simulation
-	standIn *apiserver.Admission // in place of the engine, which is not started for a forecast
+	server    apiserver.Config     // of the engine
+	admission *apiserver.Admission // of a simulation
+	standIn   *apiserver.Admission // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
 	waves  waves // of a warm-up until steady
@@ -90,12 +90,12 @@ func (p *Prepared) Close() {
 		return
 	}
 	if err := p.stopEngine(); err != nil {
-		p.emit(Noted{plan.Say(engineEnded, "why", err)})
+		p.emit(Noted{plan.Msg(engineEnded, "why", err)})
 	}
 }
 
 // note adds a note to the run, and reports it.
-func (p *Prepared) note(code plan.Code, args ...any) { p.addNotes(plan.Say(code, args...)) }
+func (p *Prepared) note(code plan.Code, args ...any) { p.addNotes(plan.Msg(code, args...)) }
 
 func (p *Prepared) addNotes(notes ...plan.Message) {
 	for _, n := range notes {
@@ -200,7 +200,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 		need += uint64(connections) // the engine's ends
 		way = ", or run the engine in a process of its own (pitot serve)"
 	}
-	problems.If(connections > 0 && limit > 0 && need > limit && p.intake == nil && p.Fleet == nil, "gate.concurrency", nil,
+	problems.If(connections > 0 && limit > 0 && need > limit && p.admission == nil && p.Fleet == nil, "gate.concurrency", nil,
 		"%d connections need about %d open files and the limit is %d; raise `ulimit -n`, or lower the concurrency%s", connections, need, limit, way)
 	return problems
 }
@@ -208,7 +208,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 // resolve asks the server, and builds the requests.
 func (p *Prepared) resolve(ctx context.Context) error {
 	p.addNotes(p.Notes...)
-	if p.intake == nil {
+	if p.admission == nil {
 		if err := p.connect(ctx); err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (p *Prepared) connect(ctx context.Context) error {
 func (p *Prepared) noteTokens() {
 	tool := p.spec.Dialect.Name
 	switch {
-	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.intake != nil:
+	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.admission != nil:
 	case tool != "" && tool != "pitot":
 		p.note(otherTokenizer, "tokenizer", cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root), "tool", tool, "server", p.tokens.tok != nil)
 	case p.tokens.tok == nil && p.spec.Tokens.Where == "" && !p.load.ask.Text:
@@ -281,7 +281,7 @@ func (p *Prepared) noteTokens() {
 // newIDs is the beginning of the x-request-id of every request of a run, by which the logs
 // of a server distinguish runs. In a simulation the same Spec gives the same records.
 func (p *Prepared) newIDs() string {
-	if p.intake != nil {
+	if p.admission != nil {
 		return "sim-"
 	}
 	return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-"

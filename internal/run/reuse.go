@@ -76,8 +76,8 @@ func (x *execution) boundCache(records []*trace.Record) {
 	}
 	c := *x.run.Cache // sinks have read the one of before
 	for _, r := range records {
-		if r.OK() && r.Usage.CachedTold {
-			c.Told++
+		if r.OK() && r.Usage.CachedReported {
+			c.Reported++
 		}
 	}
 	switch c.Declared {

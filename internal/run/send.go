@@ -95,9 +95,9 @@ func (p *Prepared) TryStamps(ctx context.Context) (t *trace.SelfTest, notes []pl
 	switch {
 	case ctx.Err() != nil: // it is over
 	case err != nil:
-		notes = append(notes, plan.Say(selfTestFailed, "why", err))
+		notes = append(notes, plan.Msg(selfTestFailed, "why", err))
 	case finding.Verdict != doctor.OK && system == "linux":
-		notes = append(notes, plan.Say(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice))
+		notes = append(notes, plan.Msg(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice))
 	}
 	return t, notes
 }

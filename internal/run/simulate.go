@@ -147,17 +147,17 @@ func (f *forecaster) take(req *workload.Request) (apiserver.Admitted, error) {
 	if err != nil {
 		return apiserver.Admitted{}, err
 	}
-	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.intake.Model() && asked.Body == nil && asked.Sampling == nil &&
+	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.admission.Model() && asked.Body == nil && asked.Sampling == nil &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
-		return f.intake.Tokens(req.Tokens, req.OutputTokens, asked.IgnoreEOS), nil
+		return f.admission.Tokens(req.Tokens, req.OutputTokens, asked.IgnoreEOS), nil
 	case plain && req.Text != "" && utf8.ValidString(req.Text):
-		return f.intake.Text(req.Text, req.OutputTokens, asked.IgnoreEOS), nil
+		return f.admission.Text(req.Text, req.OutputTokens, asked.IgnoreEOS), nil
 	}
 	body, err := f.client.Encode(req)
 	if err != nil {
 		return apiserver.Admitted{}, err
 	}
-	return f.intake.Body(body, asked.Protocol), nil
+	return f.admission.Body(body, asked.Protocol), nil
 }

@@ -13,7 +13,7 @@ import (
 func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
 	switch {
-	case p.intake != nil:
+	case p.admission != nil:
 		return nil, nil
 	case w.Steady:
 		return nil, p.drawWaves(ctx, b)
@@ -123,7 +123,7 @@ func (p *Prepared) first() workload.Request {
 func (p *Prepared) readyRequest() *workload.Request {
 	ready := p.spec.Before.Ready
 	switch {
-	case ready.Timeout == 0 || p.intake != nil:
+	case ready.Timeout == 0 || p.admission != nil:
 		return nil
 	case ready.Ask == plan.AskSmall:
 		small := p.small("Hello", 1)

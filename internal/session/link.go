@@ -24,7 +24,7 @@ type Link struct {
 	local bool
 	named bool // by a flag, not by the environment
 	bus   *bus.Bus
-	say   atomic.Pointer[func(string)]
+	log   atomic.Pointer[func(string)]
 	end   []func() // the last first
 }
 
@@ -55,7 +55,7 @@ var errSimulated = Usagef("--fleet: a simulation is made in virtual time by one 
 
 // report says something where the run under way is shown.
 func (l *Link) report(line string) {
-	if say := l.say.Load(); say != nil {
+	if say := l.log.Load(); say != nil {
 		(*say)(line)
 		return
 	}
@@ -66,7 +66,7 @@ func (l *Link) open(ctx context.Context, at string) error {
 	f := l.flags
 	o := bus.Options{
 		URL: at, Token: l.con.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
-		Name: "pitot controller", Dial: l.con.Dial, Say: l.report,
+		Name: "pitot controller", Dial: l.con.Dial, Log: l.report,
 	}
 	if l.local {
 		if err := l.here(&o); err != nil {
@@ -91,13 +91,13 @@ func (l *Link) here(o *bus.Options) error {
 	l.end = append(l.end, remove)
 	o.Token = NewToken()
 	l.con.Secrets.Add(o.Token)
-	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.report})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Log: l.report})
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Say: l.report}
+	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Log: l.report}
 	if err := c.Hire(l.flags.Count(LocalFleet)); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 	case simulated:
 		return d, errSimulated
 	}
-	l.say.Store(&say)
+	l.log.Store(&say)
 	o := l.options()
 	o.Ledger = new(inputs.Ledger)
 	d = o.Ledger.Watch(d)
@@ -128,7 +128,7 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 func (l *Link) options() control.Options {
 	at, _ := l.flags.Named(l.con.Getenv)
 	return control.Options{
-		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Say: l.report,
+		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Log: l.report,
 	}
 }
 
@@ -137,7 +137,7 @@ func (l *Link) Close() {
 	if l == nil {
 		return
 	}
-	l.say.Store(nil)
+	l.log.Store(nil)
 	for i := len(l.end) - 1; i >= 0; i-- {
 		l.end[i]()
 	}

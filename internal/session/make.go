@@ -39,7 +39,7 @@ type Ends struct {
 // Made is a run that was made, and how to see it again.
 type Made struct {
 	*run.Result
-	Kept string // empty: it is not stored
+	StoredHint string // empty: it is not stored
 }
 
 // Make makes a run and stores it. Its end before the first request is ErrInterrupted; later it is the result of an
@@ -58,12 +58,12 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	deps.Before = func(r *trace.Run, same func(*plan.Spec) bool) string { return keep.store.Before(*r, same) }
 	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = l.Notes, l.Args, o.Leg, l.Serving
 	sinks := append([]run.Sink{keep, view}, o.Sinks...)
-	deps.Tell = func(e run.Event) {
+	deps.OnEvent = func(e run.Event) {
 		for _, s := range sinks {
 			_ = s.Handle(e)
 		}
 	}
-	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, func(line string) { view.Sayf("%s", line) }); err != nil {
+	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, func(line string) { view.Printf("%s", line) }); err != nil {
 		return Made{}, err
 	}
 	defer view.End()

@@ -119,7 +119,7 @@ func (l *PredictedLoad) Case(ctx context.Context, p *profile.Profile) (c predict
 func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock() // drawing keeps all processors busy
-	key := fmt.Sprint(i, intake(p))
+	key := fmt.Sprint(i, inputKey(p))
 	if d, ok := l.known[key]; ok {
 		return d, nil
 	}
@@ -134,7 +134,7 @@ func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d 
 
 // intake has the parts of a profile that the requests depend on: the model's name, the length of its answers and
 // its context, and whether the text of prompts matters.
-func intake(p *profile.Profile) string {
+func inputKey(p *profile.Profile) string {
 	e := p.Engine
 	return fmt.Sprint(p.Model, e.Context(), e.KV.PrefixCache, e.Disaggregation != nil, e.Speculative != nil, e.Replicas.Router)
 }

@@ -122,7 +122,7 @@ func (s *Session) UntilInterrupt(ctx context.Context) (_ context.Context, releas
 
 // LogKeeper has the arguments by which Pitot keeps the log of a server short, once the process that
 // started the server was killed.
-func LogKeeper() []string { return []string{"pitot", "keep-log"} }
+func TrimLogCommand() []string { return []string{"pitot", "keep-log"} }
 
 // Guarded is the session with its output behind a plain.Writer. Only the progress of a run goes past it and, unless
 // to a terminal, output for machines that is no JSON.

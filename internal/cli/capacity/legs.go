@@ -37,8 +37,8 @@ type legs struct {
 	remove func()  // removes it
 	models int
 
-	told    []search.AnswerLeg // that were made
-	limited []float64          // the figures that the objectives limit, of the last one
+	finished []search.AnswerLeg // that were made
+	limited  []float64          // the figures that the objectives limit, of the last one
 }
 
 func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {

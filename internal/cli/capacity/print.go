@@ -23,7 +23,7 @@ func line(l search.MeasuredLeg, s search.Settings) string {
 	verdict, _ := l.Judge(s.Objectives)
 	fmt.Fprintf(&b, "of %d  %s", l.Requests, verdict)
 	if reason := l.Reason(); reason != "" {
-		fmt.Fprintf(&b, ": %s", session.English.Say(plan.Say(reason)))
+		fmt.Fprintf(&b, ": %s", session.English.Say(plan.Msg(reason)))
 	}
 	return b.String()
 }
@@ -37,7 +37,7 @@ func writeJSON(w io.Writer, a *search.Answer) error {
 }
 
 func writeText(w io.Writer, a *search.Answer) error {
-	for _, m := range a.Says {
+	for _, m := range a.Text {
 		fmt.Fprintln(w, session.English.Say(m))
 	}
 	if a.Below.Legs+a.Above.Legs > 0 {

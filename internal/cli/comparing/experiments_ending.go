@@ -39,7 +39,7 @@ func cost(j *experiment.Journal) plan.Message {
 		}
 	}
 	first, later := startTimes(j)
-	return plan.Say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
+	return plan.Msg("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
 }
 
 // starts are how many servers were started, and how long that took; zero if none was.
@@ -48,7 +48,7 @@ func starts(j *experiment.Journal) plan.Message {
 	if len(first) == 0 {
 		return plan.Message{}
 	}
-	return plan.Say("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
+	return plan.Msg("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
 }
 
 // startTimes are the times that servers took until they answered: the first of each variant,

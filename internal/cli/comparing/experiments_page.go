@@ -27,7 +27,7 @@ type experimentPage struct {
 	lang   *words.Language
 }
 
-func newTelling(j *experiment.Journal, lang *words.Language) experimentPage {
+func newExperimentPage(j *experiment.Journal, lang *words.Language) experimentPage {
 	t := experimentPage{j: j, lang: lang, design: &design.Experiment{}}
 	if e, _, err := design.Read("", []byte(j.File)); err == nil { // else its legs say something all the same
 		t.design, t.all = e, e.Expanded()
@@ -211,7 +211,7 @@ func (t experimentPage) method() (fields []view.Field) {
 		order = append(order, t.lang.Word("note.order-confirming", "variant", t.j.Winner, "blocks", len(confirming), "orders", strings.Join(confirming, " ")))
 	}
 	add("note.order", order...)
-	add("note.servers", t.lang.Word(told.Servers), t.say(told.Starts))
+	add("note.servers", t.lang.Word(told.Servers), t.sentence(told.Starts))
 	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", told.Runs, "several", told.Runs > 1))
 	if t.j.Looks.Most > 1 {
 		add("note.looks", t.lang.Word("note.looks-some", "done", t.j.Looks.Done, "most", t.j.Looks.Most))
@@ -219,7 +219,7 @@ func (t experimentPage) method() (fields []view.Field) {
 		add("note.looks", t.lang.Word("note.looks-one"))
 	}
 	if len(t.j.With(experiment.Done)) > 0 {
-		add("note.cost", t.say(told.Cost))
+		add("note.cost", t.sentence(told.Cost))
 	}
 	return fields
 }
@@ -251,7 +251,7 @@ func (t experimentPage) letter(variant string) string {
 }
 
 // say is a message as a sentence; empty for none.
-func (t experimentPage) say(m plan.Message) string {
+func (t experimentPage) sentence(m plan.Message) string {
 	if m.IsZero() {
 		return ""
 	}

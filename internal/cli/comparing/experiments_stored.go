@@ -31,7 +31,7 @@ func Answers(s *store.Store, lang *words.Language) (out view.Experiments, err er
 			out.Damaged = append(out.Damaged, err.Error())
 			continue
 		}
-		out.Rows = append(out.Rows, newTelling(At(time.Now(), row.Changed, j), lang).row())
+		out.Rows = append(out.Rows, newExperimentPage(At(time.Now(), row.Changed, j), lang).row())
 	}
 	return out, nil
 }
@@ -52,7 +52,7 @@ func Answer(s *store.Store, name string, lang *words.Language) (view.Experiment,
 			return view.Experiment{}, err
 		}
 	}
-	return newTelling(At(time.Now(), row.Changed, j), lang).answer(live, row.Changed), nil
+	return newExperimentPage(At(time.Now(), row.Changed, j), lang).answer(live, row.Changed), nil
 }
 
 // liveRuns are the runs of an experiment that are under way, by the positions of their legs.

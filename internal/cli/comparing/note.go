@@ -27,7 +27,7 @@ import (
 const Folder = "note"
 
 // keptNotes is how many notes are cached: the page asks for their plots one by one.
-const keptNotes = 4
+const cachedNotes = 4
 
 // A written is a note, or why there is none.
 type written struct {
@@ -86,10 +86,10 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 		return nil, err
 	}
 	if why := n.Comparison.WhyNothingCompared(); !why.IsZero() {
-		return &written{refused: loadsApart(why)}, nil
+		return &written{refused: loadsDiffer(why)}, nil
 	}
 	if r.journal != nil {
-		if n.Experiment, err = ToldIn(n, r.journal); err != nil {
+		if n.Experiment, err = ExperimentOf(n, r.journal); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 }
 
 // ToldIn is how the runs of a note were made by an experiment.
-func ToldIn(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
+func ExperimentOf(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {
 		return nil, err

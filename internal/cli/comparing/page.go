@@ -36,9 +36,9 @@ var DefaultLimits = Limits{Records: 100_000, Total: 1_000_000, Runs: 1_000}
 
 // Limits of the cache of comparisons.
 const (
-	keptRecords = 200_000 // of the runs with cached observations
-	keptRuns    = 400
-	keptResults = 32
+	cachedRecords = 200_000 // of the runs with cached observations
+	cachedRuns    = 400
+	cachedResults = 32
 )
 
 // A Page answers the page's requests for comparisons, experiments and notes. It loads one trace at a time, whoever
@@ -51,16 +51,16 @@ type Page struct {
 
 	turn     chan struct{} // who has it loads a trace
 	mu       sync.Mutex
-	observed kept[observation]
-	results  kept[*answer]
-	notes    kept[*written]
+	observed lru[observation]
+	results  lru[*answer]
+	notes    lru[*written]
 }
 
 // NewPage answers for a store.
 func NewPage(runs *store.Store, file, version string) *Page {
 	p := &Page{Runs: runs, Store: file, Version: version, Limits: DefaultLimits, turn: make(chan struct{}, 1)}
-	p.observed.most, p.observed.weight = keptRuns, keptRecords
-	p.results.most, p.notes.most = keptResults, keptNotes
+	p.observed.most, p.observed.weight = cachedRuns, cachedRecords
+	p.results.most, p.notes.most = cachedResults, cachedNotes
 	return p
 }
 
@@ -112,7 +112,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 		return r, err
 	}
 	key := r.key(asked)
-	if known, ok := p.keptResult(key); ok {
+	if known, ok := p.cachedResult(key); ok {
 		return known, nil
 	}
 	r.Comparison, err = p.judge(ctx, r, o, nil)
@@ -131,7 +131,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 		return nil, err
 	}
 	if why := r.WhyNothingCompared(); !why.IsZero() {
-		r.refused = loadsApart(why)
+		r.refused = loadsDiffer(why)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *answer) key(asked view.Asked) string {
 	return string(key)
 }
 
-func (p *Page) keptResult(key string) (*answer, bool) {
+func (p *Page) cachedResult(key string) (*answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, ok := p.results.get(key)
@@ -256,7 +256,7 @@ func (p *Page) wait(ctx context.Context) (release func(), err error) {
 // tooLarge refuses runs that are too large, or too many.
 func (p *Page) tooLarge(picks []session.Pick) (*refusal, error) {
 	refuse := func(code plan.Code, args ...any) (*refusal, error) {
-		return &refusal{setting: "size", why: plan.Say(code, args...)}, nil
+		return &refusal{setting: "size", why: plan.Msg(code, args...)}, nil
 	}
 	if len(picks) > p.Limits.Runs {
 		return refuse("compare.too-many", "runs", len(picks), "most", p.Limits.Runs)

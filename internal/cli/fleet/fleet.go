@@ -62,6 +62,6 @@ func (s *Server) connect(ctx context.Context, con *session.Session, name string,
 		return nil, err
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: s.Join, Token: con.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Say: say,
+		URL: s.Join, Token: con.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Log: say,
 	})
 }

@@ -116,7 +116,7 @@ func TestCrew(t *testing.T) {
 	}
 	said, heard := make(chan string, 20), make(chan string, 20)
 	c := &session.LocalWorkers{
-		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Say: func(line string) { said <- line },
+		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Log: func(line string) { said <- line },
 		Heard: func(worker, line string) { heard <- worker + ": " + line },
 	}
 	if err := c.Hire(2); err != nil {

@@ -59,7 +59,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 		return err
 	}
 	defer remove()
-	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
+	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Log: say}
 	made, err := con.Collect(h.Run, session.Options{Store: c.Store, Progress: live.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
 		return control.Resume(ctx, o, h, con.DepsOfShare(folder), sinks...)
 	})
@@ -72,8 +72,8 @@ func (c ResumeCmd) Run(con *session.Session) error {
 		return err
 	}
 	printed := report.Text(con.Stdout, made.Summary, session.English)
-	if made.Kept != "" {
-		fmt.Fprintln(con.Stderr, made.Kept)
+	if made.StoredHint != "" {
+		fmt.Fprintln(con.Stderr, made.StoredHint)
 	}
 	var interrupted error
 	if made.Trace.Run.Status == trace.Interrupted {

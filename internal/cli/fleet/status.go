@@ -84,7 +84,7 @@ func writeTable(to io.Writer, seen []control.Seen, version string) error {
 			mark, differs = " *", true
 		}
 		state := string(s.State)
-		if run := cmp.Or(s.Kept, s.Run); run != "" {
+		if run := cmp.Or(s.StoredID, s.Run); run != "" {
 			state += " " + run
 		}
 		capacity := "-"

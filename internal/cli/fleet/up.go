@@ -52,7 +52,7 @@ func (c UpCmd) Run(con *session.Session) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := bus.StartServer(bus.ServerOptions{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Log: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c UpCmd) Run(con *session.Session) (err error) {
 		return err
 	}
 	defer workers.Release()
-	up.say()
+	up.printInstructions()
 	gone := make(<-chan struct{})
 	if c.Local > 0 {
 		gone = workers.Gone()
@@ -138,7 +138,7 @@ type serving struct {
 
 // startWorkers starts the workers of this machine.
 func (u *serving) startWorkers() (*session.LocalWorkers, error) {
-	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Log: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
 	c.Heard = func(worker, line string) {
 		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}
@@ -168,7 +168,7 @@ func (u *serving) at(name string, token bool) string {
 }
 
 // say prints the commands to type next.
-func (u *serving) say() {
+func (u *serving) printInstructions() {
 	join := u.at(proc.Host(), true)
 	w := u.con.Stdout
 	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), session.Plural(u.Local, "worker"), u.dir)

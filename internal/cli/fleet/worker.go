@@ -67,7 +67,7 @@ func (c WorkerCmd) Run(con *session.Session) error {
 	}
 	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capacityText(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return con.DepsOfShare(folder) }, Folder: folder, Say: say, Soon: w.soon})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return con.DepsOfShare(folder) }, Folder: folder, Log: say, Soon: w.soon})
 	}()
 	if err = <-w.ended; err == nil {
 		err = w.why(ctx)

@@ -147,7 +147,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		c, words, err := w.on(ctx, one)
 		if err == nil && i == 0 {
 			r.Load = words
-			if traces, err = w.beside(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache {
+			if traces, err = w.measured(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache {
 				r.Cache, err = w.cached(ctx, one)
 			}
 		}

@@ -28,7 +28,7 @@ type workload interface {
 	// on is the case of the workload on a profile, and the load in words.
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
 	// beside are measured runs of this load.
-	beside(run trace.Run) ([]*trace.Trace, error)
+	measured(run trace.Run) ([]*trace.Trace, error)
 	// cached describes the uncertainty about a cache of prompts; empty if it does not matter.
 	cached(ctx context.Context, p *profile.Profile) (string, error)
 }
@@ -78,14 +78,14 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 }
 
 // mostBeside is the number of stored runs that a prediction is held against.
-const mostBeside = 20
+const mostMeasured = 20
 
-func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
+func (d drawn) measured(run trace.Run) ([]*trace.Trace, error) {
 	if run.Plan.Spec == nil {
 		return nil, nil
 	}
 	own := identity(*run.Plan.Spec)
-	return d.session.Like(d.store, mostBeside, func(r *trace.Run) bool {
+	return d.session.Like(d.store, mostMeasured, func(r *trace.Run) bool {
 		invalid := r.Verdict != nil && r.Verdict.Validity == trace.Invalid
 		return r.Plan.Spec != nil && !invalid && bytes.Equal(own, identity(*r.Plan.Spec))
 	})
@@ -155,7 +155,7 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 	return c, doc.Join(", ", session.Plural(len(load.Requests), "request"), report.Load(r.of.Run.Plan, session.English)), nil
 }
 
-func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
+func (r replay) measured(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
 
 // attach adds the measured figures to the prediction of a case.
 func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {

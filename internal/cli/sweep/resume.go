@@ -15,13 +15,13 @@ import (
 )
 
 // kept is the stored part of a sweep that goes on.
-type kept struct {
-	runs    []store.Listing
-	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
+type storedRuns struct {
+	runs      []store.Listing
+	durations map[string]time.Duration // how long requests are sent, by point, where that was not given
 }
 
 // resumeState is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, err error) {
+func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k storedRuns, err error) {
 	s, err := con.OpenStore(c.Store)
 	if err != nil {
 		return k, err
@@ -40,10 +40,10 @@ func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, e
 	}
 	var d curve.Design
 	if x, err := s.Search(p.Name); err == nil && json.Unmarshal(x.Body, &d) == nil { // else its runs will not fit
-		k.lasting = map[string]time.Duration{}
+		k.durations = map[string]time.Duration{}
 		for i, at := range d.Points {
 			if d.Settled(i) {
-				k.lasting[at.String()] = d.Lasting[i]
+				k.durations[at.String()] = d.Lasting[i]
 			}
 		}
 	}

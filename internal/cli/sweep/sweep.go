@@ -108,7 +108,7 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		ctx, release = con.UntilInterrupt(ctx)
 		defer release()
 	}
-	if err := c.lengthen(ctx, con, p, kept.lasting); err != nil {
+	if err := c.lengthen(ctx, con, p, kept.durations); err != nil {
 		return err
 	}
 	had, err := c.had(con, p, kept.runs)

@@ -52,11 +52,11 @@ func (c Cmd) taken(con *session.Session, err error) error {
 	if url, same := c.shown(con); same {
 		return fmt.Errorf("--listen %s: pitot ui already shows this store at %s", c.Listen, url)
 	}
-	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, freeBeside(c.Listen))
+	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, anyPort(c.Listen))
 }
 
 // freeBeside is an address with a port that is chosen.
-func freeBeside(listen string) string {
+func anyPort(listen string) string {
 	host, _, _ := net.SplitHostPort(listen)
 	return net.JoinHostPort(host, "0")
 }

@@ -41,8 +41,8 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 		}
 	}
 	v.Capacity = c
-	for _, m := range a.Says {
-		v.Says = append(v.Says, l.Say(m))
+	for _, m := range a.Text {
+		v.Answer = append(v.Answer, l.Say(m))
 	}
 	return nil
 }

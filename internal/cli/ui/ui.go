@@ -38,7 +38,7 @@ type Cmd struct {
 // Run serves until it is interrupted.
 func (c Cmd) Run(con *session.Session) error {
 	if c.Beside {
-		return c.runBeside(con)
+		return c.runSidecar(con)
 	}
 	s, err := c.serving(con)
 	if err != nil {

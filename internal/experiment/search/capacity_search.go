@@ -324,11 +324,11 @@ func sureAt(df float64) float64 {
 }
 
 // aside is how far from the capacity the sides are, as a share of the precision asked for.
-const aside = 0.8
+const sideDistance = 0.8
 
 // sides are the two loads, which stay where they are while the estimate stays between them.
 func (x *search) sides(e estimate) (lo, hi float64) {
-	h := aside * x.Precision
+	h := sideDistance * x.Precision
 	for i := len(x.legs) - 1; i >= 0 && (lo == 0 || hi == 0); i-- {
 		switch l := x.legs[i]; {
 		case l.Why == Passes && lo == 0:

@@ -47,7 +47,7 @@ const (
 	farthest = 0.25 // and at which it has none
 
 	longStep     = 0.06 // between loads, in their logarithm
-	longAside    = 1    // loads on each side
+	longSides    = 1    // loads on each side
 	longFirst    = 2    // parts of a long run at first
 	longParts    = 32   // and at most
 	longRequests = 3000 // of a part
@@ -76,7 +76,7 @@ func (m *match) replay(ctx context.Context, l MeasuredLeg) error {
 func (m *match) runLong(ctx context.Context, about float64) error {
 	middle := int(math.Round(about / longStep))
 	m.long = m.long[:0]
-	for k := middle - longAside; k <= middle+longAside; k++ {
+	for k := middle - longSides; k <= middle+longSides; k++ {
 		load := round(math.Exp(longStep*float64(k)), m.by)
 		if n := len(m.long); n > 0 && m.long[n-1].load == load {
 			continue

@@ -200,7 +200,7 @@ func (p *PointLoads) make(t PointRun, n int, d Deps, interrupted func(error) boo
 		return result{ends: wrong}
 	}
 	if r == nil {
-		return result{lost: wrong, seen: curve.Observation{Point: t.Point, Failed: plan.Say(failed, "why", wrong)}}
+		return result{lost: wrong, seen: curve.Observation{Point: t.Point, Failed: plan.Msg(failed, "why", wrong)}}
 	}
 	return result{seen: p.Observe(t.Point, r)}
 }
@@ -223,9 +223,9 @@ func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	verdict := r.Summary.Health.Verdict
 	switch {
 	case r.Unanswered() != nil:
-		o.Failed = plan.Say(sweepUnanswered, "why", r.Unanswered())
+		o.Failed = plan.Msg(sweepUnanswered, "why", r.Unanswered())
 	case verdict.Validity == trace.Invalid:
-		o.Failed = plan.Say(invalid, "reasons", verdict.Reasons)
+		o.Failed = plan.Msg(invalid, "reasons", verdict.Reasons)
 	}
 	return o
 }

@@ -104,7 +104,7 @@ func exceeding(before, now []Device) (more []plan.Message) {
 	}
 	for _, d := range now {
 		if was, known := used[d.ID]; known && d.Used > was+slack {
-			more = append(more, plan.Say("server.device-memory", "device", d.ID, "more", d.Used-was))
+			more = append(more, plan.Msg("server.device-memory", "device", d.ID, "more", d.Used-was))
 		}
 	}
 	return more

@@ -125,7 +125,7 @@ func TestMemoryThatComesBack(t *testing.T) {
 	g := newStage(t)
 	g.o.Baseline = &Baseline{Devices: []Device{{"0", 0}}}
 	told := 0
-	g.o.Tell = func(m plan.Message) {
+	g.o.OnWait = func(m plan.Message) {
 		if m.Code == "server.waiting-memory" {
 			told++
 			set("0, 0\n")

@@ -124,7 +124,7 @@ func Leftover(ctx context.Context, h Handle, o Options) (alive bool, what plan.M
 	if len(found) == 0 {
 		return false, plan.Message{}, err
 	}
-	return true, plan.Say("server.leftover", "command", h.Command, "started", h.Started.Format(time.DateTime), "what", found).Map(o.clean), nil
+	return true, plan.Msg("server.leftover", "command", h.Command, "started", h.Started.Format(time.DateTime), "what", found).Map(o.clean), nil
 }
 
 // remains are the names of all that there is of a server.

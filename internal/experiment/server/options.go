@@ -22,15 +22,15 @@ type Options struct {
 	Log string
 	// Keeper has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
 	// keeps the log short after this process was killed.
-	Keeper []string
+	TrimCommand []string
 	// Baseline is the state before the first start, so that leftovers of one start do not count as the state before
 	// the next; nil: Start looks.
 	Baseline *Baseline
 	// Kept stores the handle, in place of an earlier one of the same start. It is called before the server begins,
 	// and again with more details.
-	Kept func(Handle) error
+	SaveHandle func(Handle) error
 	// Tell receives the current wait; may be nil.
-	Tell func(plan.Message)
+	OnWait func(plan.Message)
 	// Hurry ends all waiting when it is closed: a second interrupt. Processes are killed
 	// without being asked, and nothing is verified.
 	Hurry <-chan struct{}
@@ -77,8 +77,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) warn(code plan.Code, args ...any) {
-	if o.Tell != nil {
-		o.Tell(plan.Say(code, args...).Map(o.clean))
+	if o.OnWait != nil {
+		o.OnWait(plan.Msg(code, args...).Map(o.clean))
 	}
 }
 

@@ -170,7 +170,7 @@ func TestSSH(t *testing.T) {
 	memory := fake(t, "ssh")
 	g := overSSH(t)
 	var kept []Handle
-	g.o.Kept = func(h Handle) error { kept = append(kept, h); return nil }
+	g.o.SaveHandle = func(h Handle) error { kept = append(kept, h); return nil }
 	r := g.start(t)
 	out := g.up(t)
 	if _, err := r.Ready(t.Context()); err != nil {

@@ -64,7 +64,7 @@ func start(ctx context.Context, s design.ServerSetup, o Options) (*Running, erro
 		return nil, context.Cause(ctx)
 	}
 	command.Log, command.Mark = o.Log, r.handle.Tree.Mark
-	command.Keeper = o.Keeper
+	command.TrimCommand = o.TrimCommand
 	if r.session, err = proc.StartSession(command); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
@@ -105,10 +105,10 @@ func (r *Running) release(ctx context.Context) error {
 }
 
 func (r *Running) storeHandle() error {
-	if r.o.Kept == nil {
+	if r.o.SaveHandle == nil {
 		return nil
 	}
-	if err := r.o.Kept(r.handle); err != nil {
+	if err := r.o.SaveHandle(r.handle); err != nil {
 		return fmt.Errorf("keep what the server is found by: %w", err)
 	}
 	return nil

@@ -139,7 +139,7 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 	}
 	if len(r.baseline.Devices) == 0 {
 		if r.baseline.Unknown != "" {
-			s.Unverified = append(s.Unverified, plan.Say("server.memory-unknown", "why", r.baseline.Unknown))
+			s.Unverified = append(s.Unverified, plan.Msg("server.memory-unknown", "why", r.baseline.Unknown))
 		}
 		return s
 	}
@@ -156,9 +156,9 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 	})
 	switch {
 	case unknown != "":
-		s.Unverified = append(s.Unverified, plan.Say("server.memory-unknown", "why", unknown))
+		s.Unverified = append(s.Unverified, plan.Msg("server.memory-unknown", "why", unknown))
 	case len(more) > 0:
-		s.Unverified = append(s.Unverified, plan.Say("server.memory-still-used", "devices", more, "limit", limit))
+		s.Unverified = append(s.Unverified, plan.Msg("server.memory-still-used", "devices", more, "limit", limit))
 	}
 	return s
 }
@@ -179,5 +179,5 @@ func (r *Running) untilPortFree(ctx context.Context, limit time.Duration) bool {
 // portHolder says who holds the port after the end.
 func (r *Running) portHolder(limit time.Duration) plan.Message {
 	_, port, _ := address(r.handle.URL)
-	return plan.Say("server.port-still-taken", "port", port, "holder", holder(r.handle.Runner, port), "limit", limit).Map(r.o.clean)
+	return plan.Msg("server.port-still-taken", "port", port, "holder", holder(r.handle.Runner, port), "limit", limit).Map(r.o.clean)
 }

@@ -46,7 +46,7 @@ type Options struct {
 	// Dial replaces net.Dialer.DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Say receives one line when the connection is lost or restored, or is not private.
-	Say func(line string)
+	Log func(line string)
 }
 
 // A Bus is a connection to a NATS server with JetStream.
@@ -56,7 +56,7 @@ type Bus struct {
 	address address
 	private bool
 	secrets secret.Set
-	say     func(string)
+	log     func(string)
 
 	mu      sync.Mutex
 	up      bool
@@ -75,9 +75,9 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{address: where, say: o.Say, changed: make(chan struct{}), waiting: map[*wait]bool{}}
-	if b.say == nil {
-		b.say = func(string) {}
+	b := &Bus{address: where, log: o.Log, changed: make(chan struct{}), waiting: map[*wait]bool{}}
+	if b.log == nil {
+		b.log = func(string) {}
 	}
 	b.secrets.Add(append(where.secrets(), o.Token)...)
 	options, err := b.options(o)

@@ -117,7 +117,7 @@ func TestHostileServers(t *testing.T) {
 				o.CA = ca.File
 			}
 			ctx, enough := context.WithCancelCause(limited(t))
-			o.Say = func(line string) {
+			o.Log = func(line string) {
 				if strings.Contains(line, "is lost") {
 					enough(errors.New(line))
 				}

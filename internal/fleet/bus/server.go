@@ -41,7 +41,7 @@ type ServerOptions struct {
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
 	// Say receives one line when the streams cannot be written, and when they can again; may be nil.
-	Say func(line string)
+	Log func(line string)
 }
 
 // A Server is a running NATS server.
@@ -67,7 +67,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 		release()
 		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
-	end := watchDisk(s, options, told, lookEvery, o.Say)
+	end := watchDisk(s, options, told, lookEvery, o.Log)
 	return &Server{addr: s.Addr(), url: serverURL(s, o.Cert != ""), close: sync.OnceFunc(func() {
 		end()
 		s.Shutdown()

@@ -78,7 +78,7 @@ func (b *Bus) report(line string) {
 	b.last = line
 	b.mu.Unlock()
 	if !again {
-		b.say(line)
+		b.log(line)
 	}
 }
 

@@ -38,7 +38,7 @@ type Options struct {
 	// Tolerate: a worker that is lost in the run makes it doubtful, not invalid.
 	Tolerate bool
 	Ledger   *inputs.Ledger // of the run's inputs; nil: none
-	Say      func(string)   // one line for people; may be nil
+	Log      func(string)   // one line for people; may be nil
 }
 
 // DefaultGrace is how long a worker may be silent, and DefaultAway how long the server of the fleet:
@@ -80,8 +80,8 @@ func New(o Options) *Fleet {
 	if o.Away <= 0 {
 		o.Away = DefaultAway
 	}
-	if o.Say == nil {
-		o.Say = func(string) {}
+	if o.Log == nil {
+		o.Log = func(string) {}
 	}
 	if o.Ledger == nil {
 		o.Ledger = new(inputs.Ledger)
@@ -164,4 +164,4 @@ func (f *Fleet) upFor() time.Duration {
 	return time.Since(since)
 }
 
-func (f *Fleet) sayf(format string, args ...any) { f.o.Say(fmt.Sprintf(format, args...)) }
+func (f *Fleet) logf(format string, args ...any) { f.o.Log(fmt.Sprintf(format, args...)) }

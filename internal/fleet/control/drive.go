@@ -66,7 +66,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 		case !up || now != since: // a lost connection, not the worker
 			continue
 		case errors.As(err, &lost):
-			f.sayf("%v", err)
+			f.logf("%v", err)
 			f.dropLost(lost.worker.ID)
 			continue
 		case err != nil:
@@ -109,7 +109,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 		if p.State == fleet.Failed {
 			why = errors.New(p.Why)
 		}
-		f.sayf("%v", &lostError{m.Worker, why})
+		f.logf("%v", &lostError{m.Worker, why})
 		f.dropLost(m.ID)
 	}
 	if len(f.crew) == want && want > 0 {
@@ -156,7 +156,7 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		if bound == fleet.Unknown {
 			return nil, &lostError{m.Worker, errors.New("its clock could not be read")}
 		}
-		s := fleet.Start{Run: f.run, Kept: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
+		s := fleet.Start{Run: f.run, StoredID: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
 		b.heading.Workers, b.heading.Start = append(b.heading.Workers, m.Worker), append(b.heading.Start, s)
 		b.heading.Bounds = append(b.heading.Bounds, time.Duration(bound))
 		if err := enoughFiles(m.Worker, places[i]); err != nil {
@@ -182,7 +182,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	m.update(func(b *fleet.Beat) { b.Places = s.Places })
 	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
-	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(m.ID, bus.Start), s)
+	r, err := bus.Request[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(m.ID, bus.Start), s)
 	r.State, r.Why = fleet.State(words(string(r.State))), words(r.Why)
 	switch {
 	case err != nil:

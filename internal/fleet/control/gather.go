@@ -171,7 +171,7 @@ func (g *gathering) End(from int, e fleet.End) {
 // that another controller began, that one may have asked for it. g.mu is held.
 func (g *gathering) checkStopped(s *share) {
 	if s.end.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed {
-		g.lost(s, plan.Say(lostEnded))
+		g.lost(s, plan.Msg(lostEnded))
 	}
 }
 
@@ -185,7 +185,7 @@ func (g *gathering) Damaged(from int, err error) {
 // damaged is Damaged. g.mu is held.
 func (g *gathering) damaged(from int, err error) {
 	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
-		g.lost(&g.shares[from], plan.Say(lostDamaged, "why", err))
+		g.lost(&g.shares[from], plan.Msg(lostDamaged, "why", err))
 	}
 }
 
@@ -198,7 +198,7 @@ func (g *gathering) Forged(share, by int) {
 		g.damaged(by, fmt.Errorf("it is in the name of worker %s", s.Name))
 	} else if !s.forged {
 		s.forged = true
-		g.sink.Note(plan.Say(noteForged, "worker", s.Name, "host", s.Host))
+		g.sink.Note(plan.Msg(noteForged, "worker", s.Name, "host", s.Host))
 	}
 }
 
@@ -291,17 +291,17 @@ func (g *gathering) look() error {
 		over := g.overdue(trace.Instant(now()-g.zero), quiet, g.silenceLimit(p))
 		switch {
 		case p.State == fleet.Failed:
-			g.lost(s, plan.Say(lostFailed, "why", p.Why))
+			g.lost(s, plan.Msg(lostFailed, "why", p.Why))
 		case g.endless(s, p.State, quiet):
-			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
+			g.lost(s, plan.Msg(lostFailed, "why", "it is done, and its end did not come"))
 		case over > 0:
-			g.lost(s, plan.Say(lostOverdue, "seconds", over.Round(time.Second), "state", string(p.State)))
+			g.lost(s, plan.Msg(lostOverdue, "seconds", over.Round(time.Second), "state", string(p.State)))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
-			g.lost(s, plan.Say(lostGone, "seconds", silent))
+			g.lost(s, plan.Msg(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
-			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+			g.lost(s, plan.Msg(lostSilent, "seconds", silent))
 		case p.Why != "" && p.Why != s.trouble:
-			g.f.sayf("worker %s on %s: %s", s.Name, s.Host, p.Why)
+			g.f.logf("worker %s on %s: %s", s.Name, s.Host, p.Why)
 			s.trouble = p.Why
 		}
 	}
@@ -335,7 +335,7 @@ func (g *gathering) silenceLimit(p fleet.Pulse) time.Duration {
 
 func (g *gathering) lost(s *share, why plan.Message) {
 	g.lose(s, why)
-	g.sink.Note(plan.Say(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
+	g.sink.Note(plan.Msg(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
 }
 
 // redeal gives the places of shares that have ended to the others.
@@ -378,9 +378,9 @@ func (g *gathering) loseRest(after time.Duration) {
 	for i := range g.shares {
 		if s := &g.shares[i]; s.active() {
 			if _, silent := s.look(); silent > g.f.o.Grace {
-				g.lost(s, plan.Say(lostSilent, "seconds", silent))
+				g.lost(s, plan.Msg(lostSilent, "seconds", silent))
 			} else {
-				g.lost(s, plan.Say(lostGoesOn, "seconds", after))
+				g.lost(s, plan.Msg(lostGoesOn, "seconds", after))
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (g *gathering) noteClients() {
 	for _, n := range kinds {
 		names := by[n.Code]
 		shown := names[:min(len(names), mostNamed)]
-		g.sink.Note(plan.Say(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
+		g.sink.Note(plan.Msg(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
 	}
 }
 
@@ -103,9 +103,9 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	}
 	slices.Sort(bounds)
 	if n := len(bounds); n > 1 {
-		fl.Apart = bounds[n-1] + bounds[n-2]
+		fl.MaxOffset = bounds[n-1] + bounds[n-2]
 		if bounds[0] < 0 {
-			fl.Apart = -1
+			fl.MaxOffset = -1
 		}
 	}
 	t := &trace.Trace{Run: g.heading.Run}

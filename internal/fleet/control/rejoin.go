@@ -91,7 +91,7 @@ func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 		alive := ""
 		for _, w := range h.Workers {
 			call, cancel := context.WithTimeout(ctx, beatLimit)
-			r, err := bus.Ask[fleet.Readiness](call, b, bus.SubjectOf(w.ID, bus.Poll), fleet.Poll{Run: h.Fleet, Aside: true})
+			r, err := bus.Request[fleet.Readiness](call, b, bus.SubjectOf(w.ID, bus.Poll), fleet.Poll{Run: h.Fleet, Observer: true})
 			cancel()
 			if err == nil && r.State != fleet.Failed && r.Silent < dead {
 				alive = w.Name

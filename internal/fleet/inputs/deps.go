@@ -77,7 +77,7 @@ func (s *Supply) content(ctx context.Context, i int) (io.ReadCloser, error) {
 	switch one := &s.all[i]; one.from {
 	case here:
 		return s.openHere(ctx, one.Input)
-	case kept:
+	case inFolder:
 		return files.Open(s.file(one.Input))
 	default:
 		return nil, fmt.Errorf("%s %w", Title(one.Input), errNotTaken)

@@ -61,7 +61,7 @@ type origin int
 const (
 	nowhere   origin = iota
 	here             // on this machine, under its name
-	kept             // in the Folder
+	inFolder         // in the Folder
 	different        // here, with another content
 )
 
@@ -103,17 +103,17 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	remote := one.Kind == fleet.FetchedInput && !strings.HasPrefix(one.Name, "file://")
 	switch {
 	case remote && s.isStored(ctx, one.Input):
-		one.from = kept
+		one.from = inFolder
 	case remote:
 		one.from = nowhere
 		if s.save(one.Input, func(w io.Writer) error { return s.copyHere(ctx, one, w) }) == nil {
-			one.from = kept
+			one.from = inFolder
 		}
 	default:
 		one.from = s.compare(ctx, one.Input)
 		other := one.from == different && isList(one.Input) // it is the controller's that counts
 		if (other || one.from == nowhere) && s.isStored(ctx, one.Input) {
-			one.from = kept
+			one.from = inFolder
 		} else if other {
 			one.from = nowhere
 		}
@@ -183,9 +183,9 @@ func (s *Supply) FetchAll(ctx context.Context) error {
 				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), inLine(err))
 			}
 		}
-		one.from = kept
+		one.from = inFolder
 	}
-	if !s.uses(kept) {
+	if !s.uses(inFolder) {
 		return nil
 	}
 	return files.Prune(s.Folder, s.keep, time.Now().Add(-keepRecent))

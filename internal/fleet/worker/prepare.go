@@ -112,7 +112,7 @@ func (t *task) deps() run.Deps {
 		d.Secrets = new(secret.Set)
 	}
 	t.secrets, d.Env = d.Secrets, others(d.Env)
-	d.Given, d.Fleet, d.Leg, d.Notes, d.Tell = t.order.Given, nil, nil, nil, nil
+	d.Given, d.Fleet, d.Leg, d.Notes, d.OnEvent = t.order.Given, nil, nil, nil, nil
 	d.Collectors, d.Inspect, d.Profile = nil, false, nil
 	d.Machine.FileLimit = 0 // held to the share, by the controller
 	return d

@@ -28,7 +28,7 @@ type Options struct {
 	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps
 	Folder string       // for inputs from controllers, and for undeliverable records
-	Say    func(string) // one line for people; may be nil
+	Log    func(string) // one line for people; may be nil
 	// Soon is closed when the worker is to end: it sends no more, waits for requests in flight, and delivers them;
 	// nil: never.
 	Soon <-chan struct{}
@@ -114,8 +114,8 @@ func (w *Worker) listen() (end func(), err error) {
 }
 
 func (w *Worker) logf(format string, args ...any) {
-	if w.o.Say != nil {
-		w.o.Say(fmt.Sprintf(format, args...))
+	if w.o.Log != nil {
+		w.o.Log(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -135,7 +135,7 @@ func (w *Worker) self() fleet.Worker {
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, w.o.Wall()
 	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
-		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.storedID()
+		me.State, me.Run, me.StoredID = t.now(), t.order.Run, t.storedID()
 	}
 	return me
 }
@@ -193,7 +193,7 @@ func (w *Worker) poll(q fleet.Poll) fleet.Readiness {
 	if t == nil {
 		return fleet.Readiness{State: fleet.Failed, Why: notHere}
 	}
-	if !q.Aside {
+	if !q.Observer {
 		t.heard()
 	}
 	return t.readiness()

@@ -96,11 +96,11 @@ func (c Comparison) SameVariants() bool {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string        `json:"name"`             // headings or words that its runs share; may be empty
-	Settings []Setting     `json:"settings"`         // what tells it from other workloads
-	Variants []Variant     `json:"variants"`         // the baseline first
-	Layout   *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
-	Residue  []SettingDiff `json:"residue,omitempty"`
+	Name         string        `json:"name"`             // headings or words that its runs share; may be empty
+	Settings     []Setting     `json:"settings"`         // what tells it from other workloads
+	Variants     []Variant     `json:"variants"`         // the baseline first
+	Layout       *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
+	SettingDiffs []SettingDiff `json:"residue,omitempty"`
 	// Further is how many facts of the environments differ in addition to Residue.
 	Further int            `json:"residue_further,omitempty"`
 	Rows    []Row          `json:"rows"`
@@ -252,7 +252,7 @@ type Change struct {
 	// Unproven: counts of single runs are equal, which others need not be.
 	Unproven bool `json:"unproven,omitempty"`
 	// Apart, of basis Within: the interval does not hold 0. It is no verdict.
-	Apart bool `json:"apart,omitempty"`
+	ExcludesZero bool `json:"apart,omitempty"`
 	// Noise is the relative standard deviation from run to run, of the basis.
 	Noise float64 `json:"noise,omitempty"`
 	// Chance, of bases Nothing and Within, is the relative standard deviation from run

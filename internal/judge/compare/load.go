@@ -56,13 +56,13 @@ func loadOf(r *ComparedRun) load {
 	l.set(arrivalSetting, !p.Arrival.IsZero(), p.Arrival)
 	l.set(workloadSetting, !p.Workload.IsZero(), p.Workload)
 	l.set(protocolSetting, p.Protocol != "", plan.Text(p.Protocol))
-	l.set(streamSetting, r.run.Origin == nil, plan.Say("value.bool", "is", p.Stream))
+	l.set(streamSetting, r.run.Origin == nil, plan.Msg("value.bool", "is", p.Stream))
 	l.set(inputSetting, l.input > 0, number(l.input))
 	if !r.silent {
-		l.set(rateSetting, p.Rate == 0, plan.Say(NoRate))
-		l.set(concurrencySetting, p.Concurrency == 0, plan.Say(NoLimit))
+		l.set(rateSetting, p.Rate == 0, plan.Msg(NoRate))
+		l.set(concurrencySetting, p.Concurrency == 0, plan.Msg(NoLimit))
 	}
-	l.set(rampSetting, p.Ramp || !r.silent, plan.Say("value.bool", "is", p.Ramp))
+	l.set(rampSetting, p.Ramp || !r.silent, plan.Msg("value.bool", "is", p.Ramp))
 	return l
 }
 
@@ -95,7 +95,7 @@ func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 		return true
 	}
 	d, ok := rules.Lookup(r.Origin.Tool)
-	return ok && d.TellsLimits(r.Origin)
+	return ok && d.ReportsLimits(r.Origin)
 }
 
 // perRequest is how many tokens of a total the requests that succeeded had in the mean, 0

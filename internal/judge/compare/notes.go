@@ -13,11 +13,11 @@ import (
 
 // Notes that a bottom line says too.
 const (
-	OneVariant   plan.Code = "compare.one-variant"
-	NothingKnown plan.Code = "compare.nothing-known" // variants, without repeated runs
-	LoadsApart   plan.Code = "compare.loads-apart"
-	SizesApart   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
-	WorkersApart plan.Code = "compare.workers-apart"
+	OneVariant    plan.Code = "compare.one-variant"
+	NothingKnown  plan.Code = "compare.nothing-known" // variants, without repeated runs
+	LoadsDiffer   plan.Code = "compare.loads-apart"
+	SizesDiffer   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
+	WorkersDiffer plan.Code = "compare.workers-apart"
 )
 
 // notes says what the data can carry.
@@ -200,7 +200,7 @@ func (t *table) noteBorrowed() {
 			}
 			if values := l.Cells[i].Values; len(values) > 1 {
 				by := slices.Max(values)/slices.Min(values) - 1
-				spreads = append(spreads, plan.Say("compare.spread", "share", by, "figure", l.Quantity.Title()))
+				spreads = append(spreads, plan.Msg("compare.spread", "share", by, "figure", l.Quantity.Title()))
 				df = max(df, l.borrowed().df)
 			}
 		}
@@ -243,7 +243,7 @@ func (t *table) noteWorkers() {
 		}
 	}
 	if least != most {
-		t.note(WorkersApart, "least", least, "most", most)
+		t.note(WorkersDiffer, "least", least, "most", most)
 	}
 }
 
@@ -270,7 +270,7 @@ func (t *table) noteRun(r *ComparedRun) {
 		t.note("compare.invalid-run", "run", name, "reasons", v.Reasons)
 	}
 	if s := r.run.Status; s != trace.Complete && s != "" {
-		t.note("compare.broken-run", "run", name, "status", plan.Say(plan.Code("status."+string(s))))
+		t.note("compare.broken-run", "run", name, "status", plan.Msg(plan.Code("status."+string(s))))
 	}
 }
 
@@ -282,7 +282,7 @@ func runName(r *ComparedRun) string {
 }
 
 func (t *table) note(code plan.Code, args ...any) {
-	t.out.Notes = append(t.out.Notes, plan.Say(code, args...))
+	t.out.Notes = append(t.out.Notes, plan.Msg(code, args...))
 }
 
 // notes tells which variants that were asked for met no common load, and why.
@@ -310,14 +310,14 @@ func (c *Comparison) notes(tables []*table, ignore []string) {
 		told[label+"\x00"+other.Variant] = true
 		var gaps []plan.Message
 		for _, name := range names {
-			setting := plan.Say(plan.Code("setting." + name))
-			gaps = append(gaps, plan.Say("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
+			setting := plan.Msg(plan.Code("setting." + name))
+			gaps = append(gaps, plan.Msg("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
 		}
-		code := LoadsApart
+		code := LoadsDiffer
 		if slices.ContainsFunc(sizes, func(s size) bool { return s.differs(one, other) }) {
-			code = SizesApart
+			code = SizesDiffer
 		}
-		c.Notes = append(c.Notes, plan.Say(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
+		c.Notes = append(c.Notes, plan.Msg(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
 	}
 }
 
@@ -330,7 +330,7 @@ func (c Comparison) WhyNothingCompared() (why plan.Message) {
 		}
 	}
 	for _, n := range c.Notes {
-		if why.IsZero() && (n.Code == LoadsApart || n.Code == SizesApart || n.Code == AskedUnknown) {
+		if why.IsZero() && (n.Code == LoadsDiffer || n.Code == SizesDiffer || n.Code == AskedUnknown) {
 			why = n
 		}
 	}

@@ -57,7 +57,7 @@ func without(parts, shared []string) string {
 }
 
 // telling are the parts of names that distinguish variants in some workload.
-func telling(all []group) []string {
+func distinguishing(all []group) []string {
 	var out []string
 	for _, g := range all {
 		if g.alone() {

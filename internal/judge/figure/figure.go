@@ -200,11 +200,11 @@ func (f Figure) Title() plan.Message {
 	case !Known(f.Name):
 		return plan.Text(f.Name)
 	case !m.IsLatency():
-		return plan.Say(plan.Code("figure." + f.Name))
+		return plan.Msg(plan.Code("figure." + f.Name))
 	case percentile:
-		return plan.Say("statistic.percentile", "p", p, "metric", MetricTitle(f.Name))
+		return plan.Msg("statistic.percentile", "p", p, "metric", MetricTitle(f.Name))
 	}
-	return plan.Say(plan.Code("statistic."+statistic), "metric", MetricTitle(f.Name))
+	return plan.Msg(plan.Code("statistic."+statistic), "metric", MetricTitle(f.Name))
 }
 
 // Titles are those of several figures.

@@ -12,7 +12,7 @@ func TestReuseOf(t *testing.T) {
 	records := func(told bool, cached ...int) (all []*trace.Record) {
 		for i, n := range cached {
 			r := answered(i, 0, 0, 5, 10, 20)
-			r.Usage = trace.Usage{Prompt: 100, Cached: n, CachedTold: told, Completion: 5}
+			r.Usage = trace.Usage{Prompt: 100, Cached: n, CachedReported: told, Completion: 5}
 			all = append(all, r)
 		}
 		return all

@@ -43,7 +43,7 @@ type Summary struct {
 
 	Concurrency Concurrency   `json:"concurrency"`
 	Chunks      Chunks        `json:"chunks"`
-	Held        Buffering     `json:"held"`
+	Buffering   Buffering     `json:"held"`
 	Stalls      []Stall       `json:"stalls,omitempty"`
 	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
 	Steady      Steady        `json:"steady"`
@@ -205,7 +205,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Duration:    Duration(t).Seconds(),
 		Tokens:      countTokens(records),
 		Chunks:      countChunks(records),
-		Held:        countHeld(records),
+		Buffering:   countBuffered(records),
 		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream

@@ -58,7 +58,7 @@ func TestDeclarationsAreHeldAgainstTheEvidence(t *testing.T) {
 	cold, unknown := trace.Cache{Declared: plan.ColdCache, Most: 50}, trace.Cache{Declared: plan.ColdCache, Most: -1}
 	primed := trace.Cache{Declared: plan.PrimedCache, Most: -1, Least: 864}
 	told := cold
-	told.Told = 10
+	told.Reported = 10
 	for name, tt := range map[string]struct {
 		t      *trace.Trace
 		proof  Proof

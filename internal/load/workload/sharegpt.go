@@ -168,7 +168,7 @@ func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix stri
 		for len(w.Requests) < n {                // each by random.choice
 			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
 		}
-		w.Notes = append(w.Notes, plan.Say(Oversampled, "have", have, "copies", n-have, "asked", n))
+		w.Notes = append(w.Notes, plan.Msg(Oversampled, "have", have, "copies", n-have, "asked", n))
 	}
 	number(w.Requests, prefix)
 }

@@ -18,7 +18,7 @@ type Found struct {
 	Jitter float64        // coefficient of variation of a step
 
 	PrefillFirst bool // prompts stop those that decode, as SGLang's do
-	Beside       bool // the budget is of prompts alone
+	PromptBudget bool // the budget is of prompts alone
 	Async        bool // steps are planned one ahead
 	Budget       int  // tokens of a step
 	BudgetSeen   bool // prompts waited for it; else it is assumed
@@ -132,7 +132,7 @@ func observedLegs(legs []Leg, between bool) (logs []*steplog) {
 func alone(logs []*steplog) bool {
 	beside, alone := 0, 0
 	for _, l := range logs {
-		beside, alone = beside+l.beside, alone+l.alone
+		beside, alone = beside+l.mixed, alone+l.alone
 	}
 	return alone > beside/2
 }
@@ -144,7 +144,7 @@ func (f *Found) look(logs []*steplog) error {
 	for _, l := range logs {
 		f.Steps += len(l.steps)
 		f.Miss += float64(len(l.steps)) * l.miss
-		alone, apart = alone+l.alone, apart+l.apart
+		alone, apart = alone+l.alone, apart+l.unslowed
 		for k := range l.steps {
 			f.MostRunning = max(f.MostRunning, l.steps[k].running())
 			f.MostContext = max(f.MostContext, int(l.steps[k].context))
@@ -163,7 +163,7 @@ func (f *Found) look(logs []*steplog) error {
 // adopt keeps what the best schedule says.
 func (f *Found) adopt(logs []*steplog, t *try) error {
 	f.Rows, f.Late, f.Early, f.Over = len(t.rows), t.late, t.early, t.over
-	f.Budget, f.Beside, f.Async = t.budget, t.beside, t.async
+	f.Budget, f.PromptBudget, f.Async = t.budget, t.promptBudget, t.async
 	off := offs(t.rows, &t.form, &t.c)
 	var clean, prefill []float64
 	for i := range t.rows {

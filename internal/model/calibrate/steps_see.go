@@ -40,13 +40,13 @@ func (s *step) held() float64 { return s.context + 9*float64(s.decodes) }
 // steplog is the steps of a leg.
 type steplog struct {
 	Leg
-	steps  []step
-	first  []int // by stream: the step of its first token
-	order  []int // streams as they were sent; of those sent together the first one served came first
-	miss   float64
-	beside int // steps with first tokens, while more than two others were under way
-	alone  int // of those with no token of another one
-	apart  int // of those: steps before and after which the others went on in their usual pace
+	steps    []step
+	first    []int // by stream: the step of its first token
+	order    []int // streams as they were sent; of those sent together the first one served came first
+	miss     float64
+	mixed    int // steps with first tokens, while more than two others were under way
+	alone    int // of those with no token of another one
+	unslowed int // of those: steps before and after which the others went on in their usual pace
 }
 
 // gaps are tried in turn: two tokens with a longer gap between them are of two steps.
@@ -205,13 +205,13 @@ func (l *steplog) judge() {
 		if len(s.firsts) == 0 || s.active <= 2 {
 			continue
 		}
-		l.beside++
+		l.mixed++
 		if s.decodes > 0 {
 			continue
 		}
 		l.alone++
 		if k > 0 && k+1 < len(l.steps) && l.steps[k-1].decodes > 2 && l.steps[k+1].decodes > 2 && (l.steps[k+1].end-l.steps[k-1].end).Seconds() < 1.1*pace {
-			l.apart++
+			l.unslowed++
 		}
 	}
 }

@@ -95,7 +95,7 @@ type FigureError struct {
 const stampNoise = 50e-6
 
 // Held reports whether the client's bound contains the true figure.
-func (f FigureError) Held() bool {
+func (f FigureError) InBounds() bool {
 	return f.Bound != nil && f.True >= f.Bound.Low-stampNoise && f.True <= f.Bound.High+stampNoise
 }
 
@@ -122,7 +122,7 @@ type Precision struct {
 	TTFT Errors `json:"ttft"`
 	// Held is the share of all gaps within the client's bounds; the bounds of an
 	// exact chunk are its timestamp and a stamp's noise.
-	Held float64 `json:"held"`
+	InBounds float64 `json:"held"`
 }
 
 // Errors are a distribution of errors, in seconds.

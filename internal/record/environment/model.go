@@ -106,7 +106,7 @@ func (m *Model) fact(name, value string) {
 }
 
 // kept are numbers of a config.json that distinguish models.
-var kept = []string{
+var modelNumbers = []string{
 	"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "n_routed_experts", "num_experts",
 	"num_experts_per_tok", "max_position_embeddings", "vocab_size", "num_nextn_predict_layers", "sliding_window",
 }
@@ -123,7 +123,7 @@ func (m *Model) config(text string) {
 	m.DType = cmp.Or(scalar(top["torch_dtype"]), scalar(top["dtype"]), scalar(below["torch_dtype"]),
 		scalar(below["dtype"]))
 	m.fact("model_type", scalar(top["model_type"]))
-	for _, name := range kept {
+	for _, name := range modelNumbers {
 		m.fact(name, cmp.Or(scalar(top[name]), scalar(below[name])))
 	}
 	var quant map[string]json.RawMessage

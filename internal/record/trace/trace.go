@@ -75,7 +75,7 @@ const (
 	Bundled
 	// Retold: a token came without new text, but the text so far is repeated, in a
 	// protocol that repeats it.
-	Retold
+	Repeated
 	// Totals: usage came with it, and no text.
 	Totals
 	// Packed: its read brought at least two outputs a segment of the network, in several, so the
@@ -130,7 +130,7 @@ type Usage struct {
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
 	// CachedTold: the server reported how many are cached, if only that none is. It is
 	// not stored: a Cache counts such answers.
-	CachedTold bool `json:"-"`
+	CachedReported bool `json:"-"`
 	// Tiers is the origin of Cached, nil if the server did not report it.
 	Tiers *CacheTiers `json:"cached_from,omitempty"`
 	// At is when a usage-only event came, Never if usage came within chunks or not
@@ -208,7 +208,7 @@ type Record struct {
 	FirstSent Instant `json:"first_sent_ns,omitzero"`
 	// Asides counts the lines of the stream that some clients cannot read:
 	// comments, event names, and data without a space after the colon.
-	Asides int `json:"asides,omitempty"`
+	OtherLines int `json:"asides,omitempty"`
 	// Quirks are what was odd about the answer.
 	Quirks Quirks `json:"quirks,omitzero"`
 	// Accept is the mean number of tokens per step of speculative decoding for this
@@ -240,7 +240,7 @@ type Quirks struct {
 	// text can hold, where all of it was read.
 	Unseen int `json:"unseen,omitempty"`
 	// UsageAside: the server's count stood where the clients of vLLM and SGLang do not look.
-	UsageAside bool `json:"usage_aside,omitempty"`
+	UsageElsewhere bool `json:"usage_aside,omitempty"`
 	// RetryAfter is the header of that name in an answer that refused the request for now.
 	RetryAfter string `json:"retry_after,omitempty"`
 }

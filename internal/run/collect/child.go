@@ -126,11 +126,11 @@ func Why(err error) plan.Message {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f.message
 	}
-	return plan.Say(Exited, "program", "", "why", err)
+	return plan.Msg(Exited, "program", "", "why", err)
 }
 
 func (f Feed) exited(why string) *failure {
-	return &failure{plan.Say(Exited, "program", f.Name, "why", why), fmt.Sprintf("%s: %s", f.Name, why)}
+	return &failure{plan.Msg(Exited, "program", f.Name, "why", why), fmt.Sprintf("%s: %s", f.Name, why)}
 }
 
 // once runs the program until it ends, falls silent, or ctx ends, and ends it.
@@ -181,14 +181,14 @@ func (f Feed) watch(
 			h.Tick(p.Send)
 		case <-quiet.C:
 			return good, &failure{
-				plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
+				plan.Msg(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
 			}
 		case l, ok := <-lines:
 			if !ok {
 				return good, nil
 			}
 			if second.add(l) > mostBytes {
-				return good, &failure{plan.Say(Flooded, "program", f.Name), f.Name + ": prints too much"}
+				return good, &failure{plan.Msg(Flooded, "program", f.Name), f.Name + ": prints too much"}
 			}
 			if l.Text == Ready {
 				if h.Tick != nil && ticks == nil {

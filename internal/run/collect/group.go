@@ -181,7 +181,7 @@ func (g *Group) add(m *member, v Value) {
 // at once.
 func (m *member) note(code plan.Code, args ...any) {
 	if !m.noted(code) {
-		m.addNote(plan.Say(code, args...))
+		m.addNote(plan.Msg(code, args...))
 	}
 }
 

@@ -170,7 +170,7 @@ type inquiry struct {
 // note adds a note if the user asked for the process.
 func (q *inquiry) note(code plan.Code, args ...any) {
 	if q.Asked {
-		q.notes = append(q.notes, plan.Say(code, args...))
+		q.notes = append(q.notes, plan.Msg(code, args...))
 	}
 }
 

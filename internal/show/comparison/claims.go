@@ -81,7 +81,7 @@ func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {
 	if len(c.Matches) > 0 {
 		parts = append(parts, w.Word(noiseOf(c), "margin", w.margin()))
 	}
-	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing[c.Outcome()]), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
+	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Msg(standing[c.Outcome()]), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
 	l.Tone = toneOf[c.Outcome()]
 	return l
 }

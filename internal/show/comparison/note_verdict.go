@@ -94,7 +94,7 @@ func (w *noteWriter) warnings(load compare.Workload) (lines []string) {
 	if interrupted != nil {
 		lines = append(lines, w.Word("note.interrupted", "variants", interrupted))
 	}
-	for _, r := range load.Residue {
+	for _, r := range load.SettingDiffs {
 		others = append(others, w.Residue(r))
 	}
 	if others != nil && len(load.Variants) > 1 {

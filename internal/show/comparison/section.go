@@ -30,7 +30,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 		head = nonempty(w.line("label.load", w.load(load.Settings)))
 	}
 	head = append(head, w.variants(load)...)
-	for _, r := range load.Residue {
+	for _, r := range load.SettingDiffs {
 		head = append(head, w.line("label.differs", w.Residue(r)))
 	}
 	if load.Further > 0 {
@@ -139,7 +139,7 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 		groups.Add(w.Runs(v), doc.Clean(v.Name))
 	}
 	for _, g := range groups {
-		runs := g.Said
+		runs := g.Text
 		if len(g.Names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
@@ -303,8 +303,8 @@ func (w Phrases) definition(id string) string {
 func (w Phrases) meanings(rows []compare.Row, id string) string {
 	var parts []string
 	for _, r := range rows {
-		if d := r.Definition; d.ID == id && d.Says != "" {
-			if said := w.Word(d.Says); !slices.Contains(parts, said) {
+		if d := r.Definition; d.ID == id && d.Description != "" {
+			if said := w.Word(d.Description); !slices.Contains(parts, said) {
 				parts = append(parts, said)
 			}
 		}

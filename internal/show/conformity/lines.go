@@ -39,7 +39,7 @@ func (t *table) facts() []line {
 		{name: t.Word("conformity.exact-ttft"), of: func(of []conform.Result) string {
 			return t.spread(of, func(p conform.Precision) conform.Errors { return p.TTFT })
 		}},
-		{name: t.Word("conformity.gaps-held"), of: t.held},
+		{name: t.Word("conformity.gaps-held"), of: t.inBounds},
 		{name: t.Word("conformity.bounds"), of: t.bounds},
 		{name: t.Word("conformity.verdict"), of: t.verdict},
 		{name: t.Word("conformity.cpu"), of: t.busy},
@@ -70,7 +70,7 @@ func (t *table) columns() []line {
 		t.figure(conform.TPOT, conform.P99, t.relative),
 		t.figure(conform.E2EL, conform.P99, t.relative),
 		{name: t.Word("conformity.gap"), of: t.gap},
-		{name: t.Word("conformity.held"), of: t.held},
+		{name: t.Word("conformity.held"), of: t.inBounds},
 		{name: t.Word("conformity.rate"), of: t.rate},
 		{name: "CPU", of: t.busy},
 		{name: t.Word("conformity.per-token"), of: t.perToken},

@@ -70,7 +70,7 @@ func (t *table) bounds(of []conform.Result) string {
 			if f.Bound == nil {
 				continue
 			}
-			if all++; !f.Held() {
+			if all++; !f.InBounds() {
 				missed++
 			}
 		}
@@ -109,8 +109,8 @@ func (t *table) gap(of []conform.Result) string {
 }
 
 // held is the share of gaps that lie within their bounds.
-func (t *table) held(of []conform.Result) string {
-	return precise(of, func(p conform.Precision) (float64, bool) { return p.Held, true }, t.share(2))
+func (t *table) inBounds(of []conform.Result) string {
+	return precise(of, func(p conform.Precision) (float64, bool) { return p.InBounds, true }, t.share(2))
 }
 
 // precise is middle of a value of the precision of single instants.

@@ -118,7 +118,7 @@ func (t *terminal) lines(lines Lines) {
 		width = min(t.width, readable)
 	}
 	room := max(20, width-indent-t.label-2)
-	for _, l := range lines.Once() {
+	for _, l := range lines.WithoutRepeatedLabels() {
 		code := colors[l.Tone]
 		if l.Tone == Unclear {
 			code = "" // only cells of tables are dimmed

@@ -134,7 +134,7 @@ func byCount(all map[failure]int) (out []failures) {
 }
 
 // say puts a kind of failures into words.
-func (f failures) say(l *words.Language) string {
+func (f failures) text(l *words.Language) string {
 	why := l.Word(f.class.Code())
 	if f.class == trace.HTTP && f.status > 0 {
 		why = l.Word("progress.status", "status", f.status)

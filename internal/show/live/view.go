@@ -161,7 +161,7 @@ func (v *view) failures(s runState) {
 	}
 	var kinds []string
 	for _, f := range s.failures {
-		kinds = append(kinds, f.say(v.Lang))
+		kinds = append(kinds, f.text(v.Lang))
 	}
 	v.add(16, v.word("progress.failed"), In(plain.Red, strconv.Itoa(s.failed)+"  "+v.Lang.Join("comma", kinds...)))
 }

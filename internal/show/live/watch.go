@@ -184,7 +184,7 @@ func Line(v View, l *words.Language) string {
 func serverLine(s resources.LiveServer, l *words.Language) string {
 	var parts []string
 	for _, q := range quantities {
-		parts = append(parts, l.Word(q.code)+" "+q.say(q.of(s)))
+		parts = append(parts, l.Word(q.code)+" "+q.format(q.of(s)))
 	}
 	return doc.Join("  ", parts...)
 }

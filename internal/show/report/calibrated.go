@@ -109,7 +109,7 @@ func policyOf(c *calibrate.Calibration) string {
 	switch {
 	case c.PrefillFirst:
 		said = "prompts stop sequences that decode, as SGLang does"
-	case c.Beside:
+	case c.PromptBudget:
 		said = "prompts are computed beside sequences that decode, by a budget of their own"
 	}
 	if c.Async {
@@ -140,7 +140,7 @@ func budgetOf(c *calibrate.Calibration) string {
 	switch {
 	case c.PrefillFirst:
 		return "chunk"
-	case c.Beside:
+	case c.PromptBudget:
 		return "prefill_budget"
 	}
 	return "token_budget"

@@ -173,7 +173,7 @@ func TestView(t *testing.T) {
 	s.Name = "<img src=x>"
 	s.Rows[1].Point[0].Value = "5<b>"
 	v, says := View(s, english)
-	b, err := view.JSON(view.Search{Row: view.SearchRow{Name: s.Name, Kind: "sweep", Terms: []string{}}, Says: says, Sweep: &v})
+	b, err := view.JSON(view.Search{Row: view.SearchRow{Name: s.Name, Kind: "sweep", Terms: []string{}}, Answer: says, Sweep: &v})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (l *Language) read(text string) error {
 }
 
 // Word says what a code and arguments are, as plan.Say takes them.
-func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Say(code, args...)) }
+func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Msg(code, args...)) }
 
 // Knows reports whether the language has words for a code.
 func (l *Language) Knows(code plan.Code) bool {

@@ -17,9 +17,9 @@ type SessionCommand struct {
 	Log  string   // file that its output is appended to, bounded like a Log
 	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
 	// short after this process was killed; nil: nothing does.
-	Keeper []string
-	Mark   string // finds its members
-	Input  string // its standard input; short
+	TrimCommand []string
+	Mark        string // finds its members
+	Input       string // its standard input; short
 }
 
 // A Session is a process that leads a new session: a signal from the terminal of this process does not reach it.
@@ -82,8 +82,8 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	if p, ok := lookUp(s.PID); ok {
 		s.Began = p.began
 	}
-	if c.Keeper != nil {
-		err = log.startTrimmer(c.Keeper, s.Tree)
+	if c.TrimCommand != nil {
+		err = log.startTrimmer(c.TrimCommand, s.Tree)
 	}
 	go func() {
 		defer close(s.done)

@@ -18,12 +18,12 @@ import (
 // Its input is a pipe that nothing but Send writes to. It stays open until End, or until this
 // process dies in whatever way: a program that ends when its input does is never left behind.
 type Stream struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *os.File
-	text *bufio.Reader
-	over atomic.Bool // the output has ended
-	said *tail
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *os.File
+	text   *bufio.Reader
+	over   atomic.Bool // the output has ended
+	stderr *tail
 }
 
 // StartStream starts a process in its own group. The caller reads its lines, and ends it.
@@ -32,8 +32,8 @@ func StartStream(args []string) (*Stream, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	kill := func(error) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	s := &Stream{cmd: cmd, said: &tail{most: stderrBytes, flood: kill}}
-	cmd.Stderr = s.said
+	s := &Stream{cmd: cmd, stderr: &tail{most: stderrBytes, flood: kill}}
+	cmd.Stderr = s.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s *Stream) End() error {
 		select {
 		case err := <-over:
 			_ = syscall.Kill(group, syscall.SIGKILL) // its children too
-			return withLastLine(err, s.said)
+			return withLastLine(err, s.stderr)
 		case <-time.After(streamGrace):
 			_ = syscall.Kill(group, syscall.SIGKILL)
 		}

@@ -231,7 +231,7 @@ func (s *site) look() (all []fleet.Worker) {
 		s.eye = b
 	}
 	seen := map[string]bool{}
-	_ = bus.AskAll(s.t.(*testing.T).Context(), s.eye, bus.Everybody, fleet.Question{Protocol: fleet.Protocol}, 100*time.Millisecond, func(w fleet.Worker) bool {
+	_ = bus.RequestAll(s.t.(*testing.T).Context(), s.eye, bus.Everybody, fleet.Question{Protocol: fleet.Protocol}, 100*time.Millisecond, func(w fleet.Worker) bool {
 		all = append(all, w)
 		seen[w.ID] = true
 		return len(seen) == len(s.crew)

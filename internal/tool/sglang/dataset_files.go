@@ -174,7 +174,7 @@ func (b *badLines) note() []plan.Message {
 	if b.n == 0 {
 		return nil
 	}
-	return []plan.Message{plan.Say(linesLeftOut, "lines", b.n)}
+	return []plan.Message{plan.Msg(linesLeftOut, "lines", b.n)}
 }
 
 // decode reads a JSON value into v.

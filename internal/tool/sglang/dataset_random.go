@@ -100,7 +100,7 @@ func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passa
 	if d.turns != nil {
 		note = unreadShareGPT
 	}
-	return prompts, []plan.Message{plan.Say(note)}, err
+	return prompts, []plan.Message{plan.Msg(note)}, err
 }
 
 // runs are prompts of consecutive ids, from a drawn start each.

@@ -146,7 +146,7 @@ func TestRandomWithoutShareGPT(t *testing.T) {
 		return w
 	}
 	a, b := made(""), made("talks.json")
-	if diff := cmp.Diff([]plan.Message{plan.Say(noShareGPT)}, a.Notes); diff != "" {
+	if diff := cmp.Diff([]plan.Message{plan.Msg(noShareGPT)}, a.Notes); diff != "" {
 		t.Error(diff)
 	}
 	for i := range a.Requests {

@@ -221,7 +221,7 @@ func (o Options) unreadable(r *trace.Record) bool {
 		return false
 	}
 	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(Main)
-	return r.Asides > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
+	return r.OtherLines > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
 }
 
 // textless tells whether a choice has no field for text at all.
@@ -255,7 +255,7 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	}
 	told := false // natively: the server counts
 	if o.native() {
-		visible |= trace.Retold
+		visible |= trace.Repeated
 		told = counted(r.Chunks) > 0
 	}
 	tokens := 0
@@ -335,7 +335,7 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 	case !o.Version.Since(Main):
 		read = read && within
 	}
-	read = read && !r.Quirks.UsageAside
+	read = read && !r.Quirks.UsageElsewhere
 	if read {
 		return n, false
 	}
@@ -434,8 +434,8 @@ func (s *Figures) figures() []trace.ReportedFigure {
 func Definitions() metrics.Definitions {
 	return metrics.Definitions{
 		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
-		TellsLimits: func(*trace.Origin) bool { return true },
-		Says: map[figure.Metric]plan.Code{
+		ReportsLimits: func(*trace.Origin) bool { return true },
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token",
 			figure.ITL:  "definition.divided-gaps",
 			figure.E2EL: "definition.gate-to-last-line", figure.Peak: "definition.token-event-peaks",

@@ -71,6 +71,6 @@ type notes []plan.Message
 
 func (n *notes) when(cond bool, code plan.Code, args ...any) {
 	if cond {
-		*n = append(*n, plan.Say(code, args...))
+		*n = append(*n, plan.Msg(code, args...))
 	}
 }

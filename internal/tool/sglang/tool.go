@@ -65,7 +65,7 @@ func planOf(told tool.ReportedArgs) trace.Load {
 	}
 	p.Workload = a.workload(told)
 	if arrival := a.arrival(); a.UseTraceTimestamps || arrival.OwnTimes {
-		p.Arrival = plan.Say(workload.ArriveRecorded)
+		p.Arrival = plan.Msg(workload.ArriveRecorded)
 	} else if told.Has("request_rate") {
 		p.Arrival = arrival.Describe()
 	}

@@ -78,7 +78,7 @@ func (h *HF) buildTools(ctx context.Context, s *workload.Source) (workload.Workl
 	}
 	w, err := h.complete(s, requests, nil)
 	if s.Vocab.Template == nil && s.Tokens != nil {
-		w.Notes = append(w.Notes, plan.Say(toolsLeftOut))
+		w.Notes = append(w.Notes, plan.Msg(toolsLeftOut))
 	}
 	return w, err
 }

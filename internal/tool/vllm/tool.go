@@ -70,9 +70,9 @@ func planOf(told tool.ReportedArgs) trace.Load {
 	p.Workload = a.workload(told)
 	switch arrival := a.arrival(); {
 	case told.Text("self_timed") == "True":
-		p.Arrival = plan.Say(workload.ArriveRecorded)
+		p.Arrival = plan.Msg(workload.ArriveRecorded)
 	case p.Rate > 0 && !told.Has("burstiness"):
-		p.Arrival = plan.Say(workload.ArriveUntold, "rate", p.Rate)
+		p.Arrival = plan.Msg(workload.ArriveUnknown, "rate", p.Rate)
 	case p.Ramp || told.Has("request_rate"):
 		p.Arrival = arrival.Describe()
 	}

@@ -7,14 +7,14 @@ import (
 )
 
 // servedBy names the server, by the headers of the first answer.
-type servedBy struct{ told atomic.Pointer[string] }
+type servedBy struct{ name atomic.Pointer[string] }
 
 // headerText limits the recorded part of a header, in bytes.
 const headerText = 100
 
 // note keeps the headers Server and Via of the first answer.
 func (s *servedBy) note(h http.Header) {
-	if s.told.Load() != nil {
+	if s.name.Load() != nil {
 		return
 	}
 	var parts []string
@@ -24,12 +24,12 @@ func (s *servedBy) note(h http.Header) {
 		}
 	}
 	told := strings.Join(parts, ", ")
-	s.told.CompareAndSwap(nil, &told)
+	s.name.CompareAndSwap(nil, &told)
 }
 
 // ServedBy has the headers Server and Via of the first answer, empty without them.
 func (c *Client) ServedBy() string {
-	told := c.servedBy.told.Load()
+	told := c.servedBy.name.Load()
 	if told == nil {
 		return ""
 	}

@@ -23,7 +23,7 @@ type answerHead struct {
 type headCache struct{ latest atomic.Pointer[answerHead] }
 
 // mostKept is the largest head that is stored, in bytes.
-const mostKept = 4 << 10
+const mostCachedHead = 4 << 10
 
 // read parses a head, which ends with an empty line. The error is of a head that is malformed.
 func (c *headCache) read(b []byte) (*answerHead, error) {
@@ -31,7 +31,7 @@ func (c *headCache) read(b []byte) (*answerHead, error) {
 		return a, nil
 	}
 	a, err := readHead(b)
-	if err == nil && len(b) <= mostKept {
+	if err == nil && len(b) <= mostCachedHead {
 		a.text = string(b)
 		c.latest.Store(a)
 	}

@@ -143,7 +143,7 @@ func (x *exchanges) take(l collect.Line) (r collect.Reading, whole bool) {
 	case word == collect.End && rest == x.pending && x.files != nil:
 		half := l.At.Sub(x.sent) / 2
 		if r.Values = x.values(x.read, x.sent.Add(half)); len(r.Values) == 0 {
-			r.Trouble = plan.Say(collect.Unreadable, "program", Program, "line", "no "+stat)
+			r.Trouble = plan.Msg(collect.Unreadable, "program", Program, "line", "no "+stat)
 		}
 		r.Clock = telemetry.Clock{Bound: half + 1}
 		r.Busy = time.Since(began)

@@ -69,11 +69,11 @@ func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer,
 	case err == nil:
 		return a, plan.Message{}
 	case errors.As(err, &elsewhere):
-		return a, plan.Say(Elsewhere, "to", x.cfg.Secrets.Hide(elsewhere.to))
+		return a, plan.Msg(Elsewhere, "to", x.cfg.Secrets.Hide(elsewhere.to))
 	case errors.As(err, &refused):
 		return a, refused.Message
 	case errors.As(err, &status):
-		return a, plan.Say(Status, "status", int(status), "since", since)
+		return a, plan.Msg(Status, "status", int(status), "since", since)
 	case ctx.Err() != nil:
 		return a, slow(limit, since)
 	}
@@ -81,11 +81,11 @@ func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer,
 	if errors.As(err, &u) {
 		err = u.Err // the URL is that of the source
 	}
-	return a, plan.Say(NoAnswer, "why", x.cfg.Secrets.Hide(err.Error()), "since", since)
+	return a, plan.Msg(NoAnswer, "why", x.cfg.Secrets.Hide(err.Error()), "since", since)
 }
 
 func slow(limit, since time.Duration) plan.Message {
-	return plan.Say(Slow, "limit", limit, "since", since)
+	return plan.Msg(Slow, "limit", limit, "since", since)
 }
 
 // A statusError is an answer that was not 200.

@@ -175,10 +175,10 @@ func (m *mapping) values() (out []*value, doubts []plan.Message) {
 		}
 	}
 	if m.bad != "" {
-		doubts = append(doubts, plan.Say(collect.NotANumber, "series", m.bad))
+		doubts = append(doubts, plan.Msg(collect.NotANumber, "series", m.bad))
 	}
 	if m.full {
-		doubts = append(doubts, plan.Say(collect.TooMany, "most", collect.MostSeries))
+		doubts = append(doubts, plan.Msg(collect.TooMany, "most", collect.MostSeries))
 	}
 	return out, doubts
 }

@@ -52,22 +52,22 @@ var machines = []Row{
 	{Foreign: "npu_chip_info_aicore_current_freq", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_process_info_num", Name: telemetry.DeviceProcesses, Labels: npu, Fold: Most},
 
-	{Foreign: "gpu_gfx_activity", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: scrapeAmd, Only: whole, Fold: Most},
+	{Foreign: "gpu_gfx_activity", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
 	{Foreign: "gpu_used_vram", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: scrapeAmd, Fold: Most},
 	{Foreign: "gpu_total_vram", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: scrapeAmd, Fold: Most, Form: Positive},
-	{Foreign: "gpu_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_power_usage", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_average_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_energy_consumed", Name: telemetry.DeviceEnergy, Factor: micro, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_junction_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_edge_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_clock", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: scrapeAmd, Only: whole + " clock_type=system", Fold: Most},
-	{Foreign: "gpu_clock", Name: telemetry.DeviceMemoryClock, Factor: scrapeMega, Labels: scrapeAmd, Only: whole + " clock_type=memory", Fold: Most},
-	{Foreign: "gpu_violation_ppt_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=sw_power_cap", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_processor_hot_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_slowdown", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_socket_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_thermal", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_vr_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=vr_thermal", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_hbm_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=memory_thermal", Only: whole, Form: Above, Fold: Most},
+	{Foreign: "gpu_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_power_usage", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_average_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_energy_consumed", Name: telemetry.DeviceEnergy, Factor: micro, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_junction_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_edge_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_clock", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: scrapeAmd, Only: wholeGPU + " clock_type=system", Fold: Most},
+	{Foreign: "gpu_clock", Name: telemetry.DeviceMemoryClock, Factor: scrapeMega, Labels: scrapeAmd, Only: wholeGPU + " clock_type=memory", Fold: Most},
+	{Foreign: "gpu_violation_ppt_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=sw_power_cap", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_processor_hot_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_slowdown", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_socket_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_thermal", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_vr_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=vr_thermal", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_hbm_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=memory_thermal", Only: wholeGPU, Form: Above, Fold: Most},
 
 	{Foreign: "amd_gpu_use_percent", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: "gpu_use_percent=device"},
 	{Foreign: "amd_gpu_power", Name: telemetry.DevicePower, Factor: micro, Labels: "gpu_power=device", Form: Positive},
@@ -103,5 +103,5 @@ const (
 	gpu       = "gpu.GPU_I_ID=device"
 	npu       = "id=device"
 	scrapeAmd = "gpu_id.gpu_partition_id=device"
-	whole     = "gpu_partition_id=0"
+	wholeGPU  = "gpu_partition_id=0"
 )

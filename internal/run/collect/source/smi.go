@@ -21,7 +21,7 @@ type smiKind struct {
 	// forms are those to try in turn. ask runs a short command where the program runs.
 	forms func(every time.Duration, ask func(args ...string) string) []form
 	// aside asks for more, from time to time, on the same connection; empty: nothing.
-	aside string
+	extraQuery string
 }
 
 // A form is a command line with how its output is read.
@@ -160,8 +160,8 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.aside != "" && !l.asking { // one that does not come is a gap
-				l.asking = send("ask aside "+d.kind.aside) == nil
+			if d.kind.extraQuery != "" && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+d.kind.extraQuery) == nil
 			}
 		},
 	})
@@ -188,7 +188,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 	}
 	r := l.read(in.Text)
 	if r.strange && l.ever() {
-		l.give(collect.Reading{Trouble: plan.Say(collect.Unreadable, "program", l.name, "line", collect.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
+		l.give(collect.Reading{Trouble: plan.Msg(collect.Unreadable, "program", l.name, "line", collect.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
 	}
 	switch {
 	case len(r.values) > 0:

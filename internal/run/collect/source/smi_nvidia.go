@@ -12,9 +12,9 @@ import (
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
 var nvidia = smiKind{
-	name:    "nvidia-smi",
-	answers: []string{"nvidia-smi", "-L"},
-	aside:   "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
+	name:       "nvidia-smi",
+	answers:    []string{"nvidia-smi", "-L"},
+	extraQuery: "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
 	forms: func(every time.Duration, ask func(args ...string) string) []form {
 		known := knownFields(ask("nvidia-smi", "--help-query-gpu"))
 		var forms []form

@@ -17,8 +17,8 @@ import (
 // A logTrimmer is a process that sleeps until this one has died, and then keeps a log short for as long as
 // there is a process that may write to it.
 type logTrimmer struct {
-	cmd  *exec.Cmd
-	held io.WriteCloser // its input: a line ends it, an end without one is our death
+	cmd   *exec.Cmd
+	stdin io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
 // trimmerArgs is the last argument of a logTrimmer. Its descriptor 3 is the log.
@@ -56,8 +56,8 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 
 // end ends the process.
 func (k *logTrimmer) end() {
-	_, _ = io.WriteString(k.held, "end\n")
-	_ = k.held.Close()
+	_, _ = io.WriteString(k.stdin, "end\n")
+	_ = k.stdin.Close()
 	_ = k.cmd.Wait() // how it ended changes nothing
 }
 

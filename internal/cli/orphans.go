@@ -209,17 +209,17 @@ func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *ex
 func (x *experimentRunner) start(
 	ctx context.Context, s design.ServerSetup, o server.Options,
 ) (experiment.Server, error) {
-	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
+	o.Secrets, o.Dial, o.TrimCommand = x.p.Secrets, x.p.Dial, session.TrimLogCommand()
 	return server.Start(ctx, s, o)
 }
 
 // keepLogCmd keeps the log of a server short after the process that started it was killed.
-type keepLogCmd struct {
-	Kept string `arg:""`
+type trimLogCmd struct {
+	Args string `arg:""`
 }
 
 // Run waits until that has happened, or is not to be expected any more.
-func (c keepLogCmd) Run(*session.Session) error { return proc.TrimLog(c.Kept) }
+func (c trimLogCmd) Run(*session.Session) error { return proc.TrimLog(c.Args) }
 
 // freePort is a port of the loopback that nobody listens on.
 func (x *experimentRunner) freePort() (int, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // surroundings are both sides of a run.
-type surroundings struct {
+type environments struct {
 	client, server *environment.Environment
 	notes          []plan.Message
 }
@@ -18,13 +18,13 @@ type surroundings struct {
 // inspect begins to look at client and server while the run is prepared, and returns a function that waits for the
 // end of that: none of it goes on during the run.
 func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
-	if !p.Inspect || p.intake != nil {
+	if !p.Inspect || p.admission != nil {
 		return func(context.Context) {}
 	}
 	subject := p.subject()
-	found := make(chan surroundings, 1)
+	found := make(chan environments, 1)
 	go func() {
-		var s surroundings
+		var s environments
 		s.client = inspect.Client(ctx)
 		s.server, s.notes = inspect.Server(ctx, subject)
 		found <- s

@@ -17,12 +17,12 @@ import (
 
 // A storeSink keeps a run in the store. It is a sink.
 type storeSink struct {
-	store   *store.Store
-	file    string // as the command line named it
-	path    string // of the file
-	trouble func(error)
-	writer  *store.Writer
-	told    atomic.Pointer[driver.Progress] // of a run that was reopened
+	store    *store.Store
+	file     string // as the command line named it
+	path     string // of the file
+	trouble  func(error)
+	writer   *store.Writer
+	progress atomic.Pointer[driver.Progress] // of a run that was reopened
 }
 
 // newStoreSink opens the store, and makes sure that it can be written, before anything is
@@ -43,7 +43,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
 		if k.writer != nil {
-			k.told.Store(e.Progress)
+			k.progress.Store(e.Progress)
 			return nil
 		}
 		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
@@ -65,7 +65,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 // It waits until the process counts as dead.
 func (k *storeSink) reopen(ctx context.Context, id string) error {
 	progress := func() trace.Snapshot {
-		if p := k.told.Load(); p != nil {
+		if p := k.progress.Load(); p != nil {
 			return p.Snapshot()
 		}
 		return trace.Snapshot{At: trace.Never}

@@ -34,10 +34,10 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	status := trace.Interrupted
 	defer func() { err = errors.Join(err, kept.End(status)) }()
 	s.Begins = func(l search.Leg, r *search.Result) {
-		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), search.Begun(l))))) // the next one may succeed
+		_ = kept.Write(body(answer(r, append(slices.Clone(g.finished), search.Begun(l))))) // the next one may succeed
 	}
 	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
-		g.told = append(g.told, search.NewAnswerLeg(l, g.limited, s.Objectives))
+		g.finished = append(g.finished, search.NewAnswerLeg(l, g.limited, s.Objectives))
 		if !g.Quiet {
 			fmt.Fprintln(g.con.Stderr, line(l, s))
 		}
@@ -46,7 +46,7 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 		return nil, err
 	}
 	status = trace.Complete
-	a = answer(r, g.told)
+	a = answer(r, g.finished)
 	return a, kept.Write(body(a))
 }
 

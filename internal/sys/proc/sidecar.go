@@ -16,7 +16,7 @@ import (
 // It reads from a pipe that this process holds open: its end of file says that this process has
 // ended, however it did.
 type Sidecar struct {
-	held  io.Closer
+	stdin io.Closer
 	ended chan struct{} // closed when the process has ended
 }
 
@@ -40,7 +40,7 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 	if err != nil {
 		return nil, "", errors.Join(err, held.Close())
 	}
-	a := &Sidecar{held: held, ended: make(chan struct{})}
+	a := &Sidecar{stdin: held, ended: make(chan struct{})}
 	kill := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
 	text, err := bufio.NewReaderSize(out, streamBytes).ReadSlice('\n')
 	if kill.Stop(); err != nil {
@@ -59,4 +59,4 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 }
 
 // Release lets the process know that this one does not need it any more.
-func (a *Sidecar) Release() { _ = a.held.Close() }
+func (a *Sidecar) Release() { _ = a.stdin.Close() }

@@ -20,7 +20,7 @@ type envFact struct {
 
 // surroundings are those of the server, then those of a client on a machine of its own. Name,
 // system and processors of the client are settings of the run.
-func surroundings(run trace.Run) (all []envFact) {
+func envFacts(run trace.Run) (all []envFact) {
 	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
 		all = append(all, envFact{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
@@ -71,7 +71,7 @@ func ofEachStart(name string, l *trace.Leg) bool {
 }
 
 // mostSurroundings is how many of the facts of the environment are listed that differ.
-const mostSurroundings = 12
+const mostEnvDiffs = 12
 
 // envDiffs lists the facts of the environment in which the runs of variants differ, the main
 // ones first, and counts those beyond mostSurroundings.
@@ -82,7 +82,7 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 	for _, v := range variants {
 		for _, r := range v.runs {
 			of[r] = map[string]plan.Message{}
-			for _, s := range surroundings(r.run) {
+			for _, s := range envFacts(r.run) {
 				if ofEachStart(s.name, r.run.Leg) || slices.Contains(o.Ignore, canonical(s.name)) {
 					continue
 				}
@@ -107,7 +107,7 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 		}
 		switch {
 		case !differ(all, o.Paired):
-		case len(out) == mostSurroundings:
+		case len(out) == mostEnvDiffs:
 			more++
 		default:
 			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
@@ -154,7 +154,7 @@ func Differences(a, b trace.Run) []Difference {
 	if cachesDiffer([]trace.Run{a}, []trace.Run{b}) {
 		add(cachedSetting, "plan", true, cachedBefore(a), cachedBefore(b))
 	}
-	with, without := surroundings(a), surroundings(b)
+	with, without := envFacts(a), envFacts(b)
 	find := func(in []envFact, run trace.Run, name string) plan.Message {
 		if i := slices.IndexFunc(in, func(s envFact) bool { return s.name == name }); i >= 0 {
 			return in[i].value

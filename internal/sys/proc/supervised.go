@@ -23,7 +23,7 @@ type SupervisedCommand struct {
 // process has ended, however it did.
 type Supervised struct {
 	cmd   *exec.Cmd
-	held  io.Closer
+	stdin io.Closer
 	ended chan struct{} // closed when the process has ended
 }
 
@@ -47,7 +47,7 @@ func StartSupervised(c SupervisedCommand) (*Supervised, error) {
 		log.Close()
 		return nil, err
 	}
-	h := &Supervised{cmd: cmd, held: held, ended: make(chan struct{})}
+	h := &Supervised{cmd: cmd, stdin: held, ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // State says how it ended
 		out.end()
@@ -72,7 +72,7 @@ func (h *Supervised) State() Exit {
 // End lets the process know that this one does not need it any more, and kills its group if it has
 // not ended after a grace period.
 func (h *Supervised) End(grace time.Duration) {
-	_ = h.held.Close()
+	_ = h.stdin.Close()
 	select {
 	case <-h.ended:
 	case <-time.After(grace):

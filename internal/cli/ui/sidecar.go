@@ -65,14 +65,14 @@ func start(con *session.Session, file string) (page *proc.Sidecar, url string, e
 const readyMark = "page "
 
 // runBeside is the second process. After its one line it prints nothing: nobody reads it.
-func (c Cmd) runBeside(con *session.Session) error {
+func (c Cmd) runSidecar(con *session.Session) error {
 	s, err := c.serving(con)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if url, same := c.shown(con); same {
 			_, err := fmt.Fprintln(con.Stdout, readyMark+url)
 			return err
 		}
-		c.Listen = freeBeside(c.Listen)
+		c.Listen = anyPort(c.Listen)
 		s, err = c.serving(con)
 	}
 	if err != nil {
