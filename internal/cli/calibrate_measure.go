@@ -37,8 +37,8 @@ func closed(n int) load {
 }
 
 // draft is that of all loads.
-func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
-	d, err := con.Draft(append([]string{"bench"}, c.Runs...)...)
+func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
+	d, err := sess.Draft(append([]string{"bench"}, c.Runs...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
 }
 
 // load compiles load i.
-func (c calibrateCmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
+func (c calibrateCmd) load(sess *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
 	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
-	return con.Load(d.With(more...))
+	return sess.Load(d.With(more...))
 }
 
 // check compiles all loads, so that a mistake is reported before any traffic.
-func (c calibrateCmd) check(con *session.Session, d *pitot.Draft) error {
+func (c calibrateCmd) check(sess *session.Session, d *pitot.Draft) error {
 	for i := range loads {
-		if _, err := c.load(con, d, i, 1, "calibrate"); err != nil {
+		if _, err := c.load(sess, d, i, 1, "calibrate"); err != nil {
 			return err
 		}
 	}
@@ -72,10 +72,10 @@ func (c calibrateCmd) check(con *session.Session, d *pitot.Draft) error {
 }
 
 // measure makes the runs, one after the other.
-func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err error) {
-	d, err := c.draft(con)
+func (c calibrateCmd) measure(sess *session.Session) (traces []*trace.Trace, err error) {
+	d, err := c.draft(sess)
 	if err == nil {
-		err = c.check(con, d)
+		err = c.check(sess, d)
 	}
 	if err != nil {
 		return nil, err
@@ -83,12 +83,12 @@ func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err 
 	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
-		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
-		l, err := c.load(con, d, i, bears, name)
+		fmt.Fprintf(sess.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
+		l, err := c.load(sess, d, i, bears, name)
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.one(con, l)
+		t, err := c.one(sess, l)
 		if invalid := (invalidError{}); errors.As(err, &invalid) {
 			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
 		}
@@ -109,8 +109,8 @@ type invalidError struct{ why string }
 func (e invalidError) Error() string { return e.why }
 
 // one makes the run of a load, to its end. An invalid one shows its client and ends all.
-func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
-	r, err := con.Make(l, session.Options{Store: c.Store})
+func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
+	r, err := sess.Make(l, session.Options{Store: c.Store})
 	switch {
 	case err != nil:
 		return nil, err

@@ -81,7 +81,7 @@ func Main() {
 		errs.Interrupted()
 	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
-	p := &session.Session{
+	sess := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
 		Stdin:   atTerminal(os.Stdin),
@@ -93,12 +93,12 @@ func Main() {
 		Listen:  net.Listen,
 	}
 	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
-		p.Terminal = t
+		sess.Terminal = t
 	}
 	if s := machine.ScreenOf(os.Stderr); s != nil {
-		p.Screen = s
+		sess.Screen = s
 	}
-	os.Exit(Run(p))
+	os.Exit(Run(sess))
 }
 
 // atTerminal is a file that somebody types into, nil if nobody does.
@@ -157,14 +157,14 @@ type grammar struct {
 }
 
 // Run runs one command line and returns its exit code.
-func Run(outside *session.Session) int {
-	p := outside.Guarded()
-	p.Version, p.Compile, p.Parse = Version(), compileLoad, parseDraft
+func Run(sess *session.Session) int {
+	sess = sess.Guarded()
+	sess.Version, sess.Compile, sess.Parse = Version(), compileLoad, parseDraft
 	var g grammar
-	args := flags.Asked(p.Args)
-	parser, exited, err := newParser(p, onlyCommand(&g, args))
+	args := flags.Asked(sess.Args)
+	parser, exited, err := newParser(sess, onlyCommand(&g, args))
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
+		fmt.Fprintf(sess.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
 	k, said, err := parse(parser, args)
@@ -172,12 +172,12 @@ func Run(outside *session.Session) int {
 		return exitOK
 	}
 	if err != nil {
-		return fail(p, err)
+		return fail(sess, err)
 	}
 	for _, line := range said {
-		fmt.Fprintf(p.Stderr, "note: %s\n", line)
+		fmt.Fprintf(sess.Stderr, "note: %s\n", line)
 	}
-	return fail(p, k.Run(p))
+	return fail(sess, k.Run(sess))
 }
 
 // onlyCommand is the part of the grammar that a command line needs: its command alone, since to read all of them
@@ -201,14 +201,14 @@ func onlyCommand(g *grammar, args []string) any {
 
 // newParser builds the parser of a grammar, or of a part of it. Kong calls exit after it printed help, and then
 // goes on: exited remembers.
-func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool, err error) {
+func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *bool, err error) {
 	exited = new(bool)
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conform.Vars()),
-		kong.Writers(p.Stdout, p.Stderr),
+		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		flags.Numbers,
 		kong.PostBuild(bareEngineFlags),
@@ -229,7 +229,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 }
 
 // fail prints err and returns its exit code.
-func fail(p *session.Session, err error) int {
+func fail(sess *session.Session, err error) int {
 	var mistake session.UsageError
 	var notValid session.NotValidError
 	var gate session.GateError
@@ -238,15 +238,15 @@ func fail(p *session.Session, err error) int {
 		return exitOK
 	case errors.Is(err, errInterrupted):
 		if rest := otherErrors(err, errInterrupted); rest != "" {
-			fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(rest))
+			fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(rest))
 		}
-		fmt.Fprintln(p.Stderr, "pitot: interrupted")
+		fmt.Fprintln(sess.Stderr, "pitot: interrupted")
 		return exitInterrupted
 	case errors.As(err, &mistake):
-		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+		fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(err.Error()))
 		return exitUsage
 	}
-	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+	fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(err.Error()))
 	bad := errors.As(err, &notValid)
 	unsure := errors.As(err, &gate)
 	switch {
@@ -283,7 +283,7 @@ func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
 type versionCmd struct{}
 
 // Run prints the version.
-func (versionCmd) Run(p *session.Session) error {
-	_, err := fmt.Fprintln(p.Stdout, "pitot", Version())
+func (versionCmd) Run(sess *session.Session) error {
+	_, err := fmt.Fprintln(sess.Stdout, "pitot", Version())
 	return err
 }

@@ -29,7 +29,7 @@ import (
 // An experimentRunner carries out an experiment with this process and a store.
 type experimentRunner struct {
 	*experimentFlags
-	p        *session.Session
+	sess     *session.Session
 	store    *store.Store
 	plan     *experiment.CheckedExperiment
 	journal  *experiment.Journal
@@ -40,15 +40,15 @@ type experimentRunner struct {
 }
 
 // carryOut makes the legs that a journal lacks, and reports the outcome.
-func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
-	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
-	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
+func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
+	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+	x := &experimentRunner{experimentFlags: c, sess: sess, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
-	defer ui.ServePage(p, c.UI, c.Store)()
-	ctx, stop, release := watchTwice(p, func() {
+	defer ui.ServePage(sess, c.UI, c.Store)()
+	ctx, stop, release := watchTwice(sess, func() {
 		view.Printf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
@@ -67,13 +67,13 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 }
 
 // watchTwice calls say and closes the channel at the first interrupt; the second cancels the context.
-func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
+func watchTwice(sess *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
 	go func() {
 		for _, next := range []func(){func() { say(); close(stop) }, cancel} {
 			select {
-			case <-p.Signals:
+			case <-sess.Signals:
 				next()
 			case <-ctx.Done():
 				return
@@ -81,7 +81,7 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 		}
 		for { // further ones must not end the process before its servers
 			select {
-			case <-p.Signals:
+			case <-sess.Signals:
 			case <-ctx.Done():
 				return
 			}
@@ -108,7 +108,7 @@ func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l 
 		case <-preparing.Done():
 		}
 	}()
-	made, err := x.p.Make(l, session.Options{Store: x.Store, View: x.view, Leg: &leg, Ends: &session.Ends{Run: ctx, Preparing: preparing, Stop: stop}})
+	made, err := x.sess.Make(l, session.Options{Store: x.Store, View: x.view, Leg: &leg, Ends: &session.Ends{Run: ctx, Preparing: preparing, Stop: stop}})
 	return made.Result, err
 }
 
@@ -118,7 +118,7 @@ func (x *experimentRunner) keep(j *experiment.Journal) error {
 	if err != nil {
 		return err
 	}
-	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.p.Secrets.HideJSON(body), Changed: x.changed})
+	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.sess.Secrets.HideJSON(body), Changed: x.changed})
 	if err == nil {
 		x.changed = changed
 	}
@@ -155,7 +155,7 @@ func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Compar
 				if err != nil {
 					return nil, err
 				}
-				r := compare.Observe(x.p.ReportSkipped(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
+				r := compare.Observe(x.sess.ReportSkipped(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
 				x.observed[made.ID] = &r
 			}
 			out = append(out, *x.observed[made.ID])
@@ -167,7 +167,7 @@ func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Compar
 // space is an error if there is too little of it for another leg, in the folder of the experiment or where the
 // store is. An unknown amount is no reason to stop.
 func (x *experimentRunner) space() error {
-	path, err := x.p.StorePath(x.Store)
+	path, err := x.sess.StorePath(x.Store)
 	if err != nil {
 		return err
 	}
@@ -217,19 +217,19 @@ func (x *experimentRunner) fleetFlags() string {
 }
 
 // join has a fleet send the requests of all runs, if one is named.
-func (c *experimentFlags) join(p *session.Session, made *experiment.CheckedExperiment) (end func(), err error) {
+func (c *experimentFlags) join(sess *session.Session, made *experiment.CheckedExperiment) (end func(), err error) {
 	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.VariantLoad) bool { return l.Spec.Target.Simulated })
-	return p.JoinFleet(c.Fleet, simulated)
+	return sess.JoinFleet(c.Fleet, simulated)
 }
 
 // report writes the outcome of the experiment, and the lab note.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
-	errs := []error{printOutcome(x.p, x.journal, out, x.plan.Same(), words.In(x.Lang))}
+	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
-	errs = append(errs, note.Run(x.p), x.Write(out.Comparison, x.Lang))
+	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 

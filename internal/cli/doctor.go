@@ -27,12 +27,12 @@ type diagnosis struct {
 }
 
 // Run examines this machine and prints the findings. Only bad ones are an error.
-func (c doctorCmd) Run(con *session.Session) error {
+func (c doctorCmd) Run(sess *session.Session) error {
 	planned := doctor.PlannedLoad{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
 		return session.Usage(err)
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	facts, err := doctor.Look(ctx)
 	if ctx.Err() != nil {
@@ -43,7 +43,7 @@ func (c doctorCmd) Run(con *session.Session) error {
 	}
 	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
 	d.Verdict = doctor.Worst(d.Findings)
-	if err := d.print(con.Stdout, c.JSON); err != nil {
+	if err := d.print(sess.Stdout, c.JSON); err != nil {
 		return err
 	}
 	if d.Verdict == doctor.Bad {

@@ -20,9 +20,9 @@ type envDiffCmd struct {
 }
 
 // Run prints the differences. That something does is no failure.
-func (c envDiffCmd) Run(con *session.Session) error {
+func (c envDiffCmd) Run(sess *session.Session) error {
 	var pair [2]trace.Run
-	err := con.With(c.Store, func(s *store.Store) error {
+	err := sess.With(c.Store, func(s *store.Store) error {
 		for i, ref := range []string{c.First, c.Second} {
 			listed, err := s.Find(ref)
 			if errors.Is(err, store.ErrNoRun) {
@@ -42,7 +42,7 @@ func (c envDiffCmd) Run(con *session.Session) error {
 	}
 	found := compare.Differences(pair[0], pair[1])
 	if c.Format == "json" {
-		return runs.DifferencesJSON(con.Stdout, pair, found)
+		return runs.DifferencesJSON(sess.Stdout, pair, found)
 	}
-	return runs.Differences(con.Stdout, pair, found, session.English)
+	return runs.Differences(sess.Stdout, pair, found, session.English)
 }

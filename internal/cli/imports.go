@@ -28,7 +28,7 @@ type tally struct {
 }
 
 // Run imports.
-func (c importCmd) Run(con *session.Session) error {
+func (c importCmd) Run(sess *session.Session) error {
 	if err := session.RequireArgs("path", "import", c.Paths); err != nil {
 		return err
 	}
@@ -38,21 +38,21 @@ func (c importCmd) Run(con *session.Session) error {
 	}
 	var runs *store.Store
 	if !c.DryRun {
-		if runs, err = con.OpenStore(c.Store); err != nil {
+		if runs, err = sess.OpenStore(c.Store); err != nil {
 			return err
 		}
 		defer runs.Close()
 	}
 	var n tally
 	var errs []error
-	n.complain(con, problems)
+	n.complain(sess, problems)
 	for _, f := range files {
 		problems, err := n.file(runs, f)
-		n.complain(con, problems)
+		n.complain(sess, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, doc.Columns(con.Stdout, n.rows))...)
-	fmt.Fprintln(con.Stdout, n.words(c.DryRun))
+	err = errors.Join(append(errs, doc.Columns(sess.Stdout, n.rows))...)
+	fmt.Fprintln(sess.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
 	}
@@ -117,8 +117,8 @@ func (n tally) words(dry bool) string {
 }
 
 // complain reports problems on stderr, and counts them.
-func (n *tally) complain(con *session.Session, problems []result.Problem) {
-	con.ReportProblems(problems)
+func (n *tally) complain(sess *session.Session, problems []result.Problem) {
+	sess.ReportProblems(problems)
 	n.problems += len(problems)
 }
 

@@ -188,16 +188,16 @@ func TestNothingHostileReachesATerminal(t *testing.T) {
 			}
 			for _, line := range lines {
 				var stdout, stderr bytes.Buffer
-				p := &session.Session{
+				sess := &session.Session{
 					Stdout: &stdout, Stderr: &stderr, Columns: func() int { return 100 }, Signals: make(chan os.Signal), Dial: network.Dial, Listen: net.Listen,
 					Env: func(name string) (string, bool) {
 						return map[string]string{"PITOT_STORE": "runs.db", "HOME": "."}[name], name == "PITOT_STORE" || name == "HOME"
 					},
 				}
 				for word := range strings.FieldsSeq(line) {
-					p.Args = append(p.Args, strings.NewReplacer("EVIL", hostile, "URL", "http://parrot:8000").Replace(word))
+					sess.Args = append(sess.Args, strings.NewReplacer("EVIL", hostile, "URL", "http://parrot:8000").Replace(word))
 				}
-				Run(p)
+				Run(sess)
 				if stdout.Len()+stderr.Len() == 0 {
 					t.Errorf("%s prints nothing", line)
 				}
@@ -275,8 +275,8 @@ func TestMachinesGetWhatThereIs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	makePoisonedStore(t)
 	for format, want := range map[string]string{"json": `\u009b31m\u202e`, "jsonl": `\u009b31m\u202e`, "csv": "\u009b31m\u202e"} {
-		p, stdout, _ := process(t, nil, "runs", "export", "-f", format, "measured", "--store", "runs.db")
-		if code := Run(p); code != exitOK {
+		sess, stdout, _ := process(t, nil, "runs", "export", "-f", format, "measured", "--store", "runs.db")
+		if code := Run(sess); code != exitOK {
 			t.Fatal(code)
 		}
 		if !strings.Contains(stdout.String(), want) {

@@ -82,16 +82,16 @@ func (f reportFile) WritePlot(n comparison.Note) error {
 }
 
 // WritePage writes the page of a run or an experiment, which ref names, with all its answers.
-func (f reportFile) WritePage(con *session.Session, file, ref string) error {
-	return con.With(file, func(runs *store.Store) error {
-		s := ui.Server(runs, file, file, con.Version)
+func (f reportFile) WritePage(sess *session.Session, file, ref string) error {
+	return sess.With(file, func(runs *store.Store) error {
+		s := ui.Server(runs, file, file, sess.Version)
 		defer s.Close()
 		r, err := reportOf(runs, ref)
 		if err != nil {
 			return err
 		}
 		r.Language = f.Lang
-		ctx, release := con.UntilInterrupt(context.Background())
+		ctx, release := sess.UntilInterrupt(context.Background())
 		defer release()
 		err = session.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
 		if ctx.Err() != nil {

@@ -41,9 +41,9 @@ func newLab(t *testing.T) *lab {
 // run runs a command line, and returns what it said on both streams.
 func (l *lab) run(line string) (code int, said string) {
 	l.t.Helper()
-	p, stdout, stderr := process(l.t, nil, strings.Fields(line)...)
-	p.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
-	code = Run(p)
+	sess, stdout, stderr := process(l.t, nil, strings.Fields(line)...)
+	sess.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
+	code = Run(sess)
 	return code, stderr.String() + stdout.String()
 }
 
@@ -140,7 +140,7 @@ func TestAKilledRunIsVoid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &experimentRunner{p: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
+	x := &experimentRunner{sess: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
 	j.Abandon()
 	if err := x.void(j.Legs[2]); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestAnExperimentOfAnotherProcess(t *testing.T) {
 	l.expect("experiment resume x --yes", exitOK)
 
 	row, j := l.row()
-	x := &experimentRunner{p: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
+	x := &experimentRunner{sess: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
 	if err := x.keep(j); !errors.Is(err, store.ErrExperimentChanged) {
 		t.Errorf("what another process has stored is replaced: %v", err)
 	}

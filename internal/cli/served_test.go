@@ -73,11 +73,11 @@ func TestAServerNamesNoPath(t *testing.T) {
 			go func() { _ = server.Serve(network) }()
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
-			p := &session.Session{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
+			sess := &session.Session{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
 				value, set := map[string]string{"PITOT_STORE": filepath.Join(folder, fmt.Sprintf("runs-%d.db", stores)), "HOME": filepath.Join(folder, "home")}[name]
 				return value, set
 			}}
-			code = Run(p)
+			code = Run(sess)
 			out = stdout.String() + stderr.String()
 		})
 		return code, out

@@ -25,7 +25,7 @@ type sglangLine struct {
 	called  []string // the words ahead of the flags
 	given   []string
 	fleet   session.Fleet
-	p       *session.Session
+	sess    *session.Session
 	start   []string // lines that the dataset has for the start
 }
 
@@ -44,8 +44,8 @@ func (l *sglangLine) parse() (err error) {
 	return err
 }
 
-func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
-	c, err := l.Checked(toolEnv(p))
+func (l *sglangLine) compile(sess *session.Session) (*compiled, error) {
+	c, err := l.Checked(toolEnv(sess))
 	if err != nil {
 		return nil, err
 	}
@@ -53,27 +53,27 @@ func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
 	return &compiled{*c, l.fleet}, nil
 }
 
-func runSGLang(given foreignLine, p *session.Session) error {
+func runSGLang(given foreignLine, sess *session.Session) error {
 	l := sglangOf(given)
-	l.p = p
+	l.sess = sess
 	err := l.parse()
 	if errors.Is(err, python.ErrHelp) {
-		_, err := fmt.Fprint(p.Stdout, flags.SGLang(l.program, l.given))
+		_, err := fmt.Fprint(sess.Stdout, flags.SGLang(l.program, l.given))
 		return err
 	}
 	if err != nil {
-		fmt.Fprint(p.Stderr, sglang.Usage(l.program, l.given))
+		fmt.Fprint(sess.Stderr, sglang.Usage(l.program, l.given))
 		return usagef("%s: error: %w", l.program, err)
 	}
-	if err := l.fleet.Check(p.Getenv); err != nil {
+	if err := l.fleet.Check(sess.Getenv); err != nil {
 		return err
 	}
-	if at, by := l.fleet.Named(p.Getenv); at != "" && l.PrintRequests {
+	if at, by := l.fleet.Named(sess.Getenv); at != "" && l.PrintRequests {
 		return usagef("--print-requests does not go with %s: the requests are sent by other machines; leave it out", by)
 	}
 	l.print("benchmark_args=" + l.Namespace())
 	l.print(l.Warnings()...)
-	made, err := l.compile(p)
+	made, err := l.compile(sess)
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func runSGLang(given foreignLine, p *session.Session) error {
 	if l.PrintRequests {
 		t.sinks = append(t.sinks, &announcer{line: l})
 	}
-	return t.make(p)
+	return t.make(sess)
 }
 
 func (l *sglangLine) print(lines ...string) {
 	for _, line := range lines {
-		fmt.Fprintln(l.p.Stdout, line)
+		fmt.Fprintln(l.sess.Stdout, line)
 	}
 }
 
@@ -160,9 +160,9 @@ func (l *sglangLine) report(result *run.Result) error {
 	}
 	l.print(l.Tips()...)
 	l.print("")
-	err = r.WriteTable(l.p.Stdout)
+	err = r.WriteTable(l.sess.Stdout)
 	for _, n := range r.Notes() {
-		fmt.Fprintln(l.p.Stderr, "note: "+english.Say(n))
+		fmt.Fprintln(l.sess.Stderr, "note: "+english.Say(n))
 	}
 	if saved := files.Append(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
 		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))

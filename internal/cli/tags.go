@@ -32,15 +32,15 @@ func (tagsCmd) Help() string {
 }
 
 // Run changes labels, and prints them.
-func (c tagsCmd) Run(con *session.Session) error {
+func (c tagsCmd) Run(sess *session.Session) error {
 	add, remove, err := c.wanted()
 	if err != nil {
 		return err
 	}
-	open := con.OpenRuns
+	open := sess.OpenRuns
 	changes := len(add)+len(remove) > 0 || c.Remark != nil
 	if changes {
-		open = con.OpenStore
+		open = sess.OpenStore
 	}
 	runs, err := open(c.Store)
 	if err != nil {
@@ -52,17 +52,17 @@ func (c tagsCmd) Run(con *session.Session) error {
 		l := list[i]
 		if changes {
 			l.Labels, err = runs.Label(l.ID, func(now *trace.Labels) error {
-				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(con.Secrets, add)...), func(tag string) bool {
+				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(sess.Secrets, add)...), func(tag string) bool {
 					return slices.Contains(remove, tag)
 				})
 				if c.Remark != nil {
-					now.Remark = con.Secrets.Hide(*c.Remark)
+					now.Remark = sess.Secrets.Hide(*c.Remark)
 				}
 				return nil
 			})
 		}
 		if err == nil {
-			err = show(con.Stdout, l)
+			err = show(sess.Stdout, l)
 		}
 	}
 	return err

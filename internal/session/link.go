@@ -19,29 +19,29 @@ import (
 
 // A Link is a command's connection to a fleet. Nil is none: this process sends.
 type Link struct {
-	con   *Session
-	flags Fleet
-	local bool
-	named bool // by a flag, not by the environment
-	bus   *bus.Bus
-	log   atomic.Pointer[func(string)]
-	end   []func() // the last first
+	session *Session
+	flags   Fleet
+	local   bool
+	named   bool // by a flag, not by the environment
+	bus     *bus.Bus
+	log     atomic.Pointer[func(string)]
+	end     []func() // the last first
 }
 
 // Join connects a command to the fleet that flags or the environment name; nil: they name none.
 // Where all runs of the command are simulations, flags must name none, and the environment may.
-func Join(con *Session, f Fleet, simulated bool) (*Link, error) {
-	if err := f.Check(con.Getenv); err != nil {
+func Join(s *Session, f Fleet, simulated bool) (*Link, error) {
+	if err := f.Check(s.Getenv); err != nil {
 		return nil, err
 	}
-	switch at, _ := f.Named(con.Getenv); {
+	switch at, _ := f.Named(s.Getenv); {
 	case at == "" || simulated && !f.HasFlag():
 		return nil, nil
 	case simulated:
 		return nil, errSimulated
 	default:
-		l := &Link{con: con, flags: f, local: at == LocalFleet, named: f.HasFlag()}
-		ctx, release := con.UntilInterrupt(context.Background())
+		l := &Link{session: s, flags: f, local: at == LocalFleet, named: f.HasFlag()}
+		ctx, release := s.UntilInterrupt(context.Background())
 		defer release()
 		if err := Cause(ctx, l.open(ctx, at)); err != nil {
 			l.Close()
@@ -59,14 +59,14 @@ func (l *Link) report(line string) {
 		(*say)(line)
 		return
 	}
-	fmt.Fprintln(l.con.Stderr, "pitot:", line)
+	fmt.Fprintln(l.session.Stderr, "pitot:", line)
 }
 
 func (l *Link) open(ctx context.Context, at string) error {
 	f := l.flags
 	o := bus.Options{
-		URL: at, Token: l.con.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
-		Name: "pitot controller", Dial: l.con.Dial, Log: l.report,
+		URL: at, Token: l.session.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
+		Name: "pitot controller", Dial: l.session.Dial, Log: l.report,
 	}
 	if l.local {
 		if err := l.here(&o); err != nil {
@@ -83,14 +83,14 @@ func (l *Link) open(ctx context.Context, at string) error {
 
 // here starts a server and workers on this machine.
 func (l *Link) here(o *bus.Options) error {
-	l.con.RemoveStale()
+	l.session.RemoveStale()
 	dir, remove, err := files.MakeTemporary(FleetFolder)
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, remove)
 	o.Token = NewToken()
-	l.con.Secrets.Add(o.Token)
+	l.session.Secrets.Add(o.Token)
 	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Log: l.report})
 	if err != nil {
 		return err
@@ -126,9 +126,9 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 }
 
 func (l *Link) options() control.Options {
-	at, _ := l.flags.Named(l.con.Getenv)
+	at, _ := l.flags.Named(l.session.Getenv)
 	return control.Options{
-		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Log: l.report,
+		Bus: l.bus, Pitot: l.session.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Log: l.report,
 	}
 }
 

@@ -48,11 +48,11 @@ type draw struct {
 
 // NewPredictedLoad is the load of a Spec of a simulation, by itself or as AsSimulation makes one of another; words
 // words its problems as its front end does. If settled, its steady state counts.
-func NewPredictedLoad(con *Session, s plan.Spec, settled bool, words func(error) error) *PredictedLoad {
+func NewPredictedLoad(sess *Session, s plan.Spec, settled bool, words func(error) error) *PredictedLoad {
 	if len(s.Percentiles) == 0 {
 		s.Percentiles = PredictedPercentiles
 	}
-	return &PredictedLoad{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
+	return &PredictedLoad{session: sess, words: words, spec: s, settled: settled, known: map[string]draw{}}
 }
 
 // lengthen sets the duration of a load without a number of requests or a time: long enough to show the effect of

@@ -15,15 +15,15 @@ import (
 
 // search searches, and stores the answer so far when a leg begins and at the end.
 func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err error) {
-	runs, err := g.con.OpenStore(g.Store)
+	runs, err := g.sess.OpenStore(g.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer runs.Close()
-	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
+	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.sess.Masked(args)}
 	answer := func(r *search.Result, legs []search.AnswerLeg) *search.Answer {
 		a := search.NewAnswer(g.name, r, s, legs)
-		a.Flags = g.flags(g.con, s)
+		a.Flags = g.flags(g.sess, s)
 		return a
 	}
 	begin.Body = body(answer(new(search.Result), nil))
@@ -39,7 +39,7 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
 		g.finished = append(g.finished, search.NewAnswerLeg(l, g.limited, s.Objectives))
 		if !g.Quiet {
-			fmt.Fprintln(g.con.Stderr, line(l, s))
+			fmt.Fprintln(g.sess.Stderr, line(l, s))
 		}
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (runCmd) Help() string {
 }
 
 // Run puts the client to the grid.
-func (c runCmd) Run(con *session.Session) error {
+func (c runCmd) Run(sess *session.Session) error {
 	cells, err := c.cells()
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c runCmd) Run(con *session.Session) error {
 	if err != nil {
 		return session.Usagef("--cpu %s: %w", c.CPU, err)
 	}
-	con.RemoveStale()
+	sess.RemoveStale()
 	folder, remove, err := c.folder()
 	if err != nil {
 		return err
@@ -80,14 +80,14 @@ func (c runCmd) Run(con *session.Session) error {
 		return err
 	}
 	defer release()
-	ctx, stop := con.UntilInterrupt(context.Background())
+	ctx, stop := sess.UntilInterrupt(context.Background())
 	defer stop()
-	t := trial{runCmd: c, con: con, placement: place, folder: folder}
+	t := trial{runCmd: c, sess: sess, placement: place, folder: folder}
 	r, err := t.grid(ctx, cells)
 	if len(r.Results) == 0 {
 		return err
 	}
-	return errors.Join(write(con, c.Out, []conform.Report{r}), err)
+	return errors.Join(write(sess, c.Out, []conform.Report{r}), err)
 }
 
 // cells are those of the grid.
@@ -195,7 +195,7 @@ func makeRoom(p proc.Placement) (undo func(), err error) {
 // A trial is a client's way through a grid.
 type trial struct {
 	runCmd
-	con       *session.Session
+	sess      *session.Session
 	placement proc.Placement
 	folder    string
 	startUp   conform.Usage
@@ -204,7 +204,7 @@ type trial struct {
 // grid runs every cell. The report of an interrupted one has the results until then.
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
-		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.con.Version,
+		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.sess.Version,
 		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: -1},
 	}
 	if cpus := t.placement.Started; cpus != nil {
@@ -227,7 +227,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			if f, ok := formatOf(result); ok && r.Format == "" {
 				r.Format, r.Definitions = f.Tool, conform.Definitions(f)
 			}
-			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
+			fmt.Fprintf(t.sess.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
 		}
 	}
 	return r, nil
@@ -271,7 +271,7 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 		return fmt.Errorf("the client cannot make a single request: %s", strings.Join(append([]string{run.failure}, run.tail()...), "\n"))
 	}
 	if _, failure := t.claim(run); failure != "" {
-		fmt.Fprintf(t.con.Stderr, "%s: %s\n", startUpName, failure)
+		fmt.Fprintf(t.sess.Stderr, "%s: %s\n", startUpName, failure)
 	}
 	t.startUp = run.usage
 	return nil

@@ -34,10 +34,10 @@ type Server struct {
 }
 
 // settle takes the server from the environment if no flag names it, and validates the flags.
-func (s *Server) settle(con *session.Session) error {
+func (s *Server) settle(sess *session.Session) error {
 	by := "--join"
 	if s.Join == "" {
-		s.Join, by = con.Getenv(session.FleetVariable), session.FleetVariable
+		s.Join, by = sess.Getenv(session.FleetVariable), session.FleetVariable
 	}
 	if s.Join == "" || s.Join == session.LocalFleet {
 		return session.Usagef("--join is missing: name the NATS server of the fleet, or set %s", session.FleetVariable)
@@ -57,11 +57,11 @@ func (s *Server) settle(con *session.Session) error {
 }
 
 // connect connects to the server under the name of a client; say receives changes of the connection.
-func (s *Server) connect(ctx context.Context, con *session.Session, name string, say func(string)) (*bus.Bus, error) {
-	if err := s.settle(con); err != nil {
+func (s *Server) connect(ctx context.Context, sess *session.Session, name string, say func(string)) (*bus.Bus, error) {
+	if err := s.settle(sess); err != nil {
 		return nil, err
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: s.Join, Token: con.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Log: say,
+		URL: s.Join, Token: sess.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: sess.Dial, Log: say,
 	})
 }

@@ -46,14 +46,14 @@ func (Cmd) Help() string {
 }
 
 // Run predicts.
-func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
+func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	p, err := c.parse()
 	if err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	w, err := c.workload(con, k)
+	w, err := c.workload(sess, k)
 	if err != nil {
 		return err
 	}
@@ -68,11 +68,11 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(con.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
-	return report.Predicted(con.Stdout, r)
+	return report.Predicted(sess.Stdout, r)
 }
 
 // refusal is the error of a load beyond the calibration, with a hint.

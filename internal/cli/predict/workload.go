@@ -34,17 +34,17 @@ type workload interface {
 }
 
 // workload is the load that the command line names.
-func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) {
+func (c *Cmd) workload(sess *session.Session, k *kong.Context) (workload, error) {
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
-		return c.replay(con, k)
+		return c.replay(sess, k)
 	}
-	made, err := pitot.NewDraft(k, pitot.Options{Config: c.Config, Simulated: true, Read: con.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }}).Compile()
+	made, err := pitot.NewDraft(k, pitot.Options{Config: c.Config, Simulated: true, Read: sess.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }}).Compile()
 	if err != nil {
 		return nil, session.Usage(err)
 	}
 	spec := session.AsSimulation(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{session.NewPredictedLoad(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
+	return drawn{session.NewPredictedLoad(sess, spec, false, func(err error) error { return session.InWords(made, err) }), sess, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -61,8 +61,8 @@ func isTimes(name string) bool {
 // drawn is a workload of a Spec: each draw has another seed.
 type drawn struct {
 	*session.PredictedLoad
-	session *session.Session
-	store   string
+	sess  *session.Session
+	store string
 }
 
 func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
@@ -85,7 +85,7 @@ func (d drawn) measured(run trace.Run) ([]*trace.Trace, error) {
 		return nil, nil
 	}
 	own := identity(*run.Plan.Spec)
-	return d.session.Like(d.store, mostMeasured, func(r *trace.Run) bool {
+	return d.sess.Like(d.store, mostMeasured, func(r *trace.Run) bool {
 		invalid := r.Verdict != nil && r.Verdict.Validity == trace.Invalid
 		return r.Plan.Spec != nil && !invalid && bytes.Equal(own, identity(*r.Plan.Spec))
 	})
@@ -106,13 +106,13 @@ func identity(s plan.Spec) []byte {
 type replay struct{ of *trace.Trace }
 
 // replay is the run that --replay names.
-func (c *Cmd) replay(con *session.Session, k *kong.Context) (workload, error) {
+func (c *Cmd) replay(sess *session.Session, k *kong.Context) (workload, error) {
 	for _, element := range k.Path {
 		if f := element.Flag; f != nil && f.Name != "replay" && (f.Name == "config" || f.Tag.Get("path") != "" && f.Name != "percentiles") {
 			return nil, session.Usagef("--%s: does not go with --replay of a run, which has a load of its own", f.Name)
 		}
 	}
-	traces, err := con.Traces([]string{c.Replay}, c.Store)
+	traces, err := sess.Traces([]string{c.Replay}, c.Store)
 	switch {
 	case err != nil:
 		return nil, err

@@ -26,8 +26,8 @@ type prediction struct {
 
 // predict predicts the points with a calibrated profile, each as `pitot predict` would. Points that are refused are
 // skipped.
-func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.PointLoads) (*prediction, error) {
-	d, l := &prediction{}, &loads{session: con, seed: uint64(c.Seed)}
+func (c *Cmd) predict(ctx context.Context, sess *session.Session, p *search.PointLoads) (*prediction, error) {
+	d, l := &prediction{}, &loads{sess: sess, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {
 		changed, base, err := apiserver.Deployment(load.Spec.Target.Engine, files.ReadSmall)
@@ -106,10 +106,10 @@ func (c *Cmd) point(ctx context.Context, l *session.PredictedLoad, changed, base
 // loads are those of the points. Points that differ in the profile alone follow each other, and
 // have their requests drawn once.
 type loads struct {
-	session *session.Session
-	seed    uint64
-	last    string
-	load    *session.PredictedLoad
+	sess *session.Session
+	seed uint64
+	last string
+	load *session.PredictedLoad
 }
 
 func (l *loads) of(s plan.Spec, settled bool) *session.PredictedLoad {
@@ -117,7 +117,7 @@ func (l *loads) of(s plan.Spec, settled bool) *session.PredictedLoad {
 	s.Seed = l.seed
 	b, err := json.Marshal(s)
 	if err != nil || l.load == nil || string(b) != l.last {
-		l.last, l.load = string(b), session.NewPredictedLoad(l.session, s, settled, func(err error) error { return err })
+		l.last, l.load = string(b), session.NewPredictedLoad(l.sess, s, settled, func(err error) error { return err })
 	}
 	return l.load
 }

@@ -21,8 +21,8 @@ type storedRuns struct {
 }
 
 // resumeState is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k storedRuns, err error) {
-	s, err := con.OpenStore(c.Store)
+func (c *Cmd) resumeState(sess *session.Session, p *search.PointLoads) (k storedRuns, err error) {
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return k, err
 	}
@@ -51,11 +51,11 @@ func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k storedR
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
+func (c *Cmd) had(sess *session.Session, p *search.PointLoads, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	s, err := con.OpenStore(c.Store)
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
 	}

@@ -45,11 +45,11 @@ func checkHosts(all []string) error {
 }
 
 // taken adds a hint to the error about an address in use; it leaves other errors.
-func (c Cmd) taken(con *session.Session, err error) error {
+func (c Cmd) taken(sess *session.Session, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
-	if url, same := c.shown(con); same {
+	if url, same := c.shown(sess); same {
 		return fmt.Errorf("--listen %s: pitot ui already shows this store at %s", c.Listen, url)
 	}
 	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, anyPort(c.Listen))
@@ -119,8 +119,8 @@ func markOf(file string) string {
 }
 
 // shown is where another pitot ui shows the same store on the same address; false if none does.
-func (c Cmd) shown(con *session.Session) (url string, same bool) {
-	file, err := con.StorePath(c.Store)
+func (c Cmd) shown(sess *session.Session) (url string, same bool) {
+	file, err := sess.StorePath(c.Store)
 	if err != nil {
 		return "", false
 	}

@@ -25,22 +25,22 @@ const (
 // ServePage shows a store in a second process while a command makes runs, prints its address, and returns a
 // function that ends it. A page that cannot be shown is reported, and does not prevent the measurement. None of the
 // page is in this process.
-func ServePage(con *session.Session, asked bool, file string) (release func()) {
+func ServePage(sess *session.Session, asked bool, file string) (release func()) {
 	if !asked {
 		return func() {}
 	}
-	page, url, err := start(con, file)
+	page, url, err := start(sess, file)
 	if err != nil {
-		fmt.Fprintf(con.Stderr, "pitot: --ui: %v\n", err)
+		fmt.Fprintf(sess.Stderr, "pitot: --ui: %v\n", err)
 		return func() {}
 	}
-	fmt.Fprintf(con.Stderr, "the page is at %s (`pitot ui` shows it at any time)\n", url)
+	fmt.Fprintf(sess.Stderr, "the page is at %s (`pitot ui` shows it at any time)\n", url)
 	return page.Release
 }
 
 // start starts the second process, or finds one that shows the store already.
-func start(con *session.Session, file string) (page *proc.Sidecar, url string, err error) {
-	path, err := con.StorePath(file)
+func start(sess *session.Session, file string) (page *proc.Sidecar, url string, err error) {
+	path, err := sess.StorePath(file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -65,25 +65,25 @@ func start(con *session.Session, file string) (page *proc.Sidecar, url string, e
 const readyMark = "page "
 
 // runBeside is the second process. After its one line it prints nothing: nobody reads it.
-func (c Cmd) runSidecar(con *session.Session) error {
-	s, err := c.serving(con)
+func (c Cmd) runSidecar(sess *session.Session) error {
+	s, err := c.serving(sess)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		if url, same := c.shown(con); same {
-			_, err := fmt.Fprintln(con.Stdout, readyMark+url)
+		if url, same := c.shown(sess); same {
+			_, err := fmt.Fprintln(sess.Stdout, readyMark+url)
 			return err
 		}
 		c.Listen = anyPort(c.Listen)
-		s, err = c.serving(con)
+		s, err = c.serving(sess)
 	}
 	if err != nil {
-		fmt.Fprintln(con.Stdout, strings.ReplaceAll(err.Error(), "\n", "; "))
+		fmt.Fprintln(sess.Stdout, strings.ReplaceAll(err.Error(), "\n", "; "))
 		return nil
 	}
 	defer s.close()
-	if _, err := fmt.Fprintln(con.Stdout, readyMark+s.url()); err != nil {
+	if _, err := fmt.Fprintln(sess.Stdout, readyMark+s.url()); err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
