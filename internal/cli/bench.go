@@ -44,19 +44,19 @@ func (c *benchCmd) draft(sess *session.Session, k *kong.Context) *pitot.Draft {
 func (c *benchCmd) Run(sess *session.Session, k *kong.Context) error {
 	release := func() {}
 	defer func() { release() }()
-	told := []listener{func(*session.View) run.Sink { // once the command line is known to be right
+	listeners := []listener{func(*session.View) run.Sink { // once the command line is known to be right
 		release = ui.ServePage(sess, c.UI, c.Store)
 		return nil
 	}}
 	if c.MetricsAddr == "" {
-		return makeAndReport(sess, k, c, &c.Results, told...)
+		return makeAndReport(sess, k, c, &c.Results, listeners...)
 	}
 	x, err := listenMetrics(c.MetricsAddr, sess.Listen)
 	if err != nil {
 		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
 	}
-	told = append(told, func(*session.View) run.Sink { return x })
-	return errors.Join(makeAndReport(sess, k, c, &c.Results, told...), x.Close())
+	listeners = append(listeners, func(*session.View) run.Sink { return x })
+	return errors.Join(makeAndReport(sess, k, c, &c.Results, listeners...), x.Close())
 }
 
 // A listener makes a sink for runs with a view; nil: none.
@@ -143,7 +143,7 @@ func ownCompiled(sess *session.Session, d *pitot.Draft) (*compiled, error) {
 
 // makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of told receive the
 // events, besides the store and the view.
-func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.Results, told ...listener) error {
+func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.Results, listeners ...listener) error {
 	c, err := own.compile(sess, k)
 	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
@@ -164,7 +164,7 @@ func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.R
 		return err
 	}
 	defer end()
-	for _, of := range told {
+	for _, of := range listeners {
 		if sink := of(b.view); sink != nil {
 			b.sinks = append(b.sinks, sink)
 		}

@@ -110,9 +110,9 @@ func atTerminal(f *os.File) io.Reader {
 }
 
 // passOn hands interrupts and requests to end to the listener; without one the process ends. It calls said first.
-func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
+func passOn(caught <-chan os.Signal, signals chan<- os.Signal, onInterrupt func()) {
 	for s := range caught {
-		said()
+		onInterrupt()
 		select {
 		case signals <- s:
 		case <-time.After(session.SignalGrace):
@@ -167,14 +167,14 @@ func Run(sess *session.Session) int {
 		fmt.Fprintf(sess.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, said, err := parse(parser, args)
+	k, hints, err := parse(parser, args)
 	if *exited { // help was printed
 		return exitOK
 	}
 	if err != nil {
 		return fail(sess, err)
 	}
-	for _, line := range said {
+	for _, line := range hints {
 		fmt.Fprintf(sess.Stderr, "note: %s\n", line)
 	}
 	return fail(sess, k.Run(sess))
@@ -221,11 +221,11 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 
 // parse parses a command line, and returns its remarks. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
-	k, said, err := flags.Parse(parser, args)
+	k, hints, err := flags.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
 	}
-	return k, said, usage(err)
+	return k, hints, usage(err)
 }
 
 // fail prints err and returns its exit code.

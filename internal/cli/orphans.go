@@ -77,16 +77,16 @@ func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j 
 	gone := false
 	for _, l := range orphanServers(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
-		said := words.In(c.Lang).Say(what)
+		text := words.In(c.Lang).Say(what)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", plain.Line(j.Name), err))
 			continue
 		case there && !c.Yes:
-			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), said))
+			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), text))
 			continue
 		case there:
-			fmt.Fprintf(sess.Stderr, "pitot: ending what experiment %s has left running: %s\n", plain.Line(j.Name), said)
+			fmt.Fprintf(sess.Stderr, "pitot: ending what experiment %s has left running: %s\n", plain.Line(j.Name), text)
 			if err := server.EndLeftover(ctx, *l.Handle, o); err != nil {
 				errs = append(errs, err)
 				continue
@@ -213,7 +213,7 @@ func (x *experimentRunner) start(
 	return server.Start(ctx, s, o)
 }
 
-// keepLogCmd keeps the log of a server short after the process that started it was killed.
+// trimLogCmd keeps the log of a server short after the process that started it was killed.
 type trimLogCmd struct {
 	Args string `arg:""`
 }

@@ -46,7 +46,7 @@ func (v variants) adviceOn(sess *session.Session, c compare.Comparison, lang *wo
 }
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
-func (c noteCmd) experimentOf(sess *session.Session, n comparison.Note) (told *comparison.Experiment, err error) {
+func (c noteCmd) experimentOf(sess *session.Session, n comparison.Note) (made *comparison.Experiment, err error) {
 	name := comparing.MadeBy(n.Runs)
 	if len(c.Runs) != 1 || name == "" {
 		return nil, nil
@@ -54,9 +54,9 @@ func (c noteCmd) experimentOf(sess *session.Session, n comparison.Note) (told *c
 	err = sess.With(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
 		if err == nil {
-			told, err = comparing.ExperimentOf(n, j)
+			made, err = comparing.ExperimentOf(n, j)
 		}
 		return err
 	})
-	return told, err
+	return made, err
 }

@@ -90,10 +90,10 @@ func (c fitCmd) Run(sess *session.Session) error {
 	}
 	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	told := math.Inf(1)
+	lastReported := math.Inf(1)
 	plan := calibrate.FitPlan{Rules: known.Rules(), Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
-		if loss < 0.98*told {
-			told = loss
+		if loss < 0.98*lastReported {
+			lastReported = loss
 			fmt.Fprintf(sess.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
 		}
 	}}

@@ -26,7 +26,7 @@ func experimentNamed(sess *session.Session, name, file string) (j *experiment.Jo
 }
 
 // reportExperiment writes the state of an experiment and, where it has legs to judge, its outcome.
-func reportExperiment(sess *session.Session, j *experiment.Journal, dialect string, kept flags.StoreFlag) error {
+func reportExperiment(sess *session.Session, j *experiment.Journal, dialect string, in flags.StoreFlag) error {
 	if dialect == "json" {
 		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
@@ -39,7 +39,7 @@ func reportExperiment(sess *session.Session, j *experiment.Journal, dialect stri
 		return err
 	}
 	fmt.Fprintln(sess.Stdout)
-	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", StoreFlag: kept}
+	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", StoreFlag: in}
 	o, err := v.options("runs report")
 	if err != nil {
 		return err

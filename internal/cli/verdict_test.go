@@ -53,8 +53,8 @@ func TestRequireValid(t *testing.T) {
 		if strings.Contains(tt.report, "Serving") && !strings.Contains(stderr.String(), "pitot: INVALID run") {
 			t.Errorf("%s: nothing is said of the run:\n%s", tt.args, stderr)
 		}
-		kept := lastIn(t, "runs.db")
-		if v := kept.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
+		stored := lastIn(t, "runs.db")
+		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
 			t.Errorf("%s: the verdict kept is %+v", tt.args, v)
 		}
 	}

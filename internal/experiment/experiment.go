@@ -49,7 +49,7 @@ type Deps struct {
 	// Void marks all stored runs of a leg as no evidence, also one that Measure has not come to
 	// the end of.
 	Void func(*Leg) error
-	// Tell receives the events, also from several goroutines at once; may be nil.
+	// OnEvent receives the events, also from several goroutines at once; may be nil.
 	OnEvent func(Event)
 	Now     func() time.Time
 	// Port is a free port of this machine.

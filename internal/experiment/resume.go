@@ -135,11 +135,11 @@ func (j *Journal) Write(e *design.Experiment, secrets *secret.Set) error {
 	if err != nil {
 		return err
 	}
-	kept, err := secret.Clean(secrets, e).YAML()
+	cleaned, err := secret.Clean(secrets, e).YAML()
 	if err != nil {
 		return err
 	}
-	j.File, j.Withheld = string(kept), !bytes.Equal(whole, kept)
+	j.File, j.Withheld = string(cleaned), !bytes.Equal(whole, cleaned)
 	return nil
 }
 
@@ -153,9 +153,9 @@ func (e *WithheldError) Error() string {
 // Read reads the file of an experiment that goes on. It is the stored one; if that lacks secrets it is given, the
 // one in its folder, which has them again. nil stands for no such file.
 func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Document, error) {
-	kept, doc, err := design.Read(file, []byte(j.File))
+	stored, doc, err := design.Read(file, []byte(j.File))
 	if err != nil || !j.Withheld {
-		return kept, doc, err
+		return stored, doc, err
 	}
 	if given == nil || strings.TrimSpace(string(given)) == strings.TrimSpace(j.File) {
 		return nil, nil, &WithheldError{file}
@@ -164,7 +164,7 @@ func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Doc
 	if err != nil {
 		return nil, nil, err
 	}
-	if at := differs("", tree(kept), tree(e)); at != "" {
+	if at := differs("", tree(stored), tree(e)); at != "" {
 		return nil, nil, fmt.Errorf("%s: %s differs from what the experiment began with: only secrets may be put in, each in place of its %s", file, at, secret.Mark)
 	}
 	if whole, err := e.YAML(); err != nil || bytes.Contains(whole, []byte(secret.Mark)) {
@@ -187,34 +187,34 @@ func tree(e *design.Experiment) (v any) {
 
 // differs is the path of the first difference from the stored tree, in which secret.Mark stands for anything; empty
 // if there is none.
-func differs(path string, kept, given any) string {
-	switch kept := kept.(type) {
+func differs(path string, stored, given any) string {
+	switch stored := stored.(type) {
 	case map[string]any:
 		given, ok := given.(map[string]any)
-		if !ok || !slices.Equal(slices.Sorted(maps.Keys(kept)), slices.Sorted(maps.Keys(given))) {
+		if !ok || !slices.Equal(slices.Sorted(maps.Keys(stored)), slices.Sorted(maps.Keys(given))) {
 			return path
 		}
-		for _, name := range slices.Sorted(maps.Keys(kept)) {
-			if at := differs(plan.Join(path, name), kept[name], given[name]); at != "" {
+		for _, name := range slices.Sorted(maps.Keys(stored)) {
+			if at := differs(plan.Join(path, name), stored[name], given[name]); at != "" {
 				return at
 			}
 		}
 	case []any:
 		given, ok := given.([]any)
-		if !ok || len(given) != len(kept) {
+		if !ok || len(given) != len(stored) {
 			return path
 		}
-		for i := range kept {
-			if at := differs(plan.Item(path, i), kept[i], given[i]); at != "" {
+		for i := range stored {
+			if at := differs(plan.Item(path, i), stored[i], given[i]); at != "" {
 				return at
 			}
 		}
 	case string:
-		if text, ok := given.(string); !ok || !equalsMasked(kept, text) {
+		if text, ok := given.(string); !ok || !equalsMasked(stored, text) {
 			return path
 		}
 	default:
-		if kept != given {
+		if stored != given {
 			return path
 		}
 	}

@@ -131,16 +131,16 @@ func (c *ceiling) sameSlot(i, k int) bool { return c.marks[i].at/c.width == c.ma
 
 // thin leaves the best of each slot.
 func (c *ceiling) thin() {
-	kept := c.marks[:0]
+	marks := c.marks[:0]
 	for i := 0; i < len(c.marks); {
 		k := i + 1
 		for k < len(c.marks) && c.sameSlot(i, k) {
 			k++
 		}
-		kept = append(kept, best(c.marks[i:k])...)
+		marks = append(marks, best(c.marks[i:k])...)
 		i = k
 	}
-	c.marks = kept
+	c.marks = marks
 }
 
 // best returns, of the marks of a slot, the one that says most of later instants and the one that

@@ -106,11 +106,11 @@ func TestApartHoldsTheTruth(t *testing.T) {
 			now := start + r.rnd.Int64N(r.end-start+1)
 			worst = max(worst, abs(r.theirs(now)-at-(now-start)))
 		}
-		apart := r.clock.MaxOffset(start, at, r.end)
-		if worst > apart || worst > promised || apart > promised {
-			t.Errorf("seed %d: %d ns apart, Apart says %d, before the run %d", seed, worst, apart, promised)
+		maxOffset := r.clock.MaxOffset(start, at, r.end)
+		if worst > maxOffset || worst > promised || maxOffset > promised {
+			t.Errorf("seed %d: %d ns apart, Apart says %d, before the run %d", seed, worst, maxOffset, promised)
 		}
-		if worst > apart/2 {
+		if worst > maxOffset/2 {
 			tight++
 		}
 		for range 20 {
@@ -138,8 +138,8 @@ func TestApartIsTheMostOfAllInstants(t *testing.T) {
 			offset, bound := r.clock.At(now)
 			most = max(most, abs(offset-(at-start))+bound)
 		}
-		if apart := r.clock.MaxOffset(start, at, end); apart < most || apart > most+20 {
-			t.Errorf("seed %d: Apart says %d, At %d", seed, apart, most)
+		if maxOffset := r.clock.MaxOffset(start, at, end); maxOffset < most || maxOffset > most+20 {
+			t.Errorf("seed %d: Apart says %d, At %d", seed, maxOffset, most)
 		}
 	}
 }
@@ -227,8 +227,8 @@ func (r *trial) outsideOfSteps(t *testing.T, seed uint64) (bad, of int) {
 		now := start + r.rnd.Int64N(r.end-start)
 		worst = max(worst, abs(r.theirs(now)-at-(r.ours(now)-start)))
 	}
-	if apart := r.clock.MaxOffset(start, at, r.ours(r.end)); worst > apart || apart > worst+2*r.stop+second {
-		t.Errorf("seed %d: %d ns apart, Apart says %d", seed, worst, apart)
+	if maxOffset := r.clock.MaxOffset(start, at, r.ours(r.end)); worst > maxOffset || maxOffset > worst+2*r.stop+second {
+		t.Errorf("seed %d: %d ns apart, Apart says %d", seed, worst, maxOffset)
 	}
 	return bad, of
 }
@@ -260,11 +260,11 @@ func TestLongRuns(t *testing.T) {
 	}
 	slices.Sort(bounds)
 	median, most := bounds[len(bounds)/2], bounds[len(bounds)-1]
-	apart := c.MaxOffset(start, at, seconds*second)
+	maxOffset := c.MaxOffset(start, at, seconds*second)
 	t.Logf("%d exchanges, %d marks, slots of %d ms; bound: median %d us, most %d us; Apart %d us, truth %d us", len(all),
-		len(c.last().upper.marks), c.last().upper.width/millisecond, median/microsecond, most/microsecond, apart/microsecond, worst/microsecond)
-	if median > 5*millisecond || worst > apart || apart > worst+10*millisecond {
-		t.Errorf("median bound %d, Apart %d, truth %d", median, apart, worst)
+		len(c.last().upper.marks), c.last().upper.width/millisecond, median/microsecond, most/microsecond, maxOffset/microsecond, worst/microsecond)
+	if median > 5*millisecond || worst > maxOffset || maxOffset > worst+10*millisecond {
+		t.Errorf("median bound %d, Apart %d, truth %d", median, maxOffset, worst)
 	}
 }
 
@@ -329,8 +329,8 @@ func TestHostileReadings(t *testing.T) {
 			if _, bound := c.At(ours); bound < 0 {
 				t.Fatalf("bound %d", bound)
 			}
-			if apart := c.MaxOffset(ours, instant.Draw(t, "at"), instant.Draw(t, "end")); apart < 0 {
-				t.Fatalf("Apart is %d", apart)
+			if maxOffset := c.MaxOffset(ours, instant.Draw(t, "at"), instant.Draw(t, "end")); maxOffset < 0 {
+				t.Fatalf("Apart is %d", maxOffset)
 			}
 			c.Theirs(ours)
 			if d := c.Drift(); math.IsNaN(d) || math.IsInf(d, 0) {

@@ -103,7 +103,7 @@ const (
 // A Poll asks a worker how far it is with a run.
 type Poll struct {
 	Run string `json:"run"`
-	// Aside: who asks is not the controller of the run.
+	// Observer: who asks is not the controller of the run.
 	Observer bool `json:"aside,omitempty"`
 }
 
@@ -129,7 +129,7 @@ type Readiness struct {
 // A Start deals a worker its share and names the instant at which all begin.
 type Start struct {
 	Run string `json:"run"`
-	// Kept is the id by which the controller stores the run, for people.
+	// StoredID is the id by which the controller stores the run, for people.
 	StoredID string `json:"kept"`
 	// Share is the worker's position among Of workers; package deal says which requests those are.
 	Share int `json:"share"`

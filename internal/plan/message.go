@@ -29,7 +29,7 @@ type Message struct {
 	Args Args
 }
 
-// Say makes a message from a code and its arguments, each a name and a value.
+// Msg makes a message from a code and its arguments, each a name and a value.
 // Numbers of any kind become float64, durations seconds, errors and Stringers
 // strings. It panics on a value that Args cannot hold.
 func Msg(code Code, args ...any) Message {

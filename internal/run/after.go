@@ -123,14 +123,14 @@ func (x *execution) account(ctx context.Context) json.RawMessage {
 	}
 	ctx, cancel := context.WithTimeout(ctx, scrapeLimit)
 	defer cancel()
-	told, err := x.target.server().Get(ctx, route)
+	answer, err := x.target.server().Get(ctx, route)
 	if silent(err) {
 		x.note(accountUnknown, "why", err)
 	}
 	if err != nil {
 		return nil
 	}
-	return told
+	return answer
 }
 
 // silent reports an error of a server that is gone; one without the route answers.

@@ -60,7 +60,7 @@ type Deps struct {
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
-	// Tell receives the events while a run is prepared; may be nil.
+	// OnEvent receives the events while a run is prepared; may be nil.
 	OnEvent func(Event)
 }
 
@@ -93,10 +93,10 @@ func (d *Deps) emit(e Event) {
 // clean is an event without secrets. Requests and records are not copied: endpoint cleans
 // these, and no sink keeps those.
 func (d *Deps) clean(e Event) Event {
-	switch told := e.(type) {
+	switch event := e.(type) {
 	case Starting:
-		told.Run = secret.Clean(d.Secrets, told.Run)
-		return told
+		event.Run = secret.Clean(d.Secrets, event.Run)
+		return event
 	case Waiting, Polling, Polled, ModelFound, Noted, Profiling, Profiled, Ended:
 		return secret.Clean(d.Secrets, e)
 	}

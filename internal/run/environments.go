@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/inspect"
 )
 
-// surroundings are both sides of a run.
+// environments are both sides of a run.
 type environments struct {
 	client, server *environment.Environment
 	notes          []plan.Message

@@ -136,12 +136,12 @@ func (x *execution) awaitReady(ctx context.Context) error {
 	if request == nil {
 		return nil
 	}
-	ready, told := x.spec.Before.Ready, false
+	ready, reported := x.spec.Before.Ready, false
 	err := driver.Ready(ctx, x.client, *request, ready.Timeout.Std(), func(err error) bool {
 		failed := (*driver.FailedError)(nil)
 		goOn := ready.Insist || errors.As(err, &failed) && failed.MayPass() && !x.routeMissing(failed)
-		if goOn && !told {
-			told = true
+		if goOn && !reported {
+			reported = true
 			_ = x.handle(Waiting{URL: x.target.base, Limit: ready.Timeout.Std(), Err: err, Answer: true})
 		}
 		return goOn
@@ -246,9 +246,9 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
 		return nil, err
 	}
-	told, sampled := x.emitStop(), x.emitSamples(progress)
+	endStop, sampled := x.emitStop(), x.emitSamples(progress)
 	out, sent := x.send(ctx, progress)
-	told()
+	endStop()
 	sampled()
 	x.run.Started, x.run.End, x.run.Client, x.run.Probes, x.run.Status = out.Started, out.End, out.Client, out.Probes, trace.Complete
 	if out.Stopped {

@@ -132,7 +132,7 @@ func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d 
 	return d, l.words(err)
 }
 
-// intake has the parts of a profile that the requests depend on: the model's name, the length of its answers and
+// inputKey has the parts of a profile that the requests depend on: the model's name, the length of its answers and
 // its context, and whether the text of prompts matters.
 func inputKey(p *profile.Profile) string {
 	e := p.Engine

@@ -120,7 +120,7 @@ func (s *Session) UntilInterrupt(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
-// LogKeeper has the arguments by which Pitot keeps the log of a server short, once the process that
+// TrimLogCommand has the arguments by which Pitot keeps the log of a server short, once the process that
 // started the server was killed.
 func TrimLogCommand() []string { return []string{"pitot", "keep-log"} }
 

@@ -53,14 +53,14 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
-// Sayf writes a line, unless it is unwanted.
+// Printf writes a line, unless it is unwanted.
 func (v *View) Printf(format string, a ...any) {
 	if !v.Quiet {
 		v.Console.Print(fmt.Sprintf(format, a...))
 	}
 }
 
-// Say writes a line, unless it is unwanted or empty.
+// Print writes a line, unless it is unwanted or empty.
 func (v *View) Print(line string) {
 	if line != "" {
 		v.Printf("%s", line)
@@ -69,11 +69,11 @@ func (v *View) Print(line string) {
 
 // Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
-	said, mark := English.Say(plan.Msg("store.saved")), ""
+	text, mark := English.Say(plan.Msg("store.saved")), ""
 	if err != nil {
-		said, mark = English.Say(plan.Msg("store.failing", "why", err)), English.Word("store.not-saved")
+		text, mark = English.Say(plan.Msg("store.failing", "why", err)), English.Word("store.not-saved")
 	}
-	v.Console.Warn("pitot: "+said, mark)
+	v.Console.Warn("pitot: "+text, mark)
 }
 
 // Handle prints events.

@@ -27,14 +27,14 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 		return a
 	}
 	begin.Body = body(answer(new(search.Result), nil))
-	kept, err := runs.BeginSearch(begin)
+	record, err := runs.BeginSearch(begin)
 	if err != nil {
 		return nil, err
 	}
 	status := trace.Interrupted
-	defer func() { err = errors.Join(err, kept.End(status)) }()
+	defer func() { err = errors.Join(err, record.End(status)) }()
 	s.Begins = func(l search.Leg, r *search.Result) {
-		_ = kept.Write(body(answer(r, append(slices.Clone(g.finished), search.Begun(l))))) // the next one may succeed
+		_ = record.Write(body(answer(r, append(slices.Clone(g.finished), search.Begun(l))))) // the next one may succeed
 	}
 	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
 		g.finished = append(g.finished, search.NewAnswerLeg(l, g.limited, s.Objectives))
@@ -47,7 +47,7 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	}
 	status = trace.Complete
 	a = answer(r, g.finished)
-	return a, kept.Write(body(a))
+	return a, record.Write(body(a))
 }
 
 // body is an answer as it is stored.

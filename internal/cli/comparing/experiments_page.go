@@ -194,15 +194,15 @@ func (t experimentPage) method() (fields []view.Field) {
 	if t.all == nil {
 		return nil
 	}
-	told, e := ExperimentInNote(t.j, t.design), t.design
-	add := func(title plan.Code, said ...string) {
-		said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-		if len(said) > 0 {
-			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: doc.Clean(t.lang.Join("sentence", said...))})
+	made, e := ExperimentInNote(t.j, t.design), t.design
+	add := func(title plan.Code, texts ...string) {
+		texts = slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+		if len(texts) > 0 {
+			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: doc.Clean(t.lang.Join("sentence", texts...))})
 		}
 	}
 	kind := plan.Code("note.order-abba")
-	if told.Squares {
+	if made.Squares {
 		kind = "note.order-squares"
 	}
 	orders, confirming := t.orders()
@@ -211,15 +211,15 @@ func (t experimentPage) method() (fields []view.Field) {
 		order = append(order, t.lang.Word("note.order-confirming", "variant", t.j.Winner, "blocks", len(confirming), "orders", strings.Join(confirming, " ")))
 	}
 	add("note.order", order...)
-	add("note.servers", t.lang.Word(told.Servers), t.sentence(told.Starts))
-	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", told.Runs, "several", told.Runs > 1))
+	add("note.servers", t.lang.Word(made.Servers), t.sentence(made.Starts))
+	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", made.Runs, "several", made.Runs > 1))
 	if t.j.Looks.Most > 1 {
 		add("note.looks", t.lang.Word("note.looks-some", "done", t.j.Looks.Done, "most", t.j.Looks.Most))
 	} else {
 		add("note.looks", t.lang.Word("note.looks-one"))
 	}
 	if len(t.j.With(experiment.Done)) > 0 {
-		add("note.cost", t.sentence(told.Cost))
+		add("note.cost", t.sentence(made.Cost))
 	}
 	return fields
 }
@@ -250,7 +250,7 @@ func (t experimentPage) letter(variant string) string {
 	return comparison.Letter(i)
 }
 
-// say is a message as a sentence; empty for none.
+// sentence is a message as a sentence; empty for none.
 func (t experimentPage) sentence(m plan.Message) string {
 	if m.IsZero() {
 		return ""

@@ -26,7 +26,7 @@ import (
 // Folder is where the plots of a note of the page are, relative to it.
 const Folder = "note"
 
-// keptNotes is how many notes are cached: the page asks for their plots one by one.
+// cachedNotes is how many notes are cached: the page asks for their plots one by one.
 const cachedNotes = 4
 
 // A written is a note, or why there is none.
@@ -114,17 +114,17 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 	n.All = append(n.All, comparison.NewNoteRun(t, table.String()))
 }
 
-// ToldIn is how the runs of a note were made by an experiment.
+// ExperimentOf is how the runs of a note were made by an experiment.
 func ExperimentOf(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {
 		return nil, err
 	}
-	told := ExperimentInNote(j, e)
+	out := ExperimentInNote(j, e)
 	if e.Same() {
-		told.Advice = Worthwhile(j, n.Comparison, n.Lang)
+		out.Advice = Worthwhile(j, n.Comparison, n.Lang)
 	}
-	return told, nil
+	return out, nil
 }
 
 // MadeBy is the experiment that made all runs of a note; "" if none did.

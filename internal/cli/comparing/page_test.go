@@ -235,8 +235,8 @@ func TestTogether(t *testing.T) {
 		for _, one := range picks {
 			got = append(got, one.Run.Name+":"+one.Label)
 		}
-		if said := strings.Join(got, " "); err == nil && said != tt.want || err != nil && tt.want != "error" {
-			t.Errorf("%q: %s, %v", tt.names, said, err)
+		if text := strings.Join(got, " "); err == nil && text != tt.want || err != nil && tt.want != "error" {
+			t.Errorf("%q: %s, %v", tt.names, text, err)
 		}
 	}
 }

@@ -114,16 +114,16 @@ func TestCrew(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	said, heard := make(chan string, 20), make(chan string, 20)
+	lines, heard := make(chan string, 20), make(chan string, 20)
 	c := &session.LocalWorkers{
-		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Log: func(line string) { said <- line },
+		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Log: func(line string) { lines <- line },
 		Heard: func(worker, line string) { heard <- worker + ": " + line },
 	}
 	if err := c.Hire(2); err != nil {
 		t.Fatal(err)
 	}
 	for i := range session.MostStarts {
-		line, last := <-said, i == session.MostStarts-1
+		line, last := <-lines, i == session.MostStarts-1
 		if !strings.Contains(line, "exit code 3: up ") || strings.Contains(line, "not started any more") != last {
 			t.Errorf("said %q", line)
 		}

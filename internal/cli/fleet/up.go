@@ -167,7 +167,7 @@ func (u *serving) at(name string, token bool) string {
 	return parsed.String()
 }
 
-// say prints the commands to type next.
+// printInstructions prints the commands to type next.
 func (u *serving) printInstructions() {
 	join := u.at(proc.Host(), true)
 	w := u.sess.Stdout

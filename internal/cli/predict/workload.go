@@ -27,7 +27,7 @@ import (
 type workload interface {
 	// on is the case of the workload on a profile, and the load in words.
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
-	// beside are measured runs of this load.
+	// measured are measured runs of this load.
 	measured(run trace.Run) ([]*trace.Trace, error)
 	// cached describes the uncertainty about a cache of prompts; empty if it does not matter.
 	cached(ctx context.Context, p *profile.Profile) (string, error)
@@ -77,7 +77,7 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	return c, doc.Join(", ", count, report.Load(c.Run.Plan, session.English)), nil
 }
 
-// mostBeside is the number of stored runs that a prediction is held against.
+// mostMeasured is the number of stored runs that a prediction is held against.
 const mostMeasured = 20
 
 func (d drawn) measured(run trace.Run) ([]*trace.Trace, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// kept is the stored part of a sweep that goes on.
+// storedRuns is the stored part of a sweep that goes on.
 type storedRuns struct {
 	runs      []store.Listing
 	durations map[string]time.Duration // how long requests are sent, by point, where that was not given

@@ -92,7 +92,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if simulated(p) && !c.Quiet {
 		fmt.Fprintln(sess.Stderr, "no --url: simulating an engine in virtual time, without a server")
 	}
-	kept, err := c.resumeState(sess, p)
+	stored, err := c.resumeState(sess, p)
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,10 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 		ctx, release = sess.UntilInterrupt(ctx)
 		defer release()
 	}
-	if err := c.lengthen(ctx, sess, p, kept.durations); err != nil {
+	if err := c.lengthen(ctx, sess, p, stored.durations); err != nil {
 		return err
 	}
-	had, err := c.had(sess, p, kept.runs)
+	had, err := c.had(sess, p, stored.runs)
 	if err == nil && simulated(p) {
 		predicted, err = c.predict(ctx, sess, p)
 	}
@@ -152,7 +152,7 @@ func (c *Cmd) run(ctx context.Context, sess *session.Session, args []string, p *
 	if err != nil {
 		return nil, err
 	}
-	kept, err := runs.BeginSearch(store.Search{Name: p.Name, Kind: store.Sweep, Started: time.Now(), Command: sess.Masked(args), Body: sess.Secrets.HideJSON(body)})
+	record, err := runs.BeginSearch(store.Search{Name: p.Name, Kind: store.Sweep, Started: time.Now(), Command: sess.Masked(args), Body: sess.Secrets.HideJSON(body)})
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func (c *Cmd) run(ctx context.Context, sess *session.Session, args []string, p *
 		d.Unsettled = append(d.Unsettled, r.Unsettled)
 	}
 	if body, wrong := json.Marshal(d); wrong == nil {
-		err = errors.Join(err, kept.Write(sess.Secrets.HideJSON(body)))
+		err = errors.Join(err, record.Write(sess.Secrets.HideJSON(body)))
 	}
-	return seen, errors.Join(err, kept.End(status))
+	return seen, errors.Join(err, record.End(status))
 }
 
 // whatIf are the axes that are fields of a profile.

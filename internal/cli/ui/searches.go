@@ -22,7 +22,7 @@ import (
 // List are all searches that have runs or are under way, the newest first.
 func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	out := view.Searches{Rows: []view.SearchRow{}}
-	kept, err := s.Searches()
+	stored, err := s.Searches()
 	groups, errGroups := s.Groups()
 	if err := errors.Join(err, errGroups); err != nil {
 		return out, err
@@ -31,7 +31,7 @@ func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	for _, g := range groups {
 		byName[g.Name] = g
 	}
-	for _, x := range kept {
+	for _, x := range stored {
 		g, ok := byName[x.Name]
 		if ok || x.Status == trace.Running {
 			out.Rows = append(out.Rows, rowOf(x, g, l))

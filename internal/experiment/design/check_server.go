@@ -211,7 +211,7 @@ func (v placed) checkEngine(at func(string) string) (p plan.Problems) {
 
 // checkConfig reports problems with the server that settings describe. beside means that the profile is given
 // separately.
-func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
+func checkConfig(settings apiserver.Settings, hasProfile bool) plan.Problems {
 	inFile := false
 	_, _, err := settings.Config("", func(string) ([]byte, error) {
 		inFile = true
@@ -222,7 +222,7 @@ func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
 	}
 	p := below("engine", err)
 	for i := range p {
-		if beside && p[i].Path == "engine.profile" {
+		if hasProfile && p[i].Path == "engine.profile" {
 			p[i].Path = "profile"
 		}
 	}

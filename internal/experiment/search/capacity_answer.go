@@ -24,7 +24,7 @@ type Answer struct {
 	Tightest []string `json:"tightest,omitempty"`
 	// Flags are those that a search goes on with, as they were given.
 	Flags []Flag `json:"flags,omitempty"`
-	// Says is the answer in words.
+	// Text is the answer in words.
 	Text []plan.Message `json:"says"`
 }
 
@@ -117,7 +117,7 @@ func upwards(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// A sayer says a result in words.
+// A describer says a result in words.
 type describer struct {
 	*Result
 	Settings
@@ -204,7 +204,7 @@ func (a describer) missed() (worst int) {
 	return worst
 }
 
-// client reports how the client was in the way, and the bounds known nevertheless.
+// clientLimit reports how the client was in the way, and the bounds known nevertheless.
 func (a describer) clientLimit() []plan.Message {
 	last := a.Legs[len(a.Legs)-1]
 	out := []plan.Message{plan.Msg("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}
@@ -234,7 +234,7 @@ func (a describer) aboveMet() bool {
 	return a.Above.Legs > 0 && a.Above.Reason == ""
 }
 
-// nothing says by how much the lightest load fails.
+// lightestFails says by how much the lightest load fails.
 func (a describer) lightestFails() []plan.Message {
 	last := a.lightest()
 	o := a.Objectives[a.Binds]

@@ -26,7 +26,7 @@ type Measure func(context.Context, Leg) (Outcome, error)
 
 // RunCapacity searches. told, if not nil, is called with each leg. To resume a search, measure returns the outcomes
 // of its legs again: the same ones are asked for.
-func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(MeasuredLeg)) (*Result, error) {
+func RunCapacity(ctx context.Context, s Settings, measure Measure, report func(MeasuredLeg)) (*Result, error) {
 	x := &search{Settings: s}
 	for {
 		if err := x.estimate(ctx); err != nil {
@@ -47,8 +47,8 @@ func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(Mea
 		if x.all = append(x.all, made); len(o.Client) == 0 {
 			x.legs = append(x.legs, made)
 		}
-		if told != nil {
-			told(made)
+		if report != nil {
+			report(made)
 		}
 	}
 }
@@ -323,7 +323,7 @@ func sureAt(df float64) float64 {
 	return 1.645 + 1.5/df // within 2 % of Student's from 3 on
 }
 
-// aside is how far from the capacity the sides are, as a share of the precision asked for.
+// sideDistance is how far from the capacity the sides are, as a share of the precision asked for.
 const sideDistance = 0.8
 
 // sides are the two loads, which stay where they are while the estimate stays between them.

@@ -168,10 +168,10 @@ func newStage(t *testing.T) *stage {
 // start starts the server, which ends with the test.
 func (g *stage) start(t *testing.T) *Running {
 	t.Helper()
-	kept := Handle{}
+	saved := Handle{}
 	keep := g.o.SaveHandle
 	g.o.SaveHandle = func(h Handle) error {
-		kept = h
+		saved = h
 		if keep != nil {
 			return keep(h)
 		}
@@ -186,7 +186,7 @@ func (g *stage) start(t *testing.T) *Running {
 		close(hurry)
 		o := g.o
 		o.Hurry = hurry
-		if err := EndLeftover(context.Background(), kept, o); err != nil {
+		if err := EndLeftover(context.Background(), saved, o); err != nil {
 			t.Error(err)
 		}
 	})

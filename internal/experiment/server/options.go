@@ -20,16 +20,16 @@ type Options struct {
 	// Log is the file for its output, which is appended to and bounded. Each start has another one: processes are
 	// also found by the file that they write to.
 	Log string
-	// Keeper has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
+	// TrimCommand has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
 	// keeps the log short after this process was killed.
 	TrimCommand []string
 	// Baseline is the state before the first start, so that leftovers of one start do not count as the state before
 	// the next; nil: Start looks.
 	Baseline *Baseline
-	// Kept stores the handle, in place of an earlier one of the same start. It is called before the server begins,
+	// SaveHandle stores the handle, in place of an earlier one of the same start. It is called before the server begins,
 	// and again with more details.
 	SaveHandle func(Handle) error
-	// Tell receives the current wait; may be nil.
+	// OnWait receives the current wait; may be nil.
 	OnWait func(plan.Message)
 	// Hurry ends all waiting when it is closed: a second interrupt. Processes are killed
 	// without being asked, and nothing is verified.

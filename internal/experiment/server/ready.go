@@ -37,7 +37,7 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 			return err
 		}
 	}
-	told := ""
+	reported := ""
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a question under way ends with the server
@@ -50,8 +50,8 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 	err := r.wait(ctx, left(), func() bool {
 		var ok bool
 		late.URL, late.Answer, ok = r.route(asking)
-		if !ok && late.Answer != told && asking.Err() == nil {
-			told = late.Answer
+		if !ok && late.Answer != reported && asking.Err() == nil {
+			reported = late.Answer
 			r.o.warn("server.waiting-ready", "url", late.URL, "answer", late.Answer, "limit", limit)
 		}
 		return ok

@@ -225,12 +225,12 @@ func TestAPortThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	kept := false
-	g.o.SaveHandle = func(Handle) error { kept = true; return nil }
+	saved := false
+	g.o.SaveHandle = func(Handle) error { saved = true; return nil }
 	_, err = Start(t.Context(), g.s, g.o)
 	taken := (*TakenError)(nil)
-	if !errors.As(err, &taken) || kept {
-		t.Fatalf("%v, kept %v", err, kept)
+	if !errors.As(err, &taken) || saved {
+		t.Fatalf("%v, kept %v", err, saved)
 	}
 	want := "port " + taken.Port + " is taken"
 	if runtime.GOOS == "linux" {

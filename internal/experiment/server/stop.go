@@ -143,13 +143,13 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 		}
 		return s
 	}
-	told, unknown, more := false, "", []plan.Message(nil)
+	reported, unknown, more := false, "", []plan.Message(nil)
 	r.o.until(limit-time.Since(began), func() bool {
 		now := r.o.look(ctx, r.handle)
 		s.Devices, unknown = now.Devices, now.Unknown
 		more = exceeding(r.baseline.Devices, now.Devices)
-		if len(more) > 0 && !told {
-			told = true
+		if len(more) > 0 && !reported {
+			reported = true
 			r.o.warn("server.waiting-memory", "devices", more)
 		}
 		return len(more) == 0
@@ -164,11 +164,11 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 }
 
 func (r *Running) untilPortFree(ctx context.Context, limit time.Duration) bool {
-	told := false
+	reported := false
 	return r.o.until(limit, func() bool {
 		taken := r.o.answers(ctx, r.handle.URL)
-		if taken && !told {
-			told = true
+		if taken && !reported {
+			reported = true
 			_, port, _ := address(r.handle.URL)
 			r.o.warn("server.waiting-port", "port", port)
 		}

@@ -342,19 +342,19 @@ func TestWhatIsNotPrivate(t *testing.T) {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, at)
 	}
-	said := make(lines, 10)
-	b := connect(t, bus.Options{URL: "nats://the-token@far.example", Dial: dial, Log: said.say})
+	logged := make(lines, 10)
+	b := connect(t, bus.Options{URL: "nats://the-token@far.example", Dial: dial, Log: logged.say})
 	if b.Private() {
 		t.Error("plain text to another machine is private")
 	}
-	said.next(t, "nats://far.example:4222 is sent unencrypted")
+	logged.next(t, "nats://far.example:4222 is sent unencrypted")
 	for _, host := range []string{"localhost", "127.8.9.1", "[::1]", "LOCALHOST:99"} {
-		if b := connect(t, bus.Options{URL: "nats://the-token@" + host, Dial: dial, Log: said.say}); !b.Private() {
+		if b := connect(t, bus.Options{URL: "nats://the-token@" + host, Dial: dial, Log: logged.say}); !b.Private() {
 			t.Errorf("%s is not private", host)
 		}
 	}
 	select {
-	case line := <-said:
+	case line := <-logged:
 		t.Errorf("said %q", line)
 	default:
 	}

@@ -164,9 +164,9 @@ func (l lines) next(t *testing.T, want string) {
 
 func TestAServerThatRestarts(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{Token: "correct horse"}, func(t *testing.T, s fleettest.Server) {
-		said, saidToWorker := make(lines, 100), make(lines, 100)
-		asker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: said.say})
-		worker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: saidToWorker.say})
+		logged, loggedByWorker := make(lines, 100), make(lines, 100)
+		asker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: logged.say})
+		worker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: loggedByWorker.say})
 		subject := bus.SubjectOf("w", bus.Beat)
 		var asked atomic.Int32
 		if _, err := bus.Answer(worker, subject, func(q question) (any, error) { asked.Add(1); return answer{2 * q.N}, nil }); err != nil {
@@ -177,8 +177,8 @@ func TestAServerThatRestarts(t *testing.T) {
 			t.Errorf("up %v since %v", up, since)
 		}
 		s.Kill()
-		said.next(t, "is lost")
-		saidToWorker.next(t, "is lost")
+		logged.next(t, "is lost")
+		loggedByWorker.next(t, "is lost")
 		if up, down := asker.Up(); up || !down.After(since) {
 			t.Errorf("up %v since %v, before %v", up, down, since)
 		}
@@ -189,8 +189,8 @@ func TestAServerThatRestarts(t *testing.T) {
 			t.Errorf("while the server is away: %v", err)
 		}
 		s.Restart()
-		said.next(t, "again")
-		saidToWorker.next(t, "again")
+		logged.next(t, "again")
+		loggedByWorker.next(t, "again")
 		if got, err := bus.Request[answer](limited(t), asker, subject, question{2}); err != nil || got.Twice != 4 {
 			t.Errorf("afterwards: %v, %v", got, err)
 		}
@@ -241,11 +241,11 @@ func TestADeadLinkIsNoticed(t *testing.T) {
 		frozen.Store(new(atomic.Bool))
 		return freezing{conn, frozen.Load(), make(chan struct{}), new(sync.Once)}, err
 	}
-	said := make(lines, 10)
-	b := connect(t, bus.Options{URL: s.URL(), Dial: dial, Ping: 10 * time.Millisecond, Log: said.say})
+	logged := make(lines, 10)
+	b := connect(t, bus.Options{URL: s.URL(), Dial: dial, Ping: 10 * time.Millisecond, Log: logged.say})
 	frozen.Load().Store(true)
-	said.next(t, "is lost: stale connection")
-	said.next(t, "again")
+	logged.next(t, "is lost: stale connection")
+	logged.next(t, "again")
 	twice(t, b, bus.SubjectOf("w", bus.Poll))
 	if got, err := bus.Request[answer](limited(t), b, bus.SubjectOf("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
 		t.Errorf("afterwards: %v, %v", got, err)
@@ -275,8 +275,8 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 func TestCloseEndsQuestions(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		s := fleettest.Embedded(t, fleettest.Options{})
-		said := make(lines, 10)
-		asker, worker := connect(t, bus.Options{URL: s.URL(), Log: said.say}), connect(t, bus.Options{URL: s.URL()})
+		logged := make(lines, 10)
+		asker, worker := connect(t, bus.Options{URL: s.URL(), Log: logged.say}), connect(t, bus.Options{URL: s.URL()})
 		arrived, hold := make(chan struct{}), make(chan struct{})
 		if _, err := bus.Answer(worker, bus.SubjectOf("w", bus.Order), func(question) (any, error) {
 			close(arrived)
@@ -287,7 +287,7 @@ func TestCloseEndsQuestions(t *testing.T) {
 		}
 		if away {
 			s.Kill()
-			said.next(t, "is lost")
+			logged.next(t, "is lost")
 		}
 		result := make(chan error)
 		go func() {

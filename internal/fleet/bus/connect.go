@@ -45,7 +45,7 @@ type Options struct {
 	Ping time.Duration
 	// Dial replaces net.Dialer.DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Say receives one line when the connection is lost or restored, or is not private.
+	// Log receives one line when the connection is lost or restored, or is not private.
 	Log func(line string)
 }
 

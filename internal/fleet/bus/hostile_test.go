@@ -126,8 +126,8 @@ func TestHostileServers(t *testing.T) {
 			if err == nil {
 				b.Close()
 			}
-			if said := fmt.Sprint(err, context.Cause(ctx)); err == nil || !strings.Contains(said, tt.want) {
-				t.Errorf("%s: %s", name, said)
+			if text := fmt.Sprint(err, context.Cause(ctx)); err == nil || !strings.Contains(text, tt.want) {
+				t.Errorf("%s: %s", name, text)
 			}
 		}
 	}

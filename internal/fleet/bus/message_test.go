@@ -91,8 +91,8 @@ func TestRepliesThatAreNotValid(t *testing.T) {
 	s := natsserver.Start(t, natsserver.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	said := make(chan string, 10)
-	b, err := Connect(ctx, Options{URL: s.URL(), Log: func(line string) { said <- line }})
+	logged := make(chan string, 10)
+	b, err := Connect(ctx, Options{URL: s.URL(), Log: func(line string) { logged <- line }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestRepliesThatAreNotValid(t *testing.T) {
 		for err = nil; line == "" && err == nil; { // on a busy machine a reply comes too late
 			err = RequestAll(ctx, b, "pitot.test", fleet.Question{}, 50*time.Millisecond, func(fleet.Worker) bool { t.Error("it was accepted"); return false })
 			select {
-			case line = <-said:
+			case line = <-logged:
 			default:
 			}
 		}

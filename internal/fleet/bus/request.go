@@ -13,7 +13,7 @@ import (
 // errorHeader marks a reply that is the text of an error.
 const errorHeader = "Pitot-Error"
 
-// Ask sends a question to a subject and returns its reply. While the connection is down it waits.
+// Request sends a question to a subject and returns its reply. While the connection is down it waits.
 // The error is ErrGone if no worker listens on the subject, ErrSilent if there was no reply before the
 // deadline of ctx, a Refusal if the reply is an error.
 func Request[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
@@ -90,7 +90,7 @@ func (b *Bus) failed(subject string, err error) error {
 	return fmt.Errorf("%s: %s", subject, b.clean(err))
 }
 
-// AskAll sends a question to a subject and passes each reply to each, until it has enough or wait is over, which is
+// RequestAll sends a question to a subject and passes each reply to each, until it has enough or wait is over, which is
 // no error. Errors and replies that cannot be decoded are reported and left out. The error is ErrGone if no worker
 // listens on the subject.
 func RequestAll[A any](ctx context.Context, b *Bus, subject string, question any, wait time.Duration, each func(A) (enough bool)) error {

@@ -40,7 +40,7 @@ type ServerOptions struct {
 	// CA, a file too, clients need a certificate that it signed.
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
-	// Say receives one line when the streams cannot be written, and when they can again; may be nil.
+	// Log receives one line when the streams cannot be written, and when they can again; may be nil.
 	Log func(line string)
 }
 
@@ -61,13 +61,13 @@ func StartServer(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := new(logger)
-	s, err := start(options, told)
+	log := new(logger)
+	s, err := start(options, log)
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
-	end := watchDisk(s, options, told, lookEvery, o.Log)
+	end := watchDisk(s, options, log, lookEvery, o.Log)
 	return &Server{addr: s.Addr(), url: serverURL(s, o.Cert != ""), close: sync.OnceFunc(func() {
 		end()
 		s.Shutdown()
@@ -170,14 +170,14 @@ func claim(dir string) (release func(), err error) {
 }
 
 // start starts nats-server, which reports errors to a logger only.
-func start(o *server.Options, told *logger) (*server.Server, error) {
+func start(o *server.Options, log *logger) (*server.Server, error) {
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
 	}
-	s.SetLogger(told, false, false)
+	s.SetLogger(log, false, false)
 	s.Start()
-	if fatal := told.first(); fatal != "" {
+	if fatal := log.first(); fatal != "" {
 		err = errors.New(fatal)
 	} else if !s.ReadyForConnections(ready) {
 		err = fmt.Errorf("not ready within %v", ready)

@@ -73,7 +73,7 @@ func (f *Fleet) fill(ctx context.Context) error {
 	}
 }
 
-// sayAfter is how often workers are asked before the controller reports that it waits for them.
+// noticeAfter is how often workers are asked before the controller reports that it waits for them.
 const noticeAfter = 2
 
 // wanted is how many workers the run is to have: no more than it has conversations, or places.

@@ -182,12 +182,12 @@ func TestAFleetSendsTheSame(t *testing.T) {
 			}
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
-			together, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
+			server, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
 			many, err := execute(t, spec(t, url, text), control.New(options(t, s, 3)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := asked(alone), asked(together)
+			a, b := asked(alone), asked(server)
 			if len(a) != len(b) || len(a) != 60 {
 				t.Fatalf("%d requests alone, %d by the fleet", len(a), len(b))
 			}

@@ -207,19 +207,19 @@ func TestOrdersOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newVictim(t)
-	said := map[string]bool{}
+	reasons := map[string]bool{}
 	for i, content := range []string{"the secret of this machine", "another one, of that size."} {
 		if err := os.WriteFile(dir+"/own", []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		in := fleet.Input{Kind: fleet.FileInput, Name: dir + "/own", Digest: strings.Repeat("0a", 32), Size: int64(len(content)), Object: "0"}
 		r := v.order(fleet.Order{Run: fmt.Sprint("fleet-file", i), Spec: s, Inputs: []fleet.Input{in}})
-		if said[r.Why] = true; r.State != fleet.Failed || !strings.Contains(r.Why, "is not that of the controller") {
+		if reasons[r.Why] = true; r.State != fleet.Failed || !strings.Contains(r.Why, "is not that of the controller") {
 			t.Errorf("it is %s: %s", r.State, r.Why)
 		}
 	}
-	if len(said) != 1 {
-		t.Errorf("two contents are told apart: %v", said)
+	if len(reasons) != 1 {
+		t.Errorf("two contents are told apart: %v", reasons)
 	}
 	pipe := fleet.Order{
 		Run: "fleet-pipe", Spec: s, Protocol: fleet.Protocol, Pitot: version,

@@ -87,16 +87,16 @@ func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 
 // await waits until the stream has all records, and reports what prevents that.
 func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
-	for said := false; ; {
+	for reported := false; ; {
 		part, cancel := context.WithTimeout(ctx, complainAfter)
 		err := sender.Wait(part)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
-		if why := sender.Refused(); why != nil && !said {
+		if why := sender.Refused(); why != nil && !reported {
 			t.w.logf("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
-			said = true
+			reported = true
 		}
 	}
 }

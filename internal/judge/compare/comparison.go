@@ -251,7 +251,7 @@ type Change struct {
 	Small bool `json:"small,omitempty"`
 	// Unproven: counts of single runs are equal, which others need not be.
 	Unproven bool `json:"unproven,omitempty"`
-	// Apart, of basis Within: the interval does not hold 0. It is no verdict.
+	// ExcludesZero, of basis Within: the interval does not hold 0. It is no verdict.
 	ExcludesZero bool `json:"apart,omitempty"`
 	// Noise is the relative standard deviation from run to run, of the basis.
 	Noise float64 `json:"noise,omitempty"`

@@ -18,7 +18,7 @@ type envFact struct {
 	main  bool
 }
 
-// surroundings are those of the server, then those of a client on a machine of its own. Name,
+// envFacts are those of the server, then those of a client on a machine of its own. Name,
 // system and processors of the client are settings of the run.
 func envFacts(run trace.Run) (all []envFact) {
 	server, client := run.Env.Serving, run.Env.Client
@@ -70,7 +70,7 @@ func ofEachStart(name string, l *trace.Leg) bool {
 	return anew && fact == "host" || fact == "devices.uuid"
 }
 
-// mostSurroundings is how many of the facts of the environment are listed that differ.
+// mostEnvDiffs is how many of the facts of the environment are listed that differ.
 const mostEnvDiffs = 12
 
 // envDiffs lists the facts of the environment in which the runs of variants differ, the main

@@ -100,8 +100,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 			if len(result.Notes) != 1 || !strings.Contains(said(result.Notes...)[0], "--ignore "+c.apart+" puts them together") {
 				t.Errorf("%s: %q", c.name, result.Notes)
 			}
-			if together, _ := layout(t, Options{Ignore: []string{"--" + c.apart}}, planned("A", "a", nil), planned("B", "b", c.edit)); together != ": A×1 | B×1" {
-				t.Errorf("%s: with --ignore %s: %s", c.name, c.apart, together)
+			if joint, _ := layout(t, Options{Ignore: []string{"--" + c.apart}}, planned("A", "a", nil), planned("B", "b", c.edit)); joint != ": A×1 | B×1" {
+				t.Errorf("%s: with --ignore %s: %s", c.name, c.apart, joint)
 			}
 		}
 		if got != want {

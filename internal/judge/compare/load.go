@@ -132,13 +132,13 @@ func (l load) differs(m load, name string) bool {
 	a, okA := l.values[name]
 	b, okB := m.values[name]
 	same := a.Key() == b.Key()
-	told := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
+	known := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
 	switch {
 	case !okA || !okB:
 		return false
 	case name == inputSetting:
 		// Where the workload is known, lengths that are drawn again may differ.
-		return !told && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+		return !known && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
 	case name == rateSetting && l.rate > 0 && m.rate > 0:
 		return math.Abs(l.rate-m.rate) > rateTolerance
 	case name == arrivalSetting || name == workloadSetting:

@@ -289,25 +289,25 @@ func (t *table) note(code plan.Code, args ...any) {
 func (c *Comparison) notes(tables []*table, ignore []string) {
 	c.noteRequested(tables, ignore)
 	var runs []*ComparedRun
-	beside := map[string]bool{} // labels that share a workload with another one
+	shares := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
 		runs = append(runs, t.runs...)
 		for _, r := range t.runs {
-			beside[r.Variant] = beside[r.Variant] || slices.ContainsFunc(t.runs, func(s *ComparedRun) bool { return s.Variant != r.Variant })
+			shares[r.Variant] = shares[r.Variant] || slices.ContainsFunc(t.runs, func(s *ComparedRun) bool { return s.Variant != r.Variant })
 		}
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, r := range runs {
 		label := r.Variant
-		if label == "" || beside[label] {
+		if label == "" || shares[label] {
 			continue
 		}
-		beside[label] = true
+		shares[label] = true
 		one, other, names := nearest(runs, label, ignore)
-		if len(names) == 0 || told[other.Variant+"\x00"+label] {
+		if len(names) == 0 || seen[other.Variant+"\x00"+label] {
 			continue
 		}
-		told[label+"\x00"+other.Variant] = true
+		seen[label+"\x00"+other.Variant] = true
 		var gaps []plan.Message
 		for _, name := range names {
 			setting := plan.Msg(plan.Code("setting." + name))
@@ -339,16 +339,16 @@ func (c Comparison) WhyNothingCompared() (why plan.Message) {
 
 // nearest are the run with a label and the one with another label that differ in the
 // fewest settings of the load, and these.
-func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *ComparedRun, apart []string) {
+func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *ComparedRun, settings []string) {
 	for _, r := range runs {
 		for _, s := range runs {
 			if r.Variant != label || s.Variant == label {
 				continue
 			}
-			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(apart) {
-				one, other, apart = r, s, names
+			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(settings) {
+				one, other, settings = r, s, names
 			}
 		}
 	}
-	return one, other, apart
+	return one, other, settings
 }

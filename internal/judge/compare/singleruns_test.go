@@ -239,8 +239,8 @@ func TestTheSameRequestsTellMore(t *testing.T) {
 		c := change(t, compared(t, Options{}, []ComparedRun{a}, []ComparedRun{b}), "e2el.mean")
 		return c.Interval.High - c.Interval.Low
 	}
-	if paired, apart := width(b), width(other); paired > 0.95*apart {
-		t.Errorf("request by request the interval is %.3g wide, else %.3g", paired, apart)
+	if paired, independent := width(b), width(other); paired > 0.95*independent {
+		t.Errorf("request by request the interval is %.3g wide, else %.3g", paired, independent)
 	}
 }
 

@@ -120,8 +120,8 @@ func (r *ComparedRun) countFailed(t *trace.Trace) {
 	}
 	o := r.origin()
 	ok, counted := o.Figure(figure.RequestsOK)
-	failed, told := o.Figure(figure.RequestsFailed)
-	if counted && !told && r.reportsRequested() {
+	failed, known := o.Figure(figure.RequestsFailed)
+	if counted && !known && r.reportsRequested() {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
 	if counted {
@@ -399,9 +399,9 @@ func (t *table) failures(base, v *variant) []any {
 func (t *table) openFailures(r *GateResult, row Row, column int) {
 	v, c := t.variants[column], row.Cells[column].Change
 	passes := r.Outcome == Pass && row.Quantity.Better != figure.Neither && survives(row.Quantity.Name, v.failing())
-	if apart := r.Gate.Relative && c != nil && c.OfFailures(); apart || passes {
+	if separate := r.Gate.Relative && c != nil && c.OfFailures(); separate || passes {
 		r.Outcome, r.Why = Inconclusive, plan.Msg("gate.failures", t.failures(t.variants[0], v)...)
-		if apart && c.Open.Code == NeverAnswered {
+		if separate && c.Open.Code == NeverAnswered {
 			r.Value = 0 // there is no number for it
 		}
 	}

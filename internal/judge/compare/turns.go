@@ -74,11 +74,11 @@ func orderOf(a, b *variant) *Order {
 	case 0:
 		o.Gap = a.first().Sub(b.last()).Seconds()
 	}
-	switch apart := o.U == 0 || o.U == 1; {
+	switch separate := o.U == 0 || o.U == 1; {
 	case len(a.runs) < 2 || len(b.runs) < 2:
-	case apart && o.Gap > 3*o.Inner && o.Gap > leastSession.Seconds():
+	case separate && o.Gap > 3*o.Inner && o.Gap > leastSession.Seconds():
 		o.Code = OrderSessions
-	case apart:
+	case separate:
 		o.Code = OrderConfounded
 	case math.Abs(2*o.U-1) >= lopsided:
 		o.Code = OrderLopsided

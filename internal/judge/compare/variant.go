@@ -19,11 +19,11 @@ import (
 func (g group) split(elsewhere []string) (name string, out []*variant) {
 	shared := g.shared()
 	if g.alone() {
-		kept := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
-		if len(kept) == len(shared) {
-			kept = nil // nothing says that it is a workload's name rather than a variant's
+		rest := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
+		if len(rest) == len(shared) {
+			rest = nil // nothing says that it is a workload's name rather than a variant's
 		}
-		shared = kept
+		shared = rest
 	}
 	leftover := func(r *ComparedRun) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
 	headings := map[string][]string{} // that are left over, by label
@@ -56,7 +56,7 @@ func without(parts, shared []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
 }
 
-// telling are the parts of names that distinguish variants in some workload.
+// distinguishing are the parts of names that distinguish variants in some workload.
 func distinguishing(all []group) []string {
 	var out []string
 	for _, g := range all {

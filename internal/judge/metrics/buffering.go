@@ -41,7 +41,7 @@ type Buffering struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
-	// Whole are the answers that came in one or a few reads, of WholeOf for which that is known;
+	// Unstreamed are the answers that came in one or a few reads, of WholeOf for which that is known;
 	// those of Answers are among them.
 	Unstreamed   int `json:"whole,omitempty"`
 	UnstreamedOf int `json:"whole_of,omitempty"`
@@ -95,7 +95,7 @@ func (a arrival) size() float64 { return over(a.n, float64(a.at)) }
 // atEnd: all of it came when nearly all of the time had passed.
 func (a arrival) atEnd() bool { return a.first >= bufferedAtEnd*a.last }
 
-// held: it came all at its end, or in bursts that no engine writes.
+// isBuffered: it came all at its end, or in bursts that no engine writes.
 func (a arrival) isBuffered() bool {
 	return !a.late && (a.size() >= bufferedChunks && a.atEnd() || a.size() >= bufferedBurst)
 }

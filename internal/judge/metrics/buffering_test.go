@@ -90,8 +90,8 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 			r.OutputTokens = cmp.Or(tt.tokens, r.OutputTokens)
 		}
 		v := HealthOf(tt.t).Verdict
-		told := slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.arrive-whole" })
-		if told != tt.whole || tt.whole && v.Validity != trace.Doubtful {
+		reported := slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.arrive-whole" })
+		if reported != tt.whole || tt.whole && v.Validity != trace.Doubtful {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}

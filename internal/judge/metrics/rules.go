@@ -13,7 +13,7 @@ import (
 type Definitions struct {
 	Tool string
 	Also string // another name that the tool has in results
-	// Says are what its metrics count, from where and to where.
+	// Descriptions are what its metrics count, from where and to where.
 	Descriptions map[figure.Metric]plan.Code
 	// Truth are its latencies by the writes of a server that timestamps each; nil: its reports are not verified.
 	// Stepped means that its percentiles are values of the sample, weighted: others interpolate.
@@ -23,7 +23,7 @@ type Definitions struct {
 	// the newest; nil: only the tool itself can. Samples are its requests that succeeded.
 	Figures func(t *trace.Trace, form string) []trace.ReportedFigure
 	Samples func(t *trace.Trace, form string) []Sample
-	// TellsLimits reports whether a rate and a limit on concurrency that an imported
+	// ReportsLimits reports whether a rate and a limit on concurrency that an imported
 	// report does not have mean that there was none.
 	ReportsLimits func(o *trace.Origin) bool
 	// Native is the protocol of a measurement that does not say which it was.

@@ -338,11 +338,11 @@ func (c *Chunks) count(r *trace.Record) {
 			continue
 		}
 		c.Output++
-		together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+		merged := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
 		switch {
-		case r.Merged(chunk) && (together || chunk.Slack > 0):
+		case r.Merged(chunk) && (merged || chunk.Slack > 0):
 			c.Merged++
-		case together && chunk.Kind&trace.Bundled != 0:
+		case merged && chunk.Kind&trace.Bundled != 0:
 			c.Bundled++
 		}
 		prev = chunk.At

@@ -101,7 +101,7 @@ func divide(x []float64, shift uint) (ends [digitSize]int) {
 	return ends
 }
 
-// sortBeside sorts values with keys that differ only in their last bits, the least significant
+// sortLSD sorts values with keys that differ only in their last bits, the least significant
 // digit first.
 func (r *radix) sortLSD(x []float64, differ int) {
 	keys, spare := r.keys[:len(x)], r.spare[:len(x)]

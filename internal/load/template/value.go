@@ -173,7 +173,7 @@ func (x *run) defined(v value) {
 	}
 }
 
-// held are the items of a value that has some; ok is false for others.
+// itemsOf are the items of a value that has some; ok is false for others.
 func itemsOf(v value) (items []value, ok bool) {
 	switch v := v.(type) {
 	case undefined:

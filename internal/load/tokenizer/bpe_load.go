@@ -14,7 +14,7 @@ func (m *bpe) loadBytes(v vocabulary) {
 	}
 }
 
-// loadWhole lists the words that are tokens, in the form in which the model sees
+// loadWholeWords lists the words that are tokens, in the form in which the model sees
 // them.
 func (m *bpe) loadWholeWords(v vocabulary, isRaw bool) {
 	if !isRaw {

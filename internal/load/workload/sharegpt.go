@@ -136,9 +136,9 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 // media is the image or else the video of a conversation: a URL stays, a path becomes a URL for the
 // server to read.
 func (c conversation) media() ([]Media, error) {
-	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
+	field, m, prefixes := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
 	if !holds(field) {
-		field, m, kept = c.Video, Media{MIME: "video/*"}, kept[:3]
+		field, m, prefixes = c.Video, Media{MIME: "video/*"}, prefixes[:3]
 	}
 	if !holds(field) {
 		return nil, nil
@@ -147,7 +147,7 @@ func (c conversation) media() ([]Media, error) {
 		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w",
 			rows.WrongType(err))
 	}
-	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
+	if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL
 	}
 	return []Media{m}, nil

@@ -64,14 +64,14 @@ func shortFirst(logs []*steplog) float64 {
 				if b.Sent >= a.Sent+sentTogether {
 					break
 				}
-				apart, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
+				gap, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
 				if n > m {
-					apart, n, m = -apart, m, n
+					gap, n, m = -gap, m, n
 				}
-				if m < muchLonger*n || max(apart, -apart) < manySteps {
+				if m < muchLonger*n || max(gap, -gap) < manySteps {
 					continue
 				}
-				if all++; apart > 0 {
+				if all++; gap > 0 {
 					short++
 				}
 			}

@@ -2,7 +2,7 @@ package profile
 
 import "github.com/pitot-bench/pitot/internal/judge/figure"
 
-// elsewhere maps the names of servers' flags, and of older profiles, to fields.
+// otherNames maps the names of servers' flags, and of older profiles, to fields.
 func otherNames() map[string]string {
 	return map[string]string{
 		// vLLM

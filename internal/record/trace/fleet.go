@@ -13,7 +13,7 @@ import (
 // concurrency, are accurate to Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is the largest difference between two workers' stamps of one instant; 0 for a single
+	// MaxOffset is the largest difference between two workers' stamps of one instant; 0 for a single
 	// worker, negative: unknown.
 	MaxOffset time.Duration `json:"apart_ns"`
 	// Tolerate: the run was to be judged without the requests of lost workers.

@@ -141,12 +141,12 @@ func here(ctx context.Context, limit int, args ...string) string {
 // image asks docker or podman for the image of a container: by a template, since all that they
 // would say has the variables of the container in it.
 func (q *inquiry) image(ctx context.Context, client, name string) {
-	said := strings.Fields(here(ctx, 4<<10, client, "inspect", "--type", "container", "--format", "{{.Config.Image}} {{.Image}}", name))
-	if len(said) != 2 {
+	fields := strings.Fields(here(ctx, 4<<10, client, "inspect", "--type", "container", "--format", "{{.Config.Image}} {{.Image}}", name))
+	if len(fields) != 2 {
 		return
 	}
-	q.out.Image = environment.Image{Name: said[0], Digest: digest.FindString(said[1])}
-	if inRegistry := digest.FindString(here(ctx, 4<<10, client, "image", "inspect", "--format", `{{join .RepoDigests " "}}`, said[1])); inRegistry != "" {
+	q.out.Image = environment.Image{Name: fields[0], Digest: digest.FindString(fields[1])}
+	if inRegistry := digest.FindString(here(ctx, 4<<10, client, "image", "inspect", "--format", `{{join .RepoDigests " "}}`, fields[1])); inRegistry != "" {
 		q.out.Image.Digest = inRegistry
 	}
 }
@@ -162,9 +162,9 @@ func (q *inquiry) pod(ctx context.Context) {
 	} else {
 		name = "pod/" + strings.TrimPrefix(name, "pod/")
 	}
-	said := strings.Fields(here(ctx, 4<<10, slices.Concat(q.kubectl(), []string{"get", name, "-o", form})...))
-	if len(said) > 0 {
-		q.out.Image = environment.Image{Name: said[0], Digest: digest.FindString(strings.Join(said[1:], " "))}
+	fields := strings.Fields(here(ctx, 4<<10, slices.Concat(q.kubectl(), []string{"get", name, "-o", form})...))
+	if len(fields) > 0 {
+		q.out.Image = environment.Image{Name: fields[0], Digest: digest.FindString(strings.Join(fields[1:], " "))}
 	}
 }
 

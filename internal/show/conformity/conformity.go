@@ -141,8 +141,8 @@ func (t *table) definitions() (lines []string) {
 	for _, m := range conform.Metrics() {
 		var groups doc.Groups
 		for i, r := range t.reports {
-			if said := t.Say(r.Definitions[m]); said != "" {
-				groups.Add(said, t.clients[i])
+			if text := t.Say(r.Definitions[m]); text != "" {
+				groups.Add(text, t.clients[i])
 			}
 		}
 		for _, g := range groups {

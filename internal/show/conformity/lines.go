@@ -50,11 +50,11 @@ func (t *table) facts() []line {
 
 // both tells of an error in time, and as a share.
 func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic) string {
-	said := absolute(of, m, s)
+	text := absolute(of, m, s)
 	if share := t.relative(of, m, s); share != "" {
-		said = t.Word("comparison.beside", "said", said, "aside", share)
+		text = t.Word("comparison.beside", "said", text, "aside", share)
 	}
-	return said + t.voided(of, m, s)
+	return text + t.voided(of, m, s)
 }
 
 // columns are those of a narrow table.
@@ -182,8 +182,8 @@ func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conf
 func (t *table) outcome(of []conform.Result) string {
 	var parts []string
 	add := func(is bool, code plan.Code) {
-		if said := t.Word(code); is && !slices.Contains(parts, said) {
-			parts = append(parts, said)
+		if text := t.Word(code); is && !slices.Contains(parts, text) {
+			parts = append(parts, text)
 		}
 	}
 	for _, r := range of {

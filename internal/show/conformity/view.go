@@ -91,8 +91,8 @@ func (t *table) viewResult(client int, of []conform.Result) view.ConformResult {
 		}
 	}
 	for _, line := range t.facts() {
-		if said := line.of(of); said != "" {
-			out.Facts = append(out.Facts, view.Field{Name: line.name, Value: said})
+		if text := line.of(of); text != "" {
+			out.Facts = append(out.Facts, view.Field{Name: line.name, Value: text})
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ type Line struct {
 	Tone        Tone
 }
 
-// Once returns the lines without labels that repeat the one before.
+// WithoutRepeatedLabels returns the lines without labels that repeat the one before.
 func (l Lines) WithoutRepeatedLabels() Lines {
 	out := slices.Clone(l)
 	for i := range out {

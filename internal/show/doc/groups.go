@@ -36,10 +36,10 @@ type Group struct {
 }
 
 // Add puts a name into the group of the statement said.
-func (g *Groups) Add(said, name string) {
-	i := slices.IndexFunc(*g, func(o Group) bool { return o.Text == said })
+func (g *Groups) Add(text, name string) {
+	i := slices.IndexFunc(*g, func(o Group) bool { return o.Text == text })
 	if i < 0 {
-		i, *g = len(*g), append(*g, Group{Text: said})
+		i, *g = len(*g), append(*g, Group{Text: text})
 	}
 	if group := &(*g)[i]; !slices.Contains(group.Names, name) {
 		group.Names = append(group.Names, name)

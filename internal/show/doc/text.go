@@ -124,8 +124,8 @@ func (t *terminal) lines(lines Lines) {
 			code = "" // only cells of tables are dimmed
 		}
 		for _, part := range Wrap(Plain(l.Text), room) {
-			said := PadRight(l.Label, t.label) + "  " + t.paint(part, code)
-			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
+			text := PadRight(l.Label, t.label) + "  " + t.paint(part, code)
+			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+text, " ") + "\n")
 			l.Label = ""
 		}
 	}

@@ -62,7 +62,7 @@ func NewConsole(w io.Writer, on *Terminal, hide func(string) string) *Console {
 	return &Console{w: w, term: on, hide: hide}
 }
 
-// Say writes a permanent line.
+// Print writes a permanent line.
 func (c *Console) Print(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -85,11 +85,11 @@ type sourceState struct {
 func JSON(v View, l *words.Language) ([]byte, error) {
 	s := sample{Time: v.Time.Truncate(time.Millisecond), Live: v.now(), Sources: []sourceState{}}
 	for _, from := range v.Sources {
-		said := []string{}
+		lines := []string{}
 		for _, n := range notes(from.Source) {
-			said = append(said, l.Say(n))
+			lines = append(lines, l.Say(n))
 		}
-		s.Sources = append(s.Sources, sourceState{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, said})
+		s.Sources = append(s.Sources, sourceState{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, lines})
 	}
 	return json.Marshal(s)
 }

@@ -37,7 +37,7 @@ func FleetSummary(run trace.Run, l *words.Language) string {
 	return l.Word("fleet.sent", "workers", len(run.Fleet.Workers), "requests", requests)
 }
 
-// Apart is the error of instants between the workers of a fleet, "" where one machine sent all.
+// ClockOffset is the error of instants between the workers of a fleet, "" where one machine sent all.
 func ClockOffset(f *trace.Fleet, l *words.Language) string {
 	switch {
 	case f == nil || len(f.Workers) < 2:

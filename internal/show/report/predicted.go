@@ -123,7 +123,7 @@ func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 	return doc.Grid{Align: "lr", Rows: rows}
 }
 
-// besideCells are what was measured of a figure.
+// measuredCells are what was measured of a figure.
 func measuredCells(f predict.PredictedFigure, scale float64) []string {
 	if len(f.Measured) == 0 {
 		return []string{"", ""}
@@ -135,7 +135,7 @@ func measuredCells(f predict.PredictedFigure, scale float64) []string {
 	return []string{digits(stats.Sort(f.Measured).Median() * scale), inside}
 }
 
-// beside names the measured runs of the same load.
+// measuredLines names the measured runs of the same load.
 func measuredLines(r *predict.Report, p *predict.Prediction) (lines doc.List) {
 	switch n := len(r.Others); {
 	case n == 0:

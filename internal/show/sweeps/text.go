@@ -175,7 +175,7 @@ func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// together are lines about the curves and the front.
+// curveLines are lines about the curves and the front.
 func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
@@ -192,7 +192,7 @@ func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// apart are lines about points that have no runs, or only doubtful ones.
+// doubts are lines about points that have no runs, or only doubtful ones.
 func doubts(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated doc.Groups
 	for _, r := range s.Rows {

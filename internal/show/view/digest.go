@@ -49,7 +49,7 @@ func (d *Digest) Stream() bool { return d.run.Plan.Stream }
 // Update replaces the run, without its requests.
 func (d *Digest) Update(run trace.Run) { d.run = run }
 
-// Whole sets whether all records of the run were added.
+// SetComplete sets whether all records of the run were added.
 func (d *Digest) SetComplete(is bool) { d.complete = is }
 
 // Snapshots adds the progress of a run that has no end: requests in flight have no records yet.

@@ -16,10 +16,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// mostBeside is the most runs of each kind that are compared.
+// mostOfEach is the most runs of each kind that are compared.
 const mostOfEach = 20
 
-// Beside are the measured and the simulated runs of the load of a run. Runs that are not valid are
+// NewPredicted are the measured and the simulated runs of the load of a run. Runs that are not valid are
 // left out, except the requested one: they show their client and not the server.
 func NewPredicted(s *store.Store, id string, l *words.Language) (Predicted, error) {
 	out := Predicted{Measured: []PredictedRun{}, Predictions: []Prediction{}}

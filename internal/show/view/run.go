@@ -198,7 +198,7 @@ func known(is bool, v float64) *float64 {
 	return number(v)
 }
 
-// within adds the error of the clocks to the definition of a figure that compares those of several
+// withClockOffset adds the error of the clocks to the definition of a figure that compares those of several
 // machines.
 func (w writer) withClockOffset(definition, name string, f *trace.Fleet) string {
 	if f == nil || name != "peak.concurrency" {

@@ -223,7 +223,7 @@ func (f *followed) update(l store.Listing) error {
 	return f.readSamples()
 }
 
-// beside reads data other than records: samples and, of a run without an end, its progress.
+// readSamples reads data other than records: samples and, of a run without an end, its progress.
 func (f *followed) readSamples() error {
 	set, last, err := f.store.TelemetrySince(f.id, f.blocks)
 	if err != nil {

@@ -59,7 +59,7 @@ type stream struct {
 	why     string // the last trouble sent to it
 }
 
-// told is the last progress of a run sent to a stream, and when.
+// sentProgress is the last progress of a run sent to a stream, and when.
 type sentProgress struct {
 	progress view.Progress
 	at       time.Time

@@ -155,7 +155,7 @@ func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, erro
 	return got.Bytes(), nil
 }
 
-// A kept is an answer in memory.
+// A recorder is an answer in memory.
 type recorder struct {
 	bytes.Buffer
 	header http.Header

@@ -92,8 +92,8 @@ func (c Config) token(home string) string {
 	if truthy(c.Getenv("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
 		return ""
 	}
-	kept, _ := files.ReadSmall(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
-	return strings.TrimSpace(string(kept))
+	stored, _ := files.ReadSmall(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
+	return strings.TrimSpace(string(stored))
 }
 
 // closed returns the variable that forbids downloads, if any.

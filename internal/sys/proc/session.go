@@ -15,7 +15,7 @@ type SessionCommand struct {
 	Env  []string // NAME=VALUE, in addition to the environment of this process
 	Dir  string   // empty: that of this process
 	Log  string   // file that its output is appended to, bounded like a Log
-	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
+	// TrimCommand has the arguments by which this program calls TrimLog, its name first, and keeps the log
 	// short after this process was killed; nil: nothing does.
 	TrimCommand []string
 	Mark        string // finds its members

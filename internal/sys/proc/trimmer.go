@@ -36,12 +36,12 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 	if err != nil {
 		return err
 	}
-	told, err := json.Marshal(trimmerArgs{t, l.from})
+	text, err := json.Marshal(trimmerArgs{t, l.from})
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(program)
-	cmd.Args, cmd.ExtraFiles = append(slices.Clone(args), string(told)), []*os.File{l.file}
+	cmd.Args, cmd.ExtraFiles = append(slices.Clone(args), string(text)), []*os.File{l.file}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	held, err := cmd.StdinPipe()
 	if err != nil {
@@ -62,9 +62,9 @@ func (k *logTrimmer) end() {
 }
 
 // TrimLog runs in the process of a logTrimmer, with its last argument.
-func TrimLog(told string) error {
+func TrimLog(args string) error {
 	var k trimmerArgs
-	if err := json.Unmarshal([]byte(told), &k); err != nil {
+	if err := json.Unmarshal([]byte(args), &k); err != nil {
 		return err
 	}
 	if line, _ := bufio.NewReader(os.Stdin).ReadString('\n'); line != "" {

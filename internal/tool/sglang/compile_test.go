@@ -114,9 +114,9 @@ func TestCompileBySurroundings(t *testing.T) {
 	if routed.Requests != 0 || !strings.Contains(string(routed.Load[0].Dataset.Settings), `"routing_key":"0a1b2c3d_20260102030405"`) {
 		t.Errorf("%+v", routed.Load)
 	}
-	apart := spec("--profile --pd-separated --profile-decode-url http://a http://b --profile-num-steps 3 --profile-start-step 2", nil).Before.Profiler
-	if diff := cmp.Diff([]plan.Worker{{Name: "Decode-0", URL: "http://a"}, {Name: "Decode-1", URL: "http://b"}}, apart.Workers); diff != "" || string(apart.Stop.Body) != `{"start_step":"2"}` {
-		t.Errorf("%s %s", diff, apart.Stop.Body)
+	separated := spec("--profile --pd-separated --profile-decode-url http://a http://b --profile-num-steps 3 --profile-start-step 2", nil).Before.Profiler
+	if diff := cmp.Diff([]plan.Worker{{Name: "Decode-0", URL: "http://a"}, {Name: "Decode-1", URL: "http://b"}}, separated.Workers); diff != "" || string(separated.Stop.Body) != `{"start_step":"2"}` {
+		t.Errorf("%s %s", diff, separated.Stop.Body)
 	}
 	if p := spec("--profile --profile-num-steps 3", nil).Before.Profiler; p.Stop.Route != "" {
 		t.Error("a profiler that stops by itself is stopped")

@@ -85,9 +85,9 @@ func (d *data) find(ctx context.Context, s *workload.Source, k datasetLocation) 
 		names, err = tables(folder)
 		return opener(folder), names, err
 	}
-	if kept := path.Join(s.Files.Temp, k.temp); k.temp != "" {
-		if f, err := s.Files.Open(kept); err == nil {
-			return s.Files.Open, []string{kept}, f.Close()
+	if name := path.Join(s.Files.Temp, k.temp); k.temp != "" {
+		if f, err := s.Files.Open(name); err == nil {
+			return s.Files.Open, []string{name}, f.Close()
 		}
 	}
 	if k.repository == "" || s.Files.Repository == nil {

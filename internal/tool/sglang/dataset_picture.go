@@ -145,7 +145,7 @@ func (c *carrier) put(ctx context.Context, s *source, r *workload.Request, text 
 	return err
 }
 
-// besidePictures is the text of a prompt with n pictures, each in its place as the chat
+// withPictures is the text of a prompt with n pictures, each in its place as the chat
 // template has it, or one <image> ahead of it all where the template does not know
 // pictures.
 func (s *source) withPictures(text string, n int) string {

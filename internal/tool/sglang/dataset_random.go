@@ -94,8 +94,8 @@ func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passa
 	case d.turns != nil && s.Tokens != nil:
 		return d.fromShareGPT(ctx, s, lengths)
 	}
-	aside := *s.numpy // later draws are the same as with ShareGPT
-	prompts, err := s.runs(aside.Randint, lengths)
+	fork := *s.numpy // later draws are the same as with ShareGPT
+	prompts, err := s.runs(fork.Randint, lengths)
 	note := noShareGPT
 	if d.turns != nil {
 		note = unreadShareGPT

@@ -253,15 +253,15 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
 		return append(out, r.Chunks...)
 	}
-	told := false // natively: the server counts
+	reported := false // natively: the server counts
 	if o.native() {
 		visible |= trace.Repeated
-		told = counted(r.Chunks) > 0
+		reported = counted(r.Chunks) > 0
 	}
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
-		if c.Kind&visible == 0 || c.Kind&trace.Elsewhere != 0 || told && tokens == 0 && len(out) > 0 {
+		if c.Kind&visible == 0 || c.Kind&trace.Elsewhere != 0 || reported && tokens == 0 && len(out) > 0 {
 			continue
 		}
 		c.Tokens, tokens = trace.Carried(tokens), 0
@@ -327,8 +327,8 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 		read = false
 	case o.native():
 		read = read && spoke
-		if told := counted(seen); told > 0 {
-			n = min(n, told)
+		if reported := counted(seen); reported > 0 {
+			n = min(n, reported)
 		}
 	case o.protocol == "completions":
 		read = read && spoke && within

@@ -18,7 +18,7 @@ func Table() result.Tool {
 	}
 }
 
-// layout is that of sglang.bench_serving. Its forms differ in the rows that
+// reportLayout is that of sglang.bench_serving. Its forms differ in the rows that
 // they have, which is for the report to say.
 func reportLayout(string) result.Layout {
 	return result.Layout{

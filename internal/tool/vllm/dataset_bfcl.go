@@ -202,9 +202,9 @@ func toolText(t workload.Template, q toolQuestion) (string, error) {
 	if err := json.Unmarshal(q.messages, &messages); err != nil {
 		return "", fmt.Errorf("read the messages of a question: %w", err)
 	}
-	said := make([]string, len(messages))
+	texts := make([]string, len(messages))
 	for i, m := range messages {
-		said[i] = m.Content
+		texts[i] = m.Content
 	}
-	return strings.Join(said, "\n"), nil
+	return strings.Join(texts, "\n"), nil
 }

@@ -18,7 +18,7 @@ func Table() result.Tool {
 	}
 }
 
-// layout is that of `vllm bench serve` in a form. Forms differ in the rows that
+// reportLayout is that of `vllm bench serve` in a form. Forms differ in the rows that
 // they have, which is for the report to say, and in how they spell one label.
 func reportLayout(form string) result.Layout {
 	total := "Total token throughput (tok/s):"

@@ -30,8 +30,8 @@ func (p *Progress) Follow(snapshot func() trace.Snapshot) { p.remote.Store(&snap
 // Snapshot returns the progress of the run. It may be called at any time, from any
 // goroutine; its instant is Never before the run begins.
 func (p *Progress) Snapshot() trace.Snapshot {
-	if told := p.remote.Load(); told != nil {
-		return (*told)()
+	if remote := p.remote.Load(); remote != nil {
+		return (*remote)()
 	}
 	r := p.run.Load()
 	if r == nil {

@@ -101,14 +101,14 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d.several(choice.Get("index"), int(root.Get("choices.#").Int()))
 	d.finished(choice.Get("finish_reason"))
 	d.err = cmp.Or(d.err, serverError(choice))
-	said := false
+	hasText := false
 	if p == Completions {
-		said = d.add(choice.Get("text"), trace.Text)
+		hasText = d.add(choice.Get("text"), trace.Text)
 		d.unread = unknownIn(choice)
 	} else {
-		said = d.message(choice, whole)
+		hasText = d.message(choice, whole)
 	}
-	if !said {
+	if !hasText {
 		d.kind |= trace.Bare
 	}
 	return d
@@ -183,9 +183,9 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		}
 		return integerOf(u.Get(name))
 	}
-	told := c.cached != "" && u.Get(c.cached).Exists()
+	reported := c.cached != "" && u.Get(c.cached).Exists()
 	usage := trace.Usage{
-		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedReported: told, Reasoning: n(c.reasoning),
+		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedReported: reported, Reasoning: n(c.reasoning),
 		At: trace.Never,
 	}
 	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
@@ -202,7 +202,7 @@ func (d *delta) use(c *counts, u gjson.Result) {
 	}
 }
 
-// useAside takes the counts of usage where the clients of vLLM and SGLang do not look: in a
+// useOtherUsage takes the counts of usage where the clients of vLLM and SGLang do not look: in a
 // choice, in Groq's own object, under the names of OpenAI's newer protocol.
 func (d *delta) useOtherUsage(root, choice gjson.Result) {
 	was := *d

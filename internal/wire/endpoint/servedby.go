@@ -23,15 +23,15 @@ func (s *servedBy) note(h http.Header) {
 			parts = append(parts, name+": "+strings.ToValidUTF8(v[:min(len(v), headerText)], "\uFFFD"))
 		}
 	}
-	told := strings.Join(parts, ", ")
-	s.name.CompareAndSwap(nil, &told)
+	server := strings.Join(parts, ", ")
+	s.name.CompareAndSwap(nil, &server)
 }
 
 // ServedBy has the headers Server and Via of the first answer, empty without them.
 func (c *Client) ServedBy() string {
-	told := c.servedBy.name.Load()
-	if told == nil {
+	name := c.servedBy.name.Load()
+	if name == nil {
 		return ""
 	}
-	return c.opts.Secrets.Hide(*told)
+	return c.opts.Secrets.Hide(*name)
 }

@@ -59,7 +59,7 @@ type Events struct {
 	comments   []byte // the beginning of the comments of the event so far
 }
 
-// maxSaid limits the recorded part of an event's comments, in bytes.
+// maxComments limits the recorded part of an event's comments, in bytes.
 const maxComments = 1 << 10
 
 // failure names the events that tell an error.
@@ -134,7 +134,7 @@ func (e *Events) tooLarge() error {
 	return fmt.Errorf("%w: the limit is %d MiB", ErrEventTooLarge, e.limit()>>20)
 }
 
-// Held is the memory that waits for the end of an event, in bytes.
+// Buffered is the memory that waits for the end of an event, in bytes.
 func (e *Events) Buffered() int {
 	if e.owned {
 		return cap(e.line) + cap(e.data)
@@ -155,7 +155,7 @@ func Append(b, p []byte, limit int) []byte {
 // read is that of later bytes.
 func (e *Events) Trailing() bool { return e.trails }
 
-// Asides returns the number of lines that are neither data nor empty: comments,
+// OtherLines returns the number of lines that are neither data nor empty: comments,
 // event names.
 func (e *Events) OtherLines() int { return e.otherLines }
 
@@ -226,7 +226,7 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	return nil
 }
 
-// aside takes a line that is no data, and returns the words of one that is an error by itself.
+// otherLine takes a line that is no data, and returns the words of one that is an error by itself.
 func (e *Events) otherLine(line []byte, s Stamp) (words []byte) {
 	if !e.pending {
 		e.stamp = s
@@ -275,13 +275,13 @@ func (e *Events) retain() {
 }
 
 func (e *Events) dispatch(yield func(Event) error) error {
-	name, said, commented := e.name, e.comments, e.lead == ':'
+	name, comments, commented := e.name, e.comments, e.lead == ':'
 	e.name, e.comments, e.lead = e.name[:0], e.comments[:0], 0
 	if !e.pending {
 		if !(Event{Name: name}).Failed() {
 			return nil
 		}
-		e.data = said
+		e.data = comments
 	}
 	ev := Event{
 		Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0, Commented: commented,

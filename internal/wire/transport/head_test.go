@@ -63,8 +63,8 @@ func TestALargeHeadIsNotKept(t *testing.T) {
 		if _, err := c.read([]byte(head)); err != nil {
 			t.Fatal(err)
 		}
-		if kept := c.latest.Load(); len(kept.text) != mostCachedHead {
-			t.Errorf("after a head of %d bytes one of %d is kept", size, len(kept.text))
+		if cached := c.latest.Load(); len(cached.text) != mostCachedHead {
+			t.Errorf("after a head of %d bytes one of %d is kept", size, len(cached.text))
 		}
 	}
 }

@@ -208,7 +208,7 @@ func chunkSize(text []byte) (n int64, ok bool) {
 	return int64(u), err == nil
 }
 
-// within reports whether what came so far ends within an HTTP chunk.
+// insideChunk reports whether what came so far ends within an HTTP chunk.
 func (p *response) insideChunk() bool {
 	return p.state == chunk || p.state == ending || p.state == size && len(p.rest) > 0
 }

@@ -20,7 +20,7 @@ type smiKind struct {
 	answers []string
 	// forms are those to try in turn. ask runs a short command where the program runs.
 	forms func(every time.Duration, ask func(args ...string) string) []form
-	// aside asks for more, from time to time, on the same connection; empty: nothing.
+	// extraQuery asks for more, from time to time, on the same connection; empty: nothing.
 	extraQuery string
 }
 
