@@ -86,7 +86,8 @@ func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j 
 			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), text))
 			continue
 		case there:
-			fmt.Fprintf(sess.Stderr, "pitot: ending what experiment %s has left running: %s\n", plain.Line(j.Name), text)
+			fmt.Fprintf(sess.Stderr, "pitot: ending what experiment %s has left running: %s\n",
+				plain.Line(j.Name), text)
 			if err := server.EndLeftover(ctx, *l.Handle, o); err != nil {
 				errs = append(errs, err)
 				continue
@@ -156,7 +157,9 @@ func (c *experimentFlags) loadForResume(s *store.Store, name string) (j *experim
 }
 
 // read reads the file of an experiment that goes on, and reports changes.
-func (c *experimentFlags) read(sess *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
+func (c *experimentFlags) read(
+	sess *session.Session, j *experiment.Journal,
+) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {
 			fmt.Fprintln(sess.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
@@ -200,7 +203,8 @@ func (c *experimentFlags) dropLostLegs(sess *session.Session, s *store.Store, j 
 		return err == nil, err
 	})
 	for _, l := range gone {
-		fmt.Fprintln(sess.Stderr, "pitot:", words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why))
+		again := words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why)
+		fmt.Fprintln(sess.Stderr, "pitot:", again)
 	}
 	return err
 }
@@ -213,7 +217,7 @@ func (x *experimentRunner) start(
 	return server.Start(ctx, s, o)
 }
 
-// trimLogCmd keeps the log of a server short after the process that started it was killed.
+// trimLogCmd keeps the log of a server short after the process that started the server was killed.
 type trimLogCmd struct {
 	Args string `arg:""`
 }

@@ -107,7 +107,8 @@ func (c fitCmd) Run(sess *session.Session) error {
 	if err := report.Fitted(sess.Stdout, out); err != nil {
 		return err
 	}
-	fmt.Fprintln(sess.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
+	fmt.Fprintln(sess.Stderr,
+		"write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
 }
 

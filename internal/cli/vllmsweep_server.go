@@ -49,7 +49,9 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	defer release()
 	up.server, err = server.Start(ctx, design.ServerSetup{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
-	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.sess.Secrets, TrimCommand: session.TrimLogCommand()})
+	}, server.Options{
+		URL: vllm.Address(up.command), Log: log, Secrets: s.sess.Secrets, TrimCommand: session.TrimLogCommand(),
+	})
 	if err != nil {
 		return nil, err
 	}

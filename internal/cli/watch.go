@@ -122,7 +122,9 @@ func (c watchCmd) shown(sess *session.Session, w *watching) (s shower, restore f
 	case sess.Terminal == nil || sess.Dumb():
 		return &lines{sess.Stdout, lineOf(w.lang)}, nothing, nil
 	}
-	p := &page{Terminal: sess.Terminal, colors: sess.Colors(), ascii: sess.ASCII(), lang: w.lang, hide: sess.Secrets.Hide}
+	p := &page{
+		Terminal: sess.Terminal, colors: sess.Colors(), ascii: sess.ASCII(), lang: w.lang, hide: sess.Secrets.Hide,
+	}
 	if err := p.open(); err != nil {
 		return nil, nil, fmt.Errorf("take over the terminal: %w", err)
 	}

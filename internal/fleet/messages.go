@@ -103,7 +103,7 @@ const (
 // A Poll asks a worker how far it is with a run.
 type Poll struct {
 	Run string `json:"run"`
-	// Observer: who asks is not the controller of the run.
+	// Observer: the sender is not the controller of the run.
 	Observer bool `json:"aside,omitempty"`
 }
 

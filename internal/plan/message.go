@@ -143,7 +143,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// typedArg returns a value of JSON in the type that Say gives it.
+// typedArg returns a value of JSON in the type that Msg gives it.
 func typedArg(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/inspect"
 )
 
-// environments are both sides of a run.
+// environments are those of the client and the server of a run.
 type environments struct {
 	client, server *environment.Environment
 	notes          []plan.Message

@@ -120,8 +120,8 @@ func (s *Session) UntilInterrupt(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
-// TrimLogCommand has the arguments by which Pitot keeps the log of a server short, once the process that
-// started the server was killed.
+// TrimLogCommand is the command line that keeps the log of a server short after the process that started
+// the server was killed.
 func TrimLogCommand() []string { return []string{"pitot", "keep-log"} }
 
 // Guarded is the session with its output behind a plain.Writer. Only the progress of a run goes past it and, unless

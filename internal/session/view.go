@@ -53,14 +53,14 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
-// Printf writes a line, unless it is unwanted.
+// Printf writes a line, unless the view is quiet.
 func (v *View) Printf(format string, a ...any) {
 	if !v.Quiet {
 		v.Console.Print(fmt.Sprintf(format, a...))
 	}
 }
 
-// Print writes a line, unless it is unwanted or empty.
+// Print writes a line, unless the view is quiet or the line empty.
 func (v *View) Print(line string) {
 	if line != "" {
 		v.Printf("%s", line)

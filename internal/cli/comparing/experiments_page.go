@@ -250,7 +250,7 @@ func (t experimentPage) letter(variant string) string {
 	return comparison.Letter(i)
 }
 
-// sentence is a message as a sentence; empty for none.
+// sentence words a message as a sentence; empty for none.
 func (t experimentPage) sentence(m plan.Message) string {
 	if m.IsZero() {
 		return ""

@@ -2,7 +2,7 @@ package comparing
 
 import "slices"
 
-// A lru remembers the values that were used last. It is not safe for concurrent use.
+// An lru remembers the values that were used last. It is not safe for concurrent use.
 type lru[T any] struct {
 	most    int // values
 	weight  int // of all together, unless one alone is heavier; 0: any

@@ -114,7 +114,7 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 	n.All = append(n.All, comparison.NewNoteRun(t, table.String()))
 }
 
-// ExperimentOf is how the runs of a note were made by an experiment.
+// ExperimentOf describes how an experiment made the runs of a note.
 func ExperimentOf(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {

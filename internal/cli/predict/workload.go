@@ -77,7 +77,7 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	return c, doc.Join(", ", count, report.Load(c.Run.Plan, session.English)), nil
 }
 
-// mostMeasured is the number of stored runs that a prediction is held against.
+// mostMeasured limits the stored runs that a prediction is compared with.
 const mostMeasured = 20
 
 func (d drawn) measured(run trace.Run) ([]*trace.Trace, error) {

@@ -55,7 +55,7 @@ func (c Cmd) taken(sess *session.Session, err error) error {
 	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, anyPort(c.Listen))
 }
 
-// anyPort is an address with a port that is chosen.
+// anyPort replaces the port of an address by 0, so that the system chooses one.
 func anyPort(listen string) string {
 	host, _, _ := net.SplitHostPort(listen)
 	return net.JoinHostPort(host, "0")

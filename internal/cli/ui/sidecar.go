@@ -64,7 +64,7 @@ func start(sess *session.Session, file string) (page *proc.Sidecar, url string, 
 // readyMark is before the address that the second process prints; else it prints an error.
 const readyMark = "page "
 
-// runSidecar is the second process. After its one line it prints nothing: nobody reads it.
+// runSidecar is the second process. It prints one line; nothing reads what follows.
 func (c Cmd) runSidecar(sess *session.Session) error {
 	s, err := c.serving(sess)
 	if errors.Is(err, syscall.EADDRINUSE) {

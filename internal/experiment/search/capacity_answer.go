@@ -117,7 +117,7 @@ func upwards(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// A describer says a result in words.
+// A describer words a result.
 type describer struct {
 	*Result
 	Settings

@@ -3,7 +3,7 @@
 //	Start ──> Ready ──> (a leg) ──> Stop ──> port free, device memory back
 //	  │          │          │
 //	  │          └──────────┴── Done: it ended by itself, with exit code and last log lines
-//	  └── Kept: the Handle by which another process finds it after a kill -9 of this one
+//	  └── SaveHandle: the Handle by which another process finds it after a kill -9 of this one
 //
 // Whatever the runner is, a process of this machine lasts as long as the server: the server itself, `docker run`,
 // `ssh`, or a script around kubectl. It leads a new session (package proc) and writes into the log. It begins only

@@ -20,8 +20,8 @@ type Options struct {
 	// Log is the file for its output, which is appended to and bounded. Each start has another one: processes are
 	// also found by the file that they write to.
 	Log string
-	// TrimCommand has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
-	// keeps the log short after this process was killed.
+	// TrimCommand is the command line of this program that calls proc.TrimLog; nil: nothing keeps the log
+	// short after this process was killed.
 	TrimCommand []string
 	// Baseline is the state before the first start, so that leftovers of one start do not count as the state before
 	// the next; nil: Start looks.

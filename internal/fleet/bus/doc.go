@@ -3,7 +3,7 @@
 //
 // A Bus is one connection. The first attempt to connect either succeeds or fails at once with an error of one line;
 // later the connection is restored for as long as it takes, and Up returns since when it has been up or down. Ask
-// sends a question to one subject and returns its reply, AskAll collects the replies of everybody, Answer replies.
+// sends a question to one subject and returns its reply, RequestAll collects the replies of everybody, Answer replies.
 // Whoever is asked can be absent (ErrGone), or be silent (ErrSilent): the caller decides how to handle that.
 //
 // Texts from the network never reach a caller as they are: errors are one clean, short line without

@@ -156,7 +156,9 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		if bound == fleet.Unknown {
 			return nil, &lostError{m.Worker, errors.New("its clock could not be read")}
 		}
-		s := fleet.Start{Run: f.run, StoredID: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
+		s := fleet.Start{
+			Run: f.run, StoredID: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at,
+		}
 		b.heading.Workers, b.heading.Start = append(b.heading.Workers, m.Worker), append(b.heading.Start, s)
 		b.heading.Bounds = append(b.heading.Bounds, time.Duration(bound))
 		if err := enoughFiles(m.Worker, places[i]); err != nil {

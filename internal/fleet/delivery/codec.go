@@ -111,7 +111,8 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 	d := decoder{rest: b}
 	r, tiers := &trace.Record{}, &trace.CacheTiers{}
 	flags := d.byte()
-	r.Resent, r.Usage.CachedReported, r.Quirks.UsageElsewhere = flags&resent != 0, flags&cachedReported != 0, flags&usageElsewhere != 0
+	r.Resent, r.Usage.CachedReported = flags&resent != 0, flags&cachedReported != 0
+	r.Quirks.UsageElsewhere = flags&usageElsewhere != 0
 	for _, n := range numbers(r) {
 		*n = int(d.varint())
 	}

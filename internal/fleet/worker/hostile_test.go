@@ -73,7 +73,8 @@ func newVictim(t *testing.T) *victim {
 	})
 	t.Cleanup(func() { end(); done.Wait() })
 	for { // until it listens
-		_, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: "nothing"})
+		poll := fleet.Poll{Run: "nothing"}
+		_, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), poll)
 		if err == nil {
 			return v
 		}

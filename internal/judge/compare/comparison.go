@@ -101,7 +101,7 @@ type Workload struct {
 	Variants     []Variant     `json:"variants"`         // the baseline first
 	Layout       *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
 	SettingDiffs []SettingDiff `json:"residue,omitempty"`
-	// Further is how many facts of the environments differ in addition to Residue.
+	// Further is how many facts of the environments differ in addition to SettingDiffs.
 	Further int            `json:"residue_further,omitempty"`
 	Rows    []Row          `json:"rows"`
 	Claims  []ClaimCheck   `json:"claims,omitempty"`

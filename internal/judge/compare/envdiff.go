@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A envFact is a fact of the environment of a run, under the name of its side: server.driver,
+// An envFact is a fact of the environment of a run, under the name of its side: server.driver,
 // client.kernel.
 type envFact struct {
 	name  string
@@ -18,8 +18,8 @@ type envFact struct {
 	main  bool
 }
 
-// envFacts are those of the server, then those of a client on a machine of its own. Name,
-// system and processors of the client are settings of the run.
+// envFacts returns the facts of the server, then those of a client on another machine. Name, system
+// and processors of the client are settings of the run.
 func envFacts(run trace.Run) (all []envFact) {
 	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
@@ -70,11 +70,11 @@ func ofEachStart(name string, l *trace.Leg) bool {
 	return anew && fact == "host" || fact == "devices.uuid"
 }
 
-// mostEnvDiffs is how many of the facts of the environment are listed that differ.
+// mostEnvDiffs limits the listed facts of the environment that differ.
 const mostEnvDiffs = 12
 
 // envDiffs lists the facts of the environment in which the runs of variants differ, the main
-// ones first, and counts those beyond mostSurroundings.
+// ones first, and counts those beyond mostEnvDiffs.
 func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 	type place struct{ main, known bool }
 	places, names := map[string]place{}, []string(nil)

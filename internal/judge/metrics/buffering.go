@@ -36,12 +36,12 @@ const (
 	burstGap         = 80 * time.Millisecond  // between them; the steps of an engine are shorter
 )
 
-// Buffering counts the answers that somebody held back, of those that are long enough to tell.
+// Buffering counts the answers that were held back, of those that are long enough to tell.
 type Buffering struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
-	// Unstreamed are the answers that came in one or a few reads, of WholeOf for which that is known;
+	// Unstreamed are the answers that came in one or a few reads, of UnstreamedOf for which that is known;
 	// those of Answers are among them.
 	Unstreamed   int `json:"whole,omitempty"`
 	UnstreamedOf int `json:"whole_of,omitempty"`

@@ -13,7 +13,7 @@ import (
 type Definitions struct {
 	Tool string
 	Also string // another name that the tool has in results
-	// Descriptions are what its metrics count, from where and to where.
+	// Descriptions say what its metrics count, from where and to where.
 	Descriptions map[figure.Metric]plan.Code
 	// Truth are its latencies by the writes of a server that timestamps each; nil: its reports are not verified.
 	// Stepped means that its percentiles are values of the sample, weighted: others interpolate.

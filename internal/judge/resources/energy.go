@@ -207,7 +207,7 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 	return area, known
 }
 
-// withEdges are the points in a window and one at each of its edges. Power jumps where a load begins
+// withEdges returns the points in a window and one at each of its edges. Power jumps where a load begins
 // or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
 // further away, at most 3 s, holds if there is none beyond.
 func withEdges(points []telemetry.Point, w telemetry.Window) []telemetry.Point {

@@ -173,7 +173,7 @@ func (x *run) defined(v value) {
 	}
 }
 
-// itemsOf are the items of a value that has some; ok is false for others.
+// itemsOf returns the items of a list, dict or view; ok is false for other values.
 func itemsOf(v value) (items []value, ok bool) {
 	switch v := v.(type) {
 	case undefined:

@@ -10,7 +10,7 @@ import (
 // few may where prompts share a step.
 const ManyLater = 16
 
-// Requests that are sent within together of each other reach the engine in any order.
+// Requests that are sent within this time of each other reach the engine in any order.
 const sentTogether = 20 * time.Millisecond
 
 // inOrder are the streams of a leg in the order in which they were sent.

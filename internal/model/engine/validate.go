@@ -193,7 +193,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// longestContext is the longest context that fits every KV cache, at most DefaultContext.
+// longestContext is the largest that fits every KV cache, at most DefaultContext.
 func (c Config) longestContext() int {
 	n := DefaultContext
 	caches := []KVCache{c.KV}

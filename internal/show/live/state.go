@@ -133,7 +133,7 @@ func byCount(all map[failure]int) (out []failures) {
 	return out
 }
 
-// text puts a kind of failures into words.
+// text words a kind of failures.
 func (f failures) text(l *words.Language) string {
 	why := l.Word(f.class.Code())
 	if f.class == trace.HTTP && f.status > 0 {

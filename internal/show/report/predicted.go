@@ -123,7 +123,7 @@ func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 	return doc.Grid{Align: "lr", Rows: rows}
 }
 
-// measuredCells are what was measured of a figure.
+// measuredCells are the measured median of a figure and whether the interval holds it.
 func measuredCells(f predict.PredictedFigure, scale float64) []string {
 	if len(f.Measured) == 0 {
 		return []string{"", ""}

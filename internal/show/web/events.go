@@ -22,8 +22,8 @@ const (
 	manyStreams    = 32
 	manyRuns       = 50 // that one stream follows
 	pollEvery      = 250 * time.Millisecond
-	progressEvery  = time.Second      // how a run goes, at least
-	keepAliveEvery = 15 * time.Second // something, so that who is gone is noticed
+	progressEvery  = time.Second      // progress of a run, at least
+	keepAliveEvery = 15 * time.Second // a comment, so that a lost connection is noticed
 )
 
 // A hub polls the store for all streams, and only while there are any.

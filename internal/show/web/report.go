@@ -155,7 +155,7 @@ func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, erro
 	return got.Bytes(), nil
 }
 
-// A recorder is an answer in memory.
+// A recorder is an http.ResponseWriter in memory.
 type recorder struct {
 	bytes.Buffer
 	header http.Header

@@ -47,7 +47,7 @@ func (s *Server) run(q asked) (any, error) {
 	return view.NewRun(k, q.lang), nil
 }
 
-// textOf says several messages in one text.
+// textOf words several messages as one text.
 func textOf(q asked, all []plan.Message) string { return q.lang.SayAll("stop", all) }
 
 // known adds figures and failures: those that are stored, those of all records of a run that has

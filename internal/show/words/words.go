@@ -118,7 +118,7 @@ func (l *Language) read(text string) error {
 	return nil
 }
 
-// Word says what a code and arguments are, as plan.Say takes them.
+// Word says what a code and arguments are, as plan.Msg takes them.
 func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Msg(code, args...)) }
 
 // Knows reports whether the language has words for a code.

@@ -86,7 +86,7 @@ func TestCodesHaveWords(t *testing.T) {
 				}
 			}
 		case *ast.CallExpr:
-			if code, args, ok := said(n); ok {
+			if code, args, ok := codeOf(n); ok {
 				codes++
 				if !l.Knows(code) {
 					t.Errorf("%s: no catalogue has words for %s", where, code)
@@ -178,9 +178,9 @@ func constants(where string, spec *ast.ValueSpec) (codes []string) {
 	return codes
 }
 
-// said is the code of a call of Say or Word, and the names of its arguments; nil where
+// codeOf returns the code of a call of Msg or Word, and the names of its arguments; nil where
 // they come as a list.
-func said(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
+func codeOf(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
 	name := ""
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -188,7 +188,7 @@ func said(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
 	case *ast.SelectorExpr:
 		name = f.Sel.Name
 	}
-	if name != "Say" && name != "Word" || len(call.Args) == 0 {
+	if name != "Msg" && name != "Word" || len(call.Args) == 0 {
 		return "", nil, false
 	}
 	text := func(e ast.Expr) (string, bool) {

@@ -15,8 +15,8 @@ type SessionCommand struct {
 	Env  []string // NAME=VALUE, in addition to the environment of this process
 	Dir  string   // empty: that of this process
 	Log  string   // file that its output is appended to, bounded like a Log
-	// TrimCommand has the arguments by which this program calls TrimLog, its name first, and keeps the log
-	// short after this process was killed; nil: nothing does.
+	// TrimCommand is the command line of this program that calls TrimLog, to keep the log short after this
+	// process was killed; nil: nothing does.
 	TrimCommand []string
 	Mark        string // finds its members
 	Input       string // its standard input; short

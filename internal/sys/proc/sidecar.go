@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// An Sidecar is a background process that gets only idle processor time (nice 19, where there is a
+// A Sidecar is a background process that gets only idle processor time (nice 19, where there is a
 // program nice), and no signals from the terminal.
 // It reads from a pipe that this process holds open: its end of file says that this process has
 // ended, however it did.

@@ -49,7 +49,7 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 	return errors.Join(errs...)
 }
 
-// mostListed is how many mistakes are worth reading at once.
+// mostListed limits the mistakes that are listed at once.
 const mostListed = 50
 
 // A placed error is about a place in the file, zero for the command line.

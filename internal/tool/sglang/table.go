@@ -18,8 +18,8 @@ func Table() result.Tool {
 	}
 }
 
-// reportLayout is that of sglang.bench_serving. Its forms differ in the rows that
-// they have, which is for the report to say.
+// reportLayout is the layout of the report of sglang.bench_serving. Its forms differ in the rows that they have,
+// which a report shows.
 func reportLayout(string) result.Layout {
 	return result.Layout{
 		{Title: result.Title, Fill: "=", Rows: []result.Row{

@@ -18,8 +18,8 @@ func Table() result.Tool {
 	}
 }
 
-// reportLayout is that of `vllm bench serve` in a form. Forms differ in the rows that
-// they have, which is for the report to say, and in how they spell one label.
+// reportLayout is the layout of the report of `vllm bench serve` in a form. Forms differ in the rows that they
+// have, which a report shows, and in the spelling of one label.
 func reportLayout(form string) result.Layout {
 	total := "Total token throughput (tok/s):"
 	if form != "" && !Version(form).Since(V2512) {

@@ -349,7 +349,8 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	}
 	if u.Prompt == 0 { // reported before the answer began, in protocols that report it separately
 		was := &r.rec.Usage
-		u.Prompt, u.Cached, u.CachedReported = was.Prompt, max(u.Cached, was.Cached), u.CachedReported || was.CachedReported
+		u.Prompt, u.Cached = was.Prompt, max(u.Cached, was.Cached)
+		u.CachedReported = u.CachedReported || was.CachedReported
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
 		r.rec.Usage, r.rec.Quirks.UsageElsewhere = u, d.usageElsewhere

@@ -134,7 +134,7 @@ func (e *Events) tooLarge() error {
 	return fmt.Errorf("%w: the limit is %d MiB", ErrEventTooLarge, e.limit()>>20)
 }
 
-// Buffered is the memory that waits for the end of an event, in bytes.
+// Buffered is the size of what waits for the end of an event, in bytes.
 func (e *Events) Buffered() int {
 	if e.owned {
 		return cap(e.line) + cap(e.data)

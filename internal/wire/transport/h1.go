@@ -140,8 +140,8 @@ func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
 	return x.c.openInBackground(within, o)
 }
 
-// openInBackground opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and that of
-// a request lives as long as its stream: so another one makes the deep calls.
+// openInBackground opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and
+// that of a request lives as long as its stream: so another one makes the deep calls.
 func (c *Client) openInBackground(ctx context.Context, o *origin) (*h1Conn, error) {
 	type opened struct {
 		conn *h1Conn

@@ -307,7 +307,8 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 		s.give(r.Reading)
 		return
 	}
-	if s.pending = append(s.pending, r); s.free || !s.skew.known || s.skew.bound() <= narrow || len(s.pending) >= mostPending {
+	s.pending = append(s.pending, r)
+	if s.free || !s.skew.known || s.skew.bound() <= narrow || len(s.pending) >= mostPending {
 		s.release()
 	}
 }
