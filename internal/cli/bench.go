@@ -141,7 +141,7 @@ func ownCompiled(sess *session.Session, d *pitot.Draft) (*compiled, error) {
 	return &compiled{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(sess.Args)}}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of told receive the
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of listeners receive the
 // events, besides the store and the view.
 func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.Results, listeners ...listener) error {
 	c, err := own.compile(sess, k)

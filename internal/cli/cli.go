@@ -109,7 +109,8 @@ func atTerminal(f *os.File) io.Reader {
 	return f
 }
 
-// passOn hands interrupts and requests to end to the listener; without one the process ends. It calls said first.
+// passOn hands interrupts and requests to end to the listener, after a call of onInterrupt; without a listener the
+// process ends.
 func passOn(caught <-chan os.Signal, signals chan<- os.Signal, onInterrupt func()) {
 	for s := range caught {
 		onInterrupt()

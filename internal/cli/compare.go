@@ -72,7 +72,7 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
-// write gives the comparison its form; p has the terminal that it is for, nil if it is for a file.
+// write gives the comparison its form; sess has the terminal that it is for, nil if it is for a file.
 func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.Session) error {
 	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
 	switch c.Format {

@@ -12,7 +12,7 @@ import (
 )
 
 // Parse parses a command line, also with values that begin with a dash. If a flag is given two values and takes the
-// last, said has a remark on it, unless that is a mistake.
+// last, warnings has a remark on it, unless that is a mistake.
 func Parse(parser *kong.Kong, args []string) (k *kong.Context, warnings []string, err error) {
 	if args, err = WithValues(parser.Model.Node, args); err != nil {
 		return nil, nil, err

@@ -67,7 +67,7 @@ const (
 	muchBetter    = 0.95 // what a schedule with a limit of memory may leave unexplained of that without
 )
 
-// FitSteps finds the engine behind legs. told is the capacity of its cache in tokens, as the
+// FitSteps finds the engine behind legs. tokens is the capacity of its cache in tokens, as the
 // server reports it; 0: it does not. Its errors are ErrElsewhere, ErrBlurred and TooLittleError.
 func FitSteps(legs []Leg, tokens int) (*Found, error) {
 	logs := observedLegs(legs, true)
