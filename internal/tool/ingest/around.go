@@ -51,7 +51,10 @@ func (r *textReader) take(l line) bool {
 	case len(text) > longestKept:
 		return false
 	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
-		r.outline.note(secret.Mask(text))
+		bare := strings.TrimRight(text, ":：")
+		r.outline.note(secret.Mask(bare))
+		r.window.add(bare, l.n, scoreFact)
+		return bare == text // else it is a label too
 	default:
 		return r.takeRun(text)
 	}

@@ -36,7 +36,7 @@ func (r *textReader) split(l *line) bool {
 		r.turn()
 		return false
 	}
-	r.aside.lines = append(r.aside.lines, line{l.n, right})
+	r.aside.lines = append(r.aside.lines, line{l.n, right, l.mark})
 	l.text = left
 	if between := strings.TrimRight(left, " \t"); strings.HasSuffix(between, "|") || strings.HasSuffix(between, "│") {
 		l.text = strings.TrimRight(between, "|│")

@@ -15,6 +15,8 @@ import (
 type heading struct {
 	level  int
 	text   string
+	line   int
+	repeat bool     // it only counts repeated runs
 	tables int      // directly below it
 	env    []string // lines on the environment below it
 	used   bool     // a table has taken them
@@ -22,10 +24,11 @@ type heading struct {
 
 // The levels below those of Markdown.
 const (
-	boldLevel  = 7
-	plainLevel = 8
-	codeLevel  = 9  // of a label in a block of code
-	sideLevel  = 10 // left or right
+	boldLevel   = 7
+	bulletLevel = 8 // bold in a list
+	plainLevel  = 9
+	codeLevel   = 10 // of a label in a block of code
+	sideLevel   = 11 // left or right, or the heads of a table's cells
 )
 
 var (
@@ -39,6 +42,7 @@ var (
 	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
 	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
 	link        = compile(`!?\[([^\]]*)\]\([^)]*\)`)
+	picture     = compile(`!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>`)
 	escape      = compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
@@ -77,7 +81,11 @@ func ownLine(text string) (h heading, ok bool) {
 	if h, ok := bannerHeading(strings.TrimSpace(text)); ok {
 		return h, true
 	}
-	text = unlisted(text)
+	level := boldLevel
+	if listed := unlisted(text); listed != strings.TrimSpace(text) {
+		level, text = bulletLevel, listed
+	}
+	text = strings.TrimSpace(text)
 	m := boldLine.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "**") {
 		return heading{}, false
@@ -85,7 +93,8 @@ func ownLine(text string) (h heading, ok bool) {
 	if rest := strings.Trim(m[2], ":： \t"); rest != "" && !parentheses.MatchString(rest) && cleanHeading(rest) != "" {
 		return heading{}, false
 	}
-	return heading{level: boldLevel, text: m[1] + m[2]}, true
+	h = heading{level: level, text: m[1] + m[2]}
+	return h, !isGeneric(h.text)
 }
 
 // bannerHeading is a heading as scripts print it, and as other markup than Markdown
@@ -135,20 +144,22 @@ func underlined(text, next string) int {
 
 // Labels are short.
 const (
-	longestLabel   = 80
+	longestLabel   = 200
 	longestCaption = 40 // of one that no colon marks
 )
 
 // generic are labels that say of any table what it is.
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
+	"benchmark", "benchmarks", "benchmarking", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
+	"server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
 	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
 	"展开", "点击展开", "详情", "详细结果", "完整日志",
 	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",
 }
 
 func isGeneric(label string) bool {
-	return slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":：.… ")))
+	return slices.Contains(generic, strings.ToLower(strings.Trim(emphasis.Replace(label), ":：.… ")))
 }
 
 // prefixed is all that a log has of a blank line.
@@ -192,7 +203,10 @@ func onlyClaims(text string) bool {
 // cleanHeading is the name that a heading gives: without the author's claims,
 // emphasis and the colon at its end.
 func cleanHeading(text string) string {
-	text = emphasis.Replace(callout.ReplaceAllString(text, ""))
+	text = emphasis.Replace(callout.ReplaceAllString(picture.ReplaceAllString(text, ""), ""))
+	if strings.Contains(text, "<") {
+		text = htmlTag.ReplaceAllString(text, "")
+	}
 	if link.in(text, "") {
 		text = link.ReplaceAllString(text, "$1")
 	}
@@ -238,11 +252,11 @@ type outline struct {
 
 // place puts a heading under those of a higher level.
 func (o *outline) place(h heading) {
-	h.text = cleanHeading(h.text)
+	h.text, h.repeat = cleanHeading(h.text), isRepeatLabel(h.text)
 	o.leave(h.level)
 	// A plain label behind a table that stood directly below a bold one is its
 	// brother.
-	if h.level == plainLevel && o.top().level == boldLevel && o.top().tables > 0 {
+	if h.level == plainLevel && (o.top().level == boldLevel || o.top().level == bulletLevel) && o.top().tables > 0 {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
 	o.stack = append(o.stack, &h)
@@ -315,7 +329,7 @@ func (o *outline) title() *heading {
 func (o *outline) path(stack []*heading) (path []string) {
 	title := o.title()
 	for _, h := range stack {
-		if h != title {
+		if h != title && !h.repeat {
 			path = append(path, h.text)
 		}
 	}

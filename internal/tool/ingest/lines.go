@@ -17,6 +17,7 @@ import (
 type line struct {
 	n    int // from 1
 	text string
+	mark byte // of a diff: + or -, 0 if none
 }
 
 // longestLine is how much of a line is kept, in bytes: a Namespace takes some
@@ -56,7 +57,7 @@ func lines(text io.Reader) iter.Seq2[line, error] {
 			raw, err := readLine(in)
 			if len(raw) > 0 || err == nil {
 				text := strings.ToValidUTF8(string(raw), "\uFFFD")
-				if !yield(line{n, shown(unescaped(unwrapped(text)))}, nil) {
+				if !yield(line{n: n, text: shown(unescaped(unwrapped(text)))}, nil) {
 					return
 				}
 			}

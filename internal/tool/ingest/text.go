@@ -29,19 +29,20 @@ type textReader struct {
 	problems []result.Problem
 	untold   int // problems, beyond result.MaxProblems
 
-	aside   *rightText // a table to the right of the one that is open
-	side    string     // of the next table, "" if it stands alone
-	diff    bool       // lines begin with the mark of a change
-	sides   int        // how many tables are read beside each other
-	near    string     // a label in a block of code, if the line right above is one
-	fence   string     // what opened the block of code that it is in, "" outside
-	fenced  bool       // that block began directly below the label
-	label   string     // a line that names the next table, if one follows
-	colon   bool       // it is marked as a label
-	prose   bool       // the line before was text of a paragraph
-	last    *printed
-	pending []pendingClaim // of the next table
-	stated  int            // claims since the last table
+	aside     *rightText // a table to the right of the one that is open
+	side      string     // of the next table, "" if it stands alone
+	diff      bool       // lines begin with the mark of a change
+	cells     htmlCells
+	sides     int    // how many tables are read beside each other
+	fence     string // what opened the block of code that it is in, "" outside
+	fenced    bool   // that block began directly below the label
+	window    window // ahead of the next table
+	colon     bool   // its label ends with one
+	prose     bool   // the line before was text of a paragraph
+	last      *printed
+	pending   []pendingClaim // of the next table
+	stated    int            // claims since the last table
+	paragraph []line
 }
 
 // readText reads the tables in a text.
@@ -63,11 +64,13 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	if current != nil {
 		r.line(*current, "")
 	}
+	r.endParagraph()
 	r.closeTable()
 	r.turn()
-	if len(r.closed) > 0 {
-		r.claimsFor(nil)
+	if n := len(r.closed); n > 0 {
+		r.closed[n-1].claims = append(r.closed[n-1].claims, r.claimsFor(nil)...)
 	}
+	r.settle()
 	found := r.found()
 	if why.Reason != "" {
 		r.problems = append(r.problems, why)
@@ -136,41 +139,42 @@ func unquoted(text string) string {
 	return quoted.ReplaceAllString(text, "")
 }
 
-// undiffed is a line without the mark that a diff puts ahead of it.
-func (r *textReader) undiffed(text string) string {
+// undiff takes the mark that a diff puts ahead of a line off it.
+func (r *textReader) undiff(l *line) {
 	switch {
-	case hunk.find(text) != nil:
-		r.diff = true
-		return ""
-	case !r.diff || text == "":
-	case strings.IndexByte("+- ", text[0]) >= 0:
-		return text[1:]
+	case hunk.find(l.text) != nil:
+		r.diff, l.text = true, ""
+	case !r.diff || l.text == "":
+	case strings.IndexByte("+- ", l.text[0]) >= 0:
+		l.mark, l.text = l.text[0], l.text[1:]
 	default:
 		r.diff = false
 	}
-	return text
 }
 
 // line reads a line of the document. What stands to the right of a table is read
 // after it.
 func (r *textReader) line(l line, next string) {
-	l.text = r.undiffed(l.text)
+	r.undiff(&l)
 	if r.split(&l) {
 		next = ""
 	}
 	text := unquoted(l.text)
+	r.cells.read(text)
 	switch {
 	case titleLine.find(l.text) != nil:
 		r.openTable(l.n, true)
-	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`)}):
+	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`), l.mark}):
 	case r.fenceMark(text):
+		r.endParagraph()
 		r.prose = false
 	case r.fence != "":
-		r.code(line{l.n, text})
+		r.code(line{l.n, text, l.mark})
 	case strings.TrimSpace(text) == "":
+		r.endParagraph()
 		r.prose = false
 	default:
-		r.text(line{l.n, text}, unquoted(next))
+		r.text(line{l.n, text, l.mark}, unquoted(next))
 	}
 }
 
@@ -181,17 +185,18 @@ func (r *textReader) code(l line) {
 	if text == "" {
 		return
 	}
-	r.near = ""
+	r.window.near = candidate{}
 	if h, ok := bannerHeading(text); ok {
 		r.heading(h, l)
 		return
 	}
-	if r.take(l) {
+	if row, ok := r.tables.Find(l.text); ok && row.Aligned {
+		r.openTable(l.n, false)
+		r.table.add(l, row)
 		return
 	}
-	comment, isComment := strings.CutPrefix(text, "# ")
-	if label, colon, ok := plainLabel(comment); ok && (isComment || colon) && !isGeneric(label) {
-		r.near = label
+	if !r.take(l) {
+		r.codeLabel(l)
 	}
 }
 
@@ -201,7 +206,7 @@ func (r *textReader) tableLine(l line) bool {
 	row, isRow := r.findRow(l.text)
 	switch {
 	case isRow:
-		r.table.add(l.n, row)
+		r.table.add(l, row)
 	case endLine.MatchString(l.text):
 		r.table.ended = true
 		r.closeTable()
@@ -260,6 +265,7 @@ func (r *textReader) fenceMark(text string) bool {
 		return false
 	}
 	r.fence, r.fenced = m[1], true
+	r.diff = r.diff || strings.TrimSpace(m[2]) == "diff"
 	return true
 }
 
@@ -287,41 +293,65 @@ func (r *textReader) text(l line, next string) {
 	}
 	if row, ok := r.tables.Find(l.text); ok && row.Aligned {
 		r.openTable(l.n, false)
-		r.table.add(l.n, row)
+		r.table.add(l, row)
 		return
 	}
 	if strings.Trim(l.text, "=- \t") == "" {
 		return
 	}
-	if claims := r.claimsOf(l); len(claims) > 0 {
-		r.claim(claims, l.n)
-		return
-	}
-	if r.take(l) {
-		return
-	}
-	label, onlyTags := l.text, false
-	if strings.Contains(label, "<") {
-		label = htmlTag.ReplaceAllString(label, " ")
-		onlyTags = strings.TrimSpace(label) == ""
-	}
-	switch label, colon, ok := plainLabel(label); {
-	case onlyTags, ok && isGeneric(label):
-	case ok && (colon || !prose):
-		r.label, r.colon = label, colon
-		if colon {
-			r.last = nil
+	if label, colon, ok := plainLabel(l.text); len(claimsIn(l.text)) > 0 {
+		if ok && colon && !onlyClaims(label) {
+			r.endParagraph()
+			r.labelLine(l, true)
 		}
-	default:
-		r.label = ""
+	} else if !r.take(l) && !r.cells.inside {
+		r.labelLine(l, !prose)
+	}
+	r.proseLine(l)
+}
+
+// proseLine adds a line to the paragraph that it goes on, or begins one.
+func (r *textReader) proseLine(l line) {
+	text := strings.TrimSpace(l.text)
+	size := len(text)
+	for _, p := range r.paragraph {
+		size += len(p.text) + 1
+	}
+	if size > longestClaim || text[0] == '|' || unlisted(text) != text {
+		r.endParagraph()
+	}
+	r.paragraph = append(r.paragraph, line{n: l.n, text: text})
+	if text[0] == '|' {
+		r.endParagraph()
 	}
 }
 
+// endParagraph reads the claims of a paragraph: a sentence may go on in the next line.
+func (r *textReader) endParagraph() {
+	all := r.paragraph
+	if r.paragraph = nil; len(all) == 0 {
+		return
+	}
+	var b strings.Builder
+	ends := make([]int, len(all)) // in the joined text
+	for i, l := range all {
+		b.WriteString(l.text + " ")
+		ends[i] = b.Len()
+	}
+	found := r.claimsOf(line{n: all[0].n, text: b.String()})
+	for i := range found {
+		found[i].Line = all[slices.IndexFunc(ends, func(end int) bool { return found[i].start < end })].n
+	}
+	r.claim(found)
+}
+
 func (r *textReader) heading(h heading, l line) {
-	r.last, r.label, r.prose = nil, "", false
+	r.endParagraph()
+	h.line = l.n
+	r.last, r.window, r.prose = nil, window{}, false
 	r.outline.place(h)
-	r.claim(r.claimsOf(line{l.n, emphasis.Replace(h.text)}), l.n)
-	r.take(line{l.n, h.text})
+	r.claim(r.claimsOf(line{n: l.n, text: emphasis.Replace(h.text)}))
+	r.take(line{n: l.n, text: h.text})
 }
 
 // mostClaims is how many changes can be stated between two tables: a text that has
@@ -334,6 +364,9 @@ func (r *textReader) claimsOf(l line) []claim {
 		return nil
 	}
 	found := claimsIn(l.text)
+	for i := range found {
+		found[i].Line = l.n
+	}
 	if r.stated += len(found); r.stated >= mostClaims && len(r.closed) > 0 {
 		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
 	}
@@ -348,30 +381,26 @@ type pendingClaim struct {
 
 // claim gives what an author states to the table above, or if a heading stands
 // between to the next one below the same heading.
-func (r *textReader) claim(found []claim, n int) {
+func (r *textReader) claim(found []claim) {
 	for _, c := range found {
-		c.Line = n
 		if r.last != nil {
 			r.last.claims = append(r.last.claims, c.Claim)
 			continue
 		}
 		below := r.outline.top()
-		if r.label != "" {
+		if r.window.label.text != "" {
 			below = r.outline.marked() // the label will be the heading
 		}
 		r.pending = append(r.pending, pendingClaim{c.Claim, below})
 	}
 }
 
-// claimsFor are the claims of a table below some headings. Those that stand below
-// another heading, of which no table followed, are of none.
+// claimsFor are the claims of a table below some headings. Those below another heading, with no table of its own, may
+// be of any comparison in the text.
 func (r *textReader) claimsFor(stack []*heading) (all []trace.Claim) {
 	for _, c := range r.pending {
-		if stack != nil && (c.below == &r.outline.root || slices.Contains(stack, c.below)) {
-			all = append(all, c.Claim)
-		} else {
-			r.problem(c.Line, "%q is a claim beside no table", c.Text)
-		}
+		c.Loose = c.below == &r.outline.root || !slices.Contains(stack, c.below)
+		all = append(all, c.Claim)
 	}
 	r.pending = nil
 	return all
@@ -389,12 +418,20 @@ type printed struct {
 	claims  []trace.Claim
 	env     []string
 	around  tableContext
+	window  window
+	marks   []byte // of a diff, of the rows
+	load    printedLoad
+
+	path   []string // its name, once all are read
+	why    candidate
+	repeat bool // a label counts it among repeated runs
 }
 
-func (p *printed) add(n int, row result.Match) {
+func (p *printed) add(l line, row result.Match) {
+	n := l.n
 	p.foreign = 0
 	if len(p.rows) < mostRows {
-		p.rows, p.lines = append(p.rows, row), append(p.lines, n)
+		p.rows, p.lines, p.marks = append(p.rows, row), append(p.lines, n), append(p.marks, l.mark)
 	}
 	if row.Remark == "" {
 		return
@@ -420,18 +457,11 @@ func (p *printed) lost() bool {
 
 func (r *textReader) openTable(n int, titled bool) {
 	r.closeTable()
-	if r.label != "" && (r.colon || r.fenced) {
-		r.outline.place(heading{level: plainLevel, text: r.label})
-	}
-	r.outline.leave(codeLevel)
-	if r.near != "" {
-		r.outline.place(heading{level: codeLevel, text: r.near})
-	}
-	if r.side != "" {
-		r.outline.place(heading{level: sideLevel, text: r.side})
-	}
-	r.label, r.near, r.side, r.prose = "", "", "", false
-	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env()}
+	r.endParagraph()
+	r.placeLabels()
+	r.side, r.prose = "", false
+	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env(), window: r.window}
+	r.window = window{}
 }
 
 // closeTable ends the table that is open, if it is one.
@@ -450,7 +480,36 @@ func (r *textReader) closeTable() {
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++
 	}
-	r.closed, r.last, r.stated = append(r.closed, t), t, 0
+	r.closed, r.last, r.stated = append(r.closed, t.sides()...), t, 0
+}
+
+// sides are the tables on both sides of a diff, or the only one.
+func (p *printed) sides() []*printed {
+	side := func(other byte, name string) *printed {
+		s := *p
+		s.rows, s.lines = nil, nil
+		for i, row := range p.rows {
+			if p.marks[i] != other {
+				s.rows, s.lines = append(s.rows, row), append(s.lines, p.lines[i])
+			}
+		}
+		s.window.candidates = append(slices.Clone(p.window.candidates), candidate{name, s.at, scoreMark})
+		s.load = loadOf(s.rows)
+		return &s
+	}
+	removed, added := slices.Contains(p.marks, '-'), slices.Contains(p.marks, '+')
+	switch {
+	case removed && added:
+		before, after := side('+', "before"), side('-', "after")
+		after.claims = nil
+		return []*printed{before, after}
+	case removed:
+		return []*printed{side('+', "before")}
+	case added:
+		return []*printed{side('-', "after")}
+	}
+	p.load = loadOf(p.rows)
+	return []*printed{p}
 }
 
 // found makes runs of the tables. A table that stands there again, to the digit, is
@@ -505,7 +564,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	}
 	o := &trace.Origin{
 		Tool: reading.Tool, Form: reading.Form, Detail: trace.Table, File: r.name, Line: t.at,
-		Path: r.outline.path(t.stack), Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
+		Path: t.path, Repeat: t.repeat, Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
 		Setup: reading.Setup, Around: append(t.env, t.around.run...),
 	}
 	if what := r.contradiction(o, t.around.settings); what != "" {
