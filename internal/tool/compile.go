@@ -146,8 +146,8 @@ func Named(problems plan.Problems, flags map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// NameIn is the name that flags have for the setting at a path, or for what it is a part
-// of; empty for none.
+// NameIn is the flag of the setting at a path, or of the nearest setting that contains it; empty
+// for none.
 func NameIn(flags map[string]string, path string) string {
 	for at := path; at != ""; at = plan.Parent(at) {
 		if name, ok := flags[at]; ok {

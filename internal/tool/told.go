@@ -12,11 +12,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// ReportedArgs is what a table, a log or a result tells of the arguments of a run: texts by name,
+// ReportedArgs are the arguments of a run that a table, a log or a result reports: texts by name,
 // with underscores, as Python shows them.
 type ReportedArgs map[string]string
 
-// Text is the first of arguments that is told, and not as None.
+// Text is the first of some arguments that is reported and not None.
 func (t ReportedArgs) Text(names ...string) string {
 	for _, n := range names {
 		if v := t[n]; v != "" && v != "None" {
@@ -26,7 +26,7 @@ func (t ReportedArgs) Text(names ...string) string {
 	return ""
 }
 
-// Has reports whether all of the arguments are told.
+// Has reports whether all of the arguments are reported.
 func (t ReportedArgs) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return t.Text(name) == "" })
 }
@@ -39,8 +39,7 @@ func (t ReportedArgs) int(name string) int {
 	return max(0, n)
 }
 
-// Plan is what they say in words that the tools share. Which protocol is spoken, what is
-// sent and when is for the tool.
+// Plan has the arguments that the tools share. Protocol, dataset and schedule are left to the tool.
 func (t ReportedArgs) Plan(tool string) trace.Load {
 	p := trace.Load{
 		Dialect: tool, Stream: t.Text("disable_stream") != "True", Model: t.Text("model", "model_id"), Requests: t.int("num_prompts"),
@@ -58,8 +57,8 @@ func (t ReportedArgs) Plan(tool string) trace.Load {
 	return p
 }
 
-// Uncounted takes num_prompts for no number of requests where the dataset is told, and none of
-// those that are as large as is asked for.
+// Uncounted clears the number of requests without oversampling, or if the dataset is reported and
+// not one of counted, which have num_prompts requests.
 func (t ReportedArgs) Uncounted(p *trace.Load, counted ...string) {
 	if name := t.Text("dataset_name"); name != "" && !slices.Contains(counted, name) || t.Text("no_oversample") == "True" {
 		p.Requests = 0

@@ -1,8 +1,7 @@
-// Package tool says what a foreign tool is to the rest of Pitot: a value.
+// Package tool defines a foreign tool as a value, for the rest of Pitot.
 //
-// Each tool is a folder beside this file, with a function that gives its Tool. Which
-// tools there are is one slice, made where the program is wired and passed to what
-// reads, compares and reports: a further tool is a folder and an item of that slice.
+// Each tool is a folder next to this file, with a function that gives its Tool.
+// Package known lists them in one slice: a further tool is a folder and an item of that slice.
 package tool
 
 import (
@@ -40,17 +39,17 @@ type Tool struct {
 	Arrivals map[string]func() workload.Arrival
 	Result   result.Format // of its files
 	Log      *Printout     // nil: it prints no table that people paste
-	// Plan is what arguments ask for that are told of a run, as far as they go.
+	// Plan is the load that the reported arguments of a run ask for, as far as they go.
 	Plan func(ReportedArgs) trace.Load
 }
 
 // A Printout is what a tool prints where it runs.
 type Printout struct {
 	Table result.Tool
-	// Settings are the arguments that a table tells.
+	// Settings are the arguments that a table reports.
 	Settings func(*trace.Origin) ReportedArgs
-	// Lines are the beginnings of lines that it prints ahead of a run, Load what one of
-	// them says of its arguments, nil if none says anything.
+	// Lines are the beginnings of lines that it prints ahead of a run. Load reads arguments from
+	// one of them, nil if there are none.
 	Lines []string
 	Load  func(line string, into ReportedArgs)
 	// Commands is a regular expression of command lines of the tool and of its server.

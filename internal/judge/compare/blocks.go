@@ -9,8 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Shift is a relative change with its interval, of the level of the comparison, beside the
-// question that was asked: a drift, or what the order of legs did.
+// A Shift is a relative change other than that between variants, with its interval at the level of
+// the comparison: a drift, or the effect of the order of legs.
 type Shift struct {
 	Relative float64   `json:"relative"`
 	Interval *Interval `json:"interval,omitempty"` // nil where nothing is left to see the noise in
@@ -153,7 +153,7 @@ func turn(findings []*finding) {
 	}
 }
 
-// sameUnits leaves in whole only what most units have, all the same.
+// sameUnits leaves in whole the findings that cover the most units, all of them the same units.
 func sameUnits(whole, other []*finding) (_, _ []*finding) {
 	mask := ""
 	for _, f := range whole {
@@ -175,7 +175,7 @@ func sameUnits(whole, other []*finding) (_, _ []*finding) {
 // mostBlocks is the largest number of blocks that is recommended.
 const mostBlocks = 500
 
-// moreLegs is More for basis Blocks: how many further legs of each, in whole blocks.
+// moreLegs is More for basis Blocks: how many further legs of each, in full blocks.
 func (o Options) moreLegs(f *finding) int {
 	alpha, sd := o.alpha()/float64(max(1, f.family)), f.noise.likely()
 	enough := func(effect, alpha, power float64) int {
@@ -196,7 +196,7 @@ func (o Options) moreLegs(f *finding) int {
 	return n * f.legs
 }
 
-// shifts fills in what a row of an experiment tells beside its changes.
+// shifts fills in the drift and the spread of a row of an experiment.
 func (t *table) shifts(l *entry, row *Row) {
 	if t.out.Layout == nil || l.plain || l.Constant {
 		return

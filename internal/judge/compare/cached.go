@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// CachesDiffer leaves open what differs between runs of whose prompts the server had more or less in its cache before they
-// began: the same command twice makes such a difference.
+// CachesDiffer leaves a change open if the server had unlike shares of the prompts in its cache
+// before the runs: repeating a command has that effect.
 const CachesDiffer plan.Code = "compare.caches-differ"
 
 // cachedSetting names the share of the prompts that were in the server's cache before a run.

@@ -125,7 +125,7 @@ func meansOf(claim trace.Claim, name string) (preference int, ok bool) {
 // be what its author most likely meant: a slip of the pen, or a rounding in between.
 const nearby = 0.05
 
-// rank is by what agrees, then what is close; what is neither counts only against the
+// rank puts candidates that agree first, then close ones; the others count only against the
 // baseline.
 func (c candidate) rank() int {
 	switch {

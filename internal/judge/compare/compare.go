@@ -258,16 +258,16 @@ type Options struct {
 	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
 	Paired     bool     // the i-th runs of two variants belong together
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
-	Predicted  bool     // simulated runs may stand beside measured ones, in variants of their own
-	Ignore     []string // settings that neither tell workloads apart nor are listed
+	Predicted  bool     // simulated runs may be compared with measured ones, as separate variants
+	Ignore     []string // settings that neither separate workloads nor are listed
 
-	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
+	Tool, Form string // the rules that make figures of records; "" for those of Needed
 	Gates      []Gate
 	Order      []string // names of the variants of an experiment, as they stand in its file
 	Same       bool     // the variants of an experiment differ in their names only (A/A)
 	Looks      Looks    // at an experiment that is not at its end; legs that confirm a choice are judged once
 
-	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
+	Rules metrics.Rules // of the other tools that compute figures from records
 
 	// Past are the stored runs of the server, the model and the load that all of some runs have;
 	// none if these differ. Some may be of those runs. nil: unknown.

@@ -1,13 +1,12 @@
-// Package compare decides what the difference between variants is, as far as their
-// runs can carry a decision.
+// Package compare decides how variants differ, as far as their runs support a decision.
 //
 //	runs ──> Observe ──> Compare ──┬─ by workload: settings that make a load
 //	                               ├─ rows: one metric by one definition
 //	                               ├─ columns: variants, the baseline first
 //	                               └─ a Change in each cell but the baseline's
 //
-// Needed says by whose rules to Observe. A trace is observed on its own, so that
-// one after the other is in memory:
+// Needed gives the rules for Observe. Traces are observed one by one, so that only one is in
+// memory:
 //
 //	by := compare.Needed(runs, options)
 //	for each trace { r := compare.Observe(t, by); r.Variant = "A"; observed = append(observed, r) }
@@ -24,35 +23,34 @@
 //
 // Relative changes are compared on the scale of logarithms, where noise of a few
 // percent is the same size whatever the load: a change is the ratio of geometric means.
-// Figures are of the requests that were answered. Where many of one side failed, a verdict has to
-// hold with the failures counted as well: see withFailures.
+// Figures are of the answered requests. Where many of one side failed, a verdict has to hold with
+// the failures counted as well: see withFailures.
 //
-// What is better or worse is decided by p-values that are corrected over the metrics of
-// a variant that are judged; intervals are each metric's own. So with one variant a false
-// alarm in any metric is as rare as the level says; with several it is in each. A metric is
-// not judged where it describes the load, as tokens and concurrency do, or follows from it:
-// see Row.Input.
+// Better or worse is decided by p-values that are corrected over the judged metrics of a
+// variant; intervals are each metric's own. So with one variant a false alarm in any metric
+// is as rare as the level says; with several it is in each. A metric is not judged where it
+// describes the load, as tokens and concurrency do, or follows from it: see Row.Input.
 //
-// Of several runs the test is each metric's own Student's t, with a variance for each variant whose
-// ratio is that of all metrics together (stats.FamilyRatio), corrected by turning the runs in all
-// directions (stats.Rotation), which supposes normal noise on that scale, and minds that mean TTFT
-// and median TTFT, or throughput and duration, are nearly one metric. From five runs of each on,
-// and of unlike numbers, a second test exchanges whole runs, which supposes nothing of how they
-// scatter and all of their variances: a few runs that are on one of two levels by chance show next
+// For several runs the test of each metric is Student's t, with a variance for each variant and one
+// ratio of variances for all metrics (stats.FamilyRatio). It is corrected by rotating the runs in
+// all directions (stats.Rotation), which assumes normal noise on that scale, and allows for pairs
+// that are nearly one metric, such as mean and median TTFT, or throughput and duration. From five
+// runs of each on, and for unequal numbers, a permutation of runs is a second test. It assumes
+// equal variances and no distribution: a few runs that are on one of two levels by chance show next
 // to no noise. The larger P counts. Of pairs, from eight on, signs are exchanged instead.
 //
-// Of few runs a second figure of the metric has to move, too (WitnessMissing). Where one run
+// With few runs a second figure of the metric has to change, too (WitnessMissing). Where one run
 // borrows the noise of others, Student's t with Holm's correction is all there is: a metric that
 // jumps between two values, as a P99 of gaps does, then fools it more often than the level says.
 //
-// All of that supposes that runs could have come in any order. An Order says where they did not.
+// All of that assumes that runs could have come in any order. An Order reports that they could not.
 //
-// Of an experiment (trace.Run.Leg) the level is kept over all of it: its figures, variants,
-// workloads and looks. What replicates a variant there is the server start, whatever the
-// number of its runs, or the leg where servers stay up; see package blocked for the model,
-// which is tested by turning as above. Each variant has its own family and its share of the
-// level: were all turned together, a true effect of one variant would make figures look as if
-// they had everything in common, and chance in another variant would pass for an effect.
+// In an experiment (trace.Run.Leg) the level holds over all figures, variants, workloads and
+// looks. The replicate of a variant is the server start, whatever the number of its runs, or
+// the leg where servers stay up; see package stats, Blocks, for the model, which is tested by
+// rotation as above. Each variant has its own family and its share of the level: if all were
+// rotated together, a true effect of one variant would make figures look perfectly
+// correlated, and chance in another variant would pass for an effect.
 package compare
 
 import (
@@ -77,7 +75,7 @@ type Comparison struct {
 	Enough    int            `json:"enough_runs"`
 	Workloads []Workload     `json:"workloads"`
 	Gates     []GateResult   `json:"gates,omitempty"`
-	Notes     []plan.Message `json:"notes,omitempty"` // on the whole
+	Notes     []plan.Message `json:"notes,omitempty"` // on the comparison
 }
 
 // Experiment is the name of the one that made all of it; "" if none did.
@@ -183,7 +181,7 @@ type Ref struct {
 	Leg     int            `json:"leg,omitempty"` // of an experiment: the position of its leg
 }
 
-// SettingDiff is a setting in which the runs of a workload differ, beside the variant.
+// SettingDiff is a setting other than the variant in which the runs of a workload differ.
 type SettingDiff struct {
 	Setting string           `json:"setting"`
 	Values  [][]plan.Message `json:"values"` // by variant: those of its runs; none if unknown
@@ -200,10 +198,10 @@ type Row struct {
 	Constant bool `json:"constant,omitempty"`
 	// Input means that it describes the load or follows from it, so that no change of it is
 	// better or worse: it has no direction, the load differs in a setting that makes it, or
-	// all servers kept up with the arrivals, which then made the throughput.
+	// all servers kept up with the arrivals, which then determined the throughput.
 	Input bool `json:"input,omitempty"`
-	// Drift, of an experiment, is by how much the figure changes from one leg to the next
-	// within blocks; Spread is what it varies by without any change.
+	// Drift, of an experiment, is the change of the figure from one leg to the next within blocks;
+	// Spread is its variation without any change.
 	Drift  *Shift  `json:"drift,omitempty"`
 	Spread *Spread `json:"spread,omitempty"`
 	Cells  []Cell  `json:"cells"` // by variant
@@ -212,7 +210,7 @@ type Row struct {
 // A Cell is a metric of a variant.
 type Cell struct {
 	Values []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
-	Center float64   `json:"center"`           // their geometric mean, of which changes are made; their mean where changes are plain
+	Center float64   `json:"center"`           // geometric mean, the base of changes; mean where changes are plain
 	// Step is what one in the last printed digit of the coarsest of Values is worth, in
 	// the same unit; 0 for numbers in full.
 	Step     float64   `json:"step,omitempty"`
@@ -268,7 +266,7 @@ type Change struct {
 	// baseline came first than in others; nil where there are not both.
 	Order *Shift `json:"order,omitempty"`
 	// More is how many further runs of each, or of basis Blocks how many further legs of each
-	// in whole blocks, would settle a change of the size seen; 0 where none are needed or
+	// in full blocks, would settle a change of the size seen; 0 where none are needed or
 	// unknown.
 	More int `json:"more,omitempty"`
 	// Effective is how many independent requests those of a run are worth, of basis
@@ -305,7 +303,7 @@ const (
 type ClaimCheck struct {
 	Claim   trace.Claim `json:"claim"`
 	File    string      `json:"file"`
-	Variant string      `json:"variant"` // the variant beside the claim's table
+	Variant string      `json:"variant"` // the variant next to the claim's table
 	// Matches are the changes in the tables that come nearest to it, the best first:
 	// against the baseline always, against others where they are what was stated.
 	Matches []ClaimMatch `json:"matches"`

@@ -62,8 +62,7 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	return f
 }
 
-// A finding is what is known of the change in one row before it is judged, on the
-// scale on which it is compared.
+// A finding is the change in one row before it is judged, on the scale of comparison.
 type finding struct {
 	quantity   figure.Figure
 	definition string

@@ -22,8 +22,8 @@ import (
 //	rate      (what the window brought - what windows bring in the mean)    / that mean
 //
 // all over the mean number of values a request. Figures of gaps pool those of all
-// requests, which have neighbours within a request; taking requests as a whole lets
-// the gaps of one depend on each other as they like. f, the density at the quantile,
+// requests, which have neighbours within a request; taking all gaps of a request as
+// one value lets them depend on each other in any way. f, the density at the quantile,
 // is the probability over the length of Woodruff's (1952) interval, which inverts that
 // of the share of values not above.
 type influence struct {
@@ -196,8 +196,8 @@ func squares(x []float64) []float64 {
 	return out
 }
 
-// addRates adds the influences of what is counted by the second. Those of the duration are
-// those of the requests, turned around.
+// addRates adds the influences on rates. Those on the duration are those on the request rate,
+// negated.
 func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.ReportedFigure) {
 	i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == figure.Duration })
 	if i < 0 || !(figures[i].Value > 0) {

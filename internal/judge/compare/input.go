@@ -68,8 +68,8 @@ func keepsUp(t *trace.Trace) bool {
 // tail is the share of a run after its last arrival from which on the server is behind.
 const tail = 0.05
 
-// checkSizes refuses runs whose workloads differ in size, which --ignore does not make one:
-// with fewer or shorter requests every total is smaller, and nothing is faster.
+// checkSizes refuses runs with workloads of different size, which --ignore cannot merge: with fewer
+// or shorter requests every total is smaller, and nothing is faster.
 func (t *table) checkSizes() error {
 	var p plan.Problems
 	first := t.runs[0]

@@ -12,7 +12,7 @@ import (
 // anybody knows.
 func (r *ComparedRun) simulated() bool { return r.run.Kind == trace.Simulated }
 
-// checkKinds refuses simulated runs beside measured ones, unless that is wanted.
+// checkKinds refuses to compare simulated runs with measured ones, unless that is wanted.
 func checkKinds(runs []*ComparedRun, wanted bool) error {
 	simulated := slices.IndexFunc(runs, (*ComparedRun).simulated)
 	measured := slices.IndexFunc(runs, func(r *ComparedRun) bool { return !r.simulated() })

@@ -116,8 +116,8 @@ func (r *ComparedRun) perRequest(total string) float64 {
 	return tokens / requests
 }
 
-// diff lists the settings that keep a and b from being one load. What is not known
-// of one of them does not.
+// diff lists the settings that keep l and m from being one load. A setting unknown in one of them
+// does not.
 func (l load) diff(m load, ignore []string) []string {
 	var out []string
 	for _, name := range loadSettings {
@@ -137,7 +137,7 @@ func (l load) differs(m load, name string) bool {
 	case !okA || !okB:
 		return false
 	case name == inputSetting:
-		// Where the workload is told, lengths that are drawn anew may differ.
+		// Where the workload is known, lengths that are drawn again may differ.
 		return !told && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
 	case name == rateSetting && l.rate > 0 && m.rate > 0:
 		return math.Abs(l.rate-m.rate) > rateTolerance

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// replicates rests the change on several runs of both, whose noise may differ.
+// replicates rests the change on several runs of both; their noise may differ.
 func (f *finding) replicates() {
 	f.groups = [][]float64{f.a, f.b}
 	two := stats.TwoGroupsOf(f.a, f.b)
@@ -54,10 +54,9 @@ func (f *finding) pooledP() float64 {
 	return f.pooled.P()
 }
 
-// exchange holds figures to a second test, of whole runs that are exchanged, where the rarest of
-// all arrangements is rare enough: runs that stand on one of two levels by chance show next to no
-// noise. Of unlike numbers of runs that have too few arrangements it is the test with one variance
-// for both.
+// exchange applies a second test, a permutation of the runs, if the rarest arrangement is rare
+// enough: runs that are on one of two levels by chance show next to no noise. For unequal numbers
+// of runs with too few arrangements it is the test with one variance for both.
 func (t *table) exchange(findings []*finding) {
 	if len(findings) == 0 || findings[0].basis != Replicates || !t.permutes(findings[0]) && findings[0].pooled == nil {
 		return

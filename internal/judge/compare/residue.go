@@ -14,9 +14,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// settingDiffs lists the settings, beside the load, in which the runs of variants differ. What
-// varies in the same way within each of several variants, such as seeds that all of them
-// went through, is no difference between them.
+// settingDiffs lists the settings, other than the load, in which the runs of variants differ.
+// A setting that varies in the same way within each of several variants, such as seeds that
+// all of them went through, is no difference between them.
 func settingDiffs(variants []*variant, o Options) (out []SettingDiff) {
 	var names []string
 	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
@@ -147,7 +147,7 @@ func checkIgnore(runs []*ComparedRun, ignore []string) error {
 	return p.Err()
 }
 
-// settings are everything beside the load in which runs can differ.
+// settings are everything other than the load in which runs can differ.
 func (r *ComparedRun) settings() (out []Setting) {
 	run, o := r.run, r.origin()
 	add := func(name string, value plan.Message) {

@@ -29,7 +29,7 @@ type ComparedRun struct {
 
 	unmeasured []string // figures that its tool wrote and did not measure
 
-	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
+	facets []Setting // other than the load; from here on, set once all runs are known
 	place  int       // among all runs
 	load   load      // that it met
 	at     int       // the place of its leg in time, counted in legs
@@ -41,7 +41,7 @@ type runFigure struct {
 	trace.ReportedFigure
 	definition metrics.Definition
 	influence  influence // of the requests on it; without a pull where nothing is known of that
-	low, high  float64   // what it may be with failures counted, of a run that has some
+	low, high  float64   // bounds with failures counted, of a run that has some
 }
 
 // origin is where a run came from: our own have all requests as Pitot recorded them.
@@ -58,8 +58,8 @@ func HasRecords(r trace.Run) bool {
 	return r.Origin == nil || r.Origin.Detail == trace.Undated || r.Origin.Detail == trace.Recorded
 }
 
-// Needed are the rules by which runs must be observed to stand on one row: Pitot's
-// if all have records, else those of the tools whose tables are among them.
+// Needed are the rules by which runs must be observed to share a row: Pitot's if all have records,
+// else those of the tools that made tables among them.
 func Needed(runs []trace.Run, o Options) []RuleSource {
 	if o.Tool != "" {
 		return []RuleSource{{o.Tool, o.Form}}
@@ -121,8 +121,7 @@ func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
 const most = 1e100
 
 // add keeps the first figure of a name and a definition: forms of a tool share most.
-// What is no number, as some tools write it, is left out, and what is none that a run can
-// have.
+// NaN, which some tools write, and impossible values are left out.
 func (r *ComparedRun) add(f runFigure) {
 	if r.figure(f.Name, f.definition.ID) == nil && math.Abs(f.Value) < most {
 		r.figures = append(r.figures, f)

@@ -59,8 +59,8 @@ func knows(run trace.Run, name string) bool {
 	return false
 }
 
-// ofEachStart are facts that each start of a server has anew, and those that tell machines
-// apart and explain nothing.
+// ofEachStart reports facts that change with each start of a server, and those that identify
+// machines and explain nothing.
 func ofEachStart(name string, l *trace.Leg) bool {
 	_, fact, _ := strings.Cut(name, ".")
 	if variable, ok := strings.CutPrefix(fact, "env."); ok && !environment.Tunes(variable) {

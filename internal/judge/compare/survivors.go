@@ -28,9 +28,10 @@ import (
 
 // What can be open of a change for the failures of its runs.
 const (
-	// FailuresDiffer: it is what it is by the answered requests alone. So is the note on it.
+	// FailuresDiffer: the change holds for the answered requests alone. The note on it has the same
+	// code.
 	FailuresDiffer plan.Code = "failures.differ"
-	// NeverAnswered: the quantile is that of answers that never came, of one of the two.
+	// NeverAnswered: the quantile of one of the two falls on answers that never came.
 	NeverAnswered plan.Code = "failures.never"
 )
 
@@ -67,8 +68,8 @@ func (v *variant) failing() (all failureCount) {
 	return all
 }
 
-// harmless is the share of failures up to which a figure of the answered requests is taken for
-// one of all, and false of a figure that failures are counted in. A tenth of what is beyond a
+// harmless is the share of failures up to which a figure of the answered requests stands for
+// all; judged is false for a figure that counts failures. A tenth of the requests beyond a
 // percentile moves it by two or three percent.
 func harmless(name string) (share float64, judged bool) {
 	switch figure.MetricOf(name) {
@@ -128,14 +129,15 @@ func (r *ComparedRun) countFailed(t *trace.Trace) {
 	}
 }
 
-// reportsRequested reports whether the tool of an imported run told how many requests were asked for.
+// reportsRequested reports whether the tool of an imported run reported the requested number of
+// requests.
 func (r *ComparedRun) reportsRequested() bool {
 	asked := r.origin().Setup["num_prompts"]
 	return asked != "" && asked == strconv.Itoa(r.run.Plan.Requests)
 }
 
-// withFailed are figures of a run, with its failures where its tool told how many requests were
-// asked for, and not how many failed.
+// withFailed are figures of a run, with its failures where its tool reported the requested number
+// of requests but not how many failed.
 func (r *ComparedRun) withFailed(figures []trace.ReportedFigure) []trace.ReportedFigure {
 	const name = figure.RequestsFailed
 	at := func(name string) int {
@@ -351,7 +353,7 @@ func (t *table) moreFailures(changes []*Change) Verdict {
 	return CannotTell
 }
 
-// OfFailures reports whether a change is what it is, or open, for the failures of its runs.
+// OfFailures reports whether the failures of its runs decide the change or leave it open.
 func (c *Change) OfFailures() bool {
 	return c.Open.Code == FailuresDiffer || c.Open.Code == NeverAnswered
 }
@@ -364,8 +366,8 @@ func (c *Change) never(v Verdict) {
 	}
 }
 
-// agree reports whether a change is what it is with failures counted: one for the better also
-// where they count against the variant, one for the worse also where they count for it.
+// agree reports whether a change holds with failures counted: a change for the better also if they
+// count against the variant, one for the worse also if they count for it.
 func agree(better figure.Direction, c, worst, best *Change) bool {
 	is := func(o *Change) bool { return o != nil && o.Verdict == c.Verdict }
 	if c.Verdict == Same {

@@ -226,8 +226,8 @@ func (t *table) noteOrders() {
 	}
 }
 
-// tentative marks the verdicts of two sessions, of which nothing tells how they differ, and gives
-// what is told of the figure that people look at first.
+// tentative marks the verdicts on two sessions with unknown differences, and returns the arguments
+// for the note, on the figure of the highest rank.
 func (t *table) tentative(column int, o *Order) (args []any) {
 	if o.Code != OrderSessions {
 		return nil
@@ -252,7 +252,7 @@ func (t *table) tentative(column int, o *Order) (args []any) {
 	return args
 }
 
-// span is a time in seconds in the unit that it is told in.
+// span is a time in seconds as a message in a fitting unit.
 func span(s float64) plan.Message {
 	unit, of := plan.Code("order.seconds"), 1.0
 	switch {

@@ -13,9 +13,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// split gives the variants of a workload, in the order of their first runs, and a
-// name to the workload: what the names of its runs share. elsewhere are the parts of
-// names that tell variants apart in other workloads, for one in which nothing does.
+// split returns the variants of a workload, in the order of their first runs, and
+// the workload's name: the parts that the names of its runs share. elsewhere are the
+// parts that distinguish variants in other workloads, for a workload with only one.
 func (g group) split(elsewhere []string) (name string, out []*variant) {
 	shared := g.shared()
 	if g.alone() {
@@ -56,7 +56,7 @@ func without(parts, shared []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
 }
 
-// telling are the parts of names that tell variants apart in some workload.
+// telling are the parts of names that distinguish variants in some workload.
 func telling(all []group) []string {
 	var out []string
 	for _, g := range all {
@@ -75,7 +75,7 @@ func telling(all []group) []string {
 	return out
 }
 
-// alone reports whether nothing tells its runs apart.
+// alone reports whether all runs are of one variant.
 func (g group) alone() bool {
 	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return r.Variant != g[0].Variant || !slices.Equal(r.parts, g[0].parts) })
 }
@@ -126,7 +126,7 @@ func uncounted(runs []*ComparedRun) map[*ComparedRun]string {
 		}
 	}
 	for _, name := range out {
-		if of, ok := counts[name]; ok { // base beside base-2
+		if of, ok := counts[name]; ok { // base next to base-2
 			counts[name] = append(of, 1)
 		}
 	}
@@ -232,8 +232,7 @@ func checkBaseline(tables []*table, wish string) error {
 	return p
 }
 
-// findVariant is the place of the variant with that name, whatever the case, or whose
-// last part it is.
+// findVariant is the place of the variant with that name or part of a name, ignoring case.
 func findVariant(variants []*variant, name string) int {
 	exact := slices.IndexFunc(variants, func(v *variant) bool { return v.name == name })
 	if exact >= 0 {

@@ -131,8 +131,8 @@ func (o Options) more(f *finding) int {
 	return max(1, runs-n.runs)
 }
 
-// likely is the deviation that is as likely too small as too large: of few runs what is
-// seen is too small more often than not. By the median of χ², as Wilson and Hilferty
+// likely is the deviation that is as likely too small as too large: the one seen in few
+// runs is too small more often than not. By the median of χ², as Wilson and Hilferty
 // (1931) approximate it.
 func (n noise) likely() float64 { return n.sd / math.Pow(1-2/(9*n.df), 1.5) }
 
@@ -191,8 +191,8 @@ func (t *table) shares() int {
 // keeps any other from being found.
 const spare = 5
 
-// sameRuns leaves in whole only what all runs have, since runs are exchanged, and
-// rotated, as wholes.
+// sameRuns leaves in whole only findings that all runs have, since the tests exchange and rotate
+// runs.
 func sameRuns(whole, other []*finding) (_, _ []*finding) {
 	most := 0
 	var shape []int

@@ -8,11 +8,11 @@ import (
 )
 
 // estimateFromRequests rests the change on the chance within two single runs, if both have the
-// requests for it. Where both sent the same requests, the differences of what each
-// pulls take out what the requests themselves are.
+// requests for it. Where both sent the same requests, differences of influences by request
+// remove the variance between requests.
 //
 // It takes for granted that the runs are in a steady state. Where everything is due at
-// once, each request waits for those before it, so that what delays one delays all that
+// once, each request waits for those before it, so that a delay of one delays all that
 // follow: one run is then worth a few requests, and nothing is said of it (see
 // leastEffective). A tail that few independent requests make is passed over too, but
 // near that limit (leastBeyond) intervals of it hold less often than they say.
@@ -44,10 +44,10 @@ func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 	f.interval = plan.Say("method.batches", "paired", paired, "worth", math.Round(f.effective))
 }
 
-// jointInfluence are the differences of two influences of the same requests, in the order in
-// which the first run sent them; false if they are not the same, or the influences are of windows: what
-// one window lacks the next one has, so that the differences of windows tell next to
-// nothing of how far apart the ends of two runs can be.
+// jointInfluence are the differences of two influences of the same requests, in the order in which
+// the first run sent them; false if the requests differ, or the influences are of windows: one
+// window makes up for another, so that their differences say next to nothing about the difference
+// between two runs.
 func jointInfluence(wa, wb influence) ([]float64, bool) {
 	if wa.index == nil || len(wa.pull) != len(wb.pull) {
 		return nil, false

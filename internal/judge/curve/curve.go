@@ -294,7 +294,7 @@ func knee(rows []Row, of []int) Knee {
 // token, the reciprocal of the mean TPOT. NaN if the row has none.
 func (s Sweep) PerUser(row int) float64 { return 1 / s.Rows[row].Mean(figure.TPOT.Mean()) }
 
-// PerDevice is the output of the whole divided by the number of devices, in tokens/s.
+// PerDevice is the output throughput divided by the number of devices, in tokens/s.
 func (s Sweep) PerDevice(row int) float64 {
 	return s.Rows[row].Mean(figure.OutputThroughput) / float64(s.Devices)
 }

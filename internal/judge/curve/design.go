@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Design is what a sweep is before any run: enough to say what its runs say together. Its JSON is
-// kept with the runs.
+// A Design describes a sweep before any run: enough to evaluate its runs together. Its JSON is
+// stored with the runs.
 type Design struct {
 	Points    []Point `json:"points"`
 	Repeats   int     `json:"repeats"` // runs of each point

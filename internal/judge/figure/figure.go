@@ -43,7 +43,7 @@ const (
 	Count           Unit = ""
 )
 
-// IsCount reports whether values of the unit are whole numbers, or shares of such.
+// IsCount reports whether values of the unit are integers, or shares of such.
 func (u Unit) IsCount() bool { return u == Count || u == TokenCount || u == Share }
 
 // A Direction says which way a figure should go.

@@ -89,8 +89,9 @@ func cachedPrompts(told bool, records []*trace.Record, s *ServerCounts) (source 
 	return "", 0, 0
 }
 
-// ReuseOf is what the answers of a run, or else its server, count of prompts in the cache; nil where neither does. Own is how
-// many prompt tokens the server counts a second time, of requests that it preempted.
+// ReuseOf has the prompt tokens from the cache by the answers of a run, or else by its server; nil
+// where neither counts them. Own is how many prompt tokens the server counts twice, of preempted
+// requests.
 func ReuseOf(run *trace.Run, records []*trace.Record) *trace.Reuse {
 	told := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Usage.CachedTold })
 	s := server(run, records)

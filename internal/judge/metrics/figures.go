@@ -38,8 +38,8 @@ func (l *List) Add(name string, v float64) {
 	}
 }
 
-// Distribution adds the statistics of a latency in seconds. Of one whose
-// percentiles are invalid only the mean is added, of one that is void nothing.
+// Distribution adds the statistics of a latency in seconds. If its percentiles are invalid, only
+// the mean is added; if it is void, nothing.
 func (l *List) Distribution(metric figure.Metric, d Distribution) {
 	if d.N == 0 || d.Void {
 		return

@@ -18,11 +18,11 @@ type Worker struct {
 	CPU float64
 }
 
-// Known reports whether the worker told how its client was: a lost one did not.
+// Known reports whether the worker reported on its client; a lost one did not.
 func (w Worker) Known() bool { return !math.IsNaN(w.CPU) }
 
-// Validity is that of its verdict, and at least doubtful of a worker whose clock changed suddenly;
-// empty of a worker without a verdict.
+// Validity is that of its verdict, but not valid if the worker's clock changed suddenly; empty
+// without a verdict.
 func (w Worker) Validity() trace.Validity {
 	switch {
 	case w.Verdict == nil:
@@ -236,8 +236,8 @@ func names(all []Worker) (out []string) {
 
 func beyond(all []Worker) int { return max(0, len(all)-mostNamed) }
 
-// clockSet reports whether so many of the requests are of workers whose wall clock was set that
-// figures of the run show it; without a fleet, whether the clock was set.
+// clockSet reports whether workers with a wall clock that was set sent enough requests to affect
+// the run's figures; without a fleet, whether the clock was set.
 func (j *judgement) clockSet() bool {
 	if j.s.Run.Fleet == nil {
 		return j.Stamps.ClockSteps > 0

@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A LiveHealth is what is known of the client while a run goes on. Records are added as they come;
-// the other fields are those of the moment.
+// A LiveHealth is the state of the client during a run. Records are added as they come; the other
+// fields are current values.
 type LiveHealth struct {
 	Run     *trace.Run
 	Elapsed time.Duration // since the run began

@@ -6,7 +6,7 @@ import (
 
 // Health is whether the load generator kept out of the way.
 type Health struct {
-	// Verdict is what all of it comes to; see judge.
+	// Verdict sums up all of it; see judge.
 	Verdict trace.Verdict `json:"verdict"`
 	// Lateness is how long after it could have been sent a request was: from its
 	// due time, or from the instant the gate had a place for it, to its first
@@ -24,7 +24,7 @@ type Health struct {
 	Redials  int     `json:"redials"`             // idle connections that the server had closed
 	Resent   int     `json:"resent"`              // requests that were sent again, on a new connection
 	HeldBack bool    `json:"held_back,omitempty"` // a proxy buffered most answers
-	Measured bool    `json:"measured"`            // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
+	Measured bool    `json:"measured"`            // the run has an end; else CPU, GC and lag are unknown
 	// Simulated means that there was no load generator: time was virtual.
 	Simulated bool `json:"simulated,omitempty"`
 }
@@ -82,8 +82,8 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	return h
 }
 
-// usable is how many processors the process could use; of a fleet, how many those whose use is
-// known could together. Workers on one host share its processors.
+// usable is how many processors the process could use; of a fleet, all workers with known use
+// together. Workers on one host share its processors.
 func usable(run trace.Run) int {
 	if run.Fleet == nil {
 		return usableOf(run.Env.CPUs, run.Client)

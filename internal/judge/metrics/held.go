@@ -6,32 +6,32 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A proxy that buffers holds an answer back until it is whole, or until a buffer is
-// full, and passes on many chunks at once:
+// A proxy that buffers holds an answer back until it is complete, or until a buffer is full, and
+// passes on many chunks at once:
 //
 //	server  ──┼─┼─┼─┼─┼─┼─┼─┼─┼─┼─┼─┼──
 //	client  ─────────────────────────┼┼┼┼┼┼┼┼┼┼┼┼──
 //
 // The first chunk then has the instant of the last, or that of a full buffer, so
-// TTFT, TPOT and ITL are the proxy's. A client that reads late sees the same; but what a
-// server writes one by one comes in a segment each, which the kernel counts.
+// TTFT, TPOT and ITL are the proxy's. A client that reads late sees the same; but single
+// writes of a server come in a segment each, which the kernel counts.
 //
-// A server that does not stream in truth, and a parser that waits for the end of a tool call,
+// A server that only pretends to stream, and a parser that waits for the end of a tool call,
 // send few chunks, or one of many tokens. Some engines may do the same with a short answer, so
-// that this is a doubt only.
+// that this is only a doubt.
 
 // Limits of what counts as held back.
 const (
-	heldChunks = 4                     // the shortest answer that says something, and chunks at once in one that comes whole
-	heldBurst  = 8                     // chunks at once, in the mean, in one that comes in bursts; no engine writes as many
-	heldWhole  = 0.95                  // of the service time passed before the first chunk of one that comes whole
+	heldChunks = 4                     // the shortest answer that counts; least chunks at once, all at its end
+	heldBurst  = 8                     // chunks at once, in the mean, of bursts; no engine writes as many
+	heldWhole  = 0.95                  // of the service time before the first chunk, of an answer all at its end
 	heldLeast  = 20 * time.Millisecond // what an answer must take
 	heldShare  = 0.5                   // of the answers
 	heldPacked = 0.5                   // of the chunks came in fewer segments than there were, where the kernel tells
 
-	wholeChunks = 3                      // that come at once, in the mean, where an answer comes whole or in a few reads
+	wholeChunks = 3                      // at once, in the mean, where an answer comes in one or a few reads
 	wholeTokens = 4                      // of an answer in fewer chunks; an engine's first step gives one
-	wholeGap    = 100 * time.Microsecond // between chunks of an answer that comes whole; no engine is as fast
+	wholeGap    = 100 * time.Microsecond // between chunks that come at once; no engine is as fast
 	fewReads    = 6                      // in which an answer comes that is held back until a buffer is full
 	burstGap    = 80 * time.Millisecond  // between them; the steps of an engine are shorter
 )
@@ -41,8 +41,8 @@ type Buffering struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
-	// Whole are the answers that came whole or in a few reads, of WholeOf for which that can be
-	// said; those of Answers are among them.
+	// Whole are the answers that came in one or a few reads, of WholeOf for which that is known;
+	// those of Answers are among them.
 	Whole   int `json:"whole,omitempty"`
 	WholeOf int `json:"whole_of,omitempty"`
 }
@@ -95,12 +95,12 @@ func (a arrival) size() float64 { return over(a.n, float64(a.at)) }
 // atEnd: all of it came when nearly all of the time had passed.
 func (a arrival) atEnd() bool { return a.first >= heldWhole*a.last }
 
-// held: it came whole, or in bursts that no engine writes.
+// held: it came all at its end, or in bursts that no engine writes.
 func (a arrival) held() bool {
 	return !a.late && (a.size() >= heldChunks && a.atEnd() || a.size() >= heldBurst)
 }
 
-// isUnstreamed: it came whole at the end of its time, or in a few reads that were far apart.
+// isUnstreamed: it came all at its end, or in a few reads at long intervals.
 func (a arrival) isUnstreamed() bool {
 	if a.late {
 		return false
@@ -138,8 +138,8 @@ func (j *judgement) heldBack() bool {
 	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && (!j.inUserSpace() || !j.busyUser())
 }
 
-// arriveUnstreamed reports whether most answers came whole or in a few reads. Between the embedded
-// engine and the client there is nobody: it writes tokens together when it is late.
+// arriveUnstreamed reports whether most answers came in one or a few reads. The embedded engine
+// does not count: no proxy lies in between, and it writes tokens together when it is late.
 func (j *judgement) arriveUnstreamed() bool {
 	return j.s.Run.Plan.Stream && j.s.Held.unstreamedShare() > heldShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
 }

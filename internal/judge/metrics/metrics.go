@@ -24,13 +24,10 @@
 //	    instant at which the schedule wanted the request, so they contain every
 //	    wait in this client; they exist where there is a schedule.
 //
-// Latencies are over the requests that succeeded; failures are counted beside
-// them. Everything is in seconds.
+// Latencies are over the requests that succeeded; failures are counted separately. Everything is in
+// seconds.
 //
 // # Objectives
-//
-// An objective says what latencies a server must keep, and which share of its requests
-// keeps them.
 //
 // An objective is a limit on a figure, written ttft.p99=500ms. One on a percentile is a goal
 // of attainment: it is met when that share of the requests is within the limit. That share can

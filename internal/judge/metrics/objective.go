@@ -176,5 +176,5 @@ func (o Objective) Met(a Attainment) bool {
 	return float64(a.Within) >= o.Goal()*float64(a.Of)-rounding
 }
 
-// rounding is what 0.999 times a whole number may be off.
+// rounding is the largest error of 0.999 times an integer.
 const rounding = 1e-6

@@ -16,8 +16,8 @@ type Part struct {
 	Sent   int     `json:"sent"`
 	OK     int     `json:"ok"`
 	Failed int     `json:"failed"`
-	Rate   float64 `json:"rate"`   // that succeeded, per second of the whole run
-	Output float64 `json:"output"` // their output tokens, per second of the whole run
+	Rate   float64 `json:"rate"`   // that succeeded, per second of the run
+	Output float64 `json:"output"` // their output tokens, per second of the run
 	Prompt float64 `json:"prompt"` // mean tokens of their prompts, with all that a turn remembers
 	// Cached is the share of these tokens that the server had in its prefix cache, as
 	// far as it says.
@@ -25,7 +25,7 @@ type Part struct {
 	Service Latencies `json:"service"`
 }
 
-// tenants are the parts of a run by whose the requests are; nil if nobody's.
+// tenants are the parts of a run by tenant; nil if requests have none.
 func tenants(records []*trace.Record, s Summary, percentiles []float64) []Part {
 	by := map[string][]*trace.Record{}
 	for _, r := range records {

@@ -30,8 +30,8 @@ type Definitions struct {
 	Native string
 }
 
-// Pitot is the name of the definition under which the store keeps figures by Pitot's own, and those of runs
-// without records as their tool told them.
+// Pitot is the name of the definition under which the store has figures by Pitot's own, and the
+// reported ones of runs without records.
 const Pitot = "pitot"
 
 // PitotDefinitions are Pitot's.
@@ -64,7 +64,7 @@ const (
 	UntilEnd      plan.Code = "conform.until-end"      // likewise, up to the end of the answer
 	Gaps          plan.Code = "conform.gaps"           // between chunks, individually
 	WeighedGaps   plan.Code = "conform.weighed-gaps"   // BetweenTokens, weighted by tokens
-	WholeTokens   plan.Code = "conform.whole-tokens"   // of the whole answer, including its TTFT
+	WholeTokens   plan.Code = "conform.whole-tokens"   // of the full answer, including its TTFT
 )
 
 // Rules are the definitions of some tools. Pitot's own are always among them.
@@ -94,8 +94,8 @@ func (r Rules) Definition(tool, name string) Definition {
 
 // Figures are those of a run by the rules of a tool, in one of its forms, "" for the
 // run's own or else the newest. A run without records has those that its tool reported,
-// and by other rules none; one whose requests are undated has by other rules only what
-// does not need a common clock. What a tool did not measure is not among them: see Unmeasured.
+// and none by other rules; one with undated requests has by other rules only figures that need
+// no common clock. Figures that a tool did not measure are left out: see Unmeasured.
 func (r Rules) Figures(t *trace.Trace, tool, form string) []trace.ReportedFigure {
 	all, _ := r.Measured(t, tool, form)
 	return all
@@ -145,9 +145,8 @@ func (r Rules) Samples(t *trace.Trace, tool, form string) []Sample {
 	return out
 }
 
-// A Definition says by whose rules a figure was made. Figures are comparable if
-// their IDs are the same.
+// A Definition names the rules of a figure. Figures are comparable if their IDs are the same.
 type Definition struct {
 	ID   string    `json:"id"`             // pitot, vllm, sglang ...
-	Says plan.Code `json:"says,omitempty"` // what it counts, from where and to where
+	Says plan.Code `json:"says,omitempty"` // the meaning: the counted items, the first and last instant
 }

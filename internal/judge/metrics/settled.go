@@ -112,7 +112,7 @@ func NeedsTime(why plan.Message) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// lastingFor is how long a load should be sent whose answers take so many seconds.
+// lastingFor is how long to send a load if its answers take took seconds.
 func lastingFor(took float64) time.Duration {
 	const least, answers = 30, 12
 	return time.Duration(math.Ceil(max(least, answers*took))) * time.Second
@@ -138,14 +138,14 @@ func Settle(t *trace.Trace) (counted *trace.Trace, why plan.Message) {
 	return out, why
 }
 
-// SettledFigures are the figures of the steady state of a run, under their usual names; of one
-// without a steady state those of the whole run. The counts of requests and tokens, and the
-// duration, are always the whole run's.
+// SettledFigures are the figures of the steady state of a run, under their usual names;
+// without a steady state, those of all of the run. The counts of requests and tokens, and the
+// duration, are always of all of it.
 func SettledFigures(t *trace.Trace) []trace.ReportedFigure {
 	return Summarize(t, Options{brief: true, settled: true}).Figures()
 }
 
-// settle puts the figures of the steady state in the place of those of the whole run.
+// settle replaces the figures of the run by those of the steady state.
 func (s *Summary) settle(w window) {
 	if !w.Found() {
 		return

@@ -3,8 +3,8 @@ package metrics
 import "strings"
 
 // sgLang reads differences of the counters of SGLang's server, which it has with
-// --enable-metrics; nil without them. It counts prompts whole, and of them what its cache
-// spared, by where that came from; a request that it retracted is counted once.
+// --enable-metrics; nil without them. It counts all tokens of prompts and, by source,
+// those from its cache; a retracted request is counted once.
 func sgLang(counters map[string]float64) *ServerCounts {
 	sum := map[string]float64{}
 	for series, v := range counters {

@@ -29,8 +29,8 @@ func (f *StallFinder) lone(streams iter.Seq[Stream], least float64) (out []Stall
 	return out
 }
 
-// through counts for each of some spans, which are in order and apart from one another, the
-// streams that were there all through it, from an instant of theirs until they were done.
+// through counts, for each of some ordered and disjoint spans, the streams that lasted all through
+// it, from the instant that from gives until they were done.
 func through(spans [][2]trace.Instant, streams iter.Seq[Stream], from func(Stream) trace.Instant) []int {
 	counts := make([]int, len(spans))
 	if len(spans) == 0 {

@@ -32,19 +32,19 @@ const (
 	loneGaps     = 20
 )
 
-// A StallFinder finds stalls in records that come one after the other and are not kept. It
-// remembers gaps that are long enough to matter and, for each tenth of a second, when something
-// arrived. Its zero value is ready.
+// A StallFinder finds stalls in a sequence of records without storing them. It remembers gaps
+// that are long enough to matter and, for each tenth of a second, when something arrived. Its
+// zero value is ready.
 //
 //	stream 1   ││││││            ││││││       silent ├──────────┤
 //	stream 2    ││││││             │││││              ├──────────┤
 //	stream 3   │││││││││││││││││││││││││
 //	                  ├─ stall ─┤             where at least half of them are
 type StallFinder struct {
-	// Most is how many gaps are remembered, 0 for all. Where there are more, the shorter half of
-	// what a gap can last is given up.
+	// Most is how many gaps are remembered, 0 for all. Where there are more, the threshold rises
+	// and the shorter ones are dropped.
 	Most int
-	// Grid is what the instants of streams are rounded down to, in ns, where they are not exact.
+	// Grid is the unit, in ns, to which inexact instants of streams are rounded down.
 	Grid trace.Instant
 
 	least    trace.Instant // of gaps that are remembered; 0: stallLength
@@ -52,8 +52,8 @@ type StallFinder struct {
 	arrivals arrivals
 }
 
-// A Stream is what a StallFinder is told of a request once more: when it was released, when its
-// first chunk of output came, Never if none did, and when it was done.
+// A Stream has the instants of a request that a StallFinder needs a second time: when it was
+// released, when its first chunk of output came, Never if none did, and when it was done.
 type Stream struct{ Released, First, Done trace.Instant }
 
 // Add takes a record.
@@ -95,7 +95,7 @@ func (f *StallFinder) Bursts(streams iter.Seq[Stream]) []Stall {
 // rounded is an instant as streams have it, so that what was at the same instant stays so.
 func (f *StallFinder) rounded(t trace.Instant) trace.Instant { return t - t%max(1, f.Grid) }
 
-// stallsOf puts records into a finder, and tells of them what it asks once more.
+// stallsOf puts records into a finder, and returns their streams for its second pass.
 func stallsOf(records []*trace.Record) (*StallFinder, iter.Seq[Stream]) {
 	f := new(StallFinder)
 	for _, r := range records {

@@ -126,7 +126,7 @@ func halves(records []*trace.Record) (early, late float64) {
 	return early, late
 }
 
-// drift says how the level changed between the halves of the window, if it
+// drift reports how the level changed between the halves of the window, if it
 // changed by more than chance explains: the time average over T of a Poisson
 // flow whose requests take s each, N at a time, has a variance of about N·s/T.
 func drift(steps []step, from, to trace.Instant, took float64) plan.Message {

@@ -50,7 +50,7 @@ type Summary struct {
 	Health      Health        `json:"health"`
 	Server      *ServerCounts `json:"server,omitempty"` // nil where it shows no counters
 	Cache       *Cache        `json:"cache,omitempty"`  // nil where nothing was declared
-	// Resources are what was sampled beside the run; nil: nothing was.
+	// Resources come from the samples of the run; nil: there are none.
 	Resources *resources.Resources `json:"resources,omitempty"`
 }
 
@@ -61,8 +61,8 @@ type Requests struct {
 	OK      int     `json:"ok"`
 	Failed  int     `json:"failed"`
 	Classes []Class `json:"classes,omitempty"` // of the failures
-	// Shed are the failures by which the server refused load: status 429, or 503 with when to
-	// come again. RetryAfter is what it said of that last.
+	// Shed are the failures by which the server refused load: status 429, or 503 with Retry-After.
+	// RetryAfter is its last value of that header.
 	Shed       int    `json:"shed,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
 	// FirstFailed and LastFailed are when the first and the last failure ended, in
@@ -107,16 +107,15 @@ type Tokens struct {
 	Audio  float64 `json:"audio_s,omitempty"`
 	Input  int     `json:"input"`  // the server's count, else the workload's
 	Output int     `json:"output"` // the server's count, else ours
-	// Tokenized and Assumed are the requests whose output was counted here, from
-	// the text or as one token a chunk.
+	// Tokenized and Assumed are the requests with output that was counted here, from the text or as
+	// one token per chunk.
 	Tokenized int `json:"tokenized,omitempty"`
 	Assumed   int `json:"assumed,omitempty"`
-	// InputUnknown and OutputUnknown are the requests whose prompt or answer nobody
-	// counted.
+	// InputUnknown and OutputUnknown are the requests with an uncounted prompt or answer.
 	InputUnknown  int `json:"input_unknown,omitempty"`
 	OutputUnknown int `json:"output_unknown,omitempty"`
-	// Refused are the requests of which the server's counts cannot be and are in no
-	// figure, Lost those of them whose answers nobody else counted either.
+	// Refused are the requests with impossible counts by the server, which are in no figure; Lost
+	// are those of them with answers that were not counted here either.
 	Refused int `json:"refused,omitempty"`
 	Lost    int `json:"lost,omitempty"`
 	// Hidden are the tokens of Output that were never streamed, HiddenIn the answers that have
@@ -151,7 +150,7 @@ type PromptCount struct {
 	Counted  float64 `json:"counted"` // by the server, mean
 }
 
-// Rates are per second of the whole run, over the requests that succeeded.
+// Rates are per second of the run, over the requests that succeeded.
 type Rates struct {
 	Requests float64 `json:"requests"`
 	Input    float64 `json:"input"`
@@ -185,7 +184,7 @@ type Chunks struct {
 	// Bundled are those that the server or the network had put behind another: the
 	// client was waiting.
 	Bundled  int     `json:"bundled"`
-	PerWrite float64 `json:"per_write"` // output chunks that came at once, by what is known of it
+	PerWrite float64 `json:"per_write"` // output chunks that came at once, as far as known
 }
 
 // Summarize turns a trace into Pitot's figures.

@@ -67,7 +67,7 @@ func (t *Tokens) count(r *trace.Record) {
 	t.Inputs += r.Inputs
 	t.Audio += r.AudioSeconds
 	switch from := r.CountedFrom; {
-	case r.Refused() && from != "": // said with Refused
+	case r.Refused() && from != "": // reported with Refused
 	case from == trace.FromTokenizer:
 		t.Tokenized++
 	case from == trace.FromChunks:
@@ -116,8 +116,8 @@ func (t *Tokens) quirks(r *trace.Record) {
 var limited = []string{"length", "max_tokens", "max_output_tokens", "max_length", "MAX_TOKENS"}
 
 // fixed is Tokens.Fixed: at least two answers, counted by the server. An answer that is shorter
-// than asked for and ended by itself proves no limit, and one whose end is not told does only
-// where different lengths were asked for.
+// than requested and ended by itself proves no limit; one that ended for an unknown reason does
+// only where different lengths were requested.
 func fixed(records []*trace.Record) int {
 	n, length, wanted, differ, untold := 0, 0, 0, false, false
 	for _, r := range records {

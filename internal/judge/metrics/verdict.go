@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Limits beyond which the client counts as in the way. Lateness matters in
-// proportion to what is measured, and below 10 ms it does not matter.
+// Limits beyond which the client counts as in the way. Lateness matters in proportion to the
+// measured latencies, and not below 10 ms.
 const (
 	maxCPU           = 0.90        // of the processors usable
 	minCPUTime       = time.Second // over less the share says nothing
@@ -54,7 +54,7 @@ const HeldBack plan.Code = "verdict.held-back"
 type judgement struct {
 	Health
 	s               Summary
-	worker          bool // it is of one machine of a fleet: nothing is said of the server
+	worker          bool // of one machine of a fleet: without doubts about the server
 	invalid, doubts []plan.Message
 }
 
@@ -181,7 +181,7 @@ func (j *judgement) stamps() {
 }
 
 // inUserSpace reports whether enough answers have instants taken in user space to
-// matter. Where nothing is said of any, they were.
+// matter. If unknown, they were.
 func (j *judgement) inUserSpace() bool {
 	all := j.Stamps.Kernel + j.Stamps.User
 	return all == 0 || float64(j.Stamps.User) > maxUserShare*float64(all)

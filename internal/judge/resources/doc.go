@@ -1,5 +1,5 @@
-// Package resources tells from telemetry what a run cost and what limited it: energy, use of
-// the KV cache, queues in the server, busy devices, clocks that were held down.
+// Package resources derives from telemetry the costs and limits of a run: energy, use of the KV
+// cache, queues in the server, busy devices, throttled clocks.
 //
 // All of it is over a window, from the first request to the last answer. A quantity without
 // samples in the window is nil or absent, never 0.
@@ -9,6 +9,6 @@
 // close. Between two samples more than 3 s apart nothing is known; if that is more than a
 // hundredth of the window, or the window is shorter than 30 s, there is no energy: the power that
 // drivers report is an average that lags by up to a second. Where the power before the run was
-// sampled for at least 5 s, with nothing to do, the energy above idle is told too. A part of a card
-// that reports no power counts with the part that does.
+// sampled for at least 5 s, with nothing to do, there is the energy above idle, too. A part of a
+// card that reports no power counts with the part that does.
 package resources

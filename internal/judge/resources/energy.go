@@ -120,8 +120,8 @@ func (d *device) reports() bool {
 	return len(d.one(telemetry.DeviceEnergy))+len(d.one(telemetry.DevicePower)) > 0
 }
 
-// metered reports whether another part of the same card tells what the whole card draws: a
-// card of two dies has one sensor, and so has a device that is divided.
+// metered reports whether another part of the same card reports the power of all of it: a card of
+// two dies has one sensor, and so has a partitioned device.
 func (d *device) metered(all []*device) bool {
 	return !d.reports() && slices.ContainsFunc(all, func(o *device) bool { return o.card == d.card && o.reports() })
 }
@@ -188,8 +188,8 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 	return a.Value + (b.Value-a.Value)*float64(at-a.At)/float64(b.At-a.At), true
 }
 
-// integral is the area under points in a window, and for how much of it samples are at most
-// 3 s apart.
+// integral is the area under points in a window, and known how much of it has gaps of at most 3 s
+// between samples.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
 	points = held(points, w)
 	for i := 1; i < len(points); i++ {

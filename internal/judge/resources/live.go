@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
-// Live is what servers, devices and hosts say at an instant: their newest samples, and by how much
-// counters grew of late. What is not known is nil.
+// Live is the state of servers, devices and hosts at an instant: their newest samples, and the
+// recent growth of counters. Unknown is nil.
 type Live struct {
 	At      time.Duration `json:"-"`
 	Servers []LiveServer  `json:"servers"`

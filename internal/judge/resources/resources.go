@@ -31,7 +31,7 @@ type Trouble struct {
 	What   plan.Message `json:"what"`
 }
 
-// ServerLoad is what servers said of themselves; of several the sum, or the largest of a share.
+// ServerLoad is the load that servers report; of several the sum, or the largest of a share.
 type ServerLoad struct {
 	RunningMax  *float64 `json:"running_max,omitempty"`
 	RunningMean *float64 `json:"running_mean,omitempty"`
@@ -154,8 +154,8 @@ func smallest(points []telemetry.Point) (v float64, ok bool) {
 	return v, len(points) > 0
 }
 
-// average is over time where samples are not evenly apart: each counts for half of the gaps
-// beside it, of at most 3 s.
+// average is over time, since intervals differ: each sample counts for half of the gaps around it,
+// of at most 3 s.
 func average(points []telemetry.Point) (v float64, ok bool) {
 	if len(points) == 0 {
 		return 0, false
@@ -321,8 +321,8 @@ func memory(all []*device, w telemetry.Window) (most *float64) {
 	return most
 }
 
-// throttled are the devices whose clocks were held down, and for how long: each sample holds
-// until the next one, for 3 s at most.
+// throttled are the devices with throttled clocks, and for how long: each sample holds until the
+// next one, for 3 s at most.
 func throttled(all []*device, w telemetry.Window) (found []Throttled) {
 	for _, d := range all {
 		for _, s := range d.series[telemetry.DeviceThrottled] {
@@ -387,7 +387,7 @@ func rate(points []telemetry.Point) (v float64, ok bool) {
 	return v / (points[len(points)-1].At - points[0].At).Seconds(), true
 }
 
-// steepest is the largest rate between two samples at least half a second apart.
+// steepest is the largest rate between two samples at a distance of at least half a second.
 func steepest(points []telemetry.Point) (v float64, ok bool) {
 	for i := 0; i < len(points); {
 		j := i + 1

@@ -16,8 +16,8 @@ type Design struct {
 	// Drift: a linear drift within blocks is taken out.
 	Drift   bool
 	Effects []*Estimator // by variant; nil of the baseline, and where nothing can be estimated
-	// Slope estimates the drift per leg, as one slope within all blocks; nil where that cannot
-	// be told.
+	// Slope estimates the drift per leg, as one slope within all blocks; nil if it cannot be
+	// estimated.
 	Slope *Estimator
 	// Orders estimate by how much the effect of a variant is larger in blocks in which the
 	// baseline came before it than in those in which it came first; nil where there are not
@@ -29,7 +29,7 @@ type Design struct {
 }
 
 // New is the design of units. Where a slope would leave no degree of freedom, or cannot be
-// told from the effects, drift is not taken out.
+// separated from the effects, drift is not taken out.
 func New(units []Unit, variants int) *Design {
 	d := &Design{Drift: true, units: units, variants: variants}
 	if d.fit(); !d.works() {
@@ -157,7 +157,7 @@ func (d *Design) order(variant int) []float64 {
 	return column
 }
 
-// coefficientOf estimates the coefficient of a column beside those of the variants.
+// coefficientOf estimates the coefficient of a column in addition to those of the variants.
 func (d *Design) coefficientOf(nuisance [][]float64, column []float64) *Estimator {
 	s := newSpace(nuisance, d.columns(0))
 	full := newSpace(nuisance, d.columns(0), [][]float64{column})

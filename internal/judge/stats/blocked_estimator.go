@@ -12,8 +12,8 @@ type Estimator struct {
 	Factor float64
 }
 
-// estimator estimates the coefficient of a column beside the columns of a space; nil if it
-// is one of that space.
+// estimator estimates the coefficient of a column in addition to the columns of a space; nil if it
+// lies in that space.
 func estimator(beside *space, column []float64, residual [][]float64) *Estimator {
 	left, ok := beside.residual(column)
 	if !ok {

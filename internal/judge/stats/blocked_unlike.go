@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// Noise is the variance of the units of each variant. Only ratios are told.
+// Noise is the variance of the units of each variant. Only ratios are meaningful.
 type Noise []float64
 
 // Noise is that of the variants over all figures together, each a value by unit: a noisy server is

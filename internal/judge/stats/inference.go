@@ -110,8 +110,8 @@ func power(se, effect, df, alpha float64) float64 {
 	return min(1, max(0, 1-t.CDF(limit)+t.CDF(-limit)))
 }
 
-// PowerOf is the probability that the two-sided t-test at alpha finds an effect whose estimate
-// has that standard error, with so many degrees of freedom.
+// PowerOf is the probability that the two-sided t-test at alpha, with df degrees of freedom, finds
+// an effect if its estimate has the standard error se.
 func PowerOf(se, effect, df, alpha float64) float64 { return power(se, effect, df, alpha) }
 
 // farPower is power beyond the range of the series of NoncentralT: t = (Z+far)/s

@@ -23,11 +23,11 @@ const (
 	partSize   = 1 << 13
 )
 
-// spareSize is the number of values that are sorted beside their place, in two buffers that
-// the processor's cache holds. Larger samples are divided in place first.
+// spareSize is the number of values that are sorted out of place, in two buffers that fit the
+// processor's cache. Larger samples are divided in place first.
 const spareSize = 1 << 15
 
-// sortInPlace sorts x as slices.Sort does, in half a megabyte beside x.
+// sortInPlace sorts x as slices.Sort does, with half a megabyte of extra memory.
 func sortInPlace(x []float64) {
 	if len(x) < radixFrom {
 		slices.Sort(x)
@@ -73,8 +73,8 @@ func (r *radix) sort(x []float64) {
 	}
 }
 
-// divide orders x by one digit of its keys, whose higher bits are the same, and returns where
-// the values of each digit end (American flag sort: McIlroy, Bostic and McIlroy 1993).
+// divide orders x by one digit of its keys, which agree in all higher bits, and returns where the
+// values of each digit end (American flag sort: McIlroy, Bostic and McIlroy 1993).
 func divide(x []float64, shift uint) (ends [digitSize]int) {
 	digit := func(v float64) uint64 { return key(v) >> shift % digitSize }
 	var next [digitSize]int
@@ -101,7 +101,7 @@ func divide(x []float64, shift uint) (ends [digitSize]int) {
 	return ends
 }
 
-// sortBeside sorts values whose keys are alike but for their last bits, the least significant
+// sortBeside sorts values with keys that differ only in their last bits, the least significant
 // digit first.
 func (r *radix) sortBeside(x []float64, differ int) {
 	keys, spare := r.keys[:len(x)], r.spare[:len(x)]

@@ -48,9 +48,9 @@ func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []
 	return f.correct(p, df, groupsOf(groups))
 }
 
-// Directions is Rotation for noise that is already taken apart: coordinates[metric] are the
+// Directions is Rotation for noise that is already decomposed: coordinates[metric] are the
 // effect and the noise in orthonormal directions, which without an effect are independent and
-// have one variance. All metrics have as many.
+// have one variance. All metrics have equally many.
 func Directions(coordinates [][]float64, p []float64) (adjusted []float64) {
 	f := newFamily(len(p))
 	df := 0

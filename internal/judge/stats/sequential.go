@@ -11,8 +11,7 @@ import (
 // and Fleming.
 const rho = 2
 
-// Level is that of look number done of most at the two-sided level alpha: what is compared
-// with p there.
+// Level is the bound on p at look number done of most, at the two-sided level alpha.
 func Level(alpha float64, done, most int) float64 {
 	if most < 2 || done < 1 {
 		return alpha
@@ -39,8 +38,8 @@ func levels(done, most int, spend func(share float64) float64) (out []float64) {
 	return out
 }
 
-// A process is where a Wiener process may be that has not left its bounds: the mass of its
-// density at some nodes. Both sides are alike, so that only one is kept.
+// A process is the distribution of a Wiener process that has not left its bounds: the mass of its
+// density at some nodes. It is symmetric, so that only one side is stored.
 type process struct{ node, mass []float64 }
 
 func start() process { return process{node: []float64{0}, mass: []float64{1}} }

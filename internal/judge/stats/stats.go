@@ -54,10 +54,10 @@
 //
 //	value = block + slope × position + variant + noise
 //
-// is fitted by least squares, whatever units there are: a leg that failed is one that is
-// missing. Where legs of a block met different requests, those that met the same ones have a
-// level of their own in place of the block's: else what the requests differ by would pass for
-// noise. In a block A B B A or B A A B of units 1 to 4 that comes to
+// is fitted by least squares, whatever units there are: a failed leg is a missing one. Where
+// legs of a block sent different requests, those that sent the same ones have a level instead
+// of the block: otherwise the difference between requests would pass for noise. In a block A
+// B B A or B A A B of units 1 to 4 that gives
 //
 //	(B2 + B3 - A1 - A4) / 2            the effect, in which no linear drift is left
 //	(-y1 + 3 y2 - 3 y3 + y4) / √20     noise and nothing else, as are
@@ -66,21 +66,21 @@
 // so that n blocks give 3n-2 degrees of freedom, where the effects of the blocks alone would
 // give n-1.
 //
-// Variants may differ in their noise: Noise tells it, and Unlike what of it is in an error.
+// Variants may differ in their noise: Noise estimates it, and Unlike its part in an error.
 //
-// What is estimated is unbiased under any drift that is linear in a block. One slope is fitted
+// Estimates are unbiased under any drift that is linear in a block. One slope is fitted
 // for all blocks: in blocks of four a drift that bends adds to the effects of blocks, and more
 // to the differences of their slopes, so that intervals become too wide rather than too narrow.
-// A slope for each block would leave 2n-1 degrees of freedom, find less where the drift is
-// one line, and not see one that bends. docs/experiment-rates.md has what comes of it.
+// A slope for each block would leave 2n-1 degrees of freedom, find less where the drift is one
+// line, and not detect one that bends. docs/experiment-rates.md has the error rates.
 //
 // # Looks
 //
-// A Look tells how sure a look at an experiment must be that is not its last.
+// A look at an experiment before its last one needs a stricter level.
 //
-// Whoever looks after each block, and stops when something differs at 5 %, has a false alarm
-// in far more than 5 % of experiments without a difference. Levels gives each look a level of
-// its own, so that all looks together keep the one asked for:
+// Looking after each block, and stopping when something differs at 5 %, gives a false alarm
+// in far more than 5 % of experiments without a difference. Level gives each look its level,
+// so that all looks together have the requested one:
 //
 //	spent by look k of K     α (k/K)^ρ                        Lan and DeMets (1983), Kim and DeMets (1987)
 //	level of look k          such that a Wiener process that has stayed within the bounds of

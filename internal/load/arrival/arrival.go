@@ -24,15 +24,14 @@
 // so a Poisson process under a ramp is a true inhomogeneous Poisson process, and
 // changing the rate stretches the same pattern instead of drawing another.
 //
-// Offsets are whole microseconds, so that differences in the last bits of two
-// machines' math libraries do not affect them.
+// Offsets are integer microseconds, so that differences in the last bits of two machines' math
+// libraries do not affect them.
 //
 // # Distributions
 //
-// Durations and integers parse and samples distributions written like lognormal(20ms,0.3):
-// of durations, and of integers. It has generators for the draws, too. Draws depend
-// only on the source of randomness, so the same seed gives the same draws on every
-// machine.
+// A Duration and a Count are distributions written like lognormal(20ms,0.3). The package
+// also has generators for the draws. Draws depend only on the source of randomness, so the
+// same seed gives the same draws on every machine.
 package arrival
 
 import (
@@ -72,7 +71,7 @@ func New(p Process, r Rate) Schedule {
 	}
 }
 
-// micros rounds seconds to whole microseconds and saturates at the largest
+// micros rounds seconds to microseconds and saturates at the largest
 // Duration, as for a time that is no number.
 func micros(seconds float64) time.Duration {
 	if us := math.Round(seconds * 1e6); us < math.MaxInt64/1e3 {
@@ -81,7 +80,7 @@ func micros(seconds float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Nanoseconds rounds seconds to whole nanoseconds and saturates at the largest Duration,
+// Nanoseconds rounds seconds to nanoseconds and saturates at the largest Duration,
 // as for a time that is no number.
 func Nanoseconds(seconds float64) time.Duration {
 	if ns := math.Round(seconds * 1e9); ns < math.MaxInt64 {

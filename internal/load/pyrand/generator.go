@@ -18,8 +18,8 @@ func NewGenerator(seed uint64) *Generator {
 	return &Generator{pcg: newPCG64(seed)}
 }
 
-// uint32 returns 64-bit outputs in halves, the low one first. The high half is kept
-// for the next 32-bit draw, across any 64-bit draws in between.
+// uint32 returns 64-bit outputs in halves, the low one first. The high half serves the next 32-bit
+// draw, across any 64-bit draws in between.
 func (g *Generator) uint32() uint32 {
 	if g.isHalf {
 		g.isHalf = false

@@ -1,7 +1,7 @@
 package pyrand
 
-// Shuffle is shuffle of a list of n elements; swap exchanges two of them. numpy kept
-// the method of Legacy for it.
+// Shuffle is shuffle of a list of n elements; swap exchanges two of them. numpy uses the method of
+// Legacy for it.
 func (g *Generator) Shuffle(n int, swap func(i, j int)) { shuffle(g, n, swap) }
 
 func (g *Generator) uint64() uint64 { return g.pcg.uint64() }

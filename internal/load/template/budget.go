@@ -32,7 +32,7 @@ const (
 	entryCost = 128 // an entry of a dict
 	scopeCost = 256 // the variables of a part of a template
 
-	outputCost = 16 // a byte of the chat, which a tokenizer is to take apart
+	outputCost = 16 // a byte of the chat, which has to be tokenized
 )
 
 // maxDigits limits the integers that are written or read, as in Python.

@@ -306,7 +306,7 @@ var simpleEscapes = map[byte]string{
 // escapes are a backslash with the code of a character, or with any character.
 var escapes = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
 
-// unescape resolves the escapes of Python's string literals. Unknown ones are kept.
+// unescape resolves the escapes of Python's string literals. Unknown ones stay.
 func unescape(s string) (text string, err error) {
 	text = escapes.ReplaceAllStringFunc(s, func(e string) string {
 		made, wrong := escape(e)

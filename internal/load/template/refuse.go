@@ -33,7 +33,7 @@ var (
 	otherGlobals = strings.Fields("cycler joiner lipsum")
 	otherFilters = strings.Fields("filesizeformat forceescape groupby pprint random slice striptags truncate urlencode " +
 		"urlize wordcount wordwrap xmlattr")
-	otherTags = strings.Fields("autoescape block extends from import include") // by their name: the two first have an end
+	otherTags = strings.Fields("autoescape block extends from import include") // the first two have an end tag
 )
 
 // refuseUnknown refuses a filter or a test. One that Jinja does not know either is a mistake, unless

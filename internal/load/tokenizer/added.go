@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// An addedToken is matched as a whole, before the text is split into words.
+// An addedToken is matched before the text is split into words.
 type addedToken struct {
 	Content    string `json:"content"`
 	SingleWord bool   `json:"single_word"` // only if not adjacent to a word character

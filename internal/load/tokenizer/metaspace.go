@@ -21,7 +21,7 @@ type metaspaceSplit struct {
 
 const (
 	schemeAlways = "always"
-	schemeFirst  = "first" // the one at the start of the whole text
+	schemeFirst  = "first" // the one at the start of the text
 	schemeNever  = "never"
 )
 

@@ -15,7 +15,7 @@
 //	           characters, with bytes for unknown ones (Llama 2, Mistral, Gemma)
 //	Unigram    takes the most probable tokens (T5, XLM-RoBERTa, ALBERT)
 //	WordPiece  takes the longest token each time (BERT)
-//	WordLevel  knows whole words only
+//	WordLevel  knows only complete words
 //
 // Decoders do the reverse. A prompt length that is off by a token silently distorts
 // a benchmark, so there is no approximation: unknown content of the file is refused

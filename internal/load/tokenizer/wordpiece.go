@@ -8,7 +8,7 @@ import (
 
 // A wordPiece is the model of BERT: the longest token at the start of a word, then
 // repeatedly the longest at the start of the rest, marked as a continuation. A word
-// that cannot be covered is unknown as a whole.
+// that cannot be covered is one unknown token.
 type wordPiece struct {
 	tokens *trie
 	inside int32 // the node after the continuation mark
@@ -66,7 +66,7 @@ func (m *wordPiece) append(ids []int32, word string, _ *scratch) []int32 {
 	}
 }
 
-// A wordLevel knows words as a whole.
+// A wordLevel has complete words only.
 type wordLevel struct {
 	ids map[string]int32
 	unk int32

@@ -62,7 +62,7 @@ type trace struct {
 	rows   []traceRow
 	notes  []plan.Message
 
-	fractions bool // some time is not a whole number of the unit
+	fractions bool // some time is no integer of the unit
 }
 
 // length is the time from the first row to the last.

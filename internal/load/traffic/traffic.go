@@ -13,7 +13,7 @@
 //
 // Everything is decided by a seed before the run. The draws for a row of a trace or for a
 // conversation depend only on the seed and its place in its file, so a slice of a
-// workload has the same requests as the whole of it at that place.
+// workload has the same requests as the full workload at that place.
 package traffic
 
 import (

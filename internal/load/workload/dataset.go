@@ -64,7 +64,7 @@ type Arrangement struct {
 	Ramp     bool                    // the rate rises or falls
 }
 
-// Setting is the setting of an arrival that says how far apart requests are, empty where
+// Setting is the setting of an arrival that determines the distance between requests, empty if
 // several do.
 func (a *Arrangement) Setting() string {
 	switch {

@@ -133,8 +133,8 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 	return &Request{Text: prompt, Media: media, PromptTokens: len(ids), OutputTokens: output}, nil
 }
 
-// media is the image or else the video of a conversation: a URL is kept, a path
-// becomes a URL for the server to read.
+// media is the image or else the video of a conversation: a URL stays, a path becomes a URL for the
+// server to read.
 func (c conversation) media() ([]Media, error) {
 	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
 	if !holds(field) {

@@ -34,8 +34,8 @@ type Request struct {
 	ID           string // sent as x-request-id when not empty
 	Text         string
 	Tokens       []int32                    // the prompt as token ids, in place of Text
-	Batch        []string                   // several texts, in place of Text: to rerank, the query and then its documents
-	Messages     json.RawMessage            // a whole chat, an array, in place of Text
+	Batch        []string                   // several texts, in place of Text; for rerank the query, then documents
+	Messages     json.RawMessage            // a chat, an array, in place of Text
 	Parts        json.RawMessage            // the content of the user's message, an array, in place of Text and Media
 	Media        []Media                    // follows Text in the user's message
 	PromptTokens int                        // as the tokenizer counts them, 0 = not known
@@ -104,7 +104,7 @@ type Turn struct {
 	// Remember puts that request, with its own history, and its answer before this one: as
 	// messages if it has Messages, else as text.
 	Remember bool
-	// Followed: another request remembers this one, so its answer is kept.
+	// Followed: another request remembers this one, so its answer is stored.
 	Followed bool
 }
 
@@ -137,8 +137,8 @@ type Tokenizer interface {
 type Vocabulary struct {
 	Size         int     // ids 0..Size-1, without added tokens
 	All          []int32 // every id, with the added tokens, ascending; nil if not known
-	Special      []int32 // the model's special tokens: kept out of random prompts
-	AddedSpecial []int32 // every added token flagged special: kept out of prompts with images
+	Special      []int32 // the model's special tokens: not in random prompts
+	AddedSpecial []int32 // every added token flagged special: not in prompts with images
 	Around       int     // special tokens that encoding adds to a sequence
 	BOS          string  // text of the token that begins a sequence, empty if there is none
 	Template     Template

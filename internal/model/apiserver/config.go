@@ -20,7 +20,8 @@ type Config struct {
 	Model    string   // name it serves; "pitot" if empty
 	Adapters []string // LoRA adapters it serves in addition to Model, by the names that requests give as model
 	Version  string   // what /version says; "pitot" if empty
-	// MaxModelLen is the limit of prompt and output tokens; if 0 that of Engine, else 131072 or as many as Engine holds.
+	// MaxModelLen limits prompt and output tokens together. If 0: Engine's limit, or, if it has
+	// none, 131072 or as many as Engine holds.
 	MaxModelLen int
 	Seed        uint64         // of every draw and of the text of the answers
 	Latency     engine.Latency // when tokens come
@@ -34,8 +35,8 @@ type Config struct {
 	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0
 
 	Precise     bool // tokens leave within microseconds of their time, not within a millisecond; not in virtual time
-	TruthLimit  int  // newest requests kept for /pitot/truth; 100 000 if 0
-	TruthWrites int  // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
+	TruthLimit  int  // newest requests stored for /pitot/truth; 100 000 if 0
+	TruthWrites int  // writes stored over all these requests, 24 bytes each; 10 000 000 if 0
 }
 
 // A Role is what a worker does behind a router that separates prefill and decode, such as
@@ -43,9 +44,9 @@ type Config struct {
 // added, to a worker of each role, and passes on the answer of the second.
 type Role string
 
-// The roles. A prefill worker gives the first token and hands its cache over. One
-// for decode gives the whole answer; no cache comes here, so it computes the prompt itself,
-// which takes the time that the other needs.
+// The roles. A prefill worker gives the first token and hands its cache over. A decode
+// worker gives the full answer; no cache is transferred here, so it computes the prompt
+// itself, which takes as long as on the other worker.
 const (
 	RolePrefill Role = "prefill"
 	RoleDecode  Role = "decode"

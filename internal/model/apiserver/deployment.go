@@ -59,7 +59,7 @@ func (s Settings) deployment(read func(string) ([]byte, error)) (p, base *profil
 	return p, base, nil
 }
 
-// with is a profile with the fields that are set. What it says of its error holds without them.
+// with is a profile with the fields that are set. Its stated error holds without them.
 func (s Settings) with(file string, data []byte) (*profile.Profile, error) {
 	if s.Set == nil {
 		return profile.Parse(file, data)

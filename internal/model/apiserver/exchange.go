@@ -36,8 +36,8 @@ type exchange struct {
 	dice    rand.PCG // of the variations
 }
 
-// How an exchange can end other than well: what it has not written must not
-// look complete, so the connection is cut.
+// The ways in which an exchange can fail. Its partial answer must not look complete, so the
+// connection is cut.
 var (
 	errGone  = errors.New("client went away")
 	errAbort = errors.New("fault that cuts the connection")

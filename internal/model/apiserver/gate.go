@@ -23,8 +23,8 @@ const refusePeriod = 50 * time.Millisecond
 // the kernel could be lost to another process while closed; listening is tried
 // again for a while then, and a fixed port has no such neighbour.
 //
-// A listener that is not TCP is kept open, and a connection made during the
-// closed share is closed at once.
+// A listener that is not TCP stays open, and a connection made during the closed share is closed at
+// once.
 type gate struct {
 	share float64
 	start time.Time

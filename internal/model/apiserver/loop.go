@@ -170,8 +170,7 @@ func (l *loop) apply(now time.Duration, o order) {
 	}
 }
 
-// deliver puts due tokens into the mailboxes. The metrics are locked once for
-// the whole step.
+// deliver puts due tokens into the mailboxes. The metrics are locked once per step.
 func (l *loop) deliver(now time.Duration) {
 	l.meters.mu.Lock()
 	for _, e := range l.due {

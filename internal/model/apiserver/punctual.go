@@ -30,8 +30,8 @@ func (s *Server) TakeLateness() trace.Lag {
 	return lag
 }
 
-// written notes that tokens are about to be written: of a stream the oldest one that waits
-// for that, of a whole answer its last.
+// written notes that tokens are about to be written: of a stream the oldest waiting one, of an
+// unstreamed answer its last.
 func (x *exchange) written(now time.Duration) {
 	oldest, newest := x.ticket.oldest.Swap(0), x.ticket.newest.Load()
 	due := newest

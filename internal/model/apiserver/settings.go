@@ -15,7 +15,7 @@ import (
 // which latencies it answers.
 type Settings struct {
 	Profile        string            `json:"profile,omitempty"` // of the program, or a YAML file
-	Set            []string          `json:"set,omitempty"`     // fields of the profile with other values, as FIELD=VALUE
+	Set            []string          `json:"set,omitempty"`     // changes to the profile, as FIELD=VALUE
 	TTFT           *arrival.Duration `json:"ttft,omitempty"`
 	ITL            *arrival.Duration `json:"itl,omitempty"`
 	PerPromptToken *arrival.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT

@@ -83,8 +83,8 @@ func (x *exchange) reset() error {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
-	// With nothing to linger for, the kernel drops what it has not sent and
-	// answers with RST. Other connections just close.
+	// With a linger time of 0 the kernel drops unsent data and answers with RST. Other connections
+	// just close.
 	if t, ok := conn.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
 	}

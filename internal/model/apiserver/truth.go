@@ -49,8 +49,8 @@ type TruthRequest struct {
 	Bytes  []int   `json:"bytes"`  // of body
 }
 
-// A record is a TruthRequest while it is being made, and as it is kept: its writes
-// in little memory. Only the request's handler writes it, until it is published.
+// A record is a TruthRequest with its writes in little memory. Only the request's handler writes
+// it, until it is published.
 type record struct {
 	TruthRequest
 	writes []write

@@ -17,7 +17,7 @@ import (
 //	 136  frequent words after a space            ␣which
 //
 // Encode takes the longest token at each place, except that a frequent word
-// must be the whole word and that the last space of several goes with the word
+// must be a complete word and that the last space of several goes with the word
 // behind it. Text of any kind comes back exactly from its tokens, and English
 // prose runs to about three bytes a token.
 //

@@ -25,7 +25,7 @@ const FitDraws = 1000
 // MostSeed is the largest seed that gives distinct draws.
 const MostSeed = 1<<44 - 1
 
-// A Comparison is a measured run beside its draws.
+// A Comparison is a measured run with its draws.
 type Comparison struct {
 	Evidence *profile.Evidence
 	Draws    int

@@ -64,7 +64,7 @@ func (f FitPlan) determine(ctx context.Context, p *profile.Profile, fields []fie
 // variedDraws are so many draws that their variance is known to about a third.
 const variedDraws = 24
 
-// nudge is by how much a number is moved to see what it does, on the scale of logarithms.
+// nudge is the change of a number that measures its effect, on the scale of logarithms.
 const nudge = 0.15
 
 // rounding is a relative error below which no figure of a note is.
@@ -78,7 +78,7 @@ func (f FitPlan) slope(ctx context.Context, p *profile.Profile, of field) []floa
 	var at [2]float64
 	for i, by := range []float64{-nudge, nudge} {
 		of.set(was * math.Exp(by))
-		at[i] = math.Log(of.value()) // of whole numbers not quite what was asked
+		at[i] = math.Log(of.value()) // integers are rounded
 		draws, _ := f.logs(ctx, p, f.Draws)
 		ends[i] = means(draws)
 	}
@@ -178,8 +178,8 @@ func threeDigits(v float64) float64 {
 	return out
 }
 
-// around is the interval of a number that may be off by so much, on the scale of logarithms;
-// far beyond what it can be, it ends.
+// around is the interval of a number with the error off, on the scale of logarithms; at most a
+// factor of 1000.
 func (f field) around(off float64) Interval {
 	var out Interval
 	if math.IsNaN(off) {

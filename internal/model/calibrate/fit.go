@@ -18,7 +18,7 @@ import (
 
 // A FitPlan selects the numbers of a profile to adjust.
 type FitPlan struct {
-	Fields []string // paths such as cost.step, cost.mixed_table[1].time or evidence.workload.image.sigma, the last of every piece of evidence
+	Fields []string // such as cost.step, cost.mixed_table[1].time; evidence.* of all evidence
 	Draws  int      // of each piece of evidence that is marked as fitted
 	Steps  int      // maximum number of evaluations
 	Rules  metrics.Rules
@@ -223,8 +223,8 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 	return out, errors.Join(errs...)
 }
 
-// find follows field names, as in YAML, and the numbers of items of lists. What is named of
-// the evidence is found in every piece of it.
+// find follows field names, as in YAML, and the numbers of items of lists. A path in evidence is
+// found in every piece of it.
 func find(v reflect.Value, path []string) field {
 	switch v.Kind() {
 	case reflect.Pointer:

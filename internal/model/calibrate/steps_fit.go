@@ -39,12 +39,12 @@ type Found struct {
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
 	Overtaken             float64 // share of requests with a first token after that of ManyLater that were sent later
-	ShortFirst            float64 // share of pairs of requests sent together in which the shorter one had its first token first
+	ShortFirst            float64 // share of pairs sent together in which the shorter one's first token came first
 	Late, Early, Over     float64 // shares of first tokens and of prompt tokens that the schedule does not explain
 	Off, OffPrefill       float64 // median relative error of the duration of a step, without and with prompts
 }
 
-// What is not an engine that is modelled here.
+// Reasons why an engine cannot be modelled here.
 var (
 	// ErrElsewhere is an engine with prefill on other servers.
 	ErrElsewhere = errors.New("prompts do not hold up those that decode: they are computed elsewhere (disaggregated prefill), and such an engine cannot be fitted yet")
@@ -67,9 +67,8 @@ const (
 	muchBetter    = 0.95 // what a schedule with a limit of memory may leave unexplained of that without
 )
 
-// FitSteps finds the engine behind legs. memory is the number of tokens that its cache holds, as
-// the server told it; 0: it did not. Its errors are ErrElsewhere, ErrBlurred and
-// TooLittleError.
+// FitSteps finds the engine behind legs. told is the capacity of its cache in tokens, as the
+// server reports it; 0: it does not. Its errors are ErrElsewhere, ErrBlurred and TooLittleError.
 func FitSteps(legs []Leg, told int) (*Found, error) {
 	logs := observedLegs(legs, true)
 	f := &Found{PrefillFirst: alone(logs)}

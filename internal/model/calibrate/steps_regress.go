@@ -145,8 +145,8 @@ func (n *normal) smooth(f *form, pace float64) *normal {
 	return n
 }
 
-// solve is least squares with no coefficient below 0: a column whose coefficient would be is
-// left out, the worst first. Columns are scaled to the same length.
+// solve is least squares with no coefficient below 0: a column that would get one is left out, the
+// worst first. Columns are scaled to the same length.
 func (n *normal) solve() (c coefficients) {
 	var size [columns]float64
 	var free []int

@@ -10,11 +10,11 @@ import (
 // A schedule is what prompts wait for, as a replay assumes it.
 type stepsSchedule struct {
 	first   bool          // prompts stop those that decode, as SGLang's do
-	beside  bool          // the budget is of prompts alone, beside those that decode
+	beside  bool          // the budget is for prompts alone; decoding sequences do not count
 	async   bool          // a step is planned while the one before it runs
 	budget  int           // tokens of a step
 	prompts int           // in a step at most; 0: any number
-	even    bool          // those of a step share its budget evenly; else each takes what it can, in order
+	even    bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
 	most    int           // streams that run at once at most; 0: any number
 	memory  float64       // tokens behind them, together, at most; 0: any number
 	work    time.Duration // on each request, one after the other, before the engine knows it
@@ -60,9 +60,9 @@ type replayer struct {
 	held    float64         // tokens of those that decode, when they last did
 }
 
-// replay runs the schedule: prompts whose first token came in a step were completed in it, and
-// what is left of the budget goes to the others in their order. It stops early once more than
-// most first tokens were late or early.
+// replay runs the schedule: a prompt is completed in the step in which its first token came,
+// and the rest of the budget goes to the others in order. It stops once more than most first
+// tokens were late or early.
 func (l *steplog) replay(s stepsSchedule, most float64) *replayed {
 	n := len(l.steps)
 	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
@@ -134,8 +134,8 @@ func (r *replayer) began(k int) time.Duration {
 	return at
 }
 
-// finish completes the prompts whose first token came in a step, and returns what is left of
-// its budget.
+// finish completes the prompts with their first token in step k, and returns the rest of its
+// budget.
 func (r *replayer) finish(k int, planned time.Duration) (left int) {
 	s := &r.steps[k]
 	left = r.remaining(s.decodes)

@@ -114,8 +114,8 @@ func segments(x []float64, from float64, knots []float64, at float64) {
 // leastBehind is the number of steps that a segment of a table is known from.
 const leastBehind = 25
 
-// bends are the knots that rows tell apart: enough of them lie behind the one before. They are
-// nil where there are not two.
+// bends are the knots that rows can distinguish: enough rows lie behind the one before. They are
+// nil if there are fewer than two.
 func bends(knots []float64, rows []row, at func(*row) (float64, bool)) (out []float64) {
 	from := knots[0]
 	for _, knot := range knots[1:] {
@@ -167,7 +167,7 @@ func (c *coefficients) costs(f *form) engine.Costs {
 	return out
 }
 
-// points are those of a table: what it adds up to at each knot.
+// points are those of a table: the sum at each knot.
 func points(from, base float64, knots, added []float64) []engine.Point {
 	out := []engine.Point{{At: from, Time: engine.Seconds(base)}}
 	for j, knot := range knots {

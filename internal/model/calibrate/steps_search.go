@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A try is a schedule with what it explains.
+// A try is a schedule with its fit.
 type try struct {
 	stepsSchedule
 	rows              []row
@@ -31,7 +31,8 @@ func attempt(logs []*steplog, s stepsSchedule, f form, near *coefficients, round
 		streams += len(l.Streams)
 		t.late += float64(r.late)
 		t.early += float64(r.early)
-		if !slices.ContainsFunc(l.steps, func(at step) bool { return s.near(&at) }) { // where prompts are computed again nothing adds up
+		// Where prompts are computed again, the tokens do not add up.
+		if !slices.ContainsFunc(l.steps, func(at step) bool { return s.near(&at) }) {
 			tokens += r.prompts
 			t.over += r.over
 		}
@@ -182,8 +183,8 @@ func (s *searcher) bent(w stepsSchedule) {
 	}
 }
 
-// find is the best schedule like the one given, whose budget, delay and kind are looked for,
-// and whether prompts waited for its budget.
+// find searches budget, delay and kind for the best schedule like the one given, and reports
+// whether prompts waited for its budget.
 func (s *searcher) find(like stepsSchedule) (best *try, budget bool, err error) {
 	s.bent(like)
 	for _, w := range schedules(like) {

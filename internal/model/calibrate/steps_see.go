@@ -49,7 +49,7 @@ type steplog struct {
 	apart  int // of those: steps before and after which the others went on in their usual pace
 }
 
-// gaps are tried in turn: tokens farther apart than the gap are of two steps.
+// gaps are tried in turn: two tokens with a longer gap between them are of two steps.
 var gaps = []time.Duration{
 	100 * time.Microsecond, 150 * time.Microsecond, 200 * time.Microsecond, 300 * time.Microsecond, 450 * time.Microsecond, 700 * time.Microsecond,
 	time.Millisecond, 1500 * time.Microsecond, 2200 * time.Microsecond, 3300 * time.Microsecond, 5 * time.Millisecond, 8 * time.Millisecond,

@@ -29,8 +29,8 @@ type Calibration struct {
 // leastMisfit is the error of a prediction that is left when everything fits.
 const leastMisfit = 0.01
 
-// FromTraces finds the engine behind runs of the same server. What is wrong with a run is said
-// of all runs at once; the errors of FitSteps are about all of them together.
+// FromTraces finds the engine behind runs of the same server. Unsuitable runs are all reported at
+// once; the errors of FitSteps concern the runs together.
 func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error) {
 	if err := suitable(traces); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	return c, nil
 }
 
-// reportedMemory is how many tokens the server's cache holds, as it said in one of the runs; 0: it did
-// not.
+// reportedMemory is the capacity of the server's cache in tokens, as reported in one of the runs;
+// 0: in none.
 func reportedMemory(traces []*trace.Trace) (tokens int) {
 	for _, t := range traces {
 		tokens = cmp.Or(tokens, t.Run.KVTokens)

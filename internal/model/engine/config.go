@@ -32,7 +32,7 @@ type Scheduler struct {
 	// that decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
 	// both share TokenBudget.
 	PrefillBudget int `yaml:"prefill_budget"`
-	// MaxPrompts is the number of prompts in a step at most, whole or in part (SGLang's
+	// MaxPrompts limits the prompts and parts of prompts in a step (SGLang's
 	// --prefill-max-requests); 0: any number.
 	MaxPrompts int `yaml:"max_prompts"`
 	// EvenPrompts divides the tokens that a step has for prompts into equal parts, one for each
@@ -54,8 +54,8 @@ type Scheduler struct {
 	Async bool `yaml:"async"`
 	// Mixed lets sequences decode alongside a prefill (sglang).
 	Mixed bool `yaml:"mixed"`
-	// Reserve is the share of the tokens that running sequences may still emit,
-	// kept free of new prompts (sglang: new_token_ratio at start); 0.7 if 0.
+	// Reserve is the share of the tokens that running sequences may still emit for which memory is
+	// reserved (sglang: new_token_ratio at start); 0.7 if 0.
 	Reserve float64 `yaml:"reserve"`
 }
 
@@ -70,7 +70,7 @@ type KVCache struct {
 // Elastic maps the memory of the KV cache page by page on demand, like kvcached.
 type Elastic struct {
 	PageTokens int `yaml:"page_tokens"` // page size
-	SparePages int `yaml:"spare_pages"` // empty pages kept mapped
+	SparePages int `yaml:"spare_pages"` // empty pages that stay mapped
 }
 
 // Costs give the duration of a step:

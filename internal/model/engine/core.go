@@ -323,7 +323,7 @@ func (c *Core) wants(s *Seq, budget int) int {
 }
 
 // encodable cuts n tokens of s before the first image that exceeds the encoder's
-// remaining budget in this step. An image larger than the whole budget is taken
+// remaining budget in this step. An image larger than the full budget is taken
 // alone.
 func (c *Core) encodable(s *Seq, n int) int {
 	at, left := s.at, c.plan.encoder
@@ -400,9 +400,9 @@ func (c *Core) decodeAll() {
 }
 
 // admit moves number i of the queue to the running ones and gives it a share of at
-// most budget tokens: all its remaining work, or, unless it must be whole, a first
-// chunk. It returns 0 and changes nothing if that is impossible, or if fits, called
-// when the cached part is known, returns false.
+// most budget tokens: all its remaining work, or, unless whole, a first chunk. It
+// returns 0 and changes nothing if that is impossible, or if fits, called when the
+// cached part is known, returns false.
 func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	s := c.waiting.at(i)
 	fresh := s.computed == 0 // otherwise it was prefilled elsewhere

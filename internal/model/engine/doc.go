@@ -55,7 +55,7 @@
 //   - LoRA: slots for adapters, and the time to load one.
 //   - Disaggregation: cores that prefill, and a link to the one that decodes. The
 //     first token comes with the transfer.
-//   - Replicas: whole servers behind a router.
+//   - Replicas: servers behind a router.
 //   - Cold and Jitter: the first prompt is slow, and every step varies. Some, the
 //     SlowSteps, take much longer.
 //   - Async: a step is planned while the one before it runs, without the requests

@@ -1,7 +1,6 @@
 package engine
 
-// A KV is the memory for keys and values, in blocks of tokens. A Seq holds whole
-// blocks.
+// A KV is the memory for keys and values, in blocks of tokens; a Seq holds blocks.
 type KV interface {
 	// Match finds the cached prefix of s's prompt, holds it and returns its length
 	// in tokens, less than all that s has to compute.
@@ -13,7 +12,7 @@ type KV interface {
 	Release(s *Seq)
 	// Blocks returns the number of blocks held and their total.
 	Blocks() (held, total int)
-	// Kept is the number of blocks with contents: held or cached.
+	// Allocated is the number of blocks with contents: held or cached.
 	Allocated() int
 	// Flush removes cached blocks without a holder.
 	Flush()

@@ -12,7 +12,7 @@ import (
 // The chunk cuts a prompt, the budget never does: a prompt that would exceed it
 // goes with the next batch, or alone.
 //
-// A prompt fits if there is memory for it and its whole answer, in addition to the
+// A prompt fits if there is memory for it and its full answer, in addition to the
 // expected further output of the running sequences: ratio times their maximum. That
 // ratio falls from step to step, and is reset after an idle period. When it has
 // fallen too low and memory runs out, running sequences are retracted, those with
@@ -139,7 +139,7 @@ func (p *sglang) mixed(c *Core) (n int) {
 	return n
 }
 
-// reserved is the memory kept for running sequences: the expected output of
+// reserved is the memory reserved for running sequences: the expected output of
 // decoding ones, and the maximum of the others.
 func (p *sglang) reserved(c *Core) (tokens int) {
 	c.settle()

@@ -2,7 +2,7 @@ package engine
 
 // static prefills a batch of waiting sequences together, and starts no other until
 // the last of them is done. Finished sequences stay as padding and cost as much.
-// Memory is reserved for whole answers.
+// Memory is reserved for full answers.
 type static struct {
 	Scheduler
 	batch int // sequences of the current batch, including padding

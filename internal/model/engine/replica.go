@@ -6,7 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
-// A replica is one whole server: a frontend, the core that decodes, and with
+// A replica is one complete server: a frontend, the core that decodes, and with
 // disaggregation cores that prefill and a link between them.
 //
 //	          ┌ frontend ┐      ┌ prefill core ┐   link   ┌ core ┐

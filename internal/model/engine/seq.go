@@ -14,7 +14,7 @@ import (
 //	      PromptTokens   emitted      token comes
 //
 // An incoming prompt and a decoding sequence differ only in the amount of pending
-// work: the whole prompt, or the one token that came last. The same holds for a
+// work: all of the prompt, or the one token that came last. The same holds for a
 // prompt cut into chunks, one with a cached prefix, and a sequence that was
 // preempted and recomputes everything.
 type Seq struct {

@@ -69,8 +69,8 @@ func (p *Prediction) Verdict() Verdict {
 	return worst
 }
 
-// goal is the prediction of objective i, whose figure is f. The attainment of a percentile
-// decides; of a mean there is none to reach, and the figure does.
+// goal is the prediction of objective i on the figure f. The attainment decides on a percentile,
+// the figure itself on a mean.
 func (c *Case) goal(i int, o metrics.Objective, f PredictedFigure, nominal, drawn []*outcome) Goal {
 	var together metrics.Attainment
 	for _, one := range nominal {

@@ -64,13 +64,13 @@ type Prediction struct {
 	Known      bool              `json:"requests_known"` // the requests are the same in a new run
 	Level      float64           `json:"level"`
 	Requests   int               `json:"requests"`         // of a run
-	Failed     float64           `json:"failed,omitempty"` // share of the requests that the engine refuses, or does not end
+	Failed     float64           `json:"failed,omitempty"` // share of requests that the engine refuses or never ends
 	Example    string            `json:"example,omitempty"`
 	Figures    []PredictedFigure `json:"figures"`
 	Goals      []Goal            `json:"goals,omitempty"`
-	// Unsettled says why the load does not show what its rate does to the server, of half of the
-	// runs at least: its queue only grows, and nothing is met; or it was too short for a queue to
-	// build up, and what it seems to meet is open.
+	// Unsettled says why at least half of the runs do not show the effect of the rate on the
+	// server: the queue only grows, and nothing is met; or the load is too short for a queue to
+	// build up, and a goal that seems met is open.
 	Unsettled plan.Message `json:"unsettled,omitzero"`
 	Hull      Hull         `json:"hull"`
 }

@@ -11,8 +11,7 @@ type Report struct {
 	Profile string `json:"profile"`
 	Title   string `json:"title"`
 	Load    string `json:"load"`
-	// Calibrated is that the profile says what it is worth; Runs and Steps are what it was
-	// found from.
+	// Calibrated: the profile states its accuracy; Runs and Steps count its evidence.
 	Calibrated bool `json:"calibrated"`
 	Runs       int  `json:"calibration_runs"`
 	Steps      int  `json:"calibration_steps"`
@@ -23,16 +22,16 @@ type Report struct {
 	// WhatIf are the fields that are set to other values than the profile has. Nothing of
 	// that was validated.
 	WhatIf []string `json:"what_if,omitempty"`
-	// Others are the runs of the same load that stand beside the prediction, by name or id,
-	// and Kind is what they are: measured, or simulated.
+	// Others are runs of the same load to compare with the prediction, by name or id, and Kind is
+	// their kind: measured, or simulated.
 	Others []string      `json:"others,omitempty"`
 	Kind   trace.RunKind `json:"others_kind,omitempty"`
 	// Invalid is that one of them is: it shows its client, and not the server.
 	Invalid bool   `json:"others_invalid,omitempty"`
 	Field   string `json:"field,omitempty"` // that the rows differ in
 	Rows    []Row  `json:"rows"`
-	// Certain and Likely are the first values that meet all objectives, with the whole of
-	// their intervals and with the prediction; empty: none does, or there are no objectives.
+	// Certain and Likely are the first values to meet all objectives, with all of the interval and
+	// with the prediction; empty: none does, or there are no objectives.
 	Certain string `json:"certain,omitempty"`
 	Likely  string `json:"likely,omitempty"`
 }
@@ -69,7 +68,7 @@ func (r *Report) Add(value string, p *Prediction, extrapolate bool) {
 	}
 }
 
-// AddRuns names the runs that stand beside the predictions.
+// AddRuns names runs to compare with the predictions.
 func (r *Report) AddRuns(traces []*trace.Trace) {
 	for _, t := range traces {
 		r.Others, r.Kind = append(r.Others, cmp.Or(t.Run.Name, t.Run.ID)), trace.Measured

@@ -43,8 +43,8 @@ type Evidence struct {
 // A Workload describes the requests of a run by its totals and plausible
 // distributions. Every prompt has a text, and one image if Image is set.
 type Workload struct {
-	InputTokens  int     `yaml:"input_tokens"`  // text tokens of all prompts together, kept exactly
-	OutputTokens int     `yaml:"output_tokens"` // of all answers together, kept exactly
+	InputTokens  int     `yaml:"input_tokens"`  // text tokens of all prompts together, exact
+	OutputTokens int     `yaml:"output_tokens"` // of all answers together, exact
 	Text         Lengths `yaml:"text"`          // the distribution of InputTokens over the prompts
 	Output       Lengths `yaml:"output"`        // the distribution of OutputTokens over the answers
 	Image        *Images `yaml:"image"`
@@ -77,8 +77,7 @@ const (
 type Images struct {
 	Mean  float64 `yaml:"mean"`
 	Sigma float64 `yaml:"sigma"` // standard deviation of the logarithm; 0 makes all equal
-	// GiantShare of the requests, randomly rounded to a whole number of them, have
-	// an image of GiantTokens.
+	// GiantShare of the requests, randomly rounded to an integer, have an image of GiantTokens.
 	GiantShare  float64 `yaml:"giant_share"`
 	GiantTokens int     `yaml:"giant_tokens"`
 }
@@ -94,7 +93,7 @@ type Measured struct {
 	E2EL       Times          `yaml:"e2el"`
 }
 
-// Throughput is that of the whole run, per second.
+// Throughput is that of the run, per second.
 type Throughput struct {
 	Requests float64 `yaml:"requests"`
 	Output   float64 `yaml:"output"` // tokens

@@ -30,7 +30,7 @@ type Profile struct {
 	// Text is the file.
 	Text   string `yaml:"-"`
 	Title  string `yaml:"title"`  // in one line
-	About  string `yaml:"about"`  // what it represents, and its caveats
+	About  string `yaml:"about"`  // its subject and caveats
 	Source string `yaml:"source"` // where its numbers come from
 	// Error is, in one line, the deviation of the engine with this profile from
 	// measurements, or "illustrative" without any.
@@ -123,7 +123,7 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 type Calibration struct {
 	Runs   int             `yaml:"runs"`   // that it was found from
 	Steps  int             `yaml:"steps"`  // of the engine that were seen
-	Missed engine.Relative `yaml:"missed"` // share of the steps that could not be told apart
+	Missed engine.Relative `yaml:"missed"` // share of the steps that could not be separated
 	Seen   Seen            `yaml:"seen"`
 	// Doubts are reasons not to trust it, even within what was seen.
 	Doubts []string `yaml:"doubts"`
@@ -146,7 +146,7 @@ type Seen struct {
 	Prompt     int  `yaml:"prompt"`      // tokens of the longest prompt
 	Limit      bool `yaml:"limit"`       // max_sequences was reached: more wait
 	Budget     bool `yaml:"budget"`      // token_budget was reached: more prompt tokens wait
-	Memory     bool `yaml:"memory"`      // kv.tokens was reached, or the server told it
+	Memory     bool `yaml:"memory"`      // kv.tokens was reached, or reported by the server
 }
 
 // MostDraws is the largest number of Draws of a profile.

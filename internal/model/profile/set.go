@@ -36,9 +36,9 @@ func IsField(path string) bool {
 	return m != nil && slices.Contains(plan.Names(Profile{}), m[1])
 }
 
-// With reads the profile in data with some fields set. What is set of the costs is set of the
-// draws of its calibration, too. The error is plan.Mistakes of the file as it is, or
-// plan.Problems, each with the Set that made it as its path.
+// With reads the profile in data with some fields set. A cost is also set in the draws of its
+// calibration. The error is plan.Mistakes of the file as it is, or plan.Problems, each with
+// the Set that made it as its path.
 func With(file string, data []byte, sets []Set) (*Profile, error) {
 	p, err := Parse(file, data)
 	if err != nil || len(sets) == 0 {
@@ -62,7 +62,8 @@ func With(file string, data []byte, sets []Set) (*Profile, error) {
 	changed := &Profile{Name: p.Name, Text: p.Text}
 	for _, wrong := range plan.Merge(plan.Decoder{Unknown: hint}.Decode(doc.Root, changed), changed.Validate()) {
 		one := namedProblem(wrong, sets)
-		if !slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Path == one.Path }) { // that of a draw is that of the cost
+		// The problem of a draw repeats that of the cost.
+		if !slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Path == one.Path }) {
 			problems = append(problems, one)
 		}
 	}

@@ -43,8 +43,8 @@ type Request struct {
 	Tenant  string // these three are copied to the record
 	Session string
 	Number  int
-	// After is 1 + the position of the earlier request whose answer this one waits
-	// for; 0: it is sent by the schedule.
+	// After is 1 + the position of the earlier request that has to be answered before this one; 0:
+	// it is sent by the schedule.
 	After int
 	Think time.Duration // from that answer until this one is due
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Place holds the values for a client's command line besides those of its cell.
+// A Place holds the values for a client's command line that do not depend on its cell.
 type Place struct {
 	Host   string
 	Port   int

@@ -7,8 +7,8 @@ func HasServerFlag(command []string) bool {
 	return slices.ContainsFunc([]string{"url", "base_url", "port"}, func(name string) bool { return Uses(command, name) })
 }
 
-// Ours reports whether a command is one of this program's clients that is still to be told
-// where the server is.
+// Ours reports whether a command is one of this program's clients and lacks the address of the
+// server.
 func Ours(command []string) bool {
 	return !HasServerFlag(command) && (beginsWith(command, "pitot", "bench") || beginsWith(command, "pitot", "vllm", "bench", "serve"))
 }
@@ -17,8 +17,8 @@ func beginsWith(words []string, first ...string) bool {
 	return len(words) >= len(first) && slices.Equal(words[:len(first)], first)
 }
 
-// WordsFor are those of a command for a cell. Our own are told what the cell asks for
-// ahead of what they were given, which is so the last word.
+// WordsFor are the words of a command for a cell. In our own commands the flags of the cell come
+// first, so that the user's override them.
 func WordsFor(command []string, cell Cell) []string {
 	switch {
 	case !Ours(command):

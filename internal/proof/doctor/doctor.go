@@ -22,8 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// Facts are the known facts about a machine and this process. What is nil or
-// empty is not known.
+// Facts are the known facts about a machine and this process; nil or empty is unknown.
 type Facts struct {
 	machine.Facts
 	Others  *machine.Others `json:"others,omitempty"` // while the machine was looked at
@@ -75,7 +74,7 @@ type Finding struct {
 	Item    plan.Code    `json:"item"`
 	Value   plan.Message `json:"value"`
 	Verdict Verdict      `json:"verdict"`
-	Advice  plan.Message `json:"advice,omitzero"` // what it does to a run and what to change, where it is Warn or Bad
+	Advice  plan.Message `json:"advice,omitzero"` // its effect on a run and the remedy, if it is Warn or Bad
 }
 
 // found is a finding that is good enough.
@@ -227,7 +226,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
-// What a run takes beside its streams, and for each of them.
+// The needs of a run, in all and per stream.
 const (
 	filesBeside   = 64       // open files
 	manyStreams   = 1024     // that a machine should carry when no plan says how many

@@ -111,7 +111,7 @@ func clockSource(f Facts) Finding {
 const (
 	lateTypical = 200 * time.Microsecond // the median
 	lateTail    = time.Millisecond       // P99
-	lateRuntime = 3 * time.Millisecond   // Go's own: it sleeps in whole milliseconds
+	lateRuntime = 3 * time.Millisecond   // Go's own: it sleeps in milliseconds
 )
 
 func timer(f Facts) Finding {

@@ -2,8 +2,8 @@
 //
 // It speaks every protocol of [phrase] with text answers, and runs no model: a
 // request gets as many tokens as it asks for, at instants that were planned when it
-// arrived. What it writes is stamped on the monotonic clock just before and just after
-// the system call. So the report of any client can be compared with the actual instants:
+// arrived. Each write is stamped on the monotonic clock just before and just after the
+// system call. So the report of any client can be compared with the actual instants:
 //
 //	planned ──> before ─ write() ─ after ──> the kernel ──> the client's stamp
 //	   └ lateness ┘└──── bracket ────┘
@@ -14,10 +14,9 @@
 //
 // One goroutine on a thread of its own makes the writes of some hundred streams, in
 // the order in which they are due, through the raw socket. That costs little more
-// than the system call, so a server on one core outruns the clients it is for; with
-// more streams and processors there are more of them.
-// Where there are no raw sockets, and for a client that does not read fast
-// enough, a stream is written by the goroutine of its connection. The log tells
-// the server's own lateness too: a cell of an experiment in which the server
-// was the limit shows it.
+// than the system call, so a server on one core outruns the clients it measures;
+// with more streams and processors there are more such goroutines. Without raw
+// sockets, or for a client that does not read fast enough, the goroutine of a
+// connection writes its stream. The log also has the server's own lateness, which
+// shows whether the server was the limit.
 package truth

@@ -33,7 +33,7 @@ type Request struct {
 	Kernel       bool  // Received is the kernel's stamp, and not that of the read
 	Status       int   // of HTTP
 	PromptTokens int   // token ids or words
-	Wanted       int   // tokens of the whole answer
+	Wanted       int   // tokens of the full answer
 	Tokens       int   // of it, written
 	// Writes are those of the body: what goes ahead of the tokens (a chat's role), the
 	// tokens, the usage and the end. A response that is no stream is one write. They

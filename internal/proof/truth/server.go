@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A Server answers generation requests and logs what it wrote.
+// A Server answers generation requests and logs its writes.
 type Server struct {
 	cfg     Config
 	clock   *clock.Clock

@@ -82,9 +82,9 @@ func (st *stream) begin() {
 // gap is the space that render leaves for the size of a chunk.
 const gap = 10
 
-// render puts the next write into buf, which it may grow, and notes in pending
-// what it says. It returns the buffer and the write, which is empty where the
-// connection is to be reset.
+// render puts the next write into buf, which it may grow, and notes its content in
+// pending. It returns the buffer and the write, which is empty if the connection
+// has to be reset.
 func (st *stream) render(buf []byte) (grown, write []byte) {
 	st.pending = &st.writes[st.n.Load()]
 	*st.pending = Write{Planned: st.due}

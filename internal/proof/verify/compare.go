@@ -54,8 +54,7 @@ func Compare(r CellRun) conform.Result {
 	return out
 }
 
-// figures are those that the claim has, beside what they are by the same
-// definitions.
+// figures are those of the claim, each with its true value by the same definition.
 func figures(c conform.Claim, requests []*truth.Request) (out []conform.FigureError) {
 	f, _ := conform.FormatNamed(c.Format)
 	rule := linear

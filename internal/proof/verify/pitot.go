@@ -11,7 +11,7 @@ import (
 // readPitot reads Pitot's figures, or sums up an exported run; is reports whether the data is one of them.
 func readPitot(data []byte) (c conform.Claim, is bool, err error) {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(data, &members) // what is not an object, or several, is not Pitot's
+	_ = json.Unmarshal(data, &members) // anything but one object is not Pitot's
 	var s metrics.Summary
 	switch {
 	case members["run"] == nil:
@@ -43,8 +43,8 @@ func readPitot(data []byte) (c conform.Claim, is bool, err error) {
 	return c, true, nil
 }
 
-// distribution takes what Pitot says of a metric, with the bounds of what it does
-// not know exactly.
+// distribution takes Pitot's figures of a metric, with bounds for those that it does not know
+// exactly.
 func distribution(c *conform.Claim, m conform.Metric, d metrics.Distribution) {
 	put(c, m, conform.Mean, d.Mean)
 	put(c, m, conform.Median, d.Median)

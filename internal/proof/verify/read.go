@@ -1,15 +1,13 @@
-// Package verify measures clients: it holds what any load generator reports of a run
-// against what the server of package truth knows to have happened.
+// Package verify measures clients: it compares the report of any load generator with the log of the
+// server of package truth.
 //
 //	conform.Cell ──> Server ──> truth.Log ──> the measured requests ──> true figures ─┐
 //	     └─────> client command ──> its report ──> Read ──────────> Compare <─────────┘
 //
-// The truth is computed by the definitions of the client whose report it is, and with
-// its rule for percentiles, so that tools that mean different things by one word are each
-// held against what they mean.
+// The truth is computed by the definitions of the client that made the report, and with
+// its rule for percentiles, so that each tool is judged by its own meaning of a word.
 //
-// What starts the server and the client lies in package cli; nothing here looks at a
-// clock or a process.
+// Package cli starts the server and the client; nothing here reads a clock or a process.
 package verify
 
 import (

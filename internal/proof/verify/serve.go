@@ -50,7 +50,7 @@ func (s *Serving) Stop() (truth.Log, error) {
 	return s.server.Log(), err
 }
 
-// Place is what the client is told of its surroundings.
+// Place is the server's address and model, for the client's command line.
 func (s *Serving) Place() conform.Place {
 	return conform.Place{Host: "127.0.0.1", Port: s.port, Model: Model}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// shareOf is what a client used of one processor while requests were open. What it
-// does before, such as to make prompts, and after, is not in it.
+// shareOf is the share of one processor that a client used while requests were open. Work before,
+// such as making prompts, and after does not count.
 func shareOf(samples []proc.Sample, requests []*truth.Request) float64 {
 	from, to := stretch(requests)
 	if len(samples) < 2 || to <= from {

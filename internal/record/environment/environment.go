@@ -3,11 +3,11 @@
 // working trees and its model.
 //
 // Package run/inspect gathers it as Answers of package probe, and this package reads them: every
-// reader takes untrusted text of any kind, and skips parts that it cannot read. An unknown value
-// is empty, never a guess. A value has no secret: Hide goes over arguments and
-// variables before they are kept. Bound keeps it small enough to be stored with each run.
+// reader takes untrusted text and skips parts that it cannot read. An unknown value is empty,
+// never a guess. Hide removes secrets from arguments and variables before they are stored. Bound
+// limits the size, so that each run can store an environment.
 //
-// Facts lists it flat, the few first that explain most differences between two runs.
+// Facts lists it flat, starting with those that explain most differences between two runs.
 package environment
 
 import (
@@ -99,7 +99,7 @@ type Tree struct {
 	Commit  string `json:"commit,omitempty"`
 	// Dirty says whether files under version control were changed; nil: not known.
 	Dirty *bool `json:"dirty,omitempty"`
-	// Diff is the hash of the changes (of `git diff HEAD`), which tells two dirty trees apart.
+	// Diff is the hash of the changes (of `git diff HEAD`): two dirty trees differ in it.
 	Diff string `json:"diff,omitempty"`
 }
 
@@ -188,7 +188,7 @@ func (e *Environment) boundLists() {
 
 func head[T any](list []T) []T { return list[:min(len(list), mostItems)] }
 
-// clean is one line of text that can be kept: valid, without control characters, bounded.
+// clean makes one line of valid text without control characters, of limited length.
 func clean(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), longestText)], "")
 	text = strings.Map(func(r rune) rune {

@@ -35,8 +35,8 @@ func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 	return own
 }
 
-// private reports whether a variable is not kept. The broad rule of headers goes for its name,
-// but for words such as those of TOKENIZERS_PARALLELISM with a value that is no secret.
+// private reports whether a variable is left out. The broad rule of headers applies to its
+// name, except for words such as those of TOKENIZERS_PARALLELISM with a value that is no secret.
 func private(name, value string) bool {
 	lower := variable(name)
 	switch {

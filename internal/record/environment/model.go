@@ -105,7 +105,7 @@ func (m *Model) fact(name, value string) {
 	m.Facts[name] = value
 }
 
-// kept are numbers of a config.json that tell models apart.
+// kept are numbers of a config.json that distinguish models.
 var kept = []string{
 	"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "n_routed_experts", "num_experts",
 	"num_experts_per_tok", "max_position_embeddings", "vocab_size", "num_nextn_predict_layers", "sliding_window",

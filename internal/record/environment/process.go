@@ -90,8 +90,7 @@ func PythonSites(p *Process, exe, maps string) (sites []probe.Ask) {
 // mostSites is more than any process has.
 const mostSites = 16
 
-// prefixes are where an interpreter is installed; apart from the system's if it is one of a
-// virtual environment.
+// prefixes are where an interpreter is installed; apart reports a virtual environment.
 func prefixes(p *Process, exe string) (all []string, apart bool) {
 	base := prefix(exe)
 	for _, file := range p.Args[:min(2, len(p.Args))] { // the interpreter, and a script that pip made

@@ -13,7 +13,7 @@ import (
 
 // A Damage is a part of the store that cannot be read. It is an error.
 type Damage struct {
-	Run string // "" for the database as a whole
+	Run string // "" for the database
 	// First and Last are the indices of records that cannot be read; both are -1 if it is
 	// the run itself, or its telemetry.
 	First, Last int
@@ -102,7 +102,7 @@ func damaged(err error) bool {
 	return code(err) == codeCorrupt || errors.As(err, &e) && e.Code() == shortRead
 }
 
-// readRecords reads the records of a run in workload order, and says what it passed over.
+// readRecords reads the records of a run in workload order, and returns the damage that it skipped.
 func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err error) {
 	limit := s.extent(id)
 	for next := 0; ; next++ {

@@ -15,9 +15,8 @@ import (
 )
 
 // Finish writes the remaining records and samples, and the finished run. It may be called again
-// with a run that more is known of. A run that cannot be stored is written to a file beside the
-// store, or in the folder for temporary files, which Import takes back, and the error is a
-// *RescuedError.
+// when more of the run is known. A run that cannot be stored is written to a file in the folder
+// of the store, or in that for temporary files, for Import; the error is a *RescuedError.
 func (w *Writer) Finish(run trace.Run) error {
 	w.end()
 	w.done.Wait()

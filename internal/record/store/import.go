@@ -12,9 +12,9 @@ import (
 )
 
 // Import stores a finished run with its records and its telemetry; both may be nil. If a run with
-// this id exists, it is left unchanged, and known is true, unless it is one whose process
-// did not end it. The run is marked as running until it is complete, so that an
-// interrupted import can be repeated.
+// this id exists, it is left unchanged, and known is true, unless its process died before its
+// end. The run is marked as running until it is complete, so that an interrupted import can be
+// repeated.
 func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], sampled *telemetry.Set) (known bool, err error) {
 	if known, err = s.knows(run); known || err != nil {
 		return known, err

@@ -57,8 +57,8 @@ func (l Listing) SameLoad() string {
 
 // A Filter selects runs; its zero value selects all.
 type Filter struct {
-	// Match is an id, a name, a prefix of a name path, or a pattern for a whole id
-	// or name: * matches any text and ? one character.
+	// Match is an id, a name, a prefix of a name path, or a pattern for an id or
+	// name: * matches any text and ? one character.
 	Match      string
 	Experiment string
 	Kind       trace.RunKind
@@ -231,8 +231,8 @@ func (s *Store) Find(ref string) (Listing, error) {
 	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), firstIDs(found))
 }
 
-// Before returns the newest measured run against the server of a run, other than that, whose Spec is like wanted; empty if none
-// of the newest is.
+// Before returns the newest other measured run against the server of r with a Spec that like
+// accepts; empty if none of the newest has one.
 func (s *Store) Before(r trace.Run, like func(*plan.Spec) bool) string {
 	const most = 100
 	found, err := s.list("kind = ? AND url = ? AND requests = ? AND id != ?"+newestFirst+" LIMIT ?", trace.Measured, r.Plan.URL, r.Plan.Requests, r.ID, most)

@@ -13,8 +13,8 @@ import (
 )
 
 // Open opens the database in file to read and write, or creates it; its folder must
-// exist. The file and those that SQLite keeps beside it are made readable by their owner
-// only, since texts may be in them.
+// exist. Only their owner can read the file and SQLite's sidecar files, since they may
+// contain texts.
 func Open(file string) (*Store, error) {
 	if !files.Exists(file) {
 		if err := files.MakePrivate(file); err != nil {
@@ -24,8 +24,8 @@ func Open(file string) (*Store, error) {
 	return openBy(file, (*Store).migrate)
 }
 
-// openBy is Open for a file that exists: one that is removed is not made anew by another connection. What is not known
-// to be a store is left as it is.
+// openBy is Open for a file that exists: a further connection does not create a removed file again.
+// A file that is not known to be a store is left unchanged.
 func openBy(file string, upgrade func(*Store) error) (*Store, error) {
 	return connect(file, url.Values{"mode": {"rw"}, "_pragma": {"synchronous(NORMAL)"}}, func(s *Store) error {
 		if err := upgrade(s); err != nil {
@@ -60,7 +60,7 @@ func makePrivate(file string) {
 	}
 }
 
-// sidecarFiles are the files that SQLite keeps beside a database.
+// sidecarFiles are the write-ahead log and shared memory that SQLite adds to a database.
 func sidecarFiles(file string) []string { return []string{file + "-wal", file + "-shm"} }
 
 // OpenRead opens the database in file to read it, also if it cannot be written.
@@ -75,7 +75,7 @@ func OpenRead(file string) (*Store, error) {
 	return connectImmutable(file)
 }
 
-// connectImmutable opens a database beside which SQLite cannot make files.
+// connectImmutable opens a database in a folder in which SQLite cannot create files.
 func connectImmutable(file string) (*Store, error) {
 	if log := file + "-wal"; files.Size(log) > 0 {
 		return nil, fmt.Errorf("open store %s: it cannot be written, and newer records wait in %s; copy both to a folder that can be written", file, log)

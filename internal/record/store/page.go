@@ -29,7 +29,7 @@ type Page struct {
 	Definition, Version string
 }
 
-// sorts are the columns to sort by, beside figures.
+// sorts are the columns to sort by, other than figures.
 var sorts = map[string]string{
 	"started": "started", "name": "name COLLATE NOCASE", "model": "model COLLATE NOCASE", "kind": "kind", "status": "status",
 	"verdict":  "CASE validity WHEN 'valid' THEN 1 WHEN 'doubtful' THEN 2 WHEN 'invalid' THEN 3 END",
@@ -145,7 +145,7 @@ func (s *Store) used(column, condition string) ([]string, error) {
 	return mostUsed(used), repairable(rows.Err())
 }
 
-// A SharedLoad is what some runs have in common: what is sent, when, and how many requests in flight.
+// A SharedLoad is what some runs have in common: requests, schedule, and concurrency.
 type SharedLoad struct {
 	Example int64 // the row of one of the runs, for Filter.Loads
 	Runs    int   // how many there are

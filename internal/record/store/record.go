@@ -21,7 +21,7 @@ const (
 	output_tokens, counted_from, stamps, chunks`
 	rare = `usage_cached, usage_reasoning, class, error, redials, text,
 	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns, quirks, server_times`
-	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0, '', ''` // the values of rare in a record that has none
+	without = `0, 0, '', '', 0, '', '', '', 0, 0, '', 0, 0, 0, 0, 0, 0, 0, '', ''` // no values of rare
 )
 
 var (

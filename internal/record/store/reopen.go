@@ -16,10 +16,10 @@ var (
 	ErrRunEnded = errors.New("it has ended, and its records are complete")
 )
 
-// Reopen goes on with a run whose process died, or gave workers or records up, and returns the writer of its records: from then
-// on the run is this process's. Append takes all records of the run; those that are stored stay as
-// they are, except for requests that the dead process had given up as those of a lost worker. No
-// samples are taken: what was sampled is what there is.
+// Reopen continues a run after its process died or gave up workers or records, and returns the
+// writer of its records; this process then owns the run. Append takes all records of the run.
+// Stored ones stay as they are, except requests that the dead process had given up as those of a
+// lost worker. No further samples are taken.
 //
 // The error wraps ErrNoRun, ErrRunAlive or ErrRunEnded.
 func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {

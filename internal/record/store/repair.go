@@ -49,7 +49,7 @@ func (h Health) Err() error {
 	return errors.New("the store is damaged; `pitot runs repair` saves what can be read")
 }
 
-// A Verify is the error for a run, with all its records, whose stored figures are not those that its records give.
+// A Verify returns an error if the stored figures of a run differ from those of its records.
 type Verify func(*Store, *trace.Trace) error
 
 // Check reads everything; verify may be nil.
@@ -327,8 +327,8 @@ func (l Listing) run(records []*trace.Record) trace.Run {
 	return run
 }
 
-// rebuild makes a run whose body is damaged of what a list has of it, of its records and of its
-// telemetry; nil if there is nothing of these.
+// rebuild makes a run with a damaged body from its columns for lists, its records and its
+// telemetry; nil if there are none of these.
 func (s *Store) rebuild(id string) (*trace.Trace, error) {
 	records, lost, _, err := s.readAll(id)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // as many smaller ones.
 const sampleEvery = 2 * time.Second
 
-// samples are what was sampled beside a run that is being written.
+// samples are the telemetry of a run that is being written.
 type samples struct {
 	mu      sync.Mutex // guards set and points
 	set     telemetry.Set
@@ -33,14 +33,14 @@ type samples struct {
 // sampled says of a series where it is stored, and how many of its points.
 type sampled struct{ idx, points int }
 
-// Sample takes what was sampled beside the run since the last call, with instants since the start
-// of the run, and all its sources as they are by now. Values no later than the last one of their
-// series are dropped, and so are those beyond telemetry.MostPoints, with a note of the run.
+// Sample takes the samples since the last call, with instants since the start of the run, and the
+// current state of all sources. Values no later than the last one of their series are dropped,
+// and so are those beyond telemetry.MostPoints, with a note on the run.
 //
 // It may be called from any goroutine, before Finish is called for the last time, and never waits for
 // the disk: samples are committed every 2 s, after the records, and rescued with them.
 func (w *Writer) Sample(sources []telemetry.Source, values []telemetry.Value) {
-	if w.kept != nil { // blocks of the process that died have the numbers
+	if w.kept != nil { // blocks of the dead process have these numbers
 		return
 	}
 	s := &w.samples

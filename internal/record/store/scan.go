@@ -13,9 +13,9 @@ const scanned = `idx, turn, inputs, prompt_tokens, usage_prompt, output_tokens,
 	due_ns, released_ns, sent_ns, first_byte_ns, done_ns,
 	status, class, error, stamps, chunks`
 
-// Scan reads records of a run in commit order, as RecordsSince does, for what is counted over many
-// of them: without texts, ids, and the parts of usage but the length of the prompt. each gets them
-// one by one and must not keep them. more reports whether there may be records after number next.
+// Scan reads records of a run in commit order, like RecordsSince, but without texts, ids, and
+// usage other than the length of the prompt: for counts over many records. each gets them one by
+// one and must not retain them. more reports whether there may be records after number next.
 // Damaged records are passed over.
 func (s *Store) Scan(runID string, since, limit int, each func(*trace.Record)) (next int, more bool, err error) {
 	sc := scanner{record: trace.NewRecord(0), next: since}

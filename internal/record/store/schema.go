@@ -15,14 +15,14 @@ type object struct{ kind, name, sql string }
 
 func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
 
-// The versions of stores: the numbers of the migrations. The oldest makes the whole schema.
+// The versions of stores: the numbers of the migrations. The oldest makes all of the schema.
 const (
 	oldest = 9
 	newest = 12
 )
 
-// version returns the version of the database. A database that is not as the migrations make it is an error: a trigger of
-// another program would run when Pitot writes, a view would replace a table.
+// version returns the version of the database. A schema other than that of the migrations is an
+// error: another program's trigger would run when Pitot writes, its view would replace a table.
 func (s *Store) version() (int, error) {
 	version, application, found, err := s.schema()
 	switch {

@@ -8,19 +8,18 @@
 // committed since their last read.
 //
 //	run         one row per run: the columns for lists and filters
-//	run_body    the whole run as JSON, without its records
+//	run_body    the run as JSON, without its records
 //	record      the records, numbered in commit order
 //	snapshot    the progress of a run at each flush
-//	telemetry_  what was sampled beside a run: sources, series, and blocks of samples
+//	telemetry_  the samples of a run: sources, series, and blocks
 //	figure      computed figures of a run
-//	experiment  the state of an experiment, whose runs have its name
+//	experiment  the state of an experiment; its runs have its name
 //	search      likewise of a sweep, or of a search for a capacity
 //
-// What people wrote about a run, its tags and a remark, are columns of run that its writer does not
-// know.
+// A run's tags and remark, which users write, are columns of run that its writer does not know.
 //
 // Records that cannot be written stay in memory, and at the end of the run go to a
-// file beside the store that Import takes back.
+// file in the folder of the store, for Import.
 //
 // A list reads only the table run, so it costs the same whatever the runs contain,
 // and a damaged run affects no other; Repair saves of a damaged store what can be read.
@@ -28,8 +27,8 @@
 // Samples are committed every two seconds, in small blocks that are merged at the end of the run.
 // Damaged blocks are left out, like damaged records.
 //
-// The store derives nothing: figures are computed elsewhere, stored here by definition and version, and dropped when the
-// run changes.
+// The store derives nothing: figures are computed elsewhere, stored here by definition and version,
+// and dropped when the run changes.
 package store
 
 import (
@@ -88,8 +87,8 @@ func (s *Store) migrate() error {
 	return nil
 }
 
-// logAhead gives a database a write-ahead log. SQLite does not wait for another process that writes to one without while
-// this one turns it on: both have just made it.
+// logAhead gives a database a write-ahead log. It retries: where two processes have just created a
+// database, SQLite does not wait for the other one's write while this one turns the log on.
 func (s *Store) logAhead() error {
 	return whileBusy(patient, func() error {
 		_, err := s.db.Exec("PRAGMA journal_mode = WAL")
@@ -210,7 +209,7 @@ func live(tx *sql.Tx) error {
 }
 
 // Load reads the run for a reference (see Find) with its records, in workload order, and its
-// telemetry. What is damaged of them is left out, and a note of the run says so. A damaged run is a
+// telemetry. Damaged parts are left out, with a note on the run. The error for a damaged run is a
 // *Damage.
 func (s *Store) Load(ref string) (*trace.Trace, error) { return s.load(ref, true) }
 

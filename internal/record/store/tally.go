@@ -53,7 +53,7 @@ func (s *Store) lost(id string) (records, rest []*Damage) {
 	err := s.db.QueryRow("SELECT records, tally, "+tally+" FROM run WHERE id = ?1", id).Scan(&listed, &then, &now)
 	var before, after map[string]float64
 	if err != nil || json.Unmarshal([]byte(now), &after) != nil {
-		return nil, nil // reading the records has said so, or the run was removed
+		return nil, nil // reading the records reports it, or the run was removed
 	}
 	part := func(why string, args ...any) *Damage {
 		return &Damage{Run: id, First: -1, Last: -1, Why: fmt.Errorf(why, args...)}

@@ -20,17 +20,18 @@ type telemetryReader struct {
 	lost   []*Damage
 }
 
-// readTelemetry reads the telemetry of a run, nil if there is none, and says what it passed over.
+// readTelemetry reads the telemetry of a run, nil if there is none, and returns the damage that it
+// skipped.
 func (s *Store) readTelemetry(id string) (set *telemetry.Set, lost []*Damage, err error) {
 	set, _, lost, err = s.telemetryFrom(id, 0)
 	return set, lost, err
 }
 
-// TelemetrySince reads what was sampled beside a run in its blocks after number since, with all its
-// sources as they are by now; nil if there is neither. next is the number of the last block, for the next
-// call; 0 is the beginning. So a run can be followed while another process writes it. At the end of
-// a run its blocks are merged and get new numbers, and all samples come once more; Set.Extend adds
-// only those that are new. Damaged blocks are passed over.
+// TelemetrySince reads the samples of a run in its blocks after number since, with the current
+// state of all its sources; nil if there are neither. next is the number of the last block, for the
+// next call; 0 is the beginning. So a run can be followed while another process writes it. At the
+// end of a run its blocks are merged and get new numbers, and all samples are returned again;
+// Set.Extend adds only the new ones. Damaged blocks are passed over.
 func (s *Store) TelemetrySince(id string, since int) (set *telemetry.Set, next int, err error) {
 	set, next, _, err = s.telemetryFrom(id, since)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 )
 
 // A Watch notices what processes, this one among them, change in a store. It asks when it is
-// polled, and reads only what is new: SQLite says whether anything was committed, and indices say
-// what. It is for one goroutine.
+// polled, and reads only new rows, by indices, if SQLite reports a commit. It is for one goroutine.
 type Watch struct {
 	store       *Store
 	conn        *sql.Conn // PRAGMA data_version counts the commits of other connections than its own
@@ -70,8 +69,8 @@ func (s *Store) Watch(ctx context.Context) (*Watch, error) {
 // Close ends it.
 func (w *Watch) Close() error { return w.conn.Close() }
 
-// Poll returns what was changed since the last call. A store whose file was replaced is another
-// one, whose changes are those between the two.
+// Poll returns what was changed since the last call. If the file of the store was replaced, the
+// changes are the differences between the two.
 func (w *Watch) Poll(ctx context.Context) (c Changes, err error) {
 	replaced, err := w.store.Refresh()
 	if err != nil {
@@ -145,7 +144,7 @@ func (w *Watch) isComplete(ctx context.Context) (bool, error) {
 }
 
 // lively are the runs that may change by themselves: those that run, and those that ended a short
-// time ago, whose verdict and figures follow.
+// time ago, before their verdict and figures are stored.
 func (w *Watch) lively() []string {
 	const short = 5 * time.Minute
 	out := []string{}

@@ -18,9 +18,10 @@ const flushEvery = 250 * time.Millisecond
 // measurement never waits long for the store.
 const batch = 1000
 
-// A flush beside a run pauses after each few records. Without it a processor that is the only one has no time for
-// the requests that are due until all records are inserted. It has to sleep, and for longer than no time: the
-// runtime asks for events only when no goroutine can run. Many records take half of the time until the next flush.
+// A flush during a run pauses after each few records. Otherwise a single processor has no time for
+// due requests until all records are inserted. The pause is a sleep of more than 0, since the
+// runtime polls for events only when no goroutine can run. Many records take half of the time until
+// the next flush.
 const (
 	insertsAtOnce = 16 // records, 0.15 ms of work
 	leastPause    = 50 * time.Microsecond
@@ -32,9 +33,9 @@ func pauseAmong(n int) time.Duration {
 	return min(max(flushEvery/2*insertsAtOnce/time.Duration(max(n, 1)), leastPause), longestPause)
 }
 
-// A Writer stores the records of one run as they are completed, and what is sampled beside it.
-// Append and Sample never wait for the disk. What could not be written is written with the next
-// flush, and at the end to a file of its own.
+// A Writer stores the records of one run as they are completed, and its samples. Append and
+// Sample never wait for the disk. A failed write is repeated with the next flush, and at the
+// end goes to a separate file.
 type Writer struct {
 	store *Store
 	id    string
@@ -139,7 +140,7 @@ func (w *Writer) flush(wait time.Duration, last bool) error {
 	return err
 }
 
-// What is noted of a run.
+// The notes on a run.
 const (
 	unsaved plan.Code = "store.unsaved"
 	rescued plan.Code = "store.rescued"

@@ -53,7 +53,7 @@ func unpack(b []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// appendInts appends at least one whole number: the first, and how each differs from the one
+// appendInts appends at least one integer: the first, and the difference of each from the one
 // before. The differences are counted in steps, the largest number that divides them all, and from
 // their median: samples that are taken once a second, or a counter that grows steadily, leave
 // small numbers. A step of 0 says that all are equal.
@@ -192,7 +192,7 @@ func appendValues(b []byte, points []Point) []byte {
 	return appendWords(append(b, binary64), words)
 }
 
-// decimals are values as whole numbers of the smallest power of ten that makes all of them whole,
+// decimals are values as integers of the smallest power of ten that makes all of them integers,
 // nil if none does, to the bit.
 func decimals(points []Point) (digits int, all []int64) {
 	for _, p := range points {
@@ -212,7 +212,7 @@ func decimals(points []Point) (digits int, all []int64) {
 	return digits, all
 }
 
-// isDecimal reports whether dividing a whole number gives v, to the bit.
+// isDecimal reports whether dividing an integer gives v, to the bit.
 func isDecimal(v float64, digits int) bool {
 	n := math.Round(v * powers[digits])
 	return math.Abs(n) <= 1<<53 && math.Float64bits(float64(int64(n))/powers[digits]) == math.Float64bits(v)

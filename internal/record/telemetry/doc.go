@@ -7,7 +7,7 @@
 //
 // A quantity that Pitot knows has Pitot's name and an SI unit, from any source (see Names), so
 // that a figure or a plot need not know which server, exporter or program it came from. Any
-// other quantity can be kept under its own name.
+// other quantity is stored under its own name.
 //
 // Unknown is the absence of a point, never 0: a device that does not report its power has no
 // series of that name, and a source that fails leaves a gap.
@@ -19,7 +19,7 @@
 //
 //	instants    once for all series that were read together, or as a bit for each where a series
 //	            lacks some: the first, and what each interval has more than the median
-//	values      as whole numbers, in the smallest power of ten that makes them whole: the first,
+//	values      as integers of the smallest power of ten that makes all of them integers: the first,
 //	            and what each difference has more than the median. Where no power of ten up to
 //	            10^9 does: the bits of each and the one before, xored
 //	numbers     in units of their greatest common divisor, the lowest byte of all of them, then

@@ -46,7 +46,7 @@ const (
 	Counter Kind = "counter" // only grows, but for restarts; differences count
 )
 
-// Labels tell series of one name and source apart: device, reason, cpu, replica ...
+// Labels distinguish series of one name and source: device, reason, cpu, replica ...
 type Labels map[string]string
 
 // String is the labels in order, as name="value" with commas between; empty without labels.
@@ -95,7 +95,7 @@ type Point struct {
 // A Series is one quantity of a source, its points in the order of their instants.
 type Series struct {
 	Key
-	Unit   string  `json:"unit,omitempty"` // SI, or a noun for a count: s, J, W, B, requests; empty: a ratio, or unknown
+	Unit   string  `json:"unit,omitempty"` // SI, or a counted noun: s, J, W, B, requests; empty: a ratio or unknown
 	Kind   Kind    `json:"kind"`
 	Points []Point `json:"-"`
 }

@@ -3,8 +3,7 @@ package trace
 // MostTokens is more than any model takes or gives for one text.
 const MostTokens = 10 << 20
 
-// MaxCount limits a count of a server that is kept: as many of them as a run has requests
-// can be added up.
+// MaxCount limits the counts that a server reports, so that their sum over a run does not overflow.
 const MaxCount = 1_000_000_000_000
 
 // Refused reports whether the server counted the tokens of the answer as no server can: as
@@ -16,9 +15,8 @@ func (r *Record) Refused() bool { return r.Usage.Completion != 0 && r.CountedFro
 // figure.
 func (r *Record) Doubted() bool { return r.Refused() || r.Credible().Prompt != r.Usage.Prompt }
 
-// Credible is the server's usage without the counts that cannot be, which are 0: those that
-// are negative, of an answer that is refused, of prompts longer than there are, and of parts
-// that are larger than the whole.
+// Credible is the server's usage with impossible counts as 0: negative ones, those of a
+// refused answer, of prompts longer than there are, and of parts larger than their total.
 func (r *Record) Credible() Usage {
 	u := r.Usage
 	if r.Refused() {

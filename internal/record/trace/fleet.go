@@ -10,13 +10,13 @@ import (
 //
 // The instants of a request are those of its worker's clock, counted from an instant that all
 // have agreed on: latencies never compare two clocks. Figures that do, such as the peak of
-// concurrency, are known to within Apart.
+// concurrency, are accurate to Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is how far instants of two workers can be apart that were the same; 0 of a single worker,
-	// negative: unknown.
+	// Apart is the largest difference between two workers' stamps of one instant; 0 for a single
+	// worker, negative: unknown.
 	Apart time.Duration `json:"apart_ns"`
-	// Tolerate: the run was to be judged by what is there if a worker is lost.
+	// Tolerate: the run was to be judged without the requests of lost workers.
 	Tolerate bool `json:"tolerate,omitempty"`
 	// Resumed: the controller died, and another one collected the records.
 	Resumed bool `json:"resumed,omitempty"`
@@ -56,13 +56,13 @@ func (w FleetWorker) Missing() int { return w.Requests - w.Records }
 // A FleetClock is how a worker's clock stood to the controller's.
 type FleetClock struct {
 	// Bound is how far the worker's instants can be from the controller's at any time of the run:
-	// the uncertainty of the start and what the clocks drifted apart; negative: unknown.
+	// the uncertainty of the start and the drift between the clocks; negative: unknown.
 	Bound     time.Duration `json:"bound_ns"`
-	Drift     float64       `json:"drift"`                // of its clock against the controller's, seconds a second, about
+	Drift     float64       `json:"drift"`                // against the controller's clock, seconds per second
 	RoundTrip time.Duration `json:"round_trip_ns"`        // the least
 	Exchanges int           `json:"exchanges"`            // that the bound rests on
 	Wall      time.Duration `json:"wall_ns"`              // how far its wall clock is ahead of the controller's
-	Steps     int           `json:"steps,omitempty"`      // sudden changes, as after a machine was suspended: then Bound does not hold
+	Steps     int           `json:"steps,omitempty"`      // sudden changes, as after a suspend: no Bound holds
 	WallSteps int           `json:"wall_steps,omitempty"` // changes of its wall clock against its own monotonic one
 }
 

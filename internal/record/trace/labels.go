@@ -22,7 +22,7 @@ const (
 	MaxRemark = 10_000
 )
 
-// CleanTag is a tag as it is kept: without blanks around it, and with single ones in it.
+// CleanTag is a tag as it is stored: without surrounding blanks, and with single ones inside.
 func CleanTag(tag string) (string, error) {
 	clean := strings.Join(strings.FieldsFunc(tag, func(r rune) bool { return r == ' ' }), " ")
 	switch {
@@ -40,7 +40,7 @@ func CleanTag(tag string) (string, error) {
 	return clean, nil
 }
 
-// CleanRemark is a remark as it is kept: without blank lines around it.
+// CleanRemark is a remark as it is stored: without surrounding blank lines.
 func CleanRemark(remark string) (string, error) {
 	clean := strings.TrimSpace(strings.ReplaceAll(remark, "\r\n", "\n"))
 	switch {
@@ -59,7 +59,7 @@ func printable(text, but string) bool {
 	})
 }
 
-// Clean are labels as they are kept.
+// Clean are labels as they are stored.
 func (l Labels) Clean() (clean Labels, err error) {
 	for _, tag := range l.Tags {
 		if tag, err = CleanTag(tag); err != nil {

@@ -54,7 +54,7 @@ type Run struct {
 	// Idle is the pause before the run in which devices were sampled and nothing was sent; nil:
 	// there was none.
 	Idle *telemetry.Window `json:"idle,omitempty"`
-	// KVTokens is how many tokens the server's KV cache holds, as it said; 0: it did not.
+	// KVTokens is the reported capacity of the server's KV cache in tokens; 0: not reported.
 	KVTokens int `json:"kv_tokens,omitempty"`
 	// Fleet is the machines that sent the requests; nil: the one of Env did.
 	Fleet *Fleet `json:"fleet,omitempty"`
@@ -75,7 +75,7 @@ const (
 // Status is the state of a run.
 type Status string
 
-// The states of a run. A run whose process died stays Running in the store.
+// The states of a run. A run stays Running in the store if its process dies.
 const (
 	Running     Status = "running"
 	Complete    Status = "complete"
@@ -92,8 +92,8 @@ type Reuse struct {
 	Before string `json:"before,omitempty"`
 }
 
-// Earlier is the share of the prompt tokens that were in the cache when the run began: more than it can have left there
-// itself. known is false where that cannot be told.
+// Earlier is the share of the prompt tokens that were in the cache before the run: more than the
+// run can have left there itself.
 func (r *Reuse) Earlier() (share float64, known bool) {
 	if r == nil || r.Own < 0 || r.Prompt <= 0 {
 		return 0, false
@@ -124,8 +124,8 @@ type Leg struct {
 	// Confirms means that the leg belongs to the confirmation of a choice among several
 	// variants, which is judged without the legs that the choice was made by.
 	Confirms bool `json:"confirms,omitempty"`
-	// Void is why the run is no evidence: its leg failed, or contradicts what was declared.
-	// It is kept and not judged.
+	// Void is why the run is no evidence: its leg failed or contradicts its declaration. It
+	// is stored and not judged.
 	Void plan.Message `json:"void,omitzero"`
 }
 
@@ -274,7 +274,7 @@ type Lag struct {
 type Trace struct {
 	Run     Run
 	Records []*Record // in no particular order; Index is the position in the workload
-	// Telemetry is what was sampled beside the run; nil: nothing was, or it was not read.
+	// Telemetry has the samples taken during the run; nil: there are none, or they were not read.
 	Telemetry *telemetry.Set
 }
 

@@ -128,8 +128,8 @@ type Usage struct {
 	Completion int `json:"completion_tokens,omitempty"`
 	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
-	// CachedTold: the server said how many are cached, if only that none is. It is not
-	// stored: a Cache counts the answers that did.
+	// CachedTold: the server reported how many are cached, if only that none is. It is
+	// not stored: a Cache counts such answers.
 	CachedTold bool `json:"-"`
 	// Tiers is the origin of Cached, nil if the server did not report it.
 	Tiers *CacheTiers `json:"cached_from,omitempty"`
@@ -230,8 +230,8 @@ type ServerTimes struct {
 type Quirks struct {
 	// Choices is how many answers came for the one request, 0 for one.
 	Choices int `json:"choices,omitempty"`
-	// Strays counts the events of which vLLM's client can read nothing, and fails: those with
-	// a field beside data, without a space after its colon, or with content that is no text.
+	// Strays counts the events on which vLLM's client fails: those with a field other than
+	// data, without a space after its colon, or with content that is no text.
 	Strays int `json:"strays,omitempty"`
 	// Unread names a member of the events that Pitot does not know, and with which came
 	// output tokens by the server's count.
@@ -298,8 +298,7 @@ func (r *Record) Output() (first, last Instant, n int) {
 	return f.At, l.At, n
 }
 
-// Map applies change to each text of others in the record: what a server said, and what a
-// plan named.
+// Map applies change to each text in the record that comes from a server or a plan.
 func (r *Record) Map(change func(string) string) {
 	for _, text := range []*string{&r.ID, &r.Tenant, &r.Session, &r.Text, &r.FinishReason, &r.Error, &r.Quirks.Unread, &r.Quirks.RetryAfter} {
 		*text = change(*text)

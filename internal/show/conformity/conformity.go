@@ -92,7 +92,7 @@ type table struct {
 	cells   []conform.Cell // in the order in which they were first met
 }
 
-// clientsOf are the names of clients: two runs of one client are told apart by a number.
+// clientsOf are the names of clients: several runs of one client are numbered.
 func clientsOf(reports []conform.Report) (names []string) {
 	for _, r := range reports {
 		name := r.Client
@@ -153,7 +153,7 @@ func (t *table) definitions() (lines []string) {
 	return lines
 }
 
-// notes are what is to be known of single runs.
+// notes are the notes on single runs.
 func (t *table) notes() (lines []string) {
 	for _, cell := range t.cells {
 		for i := range t.reports {

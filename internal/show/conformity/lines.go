@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// lines are what a cell can have. brief leaves out the figures in the middle of a
-// distribution: a mean hides what is wrong.
+// lines are the lines that a cell can have. brief leaves out figures that hide errors: those in the
+// middle of a distribution.
 func (t *table) lines(brief bool) []line {
 	lines := []line{{name: t.Word("conformity.outcome"), of: t.outcome}}
 	for _, m := range conform.Metrics() {
@@ -26,7 +26,7 @@ func (t *table) lines(brief bool) []line {
 	return append(lines, t.facts()...)
 }
 
-// facts are what a cell can have beside figures and the outcome.
+// facts are the lines other than figures and the outcome.
 func (t *table) facts() []line {
 	return []line{
 		{name: t.Word("conformity.rate-offered"), of: t.rate},

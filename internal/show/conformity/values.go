@@ -62,7 +62,7 @@ func (t *table) verdict(of []conform.Result) string {
 	return []string{"", t.Word("conformity.valid"), t.Word("conformity.doubtful"), t.Word("conformity.invalid")}[worst]
 }
 
-// bounds tells whether the client's bounds hold what is true.
+// bounds reports whether the client's bounds contain the true figures.
 func (t *table) bounds(of []conform.Result) string {
 	all, missed := 0, 0
 	for _, r := range of {
@@ -113,7 +113,7 @@ func (t *table) held(of []conform.Result) string {
 	return precise(of, func(p conform.Precision) (float64, bool) { return p.Held, true }, t.share(2))
 }
 
-// precise is middle of what is known of single instants.
+// precise is middle of a value of the precision of single instants.
 func precise(of []conform.Result, value func(conform.Precision) (float64, bool), say func(float64) string) string {
 	return middle(of, func(r conform.Result) (float64, bool) {
 		if r.Precision == nil {

@@ -161,7 +161,7 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.
 // least is the smallest error that the plot tells from none, in percent.
 const least = 0.001
 
-// ofMeans tells a client whose ITL is a mean, and so cannot go far wrong.
+// ofMeans reports whether the client's ITL is a mean, which cannot be far off.
 func ofMeans(r conform.Report) bool {
 	code := r.Definitions[gapsOf(r)].Code
 	return code == metrics.BetweenTokens || code == metrics.WeighedGaps

@@ -111,7 +111,7 @@ func Rows(s string, n int) int {
 // each emoji.
 func Width(s string) int { return uniseg.StringWidth(s) }
 
-// A number stays beside its sign, and req/s in one piece.
+// A number stays next to its sign, and req/s in one piece.
 var (
 	unbroken = strings.NewReplacer(" %", "\u00a0%", "/ ", "/ ", "/", "/\u2060")
 	rebroken = strings.NewReplacer("\u00a0%", " %", "/\u2060", "/")

@@ -25,17 +25,17 @@ func Join(between string, parts ...string) string {
 // Clean is plain.Line of a text, with one blank between its words.
 func Clean(s string) string { return strings.Join(strings.Fields(plain.Line(s)), " ") }
 
-// Groups collect names by what is said of them, in the order in which each was said
+// Groups collect names by the statement about them, in the order in which each statement came
 // first.
 type Groups []Group
 
-// A Group is the names of which the same is said.
+// A Group is the names that share a statement.
 type Group struct {
 	Said  string
 	Names []string
 }
 
-// Add puts a name into the group of which that is said.
+// Add puts a name into the group of the statement said.
 func (g *Groups) Add(said, name string) {
 	i := slices.IndexFunc(*g, func(o Group) bool { return o.Said == said })
 	if i < 0 {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// HTML writes a document as a page that needs nothing beside it: no script, no other file. Where
-// changes have intervals, bars show them, all of a table on one scale, with a band for what is of no
-// interest; further out the scale is logarithmic, lest one doubling make points of all others.
+// HTML writes a document as a page that needs no script and no other file. Intervals of changes are
+// shown as bars, all of a table on one scale, with a band for changes of no interest; further out
+// the scale is logarithmic, so that one doubling does not shrink all others to points.
 func HTML(w io.Writer, d Document) error {
 	if err := page.Execute(w, d); err != nil {
 		return fmt.Errorf("write page: %w", err)

@@ -61,7 +61,7 @@ func (m *markdown) items(items []Item) {
 		case Image:
 			m.block("![" + line(i.Title) + "](" + link(i.Path) + ")")
 			m.block(paragraph(i.Caption))
-		case Folded: // the blank lines let what is inside be Markdown
+		case Folded: // the content is Markdown because of the blank lines
 			m.block("<details>", "<summary>"+html.EscapeString(Clean(Plain(i.Title)))+"</summary>")
 			m.items(i.Items)
 			m.block("</details>")

@@ -237,8 +237,8 @@ func (t *terminal) cell(c column, own Cell) string {
 	return PadLeft(own.Value, c.parts[0]) + t.paint(change, colors[own.Tone]) + filler
 }
 
-// fitting is how many of the variants fit beside the baseline, at least one, and how much room the
-// titles have then.
+// fitting is how many of the variants fit next to the baseline, at least one, and the room left for
+// titles.
 func (t *terminal) fitting(titles int, baseline column, rest []column) (n, room int) {
 	if t.width == 0 {
 		return len(rest), titles

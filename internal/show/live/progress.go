@@ -1,5 +1,5 @@
-// Package live draws what happens at this moment: a run while it is made, and servers, devices and
-// hosts that are watched.
+// Package live draws the current state of a run in progress, and of watched servers, devices and
+// hosts.
 //
 //	records ──> figures ─┐
 //	counts ──────────────┼──> runState ──> lines ──> Console       (Display)
@@ -9,8 +9,8 @@
 // A Display is drawn by the measuring process, so it must cost little: a record is added to
 // histograms as it comes; everything else happens at most four times a second. Lines are a pure
 // function of values and a Paper, which is the size of the terminal: pieces in colours, cut where it
-// ends. Text of others is made harmless here, because drawings bypass plain.Writer. What is not
-// known is "-", and null in JSON.
+// ends. Foreign text is made harmless here, because drawings bypass plain.Writer. Unknown is "-",
+// and null in JSON.
 package live
 
 import (

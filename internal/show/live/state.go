@@ -35,7 +35,7 @@ type runState struct {
 	server resources.Live
 }
 
-// A head says what is run.
+// A head identifies a run.
 type head struct{ model, target, load, id string }
 
 func headOf(s Subject, hide func(string) string) head {
@@ -252,10 +252,10 @@ func (c course) work() float64 {
 	return float64(c.done) + min(inFlight, max(0, float64(c.tokens-c.settled)/length))
 }
 
-// left is the time until the last answer, false if nothing has come that tells it. While
-// requests become due and the gate has places, that is when the schedule ends, and then
-// the time of an answer, which by Little's law is what is in flight by the rate at which
-// it leaves; else it is what remains by that rate.
+// left is the time until the last answer, false before anything has come. While requests
+// become due and the gate has places, it is the time until the schedule ends plus that
+// of an answer, by Little's law the requests in flight divided by the rate of
+// completion; else the remaining work divided by that rate.
 func (c course) left() (time.Duration, bool) {
 	work := c.work()
 	if work == 0 || c.elapsed <= 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Unknown stands for what is not known.
+// Unknown stands for an unknown value.
 const Unknown = "-"
 
 // Known is a value by a verb, Unknown for none.
@@ -169,7 +169,7 @@ func perSecond(v *float64) string {
 	return Unknown
 }
 
-// memory is what is used of what there is.
+// memory is used and total memory.
 func memory(used, total *float64) string {
 	const gib = 1.0 / (1 << 30)
 	if total == nil {
@@ -197,7 +197,7 @@ func pressure(h resources.LiveHost) string {
 	return Known(h.CPUPressure, "%.0f", 100) + "/" + Known(h.MemoryPressure, "%.0f", 100) + "/" + Known(h.IOPressure, "%.0f", 100) + " %"
 }
 
-// A Paper is what is drawn on.
+// A Paper is a surface to draw on.
 type Paper struct {
 	Columns, Rows int
 	Colors        bool

@@ -19,7 +19,7 @@ type row struct {
 	keep   int // priority: where there is no room, rows with the lowest are left out
 	name   string
 	pieces []Piece
-	apart  bool // pieces without room are left out whole
+	apart  bool // pieces without room are left out, not cut
 	course []*float64
 	most   func(v float64) string // writes the largest value of the course
 }

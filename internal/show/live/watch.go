@@ -14,9 +14,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A View is what is known at an instant.
+// A View is the known state at an instant.
 type View struct {
-	Target  string // what is watched, in a few words
+	Target  string // the watched server or machine, in a few words
 	Time    time.Time
 	Every   time.Duration
 	Course  []resources.Live // of the last minute, the oldest first; the last one is now
@@ -37,7 +37,7 @@ func (v View) now() resources.Live {
 	return v.Course[len(v.Course)-1]
 }
 
-// troubles are what is said of sources, a line each.
+// troubles are the notes on sources, a line each.
 func (v View) troubles(l *words.Language) (lines []string) {
 	for _, s := range v.Sources {
 		why := Why(s.Source, l)
@@ -53,7 +53,7 @@ func (v View) troubles(l *words.Language) (lines []string) {
 	return lines
 }
 
-// Why is what is said of a source. Since when is left out: who watches sees what is.
+// Why words the notes on a source. It leaves out their times: a view shows the current state.
 func Why(s telemetry.Source, l *words.Language) string { return l.SayAll("stop", notes(s)) }
 
 func notes(s telemetry.Source) (all []plan.Message) {

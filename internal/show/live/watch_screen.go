@@ -68,7 +68,7 @@ func (d *drawing) server(v View, s resources.LiveServer) {
 	}
 }
 
-// Widths of what stands beside a value.
+// Widths of the columns after a value.
 const (
 	watchPeakWidth = 12 // the largest value of the last minute
 	watchMinSpark  = 10

@@ -25,8 +25,8 @@ func unsafe(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Line is text as a part of one line: of what is unsafe there are blanks, and nothing of
-// what turns the direction.
+// Line is text as a part of one line: unsafe characters become blanks, and those that change the
+// direction are removed.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -39,8 +39,8 @@ func Line(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Text is text of several lines: what is unsafe is shown as JSON escapes it, so that what
-// is JSON keeps its meaning.
+// Text is text of several lines: unsafe characters are shown as JSON escapes, so that JSON keeps
+// its meaning.
 func Text(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return unsafe(r) && r != '\n' && r != '\t' }) < 0 && utf8.ValidString(s) {
 		return s

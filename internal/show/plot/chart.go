@@ -31,11 +31,11 @@ type Spot struct {
 	High   float64
 	Left   float64 // the same of X
 	Right  float64
-	Label  string // beside it
+	Label  string // next to it
 	Ringed bool   // it is to be seen first
 }
 
-// Draw draws the chart, on logarithmic axes where a linear one could not show what is small.
+// Draw draws the chart, on logarithmic axes where a linear one could not show small values.
 func (c Chart) Draw(w io.Writer) error {
 	var keys []key
 	for i, line := range c.Lines {

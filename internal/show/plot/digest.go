@@ -54,7 +54,7 @@ type Span struct {
 // Sizes of a digest.
 const (
 	mostWindows = 1024
-	mostSpans   = 400 // more could not be told apart
+	mostSpans   = 400 // more could not be distinguished
 )
 
 // QuantilePercents are where Quantiles are taken: closer together near the top.
@@ -68,8 +68,8 @@ func QuantilePercents() (p []float64) {
 	return append(p, 99.95, 99.99, 100)
 }
 
-// NewDigest digests a run. One without records has an empty digest; one whose
-// requests are undated has only what does not need a common clock.
+// NewDigest digests a run. One without records has an empty digest; one with undated requests has
+// only the parts that need no common clock.
 func NewDigest(t *trace.Trace) Digest {
 	d := Digest{Latencies: NewLatencies(t)}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
@@ -163,8 +163,8 @@ func timeline(t *trace.Trace) Timeline {
 	return l
 }
 
-// failures are when they ended, those of requests that were never sent too. Of many there
-// are as many as can be told apart.
+// failures are the ends of failed requests, including those that were never sent; of many, as many
+// as can be distinguished.
 func failures(records []*trace.Record) (at []float64) {
 	for _, r := range records {
 		if !r.OK() && r.Done.Happened() {

@@ -59,8 +59,8 @@ func Changes(w io.Writer, l *words.Language, d Dots) error {
 	return p.write(w)
 }
 
-// reach is how far an axis goes down and up: all dots are on it, and of intervals what
-// does not make dots too small to be told apart.
+// reach is the range of an axis: it contains all dots, and intervals as far as dots can still be
+// distinguished.
 func (d Dots) reach() (low, high float64) {
 	var least, most, lowest, highest float64
 	for _, r := range d.Rows {

@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A Curves is a variant in a plot: a line for each run, all in one colour, so that
-// it is seen how far runs of the same are apart.
+// A Curves is a variant in a plot: a line for each run, all in one colour, which shows the spread
+// of its runs.
 type Curves struct {
 	Name string
 	Runs []Digest

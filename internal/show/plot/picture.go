@@ -39,8 +39,8 @@ func variantStyle(i int, width vg.Length) draw.LineStyle {
 	return s
 }
 
-// okabeIto are colours that the colour-blind tell apart too, without those that
-// are faint on white.
+// okabeIto are colours that the colour-blind can distinguish, without those that are faint on
+// white.
 var okabeIto = []color.RGBA{
 	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
 	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
@@ -75,7 +75,7 @@ type picture struct {
 	keys   []key
 	grid   *plotter.Grid
 	height vg.Length // of the plot alone
-	// stacked are plots in place of this one, in rows under each other, whose axes are as long.
+	// stacked are plots in place of this one, in rows under each other, with axes of one length.
 	stacked [][]*gonum.Plot
 }
 
@@ -130,7 +130,7 @@ func (p picture) drawOn(c draw.Canvas) {
 	p.drawIn(draw.Crop(c, 0, 0, 0, -vg.Length(titleRow+legendRow*len(rows))))
 }
 
-// drawIn draws the axes and what is in them.
+// drawIn draws the axes and their content.
 func (p picture) drawIn(c draw.Canvas) {
 	if p.stacked == nil {
 		p.Draw(c)

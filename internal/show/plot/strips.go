@@ -30,8 +30,8 @@ type Strip struct {
 	Top   float64   // of the axis; 0: the largest value
 }
 
-// A Track is a line of a strip: seconds since the start of the run, and values. It is broken
-// where points are further apart than Gap; 0: nowhere.
+// A Track is a line of a strip: seconds since the start of the run, and values. It is broken where
+// the distance of points exceeds Gap; 0: nowhere.
 type Track struct {
 	Name string
 	Gap  float64
@@ -40,14 +40,14 @@ type Track struct {
 
 // Sizes of strips.
 const (
-	mostTrack  = 400 // points of a track: more could not be told apart
+	mostTrack  = 400 // points of a track: more could not be distinguished
 	mostTracks = 8   // of a strip
 	stripHigh  = 78  // points of height
 	periods    = 3.5 // of sampling between points: what lies between others is not known
 )
 
-// strips are those of a run with telemetry: what the client saw on top, then what the server and
-// its devices said. There are none without telemetry.
+// strips are those of a run with telemetry: the client's on top, then those of the server and its
+// devices. There are none without telemetry.
 func strips(t *trace.Trace) (all []Strip) {
 	if t.Telemetry.Empty() || !t.Run.End.Happened() {
 		return nil
@@ -64,8 +64,8 @@ func strips(t *trace.Trace) (all []Strip) {
 	return append(all, Strips(t.Telemetry, end)...)
 }
 
-// Strips are what a server and its devices said of themselves, up to an instant in seconds since the
-// start of the run.
+// Strips are the telemetry of a server and its devices, up to an instant in seconds since the start
+// of the run.
 func Strips(set *telemetry.Set, end float64) (all []Strip) {
 	if set.Empty() {
 		return nil
@@ -135,7 +135,7 @@ func (k Track) thinned() Track {
 	return out
 }
 
-// widest is how far apart points are of which every n-th stays, as long as none is missing.
+// widest is the distance of points if every n-th stays and none is missing.
 func (k Track) widest(n int) float64 {
 	return float64(n) * (k.X[len(k.X)-1] - k.X[0]) / float64(max(1, len(k.X)-1))
 }

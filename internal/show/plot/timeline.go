@@ -119,8 +119,8 @@ func (s stalls) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// stallMarks are bars at the upper edge of a plot of several runs, in the colour of the
-// variant, whose bands could not be told apart.
+// stallMarks are bars at the upper edge of a plot of several runs, in the colour of the variant;
+// their bands could not be distinguished.
 type stallMarks struct {
 	stalls [][2]float64
 	style  draw.LineStyle

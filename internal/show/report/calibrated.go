@@ -12,8 +12,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-// Calibrated shows an engine that was found from runs: its costs, its limits, what could not be
-// seen, how the runs come out, and what it may be trusted for.
+// Calibrated shows an engine that was found from runs: its costs, its limits, unobserved steps,
+// simulations of those runs, and the loads for which it can be trusted.
 func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	return doc.Text(w, doc.Document{Sections: []doc.Section{
 		{Title: "costs of a step", Items: []doc.Item{costs(c)}},
@@ -195,7 +195,7 @@ func Fitted(w io.Writer, f calibrate.Fitted) error {
 	return write(w, g)
 }
 
-// howSure is what is known of where a fitted number lies.
+// howSure describes the interval of a fitted number.
 func howSure(f calibrate.FittedField) string {
 	i := f.Interval
 	switch {
@@ -244,7 +244,7 @@ func figureName(name string) (words string, scale float64) {
 	return fmt.Sprintf("%s %s (ms)", strings.ToUpper(metric), statistic), 1000
 }
 
-// digits writes four digits or whole numbers.
+// digits writes four digits or integers.
 func digits(x float64) string {
 	if x >= 1000 {
 		return fmt.Sprintf("%.0f", x)

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// rates are rows of a name, what it counts, and the rate over the whole run and in the steady state.
+// rates are rows of a name, a count, and the rate over the run and in the steady state.
 func (r *report) rates(s metrics.Summary) doc.Grid {
 	g := doc.Grid{Align: "llr", Widths: []int{11, 27, 18, 21}}
 	row := func(cells ...string) { g.Rows = append(g.Rows, cells) }
@@ -154,8 +154,7 @@ func (r *report) bound(name string, q metrics.Quantiles) {
 // ms is seconds in milliseconds, to four significant digits.
 func ms(seconds float64) string { return sig(seconds * 1000) }
 
-// sig is v to four significant digits, whole from 1000 on, and to no more than
-// three decimals.
+// sig is v to four significant digits, an integer from 1000 on, and to no more than three decimals.
 func sig(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -192,7 +191,7 @@ func FigureTitle(name string) string {
 // Figure is the value of a figure in the unit in which it is shown.
 func Figure(name string, v float64) string { return sig(figure.Lookup(name).Show().Factor * v) }
 
-// Figures lists what a tool reported whose tables nobody pastes.
+// Figures lists the reported figures of a tool that prints no table.
 func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
 	for _, f := range o.Figures {
 		of := figure.Lookup(f.Name)

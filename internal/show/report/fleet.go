@@ -37,7 +37,7 @@ func FleetSummary(run trace.Run, l *words.Language) string {
 	return l.Word("fleet.sent", "workers", len(run.Fleet.Workers), "requests", requests)
 }
 
-// Apart is how far instants of the workers of a fleet can be apart, "" where one machine sent all.
+// Apart is the error of instants between the workers of a fleet, "" where one machine sent all.
 func Apart(f *trace.Fleet, l *words.Language) string {
 	switch {
 	case f == nil || len(f.Workers) < 2:
@@ -122,7 +122,7 @@ func fit(g doc.Grid) {
 	}
 }
 
-// none stands for what is not known of a worker.
+// none stands for an unknown value of a worker.
 const none = "–"
 
 // workerRequests are the requests of a worker, and of one that did not deliver all of them how many came.

@@ -101,8 +101,8 @@ func (r *report) partFigures(d metrics.Distribution) string {
 // pair is a cell of two figures.
 func pair(median, high string) string { return median + " " + doc.PadLeft(high, figureWidth) }
 
-// cached is the share of a prompt that the server had in its cache. Most servers leave
-// it out unless they are told to say it, and what none of the turns has is not known.
+// cached is the share of a prompt that the server had in its cache. Most servers report it only on
+// request, so that it is unknown if no turn has it.
 func cached(turns []metrics.Part) func(metrics.Part) string {
 	if !slices.ContainsFunc(turns, func(p metrics.Part) bool { return p.Cached > 0 }) {
 		return func(metrics.Part) string { return "–" }

@@ -93,7 +93,7 @@ func missed(p *predict.Prediction) bool {
 
 func field(r *predict.Report, value string) string { return r.Field + "=" + value }
 
-// table has the figures of a case. What is not known of a profile has no column.
+// table has the figures of a case, without columns for values that the profile does not have.
 func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 	head := []string{"", "predicted", fmt.Sprintf("%g %% interval", 100*p.Level), "requests"}
 	if len(r.WhatIf) > 0 {
@@ -135,7 +135,7 @@ func besideCells(f predict.PredictedFigure, scale float64) []string {
 	return []string{digits(stats.Sort(f.Measured).Median() * scale), inside}
 }
 
-// beside says what is measured of the same load.
+// beside names the measured runs of the same load.
 func beside(r *predict.Report, p *predict.Prediction) (lines doc.List) {
 	switch n := len(r.Others); {
 	case n == 0:
@@ -292,7 +292,7 @@ func goal(g predict.Goal) string {
 	return fmt.Sprintf("%s ms (%s)", digits(1000*g.Figure.Point), between(g.Figure.Low, g.Figure.High, 1000))
 }
 
-// goalOf is what it should be.
+// goalOf is the required share of requests, or "the mean".
 func goalOf(g predict.Goal) string {
 	if g.Objective.P > 0 {
 		return share(g.Objective.Goal())

@@ -1,10 +1,10 @@
 // Package report makes texts about runs for a terminal: the report of a run, its records, its
 // environment, and the results of calibrations, predictions and checks of profiles.
 //
-// Text has in its first lines what was run and whether the load generator can be trusted, of a
-// fleet with a table of its workers; then come the rates and the latencies, whole run and steady
-// state side by side; then what went wrong and what a reader should know. It computes nothing: its
-// figures are those of metrics.Summary. A figure that the sample cannot carry has an asterisk.
+// Text begins with the load and the verdict on the load generator, for a fleet with a table of its
+// workers; then come the rates and the latencies, full run and steady state side by side; then
+// failures and notes. It computes nothing: its figures are those of metrics.Summary. A figure that
+// the sample is too small for has an asterisk.
 package report
 
 import (
@@ -99,7 +99,7 @@ func Limit(p trace.Load, l *words.Language) string {
 	return l.Word("load.at-most", "value", p.Concurrency)
 }
 
-// client is the verdict on the load generator and what it rests on.
+// client is the verdict on the load generator and its reasons.
 func (r *report) client(s metrics.Summary) {
 	h, name := s.Health, r.Word("report.client")
 	if h.Simulated {

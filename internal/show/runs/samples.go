@@ -26,12 +26,12 @@ type sampleRow struct {
 	Unit   string            `parquet:"unit,dict" json:"unit"`
 	Kind   string            `parquet:"kind,dict" json:"kind"`
 	At     float64           `parquet:"at_s" json:"at_s"`                             // since the start of the run
-	Time   int64             `parquet:"time,optional,timestamp(nanosecond)" json:"-"` // by the wall clock, as Unix time; 0: unknown
+	Time   int64             `parquet:"time,optional,timestamp(nanosecond)" json:"-"` // Unix time; 0: unknown
 	Value  float64           `parquet:"value" json:"-"`
 }
 
-// ExportTelemetry writes what was sampled beside runs to w, a row for each sample: series by
-// series, each in the order of its instants.
+// ExportTelemetry writes the telemetry of runs to w, a row for each sample: series by series, each
+// in the order of its instants.
 func ExportTelemetry(w io.Writer, all Traces, f Format) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var err error
@@ -81,8 +81,8 @@ func (x sampleRow) when() string {
 	return time.Unix(0, x.Time).UTC().Format(time.RFC3339Nano)
 }
 
-// samplesJSON writes objects: a line each, or an array of them. What JSON has no number for is a
-// string, NaN, +Inf or -Inf, as in the export of a whole run.
+// samplesJSON writes objects: a line each, or an array of them. Values without a JSON number are
+// strings, NaN, +Inf or -Inf, as in the export of runs.
 func samplesJSON(w io.Writer, all Traces, f Format) error {
 	type line struct {
 		sampleRow

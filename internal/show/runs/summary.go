@@ -28,7 +28,7 @@ type Run struct {
 	Figures []trace.ReportedFigure
 }
 
-// A field is a named value: a text, a whole number, a number, or nil where it is not known.
+// A field is a named value: a text, an integer, a float, or nil for unknown.
 type field struct {
 	name  string
 	value any

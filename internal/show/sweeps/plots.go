@@ -18,7 +18,7 @@ type Plot struct {
 	Draw func(io.Writer) error
 }
 
-// mostLines are as many as can be told apart.
+// mostLines are as many as can be distinguished.
 const mostLines = 14
 
 // Plots are those that the sweep has something for: latency against throughput, throughput

@@ -27,7 +27,7 @@ func CSV(w io.Writer, s curve.Sweep) error {
 	}
 	for _, f := range figures {
 		shown := f
-		if slices.Contains(settings(s), f) { // as concurrency is a setting, and what it was
+		if slices.Contains(settings(s), f) { // as concurrency is a setting, and a measured figure
 			shown += ".mean"
 		}
 		head = append(head, shown, shown+".sd")

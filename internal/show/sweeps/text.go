@@ -192,7 +192,7 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// apart are lines about points that have no runs, or whose runs are to be doubted.
+// apart are lines about points that have no runs, or only doubtful ones.
 func apart(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated doc.Groups
 	for _, r := range s.Rows {

@@ -10,14 +10,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// The names of the axes of the front, beside figures.
+// The names of the axes of the front that are no figures.
 const (
 	perUser   = "user"
 	perDevice = "device"
 )
 
-// View is a sweep as a page shows it, and what its points say together. What is said of single points
-// stands at them.
+// View is a sweep as a page shows it, and the statements on all its points. Those on single points
+// are in the points.
 func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 	v = view.Sweep{
 		Load: s.Load, Settings: settings(s), Devices: s.Devices, Level: s.Level, WhatIf: append([]string{}, s.WhatIf...),

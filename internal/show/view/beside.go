@@ -16,11 +16,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// mostBeside is the number of runs of each kind that stand beside each other.
+// mostBeside is the most runs of each kind that are compared.
 const mostBeside = 20
 
-// Beside are the runs of the load of a run: what was measured, and what was simulated. Runs that
-// are not valid show their client and not the server; of them only the one asked for is there.
+// Beside are the measured and the simulated runs of the load of a run. Runs that are not valid are
+// left out, except the requested one: they show their client and not the server.
 func Beside(s *store.Store, id string, l *words.Language) (Predicted, error) {
 	out := Predicted{Measured: []PredictedRun{}, Predictions: []Prediction{}}
 	asked, err := s.Find(id)
@@ -95,8 +95,8 @@ func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	return out, nil
 }
 
-// OwnFigures are those of a complete run by Pitot's definitions, or settled ones, of its steady state,
-// as they are kept; if they are not, they are computed, and kept where the store can be written.
+// OwnFigures are those of a complete run by Pitot's definitions, or settled, those of its steady
+// state, from the store; missing ones are computed, and stored if the store can be written.
 func OwnFigures(s *store.Store, id string, settled bool) ([]trace.ReportedFigure, error) {
 	own := "pitot"
 	if settled {

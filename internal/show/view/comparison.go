@@ -8,7 +8,7 @@ type Comparison struct {
 	Experiment string         `json:"experiment"` // that made all of the runs; empty: none did
 	Overall    Said           `json:"overall"`    // the verdict in a few words, under its label
 	Simulated  string         `json:"simulated"`  // which runs were never measured; empty: all were
-	Verdict    []Said         `json:"verdict"`    // the bottom lines of an experiment; of other runs each load has its own
+	Verdict    []Said         `json:"verdict"`    // the bottom lines of an experiment; else each load has them
 	Notes      []Said         `json:"notes"`
 	Loads      []ComparedLoad `json:"loads"`
 	Gates      []Gate         `json:"gates"`
@@ -29,7 +29,7 @@ type Asked struct {
 	Single    bool     `json:"single"` // chance within single runs decides
 	Predicted bool     `json:"predicted"`
 	Ignore    []string `json:"ignore"`
-	By        string   `json:"by"`    // the tool by whose definitions figures are made
+	By        string   `json:"by"`    // the tool that defines the figures
 	Gates     []string `json:"gates"` // such as ttft.mean > +2%
 }
 
@@ -43,7 +43,7 @@ type Refused struct {
 	Values []string `json:"values"`
 }
 
-// Said is a line of words, with a label such as note.
+// Said is a line of text, with a label such as note.
 type Said struct {
 	Label string `json:"label"`
 	Text  string `json:"text"`
@@ -57,8 +57,8 @@ type ComparedLoad struct {
 	Variants []ComparedVariant `json:"variants"` // the baseline first
 	Results  []Said            `json:"results"`  // the bottom lines, of runs that no experiment made
 	Claims   []Said            `json:"claims"`   // what an author stated, held against the figures
-	// Differs is what is different beside the variant, what explains most first; Further is how
-	// many facts of the environment differ beside those.
+	// Differs are the differences other than the variant, those that explain most first; Further is
+	// how many more facts of the environment differ.
 	Differs  []Difference  `json:"differs"`
 	Further  int           `json:"further"`
 	Rows     []ComparedRow `json:"rows"`
@@ -149,13 +149,12 @@ type Curve struct {
 	Value   []float64 `json:"value"`
 }
 
-// A Conformity is how wrong the figures of clients are, under loads whose true figures are known.
+// A Conformity is the error of the figures of clients, under loads with known true figures.
 type Conformity struct {
 	Clients []ConformClient `json:"clients"`
 	Cells   []ConformCell   `json:"cells"`
 	Errors  []ConformErrors `json:"errors"` // the lines of the plot
-	// Definitions are what the clients mean by their metrics, and Notes what is to be known of
-	// single runs.
+	// Definitions are the clients' definitions of their metrics, and Notes are on single runs.
 	Definitions []string `json:"definitions"`
 	Notes       []string `json:"notes"`
 }

@@ -46,10 +46,10 @@ func (d *Digest) Requests() int { return d.columns.index.n }
 // Stream reports whether answers were streamed.
 func (d *Digest) Stream() bool { return d.run.Plan.Stream }
 
-// Update says what the run has become, beside its requests.
+// Update replaces the run, without its requests.
 func (d *Digest) Update(run trace.Run) { d.run = run }
 
-// Whole says whether all records were added that there will be.
+// Whole sets whether all records of the run were added.
 func (d *Digest) Whole(is bool) { d.whole = is }
 
 // Snapshots adds the progress of a run that has no end: requests in flight have no records yet.
@@ -68,10 +68,10 @@ func (d *Digest) LastSnapshot() trace.Instant {
 	return trace.Never
 }
 
-// Sampled replaces what was sampled beside the run.
+// Sampled replaces the telemetry of the run.
 func (d *Digest) Sampled(set *telemetry.Set) { d.strips = plot.Strips(set, math.Inf(1)) }
 
-// Add takes a record, of which nothing is kept.
+// Add takes a record and does not retain it.
 func (d *Digest) Add(r *trace.Record) {
 	d.reach(r)
 	stream := d.run.Plan.Stream
@@ -100,7 +100,7 @@ func (d *Digest) Add(r *trace.Record) {
 	d.sum(r, ttft, e2el)
 }
 
-// sum adds a record to what is counted of all of them.
+// sum adds a record to the totals.
 func (d *Digest) sum(r *trace.Record, ttft, e2el float64) {
 	if r.OK() {
 		d.input += metrics.PromptTokens(r)

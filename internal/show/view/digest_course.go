@@ -36,7 +36,7 @@ func (d *Digest) Course(l *words.Language) Course {
 	return c
 }
 
-// seconds is the end of the run, or of what is known of it.
+// seconds is the end of the run, or of its known part.
 func (d *Digest) seconds() float64 {
 	if d.run.End.Happened() {
 		return d.run.End.Seconds()

@@ -13,7 +13,7 @@ import (
 )
 
 // failures counts in which ways requests failed. A server can answer with more statuses than a
-// number in a column tells apart: the last one stands for all further ways.
+// number in a column can distinguish: the last one stands for all further ways.
 type failures struct {
 	known []metrics.Class
 	index map[way]uint8

@@ -103,7 +103,7 @@ func (h *histogram) middle(bin int) float64 {
 	return (h.edge(bin) + h.edge(bin+1)) / 2
 }
 
-// add counts a value; what is no number is left out.
+// add counts a value; NaN is left out.
 func (h *histogram) add(v float32) {
 	if v == v && v <= math.MaxFloat32 {
 		h.count(h.bin(v), 1)

@@ -115,7 +115,7 @@ func stripsOf(strips []plot.Strip, end float64, l *words.Language) []Strip {
 	return all
 }
 
-// What is noted of figures of a digest.
+// The notes on figures of a digest.
 const (
 	soFar  plan.Code = "view.doubt.so-far" // read
 	binned plan.Code = "view.doubt.approximate"
@@ -158,7 +158,7 @@ func (d *Digest) Figures() (all []trace.ReportedFigure, doubt func(metric, stati
 	}
 }
 
-// counts adds what is counted, and its rates over the time of the run.
+// counts adds the counts, and their rates over the time of the run.
 func (d *Digest) counts(l *metrics.List) {
 	ok := d.Requests() - d.failed.n
 	l.Add("requests.ok", float64(ok))
@@ -168,7 +168,7 @@ func (d *Digest) counts(l *metrics.List) {
 	}
 }
 
-// rates adds what is counted over the time of the run.
+// rates adds the rates over the time of the run.
 func (d *Digest) rates(l *metrics.List, ok int) {
 	seconds := d.seconds()
 	if seconds <= 0 {

@@ -20,9 +20,9 @@ type timeline struct {
 	windows []window
 }
 
-// A window is what happened in it. The numbers of requests in flight and of those that wait are
-// areas, requests × ns: of requests that began or ended within, and as changes of how many
-// were there through whole windows.
+// A window counts events in it. The numbers of requests in flight and of waiting ones are
+// areas, requests × ns: part from requests that began or ended within, and whole as the change
+// of the number of requests that last all of a window.
 //
 //	           a ├──────────────────┤ b
 //	     │       │       │       │       │
@@ -87,7 +87,7 @@ func joined(windows []window, width trace.Instant, n int) (out []window) {
 func flightOf(w *window) *area { return &w.flight }
 func waitOf(w *window) *area   { return &w.wait }
 
-// areas are the whole areas of one kind in each window.
+// areas are the complete areas of one kind in each window.
 func areas(windows []window, width trace.Instant, of func(*window) *area) []int64 {
 	out, through := make([]int64, len(windows)), int64(0)
 	for i := range windows {

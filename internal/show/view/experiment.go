@@ -34,7 +34,7 @@ type Experiment struct {
 	Looks    int                 `json:"looks"`    // at which it may end that were taken
 	Most     int                 `json:"most"`     // looks at most; 0: it has a fixed size
 	Verdict  bool                `json:"verdict"`  // there are legs to judge
-	Left     *float64            `json:"left"`     // seconds that what is planned will take; null: unknown, or none
+	Left     *float64            `json:"left"`     // seconds that the plan will take; null: unknown, or none
 	Winner   string              `json:"winner"`   // the variant that fresh legs confirm; empty: none
 	Log      []LogLine           `json:"log"`      // what happened, in order
 	Advice   []string            `json:"advice"`   // what comparison is worth making, after an A/A experiment
@@ -150,12 +150,12 @@ type SweepPoint struct {
 	Curve   int                    `json:"curve"`   // -1: none
 	Runs    []string               `json:"runs"`    // ids of those that are evidence, or under way
 	Running bool                   `json:"running"` // one of them is under way
-	Same    string                 `json:"same"`    // equal for points of the same load, also of other sweeps; empty: not known
+	Same    string                 `json:"same"`    // equal for one load, also in other sweeps; empty: unknown
 	Failed  []string               `json:"failed"`  // why others are not
 	Figures map[string]SweepSpread `json:"figures"`
 	Knee    bool                   `json:"knee"`
 	Front   bool                   `json:"front"` // nothing beats it both for a user and for a device
-	// Refused says why nothing is predicted; Extrapolated, of what the prediction knows nothing.
+	// Refused says why nothing is predicted, Extrapolated where the prediction extrapolates.
 	Refused      string `json:"refused"`
 	Extrapolated string `json:"extrapolated"`
 }

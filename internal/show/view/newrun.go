@@ -133,7 +133,7 @@ func shown(f trace.ReportedFigure) string {
 	return report.Figure(f.Name, f.Value)
 }
 
-// doubt says why a figure is less sure than it looks, and what it lies within.
+// doubt adds the reason for doubt in a figure, and its bounds.
 func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 	var p float64
 	if n, _ := fmt.Sscanf(statistic, "p%g", &p); n == 1 && k.Tool == "" {
@@ -235,7 +235,7 @@ func (w writer) plan(run trace.Run) []Group {
 	return all
 }
 
-// secretSetting hides the value of a setting whose name says that it is a secret.
+// secretSetting hides the value of a setting with a name that suggests a secret.
 func secretSetting(name, value string) string {
 	if secret.Setting(name) {
 		return secret.Mark

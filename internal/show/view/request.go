@@ -93,7 +93,7 @@ func NewRecord(r *trace.Record, stream bool, lang *words.Language) Request {
 	return q
 }
 
-// number is nil for what is none.
+// number is nil for NaN and infinities.
 func number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -97,7 +97,7 @@ type Course struct {
 	Step    float64 `json:"step"` // the width of a window of time in seconds, at most 600 of them
 	// Series have a value for each window, null where there is none.
 	Series []Series `json:"series"`
-	// Strips are what was sampled beside the run.
+	// Strips are the telemetry of the run.
 	Strips        []Strip        `json:"strips"`
 	Stalls        [][2]float64   `json:"stalls"` // when all streams stood still: from, to
 	Failed        []float64      `json:"failed"` // when requests failed, at most 2000 of them
@@ -115,7 +115,7 @@ type Series struct {
 	Values []*float64 `json:"values"`
 }
 
-// A Strip is a quantity that was sampled beside a run, a line for each replica, device or host.
+// A Strip is a quantity that was sampled during a run, a line for each replica, device or host.
 type Strip struct {
 	Title string  `json:"title"`
 	Unit  string  `json:"unit"`

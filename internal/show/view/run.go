@@ -14,7 +14,7 @@ type Run struct {
 	Verdict  Verdict   `json:"verdict"`
 	Seconds  *float64  `json:"seconds"` // the benchmark duration; null while it is not known
 	Lasts    *float64  `json:"lasts"`   // for how many seconds requests are sent, by the plan; null: until all are
-	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as an imported run's tool told them
+	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as reported by an imported run's tool
 	Requests Requests  `json:"requests"`
 	Failures []Failure `json:"failures"`
 	Fleet    *Fleet    `json:"fleet"` // null: one machine sent the requests
@@ -24,7 +24,7 @@ type Run struct {
 	Environment []Group   `json:"environment"`
 	Spec        string    `json:"spec"`     // the plan as a settings file; empty: of imported runs
 	Commands    []Command `json:"commands"` // that make the run again
-	// Predicted says, of a simulated run, what it was simulated with; empty: of others.
+	// Predicted describes the engine of a simulated run; empty for others.
 	Predicted string `json:"predicted"`
 }
 
@@ -47,7 +47,7 @@ type Figure struct {
 	// Doubt says why the figure is less sure than it looks, such as a sample that is too small;
 	// empty: nothing does.
 	Doubt string `json:"doubt"`
-	// Low and High are what it lies within, where it is only known so.
+	// Low and High are its bounds, where only they are known.
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"`
 }
@@ -66,7 +66,7 @@ type Failure struct {
 	Title   string `json:"title"`
 	Status  int    `json:"status"` // HTTP status of class http
 	Count   int    `json:"count"`
-	Example string `json:"example"` // what the server, or the client, said of the first of them
+	Example string `json:"example"` // the message of the server, or the client, on the first of them
 }
 
 // A Group is settings or facts under a title.
@@ -100,7 +100,7 @@ type Reports struct {
 	Note    string   `json:"note"` // why there are none; empty: there are
 }
 
-// A Predicted is measured and simulated runs of the same load beside each other.
+// A Predicted is measured and simulated runs of the same load.
 type Predicted struct {
 	Load     string         `json:"load"`     // in words
 	Measured []PredictedRun `json:"measured"` // with the run that was asked for, if it is one
@@ -117,7 +117,7 @@ type PredictedRun struct {
 // A Prediction is what simulated runs of one profile say of a load.
 type Prediction struct {
 	Profile string         `json:"profile"` // empty: an engine with latencies in place of a profile
-	Error   string         `json:"error"`   // what is known of how far the profile is off, in words
+	Error   string         `json:"error"`   // the known error of the profile, in words
 	Runs    []PredictedRun `json:"runs"`
 	Figures []Deviation    `json:"figures"`
 }
@@ -130,13 +130,13 @@ type Deviation struct {
 	Unit      string  `json:"unit"` // of the values
 	Measured  Reach   `json:"measured"`
 	Predicted Reach   `json:"predicted"`
-	Share     float64 `json:"share"` // by which the prediction is larger than what was measured
+	Share     float64 `json:"share"` // by which the prediction is larger than the measurement
 	// Known is the error that the calibration of the profile found in this figure, as a share; null:
 	// it says none.
 	Known *float64 `json:"known"`
 }
 
-// A Reach is a value with what it lies within.
+// A Reach is a value with its bounds.
 type Reach struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -147,7 +147,7 @@ type Reach struct {
 // A Fleet is the machines that sent the requests of a run.
 type Fleet struct {
 	Summary string   `json:"summary"`
-	Apart   string   `json:"apart"`   // how far their instants can be apart, in words; empty of a single worker
+	Apart   string   `json:"apart"`   // error of instants between workers, in words; empty for a single worker
 	Workers []Worker `json:"workers"` // the worst first
 }
 
@@ -198,8 +198,8 @@ func known(is bool, v float64) *float64 {
 	return number(v)
 }
 
-// within adds to the definition of a figure that compares the clocks of machines how far these can
-// be apart.
+// within adds the error of the clocks to the definition of a figure that compares those of several
+// machines.
 func (w writer) within(definition, name string, f *trace.Fleet) string {
 	if f == nil || name != "peak.concurrency" {
 		return definition

@@ -53,8 +53,8 @@ type Row struct {
 	Variant     string   `json:"variant"`
 	Tags        []string `json:"tags"`
 	Remark      string   `json:"remark"`
-	// Figures are some of the figures, by name, of a run whose figures are known: ttft.mean,
-	// ttft.p99, tpot.mean, itl.p99, throughput.output, throughput.requests.
+	// Figures are some figures by name, if known: ttft.mean, ttft.p99, tpot.mean, itl.p99,
+	// throughput.output, throughput.requests.
 	Figures map[string]float64 `json:"figures"`
 }
 
@@ -73,8 +73,8 @@ type Row struct {
 //	since       a date (2026-01-31), an instant, or a time until now (24h, 7d)
 //	until       the same; of a date, its end
 //
-// and of what is answered: sort (a name such as started, name, ttft.p99; -name is descending;
-// -started if not given), offset, limit (50; at most 1000), lang.
+// and of the answer: sort (a name such as started, name, ttft.p99; -name is descending; -started if
+// not given), offset, limit (50; at most 1000), lang.
 type Runs struct {
 	Total  int   `json:"total"` // of the selection
 	Stored int   `json:"stored"`

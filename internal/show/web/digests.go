@@ -18,7 +18,7 @@ import (
 const (
 	batch     = 2000                   // records between two looks at who waits
 	abandoned = 15 * time.Second       // after the last question
-	patience  = 300 * time.Millisecond // that a question waits for a digest to be whole
+	patience  = 300 * time.Millisecond // that a question waits for a digest to be complete
 	mostKept  = 16                     // digests
 	mostHeld  = 1_500_000              // requests of all digests
 
@@ -223,7 +223,7 @@ func (f *followed) update(l store.Listing) error {
 	return f.beside()
 }
 
-// beside reads what there is beside records: samples and, of a run without an end, its progress.
+// beside reads data other than records: samples and, of a run without an end, its progress.
 func (f *followed) beside() error {
 	set, last, err := f.store.TelemetrySince(f.id, f.blocks)
 	if err != nil {

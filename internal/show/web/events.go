@@ -56,10 +56,10 @@ type stream struct {
 	// Used by the poll only.
 	sent    map[string]told
 	greeted bool   // it knows that it can hear
-	why     string // the trouble that it was told of last
+	why     string // the last trouble sent to it
 }
 
-// told is what a stream was told of a run, and when.
+// told is the last progress of a run sent to a stream, and when.
 type told struct {
 	progress view.Progress
 	at       time.Time
@@ -171,7 +171,7 @@ func (h *hub) join(st *stream) (leave func(), err error) {
 		go func() {
 			defer close(done)
 			if before != nil {
-				<-before // what a stream was told is known to one poll at a time
+				<-before // only one poll at a time may use the state of streams
 			}
 			h.poll(ctx)
 		}()
@@ -224,7 +224,7 @@ func (h *hub) poll(ctx context.Context) {
 	}
 }
 
-// complain tells the streams, once, why nothing can be told.
+// complain sends the streams, once, the reason why nothing can be read.
 func (h *hub) complain(why string) {
 	for _, st := range h.all() {
 		if st.why != why {
@@ -235,7 +235,7 @@ func (h *hub) complain(why string) {
 	}
 }
 
-// touch tells the streams that something of a run was computed.
+// touch notifies the streams that figures of a run were computed.
 func (h *hub) touch(id string) {
 	h.mu.Lock()
 	stored := h.stored
@@ -247,7 +247,7 @@ func (h *hub) touch(id string) {
 	}
 }
 
-// look asks the store once, and tells the streams what is new.
+// look polls the store once, and sends the streams the changes.
 func (h *hub) look(ctx context.Context, w **store.Watch) (err error) {
 	if *w == nil {
 		watch, err := h.runs.Watch(ctx)

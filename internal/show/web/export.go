@@ -54,7 +54,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"pitot-%s.%s\"", cleanName(l.ID), form))
 	if err := s.writeExport(w, l.ID, t, form); err != nil {
-		panic(http.ErrAbortHandler) // the browser sees that the file is not whole
+		panic(http.ErrAbortHandler) // the browser sees that the file is incomplete
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Bounds of what is computed beside the answers.
+// Bounds of computations in the background.
 const (
-	fewRecords   = 20_000 // of a run whose figures are computed
+	fewRecords   = 20_000 // of a run, to compute its figures
 	manyFigures  = 200    // runs that wait
-	keptForLists = 10_000 // runs whose figures are remembered, of a store that is not written
+	keptForLists = 10_000 // runs with cached figures, if the store cannot be written
 )
 
 // How many bytes of records, as they are stored, are read at once: 4 MiB are 9000 requests with 64

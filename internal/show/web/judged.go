@@ -19,8 +19,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Judged answers what is asked of comparisons, experiments and lab notes: they are made of more
-// than a store.
+// Judged answers questions about comparisons, experiments and lab notes, which need more than a
+// store.
 type Judged struct {
 	Compare     func(context.Context, view.Asked, *words.Language) (view.Comparison, error)
 	Note        func(context.Context, view.Asked, *words.Language) (view.Note, comparison.NotePage, error)
@@ -47,12 +47,12 @@ func (s *Server) judged(mux *http.ServeMux) {
 // A file is an answer that is not JSON.
 type file struct {
 	kind string // its media type
-	name string // to be kept under; empty: it is only shown
+	name string // to save it under; empty: it is only shown
 	data []byte
 }
 
-// send makes a handler of a function whose result is sent as it is. Nothing in it can do
-// anything where it is opened by itself.
+// send makes a handler that sends the result of a function unchanged, with a policy under which
+// nothing in it can run, even if opened by itself.
 func send(find func(asked) (file, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, err := find(asked{r, words.In(r.URL.Query().Get("lang"))})
@@ -171,7 +171,7 @@ func (s *Server) notePlot(q asked) (file, error) {
 	return file{}, fmt.Errorf("name=%s: the note has no such plot: %w", name, fs.ErrNotExist)
 }
 
-// noteFile is a note with its plots, to be kept.
+// noteFile is a note with its plots, for download.
 func (s *Server) noteFile(q asked) (file, error) {
 	a, err := questionOf(q.values())
 	if err != nil {

@@ -51,8 +51,8 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, wanted any) err
 	return nil
 }
 
-// A labelChange is the body of POST /api/runs/{id}/labels: the tags, the remark, or both. What is
-// not there stays.
+// A labelChange is the body of POST /api/runs/{id}/labels: the tags, the remark, or both. A missing
+// one stays unchanged.
 type labelChange struct {
 	tags   []*string
 	remark *string

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Bounds of what is asked of a list.
+// Bounds of questions for a list.
 const (
 	fewRows  = 50   // of a page, if the question does not say
 	mostRows = 1000 // of a page
@@ -126,7 +126,7 @@ func pageOf(q url.Values) (p store.Page, err error) {
 	return p, err
 }
 
-// number reads a whole number within bounds.
+// number reads an integer within bounds.
 func number(q url.Values, name string, otherwise, low, high int) (int, error) {
 	text := q.Get(name)
 	if text == "" {
@@ -195,7 +195,7 @@ func instant(q url.Values, name string) (time.Time, error) {
 	return t, nil
 }
 
-// loadsWith are the loads whose words have all of some, as rows of the store.
+// loadsWith are the loads, as rows of the store, with a description that has all words of some.
 func (s *Server) loadsWith(some string, lang *words.Language) ([]int64, error) {
 	all, err := s.Runs.Loads()
 	if err != nil {

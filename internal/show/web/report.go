@@ -31,7 +31,7 @@ type Report struct {
 	Title    string
 	Language string
 	Start    string // the address that it shows, such as runs/ID
-	Run      string // the run whose requests it shows; empty: none
+	Run      string // the run to show with its requests; empty: none
 	// Questions are asked in this order; one that is not answered is an error.
 	Questions []Question
 }
@@ -81,10 +81,11 @@ func (r Report) write(w io.Writer, script, style, answers string) error {
 	script = inline(script)
 	return reportPage.Execute(w, map[string]any{
 		"Title": r.Title, "Language": r.Language,
-		"Policy":  fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'", hash(script), hash(style)),
-		"Style":   template.HTML("<style>" + style + "</style>"),                                          //nolint:gosec // our own, embedded
-		"Answers": template.HTML(`<script type="application/json" id="answers">` + answers + "</script>"), //nolint:gosec // JSON, in which < is \u003c
-		"Script":  template.HTML(`<script type="module">` + script + "</script>"),                         //nolint:gosec // our own, embedded
+		"Policy": fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'", hash(script), hash(style)),
+		// No escaping: style and script are embedded, and in the JSON < is \u003c.
+		"Style":   template.HTML("<style>" + style + "</style>"),
+		"Answers": template.HTML(`<script type="application/json" id="answers">` + answers + "</script>"),
+		"Script":  template.HTML(`<script type="module">` + script + "</script>"),
 	})
 }
 

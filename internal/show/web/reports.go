@@ -47,7 +47,7 @@ func (s *Server) reports(q asked) (any, error) {
 	return found, nil
 }
 
-// foreign is the report of a tool, with what it would say on stderr below it.
+// foreign is the report of a tool, with its output on stderr below.
 func foreign(q asked, t *trace.Trace, of tool.Tool) string {
 	r, err := of.Report(t, "")
 	if err != nil {
@@ -66,7 +66,7 @@ func foreign(q asked, t *trace.Trace, of tool.Tool) string {
 	return b.String()
 }
 
-// reported is what the tool of an imported run said, of which Pitot has no records.
+// reported is the report of the tool of an imported run without records.
 func reported(q asked, run trace.Run) []view.Report {
 	var b bytes.Buffer
 	var err error

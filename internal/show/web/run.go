@@ -85,7 +85,7 @@ func (s *Server) summed(k *view.Known, figures bool) error {
 	if err != nil {
 		return err
 	}
-	k.Run.Notes = t.Run.Notes // they say what is damaged
+	k.Run.Notes = t.Run.Notes // they name the damaged parts
 	if figures && s.Figures != nil {
 		k.Figures = s.Figures(t)
 	}
@@ -96,7 +96,7 @@ func (s *Server) summed(k *view.Known, figures bool) error {
 	return nil
 }
 
-// followed is the digest of a run; a question waits a little for it to be whole.
+// followed is the digest of a run; a question waits a little for it to be complete.
 func (s *Server) followed(r *http.Request, l store.Listing) (*followed, error) {
 	f, err := s.read.of(l)
 	if err == nil {
@@ -170,7 +170,7 @@ func windowOf(r *http.Request) (w view.Window, err error) {
 	return w, err
 }
 
-// count is a parameter of a question: a whole number.
+// count is a parameter of a question: an integer.
 func count(r *http.Request, name string, otherwise int) (int, error) {
 	text := r.FormValue(name)
 	if text == "" {

@@ -23,9 +23,9 @@ const (
 	manyAnswers = 64 // under way at once, without event streams
 )
 
-// Serve answers on l with h until ctx is done, over TLS if config is not nil. Each answer has its
-// time: whoever stops reading is cut off. A handler that panics is one answer with status 500, and
-// say is told. It closes l.
+// Serve answers on l with h until ctx is done, over TLS if config is not nil. Each answer has a
+// time limit: a client that stops reading is cut off. A handler that panics gives an answer with
+// status 500, and a line to say. It closes l.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config, say func(line string)) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()

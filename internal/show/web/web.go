@@ -48,7 +48,7 @@ type Server struct {
 	StoreFlag string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
 	Figures func(*trace.Trace) []trace.ReportedFigure
-	// Judged answers what is made of several runs.
+	// Judged answers questions about several runs.
 	Judged Judged
 	Finder Finder
 	// Conformity are results of `pitot conform`, in the order in which they were given.
@@ -87,7 +87,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// Close waits for what goes on beside answers, once nobody asks any more.
+// Close waits for the work in the background, after the last request.
 func (s *Server) Close() {
 	s.reckon.close()
 	s.read.close()
@@ -97,7 +97,7 @@ func noSuchAnswer(w http.ResponseWriter, r *http.Request) {
 	refuse(w, refusalf(http.StatusNotFound, "%s: no such answer", r.URL.Path))
 }
 
-// page serves what is embedded, or, for the page, its placeholder. A browser asks each time whether
+// page serves the embedded files, or a placeholder for the page. A browser asks each time whether
 // it has changed, as after an upgrade.
 func page() http.Handler {
 	files, err := fs.Sub(dist, "dist")
@@ -127,7 +127,7 @@ func page() http.Handler {
 // entityTags are hashes of files, by name.
 func entityTags(files fs.FS) map[string]string {
 	tags := map[string]string{}
-	_ = fs.WalkDir(files, ".", func(name string, _ fs.DirEntry, _ error) error { // what is embedded can be read
+	_ = fs.WalkDir(files, ".", func(name string, _ fs.DirEntry, _ error) error { // embedded files can be read
 		if data, err := fs.ReadFile(files, name); err == nil {
 			tags[name] = fmt.Sprintf(`"%x"`, sha256.Sum256(data))
 		}
@@ -145,7 +145,7 @@ type asked struct {
 // values are the parameters of the question.
 func (q asked) values() url.Values { return q.URL.Query() }
 
-// answer makes a handler of a function whose result is sent as JSON.
+// answer makes a handler that sends the result of a function as JSON.
 func answer(find func(asked) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found, err := find(asked{r, words.In(r.URL.Query().Get("lang"))})

@@ -1,12 +1,11 @@
-// Package words says messages in a language: one catalogue each, and no other place
-// has the words of what Pitot notes, judges and defines.
+// Package words renders messages in a language. Each language has one catalogue, the only place
+// with the texts of notes, verdicts and definitions.
 //
 // A catalogue is a file of lines, a code and its text:
 //
 //	requests-left-late: requests left late: P99 {p99:ms %.1f} ms, the limit is {limit:ms %.1f} ms
 //
-// Names in braces are arguments of the message. What follows a colon there says how a
-// number is written:
+// Names in braces are arguments of the message. A colon and a format may follow:
 //
 //	{n}                     as short as it can be, 6 digits at most
 //	{n:%.2f}                by a verb of package fmt
@@ -19,7 +18,7 @@
 //	{names:and}             a list, joined by list.and, list.stop ...; else by list.comma
 //
 // A text in quotes is as Go reads it, for one that begins or ends with blanks, or is
-// empty. A message in a message is said in the same language.
+// empty. A message in a message is rendered in the same language.
 //
 // A new language is a new file: its name is what --lang takes. Codes that begin with
 // language say how it is written: language.unspaced names a script, such as Han, that has

@@ -25,7 +25,7 @@ type Command struct {
 	Notes   []plan.Message // why it is not the same run; none: it is
 }
 
-// What is noted of a line.
+// The notes on a line.
 const (
 	ownPrompts  plan.Code = "again.own-prompts"  // tool
 	leftOut     plan.Code = "again.left-out"     // settings
@@ -80,7 +80,7 @@ func fromPlan(run trace.Run, store string) Command {
 	return c
 }
 
-// secretsOf notes that a command line that was kept had secrets.
+// secretsOf notes that a stored command line had secrets.
 func secretsOf(args []string) []plan.Message {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, secret.Mark) }) {
 		return []plan.Message{plan.Say(giveSecrets)}

@@ -15,12 +15,12 @@ type load struct {
 	spec       plan.Spec
 	simulated  bool // there was no server
 	dataset    string
-	tool       string // whose generators made the dataset; empty: Pitot's
+	tool       string // that generated the dataset; empty: Pitot
 	settings   map[string]any
 	rate       float64 // requests per second; 0: all at once
 	burstiness float64
 	expressed  []string // paths of settings that have a flag, or of groups of them
-	extra      []string // what is left out beside them
+	extra      []string // left out in addition to them
 }
 
 // engine is where `pitot serve` listens.
@@ -73,7 +73,7 @@ func numberOf(v any) float64 {
 	return 0
 }
 
-// length is a setting that is a whole number; false: it is a distribution, or not there.
+// length is a setting that is an integer; false: it is a distribution, or missing.
 func (l *load) length(name string) (string, bool) {
 	v, there := l.settings[name]
 	n := numberOf(v)

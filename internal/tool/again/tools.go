@@ -43,7 +43,7 @@ func forVLLM(l load) command {
 	case s.Request.IgnoreEOS:
 		c.add("--ignore-eos")
 		l.has("request.ignore_eos")
-	case l.dataset == "random" && l.tool == "": // it asks for it whatever is said
+	case l.dataset == "random" && l.tool == "": // it always requests ignore_eos
 		l.extra = append(l.extra, "ignore_eos: false")
 	}
 	if n := s.Before.WarmUp.Requests; n > 0 {
@@ -90,7 +90,7 @@ func (l *load) vllmRandom(c *command) {
 	}
 }
 
-// randomLengths adds the lengths that are whole numbers.
+// randomLengths adds the lengths that are integers.
 func (l *load) randomLengths(c *command) {
 	if n, ok := l.length("input_len"); ok {
 		c.add("--random-input-len", n)

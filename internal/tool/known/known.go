@@ -1,6 +1,6 @@
-// Package known lists the tools that Pitot knows beside itself, and what they have together: a
-// reader of all that they leave behind, and the definitions of their figures. Each of the others
-// in this area knows only itself.
+// Package known lists the foreign tools that Pitot knows, and joins their parts: a reader of all
+// their results, and the definitions of their figures. Each of the other packages in this area
+// knows only itself.
 package known
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// Tools are the load generators that Pitot knows beside itself.
+// Tools are the foreign load generators that Pitot knows.
 func Tools() []tool.Tool {
 	return []tool.Tool{vllm.Tool(), sglang.Tool(), others.GuideLLM(), others.AIPerf(), others.InferencePerf()}
 }
@@ -28,11 +28,11 @@ func Tools() []tool.Tool {
 // Reader reads what they leave behind.
 var Reader = sync.OnceValue(func() *ingest.Reader { return ingest.NewReader(Tools()...) })
 
-// Rules are the definitions of those whose figures can be made of a trace.
+// Rules are the definitions of those tools that compute figures from a trace.
 func Rules() metrics.Rules { return tool.Rules(Tools()) }
 
-// Figures are those of a run by Pitot's definitions, or, of a run without records, as its tool told
-// them: what the store keeps under metrics.Pitot.
+// Figures are those of a run by Pitot's definitions, or, of a run without records, as reported by
+// its tool. The store has them under metrics.Pitot.
 func Figures(t *trace.Trace) []trace.ReportedFigure {
 	tool := metrics.Pitot
 	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
@@ -51,8 +51,8 @@ func Named(name string) tool.Tool {
 	return tool.Tool{}
 }
 
-// VerifyFigures is the error for a run whose stored figures are not those that its records give. Figures of its
-// telemetry are left out: the store has its instants in less detail than they were computed from.
+// VerifyFigures returns an error if the stored figures of a run differ from those of its records.
+// Figures of telemetry are left out: they were computed from more exact instants than those stored.
 func VerifyFigures(s *store.Store, t *trace.Trace) error {
 	stored, _, err := s.Figures(t.Run.ID, metrics.Pitot, metrics.Version)
 	if err != nil || len(stored) == 0 {

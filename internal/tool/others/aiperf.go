@@ -15,8 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// isResult knows a profile of AIPerf, or of GenAI-Perf whose names it kept, by
-// the shape of its latencies: statistics with a unit.
+// aiperfIsResult recognizes a profile of AIPerf, or of GenAI-Perf, which has the same names, by the
+// shape of its latencies: statistics with a unit.
 func aiperfIsResult(o *result.Object) bool { return metricsOf(o) != nil }
 
 // metricsOf is where the metrics are: AIPerf's first versions had them in an
@@ -85,8 +85,8 @@ func aiperfRead(r *result.Reading) {
 	aiperfTimes(f, o)
 }
 
-// figures adds what the metrics say, and reports which members they are. Of
-// metrics that other tools do not know the mean is kept.
+// aiperfFigures adds the figures of the metrics, and reports their members. Metrics that other
+// tools do not know give only the mean.
 func aiperfFigures(f *result.PartialRun, m *result.Object) (used map[string]bool) {
 	used = map[string]bool{}
 	unit := func(o *result.Object) float64 {

@@ -18,8 +18,7 @@ import (
 
 func guidellmIsResult(o *result.Object) bool { return o.List("benchmarks") != nil }
 
-// read reads benchmarks.json: one result for each load, told apart by its
-// strategy.
+// guidellmRead reads benchmarks.json: one result for each load, distinguished by its strategy.
 func guidellmRead(r *result.Reading) {
 	l := r.Object.List("benchmarks")
 	if l.Items == nil && l.N > 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Begin settles what a Spec leaves to the moment at which runs are made of it, and returns a line that says so first; empty of a
-// simulation. Without a server the embedded engine is measured. A server may have the prompts of an earlier run in its cache:
-// so its runs have a seed of their own, unless one is given.
+// Begin sets the values of a Spec that are decided when runs are made of it, and returns a line
+// about them; empty for a simulation. Without a server the embedded engine is measured. Since a
+// server may have the prompts of an earlier run in its cache, the seed is random unless given.
 func (c *Compiled) Begin(spec *plan.Spec) (line string, err error) {
 	_, seeded := c.names["seed"]
 	switch {

@@ -17,15 +17,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A compiler makes a Spec of flags and of a file, as a tree: what is given is set where the
-// flag says, defaults are added, and the tree is decoded. For each setting it knows what
-// the user calls it, so that a problem is told under that name.
+// A compiler makes a Spec of flags and of a file, as a tree: given values are set at the
+// path of the flag, defaults are added, and the tree is decoded. It knows the user's name
+// of each setting, for the report of a problem.
 type compiler struct {
 	root     *plan.Node
 	flags    []*kong.Flag
 	names    map[string]origin // by path
 	parts    map[string]origin // a part of a mix or a tenant as it was given, by its path
-	inFile   []placed          // what is wrong with the form of the file
+	inFile   []placed          // mistakes in the form of the file
 	mix      []*partList       // the flags and keys that gave them
 	given    map[string]string // secrets, by path
 	problems plan.Problems
@@ -40,7 +40,7 @@ type origin struct {
 	at   plan.Place
 }
 
-// Compiled is a command line as a Spec, and what it calls the settings.
+// Compiled is a command line as a Spec, with the user's names of the settings.
 type Compiled struct {
 	Spec  plan.Spec
 	Given map[string]string // secrets, by path
@@ -70,9 +70,8 @@ func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 	return c, s, c.Explain(c.problems)
 }
 
-// Watched makes the parts of a Spec that say what is sampled and how the server is reached, of
-// what a command line gives; url is its argument, empty without one. check says what is wrong with
-// them.
+// Watched compiles a command line to the parts of a Spec about sampling and the address of the
+// server; url is its argument, empty without one. check reports their problems.
 func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (*Compiled, error) {
 	c := newCompiled(k.Selected().Name, k.Flags())
 	c.take(Given(k))
@@ -88,7 +87,7 @@ func Watched(k *kong.Context, url string, check func(plan.Spec) plan.Problems) (
 	return c, c.Explain(problems)
 }
 
-// take sets what is given.
+// take puts settings into the tree.
 func (c *compiler) take(given []Setting) {
 	for _, s := range given {
 		if s.Path != "" {
@@ -281,7 +280,7 @@ func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan
 }
 
 // sampling moves the object of sampling parameters out of the body, where the protocol has
-// one: its members go beside those that the run writes itself.
+// one: its members join those that the run writes itself.
 func (c *compiler) sampling() {
 	protocol := c.get("request.protocol")
 	if protocol == nil {

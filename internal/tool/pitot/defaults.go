@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// What is so unless something else is given.
+// The defaults.
 const (
 	defaultRate  = "10" // requests per second
 	defaultReady = "30s"

@@ -2,7 +2,7 @@
 //
 //	flags, settings file ──> tree of nodes ──> + defaults ──> decoded: plan.Spec
 //
-// A flag has the path of its setting in a tag; a key of a file is the name of a flag. For
-// each setting the compiler remembers what the user called it, so that problems, whoever
-// finds them, are told under flags and at places of the file.
+// A flag has the path of its setting in a tag; a key of a file is the name of a flag. The
+// compiler remembers the user's name of each setting, so that problems from any package
+// are reported under flags and at places of the file.
 package pitot

@@ -11,9 +11,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Draft is a command line before defaults: what it gives, by the paths of a Spec. Whoever makes variations of one
-// load changes its Draft and compiles it again, since defaults hang on what is given: --concurrency without --rate is
-// a closed loop, --duration takes the default number of requests away.
+// A Draft is a command line before defaults: its settings, by the paths of a Spec. To vary a load,
+// change its Draft and compile again, since defaults depend on the given settings: --concurrency
+// without --rate is a closed loop, --duration removes the default number of requests.
 type Draft struct {
 	command string // bench or sim
 	flags   []*kong.Flag

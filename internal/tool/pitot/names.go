@@ -58,8 +58,8 @@ type placed struct {
 	err error
 }
 
-// origin is what the user calls the setting at a path: as it was given, else the flag for
-// it, for what is below it, or for what it stands in.
+// origin is the user's name of the setting at a path: the given one, else that of a setting that
+// contains it or lies below it, else the flag.
 func (c *compiler) origin(path string) origin {
 	if o, ok := c.names[path]; ok {
 		return o

@@ -24,7 +24,7 @@ const (
 	DefaultPort = "8000"
 )
 
-// takeOut takes a setting out of the tree; its name is kept for problems.
+// takeOut takes a setting out of the tree; its name stays, for problems.
 func (c *compiler) takeOut(path string) *plan.Node {
 	n, name := c.get(path), c.names[path]
 	if n == nil {

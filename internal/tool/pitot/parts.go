@@ -171,7 +171,7 @@ func (p *partReader) partNames() []string {
 	return names
 }
 
-// finish gives a part what it needs, and returns its name, which none of others has.
+// finish adds the defaults of a part, and returns its name, which is not in others.
 func (p *partReader) finish(others []string) string {
 	kind := plan.Join(p.path, "dataset.kind")
 	p.setDefault(kind, "random")

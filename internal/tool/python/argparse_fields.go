@@ -12,11 +12,11 @@ import (
 //
 //	arg      the name; without one the field has none
 //	default  its value where none is given, written as on a command line
-//	choices  what it can be
+//	choices  the possible values
 //	nargs    * or +: how many values a list takes
-//	meta     what stands for a value in the usage
-//	bars     the option that cannot be given beside it
-//	mask     what is printed in place of a value
+//	meta     the placeholder of a value in the usage
+//	bars     the option that cannot be given with it
+//	mask     the text printed in place of a value
 //	hidden   not empty: no printout of all arguments has it
 //	in       the form of the tool that alone has it
 //

@@ -127,8 +127,8 @@ func Namespace(options []Option) string {
 	return "Namespace(" + strings.Join(items, ", ") + ")"
 }
 
-// Fill sets arguments to what is told of them: texts by name, with underscores, as
-// ReadNamespace gives them. What no option has or can read is left as it is.
+// Fill sets arguments to reported values: texts by name, with underscores, as ReadNamespace gives
+// them. Values without an option, or that it cannot read, are ignored.
 func Fill(options []Option, told map[string]string) {
 	for _, o := range printed(options) {
 		text := told[strings.ReplaceAll(o.name, "-", "_")]
@@ -136,7 +136,7 @@ func Fill(options []Option, told map[string]string) {
 		case text == "" || text == "None":
 		case o.arity != none && o.arity != one:
 			if items := Strings(text); items != nil {
-				_ = o.set(items) // what cannot be read is left
+				_ = o.set(items) // unreadable values are ignored
 			}
 		case o.arity == one || text == "True":
 			_ = o.set([]string{text})

@@ -35,7 +35,7 @@ type Option struct {
 	arity  arity
 	json   bool   // also takes dotted paths, --name.a.b value
 	meta   string // what stands for a value in the usage; empty: the name
-	bars   string // the option that cannot be given beside this one
+	bars   string // the option that cannot be given with this one
 	hidden bool   // a printout of all arguments does not have it
 	set    func(values []string) error
 	repr   func() string // the value as Python would print it

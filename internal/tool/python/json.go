@@ -186,8 +186,8 @@ func (s style) parsed(v gjson.Result) string {
 	return s.none
 }
 
-// number is one as Python prints what it reads of it: with a point or an exponent it is a
-// float, and may be too large for one.
+// number is one as Python prints it after reading it: with a point or an exponent it is a float,
+// which may overflow.
 func (s style) number(n string) string {
 	switch f, err := ParseFloat(n); {
 	case err == nil && strings.ContainsAny(n, ".eENI"):

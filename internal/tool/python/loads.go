@@ -26,11 +26,11 @@ func Loads(s string) (json.RawMessage, error) {
 	return Dumped(json.RawMessage(distinct(gjson.Parse(s)))), nil
 }
 
-// ErrUnreal is the error for what is Unreal where it would be sent or stored. Python's tools send such numbers
-// as bare words, which only servers in Python take.
+// ErrUnreal is the error for Unreal values that would be sent or stored. Python's tools send such
+// numbers as bare words, which only servers in Python take.
 var ErrUnreal = errors.New("NaN and Infinity are not JSON and cannot be sent; leave the field out, or give a number or a text")
 
-// Unreal reports whether what json.loads read is not JSON: it has one of notNumbers.
+// Unreal reports whether a value read by json.loads is not JSON, because it has one of notNumbers.
 func Unreal(raw json.RawMessage) bool { return len(raw) > 0 && !json.Valid(raw) }
 
 // withoutUnreal puts null in the place of notNumbers.

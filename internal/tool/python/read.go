@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrCut is the error of a text that ends before what it began with does.
+// ErrCut is the error for a text that ends within a value.
 var ErrCut = errors.New("it is cut off")
 
 // closers are what ends a value that begins with a bracket. Angles are those of

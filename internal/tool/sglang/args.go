@@ -1,9 +1,9 @@
 // Package sglang speaks for sglang.bench_serving: it reads that tool's command line and
 // writes its report and its result file.
 //
-// It is two functions around the trace. One turns arguments into what a run needs:
-// which requests, when, with which options. The other turns the trace into the tool's
-// text and JSON, from the tool's definitions. Nothing in between knows which tool asked.
+// It is two functions around the trace. One turns arguments into the requests, the
+// schedule and the options of a run. The other turns the trace into the tool's text and
+// JSON, from the tool's definitions. Nothing in between knows which tool asked.
 //
 // # Datasets
 //
@@ -13,15 +13,15 @@
 // That tool seeds Python's random and numpy's global generator once, and everything
 // after takes its draws from those two: lengths and pixels from numpy's, choices and
 // shuffles from Python's, and the gaps between requests from numpy's again. A dataset
-// leaves both in its workload where the tool's own would stand, so that what is drawn
-// next, the arrivals and the adapters, comes out as there.
+// leaves both in its workload in the state of the tool's own, so that the next draws,
+// for the arrivals and the adapters, are the same.
 //
 //	Read: files ──> Build: draws ──> requests, and the lines that the tool prints
 //	                  │                 │
 //	                  └── the generators go on ──> arrivals
 //
-// Draws are made in order. Tokenizing and encoding pictures need none: they are done in
-// parallel, a few requests ahead of the draws, and what has become of them is spooled.
+// Draws are made in order. Tokenizing and encoding images need none: they run in parallel to the
+// draws, at most a few requests behind, and their results are spooled.
 package sglang
 
 import (
@@ -133,7 +133,7 @@ type Args struct {
 	RustClient             bool     `arg:"rust-client" in:"main"`
 	RustWorkerThreads      *int     `arg:"rust-worker-threads" in:"main"`
 
-	// DialectVersion is Pitot's own: whose flags, definitions and report to use.
+	// DialectVersion, Pitot's own, is the version that determines flags, definitions and report.
 	DialectVersion Version
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the
 	// load generator was in the way.
@@ -142,8 +142,7 @@ type Args struct {
 	options []python.Option
 }
 
-// What the tool can be pointed at and what it can send, in the order in which it
-// lists them.
+// The tool's backends, datasets and profiler activities, in the order in which it lists them.
 var (
 	backends = []string{
 		"sglang", "sglang-native", "sglang-oai", "sglang-oai-chat", "sglang-embedding", "vllm", "vllm-chat", "vllm-embedding",

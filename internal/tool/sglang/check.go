@@ -72,7 +72,7 @@ func (a *Args) checkSource(c *python.Checklist) {
 func (a *Args) checkDataset(c *python.Checklist) {
 	c.Refuse(a.NumPrompts < 1 && a.requests() > 0, "--num-prompts %d: must be at least 1", a.NumPrompts)
 	if len(*c) > 0 {
-		return // told in other words perhaps
+		return // perhaps already reported in other words
 	}
 	d, flags := a.dataset("")
 	c.Add(tool.Named(d.Check(&workload.Source{Requests: a.requests(), Ask: workload.Ask{Protocol: a.protocol(), Silent: a.embedding()}}), flags))
@@ -201,9 +201,9 @@ func (a *Args) extra() (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// bodyFields are what the tool sends beside prompt, model and output length: its
-// constants, and --extra-request-body over most of them. sampling are the fields
-// within sampling_params, nil where the protocol has no such object.
+// bodyFields are the fields that the tool sends other than prompt, model and output
+// length: its constants, and --extra-request-body over most of them. sampling are
+// the fields within sampling_params, nil where the protocol has no such object.
 func (a *Args) bodyFields() (top, sampling map[string]json.RawMessage, err error) {
 	extra, err := a.extra()
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // arrivalKind is the kind of the tool's arrivals.
 const arrivalKind = "sglang"
 
-// What is noticed of a command line.
+// The notes on a command line.
 const (
 	sameClient  plan.Code = "sglang.same-client"
 	headersLost plan.Code = "sglang.headers-left-out" // lost, of
@@ -119,7 +119,7 @@ func (a *Args) request(r *plan.Request) error {
 // withUsage asks for usage at the end of a stream, unless the options say otherwise.
 func withUsage(options json.RawMessage) json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(options, &all) // what is no object is none
+	_ = json.Unmarshal(options, &all) // anything but an object is ignored
 	if all == nil {
 		all = map[string]json.RawMessage{}
 	}
@@ -181,8 +181,7 @@ func (a *Args) before(env tool.Env) plan.Before {
 	return b
 }
 
-// profiler is what profilers are asked for. They stop by themselves if they were told
-// after how many steps.
+// profiler has the requests to profilers. They stop by themselves if given a number of steps.
 func (a *Args) profiler(env tool.Env) (p plan.Profiler) {
 	if !a.Profile || a.noWorkers() {
 		return p

@@ -48,7 +48,7 @@ func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
 // differs.
 const January = "2026-01"
 
-// A common is what every dataset can be told.
+// A common has the settings of every dataset.
 type common struct {
 	Version string `json:"version,omitempty"` // of the tool; empty: the newest
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An agentic is the dataset agentic-trace: conversations whose turns wait for each
-// other. All of them are sent where nothing says how many.
+// An agentic is the dataset agentic-trace: conversations with turns that wait for each other.
+// Without a number of requests all of them are sent.
 type agentic struct {
 	common
 	data

@@ -25,8 +25,8 @@ type data struct {
 func (d *data) Describe() plan.Message { return workload.Describe(d.kind, plan.Text(d.Data)) }
 
 // A datasetLocation is where the tool has a dataset: a file among the temporary ones, else those of
-// a dataset of the Hugging Face hub that fit a pattern. Lack is what is asked for where
-// there is none; empty: the dataset can do without.
+// a dataset of the Hugging Face hub that fit a pattern. Lack is the message where there is none;
+// empty: the dataset can do without.
 type datasetLocation struct{ temp, repository, pattern, lack string }
 
 // A file is one of a dataset, open.

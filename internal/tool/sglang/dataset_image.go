@@ -89,7 +89,7 @@ func (d *noise) Build(ctx context.Context, from *workload.Source) (w workload.Wo
 	return s.finished(w), nil
 }
 
-// requests draws texts and pixels in order, and makes requests of them beside that.
+// requests draws texts and pixels in order, and makes requests of them in parallel.
 func (p *pictures) requests(ctx context.Context, requests []workload.Request, lengths []int) error {
 	all, err := p.vocabulary()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *pictures) requests(ctx context.Context, requests []workload.Request, le
 	return context.Cause(ctx)
 }
 
-// vocabulary is what texts beside pictures are drawn from.
+// vocabulary has the ids from which texts with images are drawn.
 func (p *pictures) vocabulary() ([]int32, error) {
 	all, err := p.s.everyID()
 	if !p.s.january {

@@ -135,8 +135,7 @@ func (d *mmmu) requests(ctx context.Context, s *source, chosen []pictureQuestion
 	})
 }
 
-// asPNG is a picture as PNG, without transparency: what is behind it shows as if it
-// were not there, as the tool converts.
+// asPNG is an image as PNG, with opaque pixels: like the tool it drops the transparency.
 func asPNG(file []byte) ([]byte, error) {
 	img, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {

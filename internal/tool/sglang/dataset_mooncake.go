@@ -74,8 +74,8 @@ func (l session) words(each int) string {
 	return b.String()
 }
 
-// Build makes the requests of sessions. All rounds of one are due at its time, each with
-// what the rounds before it are made up to have said.
+// Build makes the requests of sessions. All rounds of one are due at its time, each with invented
+// answers to the rounds before it.
 func (d *mooncake) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	sessions := slices.Clone(d.sessions)
@@ -117,8 +117,8 @@ func (d *mooncake) notes(s *source) []plan.Message {
 	return notes
 }
 
-// times reports whether some time is not a whole number of milliseconds, and from the first to the
-// last how long it takes.
+// times reports whether some time is no integer of milliseconds, and the length from the first to
+// the last.
 func (d *mooncake) times() (fractions bool, length time.Duration) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range d.sessions {

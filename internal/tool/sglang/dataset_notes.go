@@ -2,13 +2,13 @@ package sglang
 
 import "github.com/pitot-bench/pitot/internal/plan"
 
-// What is sent, in the words of show/words.
+// The descriptions of workloads.
 const (
 	loadFrom   plan.Code = "load.from"   // tokens, share
 	loadGroups plan.Code = "load.groups" // groups, prompts, prefix, suffix, output
 )
 
-// What is noticed of workloads.
+// The notes on workloads.
 const (
 	fewerThanAsked  plan.Code = "sglang.fewer-than-asked" // have, asked
 	repeatedPrompts plan.Code = "sglang.repeated-prompts" // have, asked

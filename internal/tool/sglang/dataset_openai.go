@@ -135,7 +135,7 @@ func wholeNumber(raw json.RawMessage) (int, error) {
 	return int(n), nil
 }
 
-// countChats counts each chat in its template, and its tools beside that.
+// countChats counts each chat in its template, and its tools separately.
 func (s *source) countChats(ctx context.Context, requests []workload.Request) error {
 	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) error {
 		r := &requests[i]
@@ -207,8 +207,8 @@ func breakdown(requests []workload.Request, inputs []int) []string {
 
 func mean(values []int) float64 { return float64(sum(values)) / float64(len(values)) }
 
-// What the tool prints of shared prefixes. It keeps what it made in a file, for the
-// next run of the same settings; Pitot draws anew, which gives the same.
+// The tool's output on shared prefixes. It stores the prompts in a file, for the next run with the
+// same settings; Pitot draws them again, with the same result.
 
 // opening is printed before anything is drawn.
 func (p *prefixes) opening() []string {

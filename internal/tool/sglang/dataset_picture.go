@@ -18,7 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Pictures and the prompts beside them, of the datasets image and mmmu.
+// The images of the datasets image and mmmu, and their prompts.
 
 // A size is of a picture, in pixels.
 type size struct{ width, height int }
@@ -104,8 +104,8 @@ type carrier struct {
 	Backend string `json:"backend,omitempty" flag:"backend"`
 }
 
-// The backends that take pictures, by whether a text beside them goes as it is, or in the
-// chat template of the tokenizer; and those that did not need the template in January.
+// The backends that take images: those that get the text as it is, those that get it in the chat
+// template of the tokenizer, and those that did not need the template in January.
 var (
 	chats     = []string{"sglang-oai-chat", "vllm-chat", "lmdeploy-chat", "chat"}
 	natives   = []string{"sglang", "sglang-native", "generate"}
@@ -119,7 +119,7 @@ func (c *carrier) check(version *common, ask workload.Ask) (p plan.Problems) {
 	return p
 }
 
-// raw reports whether a backend gets a text beside pictures as it is.
+// raw reports whether a backend gets the text with images as it is.
 func (c *carrier) raw(s *source) bool {
 	backends := chats
 	if s.january {

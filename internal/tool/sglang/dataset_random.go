@@ -94,7 +94,7 @@ func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passa
 	case d.turns != nil && s.Tokens != nil:
 		return d.fromShareGPT(ctx, s, lengths)
 	}
-	aside := *s.numpy // what is drawn after stays as it is with ShareGPT
+	aside := *s.numpy // later draws are the same as with ShareGPT
 	prompts, err := s.runs(aside.Randint, lengths)
 	note := noShareGPT
 	if d.turns != nil {

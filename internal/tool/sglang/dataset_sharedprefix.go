@@ -136,7 +136,7 @@ func (p *prefixes) begin(ctx context.Context) (err error) {
 	return workload.Each(ctx, p.Groups, func(ctx context.Context, i int) error { return p.spell(ctx, &p.systems[i]) })
 }
 
-// spell makes the text of a part, whose ids are not needed any more, and counts it.
+// spell makes the text of a part, counts it, and drops its ids.
 func (p *prefixes) spell(ctx context.Context, part *part) (err error) {
 	part.count = len(part.ids)
 	if p.asIDs {
@@ -171,8 +171,8 @@ func (p *prefixes) groups() []int {
 // promptsAtOnce bounds the prompts held as ids.
 const promptsAtOnce = 64
 
-// talks draws the questions in order and makes requests of them beside that: for each
-// prompt its turns.
+// talks draws the questions in order and makes requests of them in parallel: for each prompt its
+// turns.
 func (p *prefixes) talks(ctx context.Context) ([][]workload.Request, error) {
 	talks := make([][]workload.Request, len(p.outputs))
 	groups := p.groups()

@@ -17,8 +17,8 @@ import (
 type talks struct {
 	common
 	data
-	Output       *int   `json:"output_len,omitempty" flag:"sharegpt-output-len"`    // in place of the length of the answer
-	Context      *int   `json:"context_len,omitempty" flag:"sharegpt-context-len"`  // the most tokens of prompt and answer
+	Output       *int   `json:"output_len,omitempty" flag:"sharegpt-output-len"`    // replaces the answer's length
+	Context      *int   `json:"context_len,omitempty" flag:"sharegpt-context-len"`  // most tokens, with the answer
 	Suffix       string `json:"prompt_suffix,omitempty" flag:"prompt-suffix"`       // of each prompt
 	ChatTemplate bool   `json:"chat_template,omitempty" flag:"apply-chat-template"` // prompts are rendered
 

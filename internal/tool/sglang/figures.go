@@ -38,17 +38,16 @@ type Options struct {
 	// AcceptLength is the mean number of tokens a step of speculative decoding
 	// gives, as the server says; 0 if it does not.
 	AcceptLength float64
-	// Count gives the tokens of an answer's text. Without it, or where a run kept
-	// no text, the record's own count is taken.
+	// Count gives the tokens of an answer's text. Without it, or where a run stored no text, the
+	// record's count is used.
 	Count func(text string) int
 	// Split divides the gaps between chunks of OpenAI's protocols over their tokens,
 	// as that tool does if the server is SGLang's and drafts tokens.
 	Split bool
-	// Own says that the requests were sent as that tool sends them. What it cannot
-	// read then makes them fail; of other runs it may be there at Pitot's request.
+	// Own: the requests were sent as that tool sends them. Events that it cannot read then make
+	// them fail; in other runs Pitot may have asked for these.
 	Own bool
-	// Turns says that requests are of conversations, whose prompts that tool does not
-	// count.
+	// Turns: requests are of conversations. That tool does not count their prompts.
 	Turns bool
 
 	protocol string // of the run
@@ -71,7 +70,7 @@ func OptionsOf(t *trace.Trace, form Version) Options {
 // came with status 200 and could be read is a success. Prompt tokens are as the workload
 // counted them, those of an answer as asked for where the stream does not count.
 type Figures struct {
-	result.Figures             // prompt tokens as the workload counted them; of tokens, the length asked for where the stream does not count
+	result.Figures
 	TotalInputText   int       // of TotalInput
 	TotalInputVision int       // of TotalInput
 	TotalRetokenized int       // tokens of the texts
@@ -84,7 +83,7 @@ type Figures struct {
 	Unreadable int     // of Failed: answered, in a form that it cannot read
 	Silent     int     // successes without a chunk of text: their TTFT counts as 0
 	Broken     int     // successes that the server or the connection broke off
-	Assumed    int     // successes whose output length is the one asked for
+	Assumed    int     // successes with the requested output length, not a counted one
 	InFlight   int     // requests in flight at once, at most
 	Handshake  float64 // seconds of TTFT in which a connection was made, mean
 	Gap        float64 // seconds between two chunks with text, mean
@@ -127,15 +126,15 @@ func NewFigures(t *trace.Trace, o Options) Figures {
 	return s
 }
 
-// openAI are the protocols whose chunks that tool takes for a token each. Those of
-// SGLang's own /generate count their tokens.
+// openAI are the protocols in which that tool takes each chunk for a token. Chunks of SGLang's own
+// /generate count their tokens.
 var openAI = []string{"completions", "chat", "trt", "truss"}
 
 func (o Options) native() bool { return !slices.Contains(openAI, o.protocol) && !o.embedding() }
 
 func (o Options) embedding() bool { return o.protocol == "embeddings" }
 
-// request is a record as that tool sees it, of whose chunks it has seen some.
+// request is a record as that tool sees it; seen are the chunks that it counts.
 func (o Options) request(r *trace.Record, seen []trace.Chunk) Request {
 	q := Request{Vision: r.VisionTokens, Request: result.Request{
 		Input: cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
@@ -170,7 +169,7 @@ func (o Options) request(r *trace.Record, seen []trace.Chunk) Request {
 	return q
 }
 
-// words are why a request failed: those of a status, and what the server said.
+// words are why a request failed: the text of the status, and the server's message.
 func words(r *trace.Record) string {
 	if r.Class != trace.HTTP {
 		return r.Error
@@ -243,9 +242,9 @@ func (o Options) success(r *trace.Record) bool {
 	return false
 }
 
-// texts appends the chunks with visible text, natively also such as has been told before.
-// Tokens that came in chunks without are added to those of the next; natively a chunk
-// that adds none to the server's count is passed over.
+// texts appends the chunks with visible text, natively also repeated text. Tokens of
+// chunks without text are added to the next one; natively a chunk that does not raise the
+// server's count is skipped.
 func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	visible := trace.Text
 	if o.Version.Since(Main) {
@@ -294,8 +293,8 @@ func gaps(chunks []trace.Chunk) []float64 {
 	return out
 }
 
-// spread are the gaps between chunks, each divided over the tokens of the chunk that ends
-// it; one whose tokens are not known has one. Where all have one it is the same list.
+// spread are the gaps between chunks, each divided over the tokens of the chunk that ends it; an
+// unknown number counts as one. If all have one, it is the same list.
 func spread(chunks []trace.Chunk, gaps []float64) []float64 {
 	total := 0
 	for i := range gaps {

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// cacheHits are what servers said of prompts that they had in their caches.
+// cacheHits are the servers' counts of prompt tokens in their caches.
 type cacheHits struct {
 	Prompt, Cached        int // tokens
 	Device, Host, Storage int // of Cached, if Detailed
@@ -41,7 +41,7 @@ func newCacheHits(embedding bool, requests []Request) *cacheHits {
 // rate is the share of the prompts' tokens that were cached.
 func (c *cacheHits) rate() float64 { return float64(c.Cached) / float64(max(1, c.Prompt)) }
 
-// entries are the rows of the block; where tokens came from is told if any did.
+// entries are the rows of the block, with those on the sources of cached tokens if there are any.
 func (c *cacheHits) entries(e *result.Entries) {
 	e.Add("cache.prompt_tokens", float64(c.Prompt))
 	e.Add("cache.cached_tokens", float64(c.Cached))

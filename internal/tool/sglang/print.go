@@ -23,8 +23,8 @@ const (
 	StopProfiling  = "Stopping profiler..."
 )
 
-// Profiled are the lines of a call to a profiler. The steps of a call are not shown. What
-// goes wrong at a server without workers is told elsewhere.
+// Profiled are the lines of a call to a profiler. The steps of a call are not shown. Errors of a
+// server without workers are reported elsewhere.
 func (a *Args) Profiled(start bool, w plan.Worker, call plan.Call, err error) (lines []string) {
 	url, mode, done := w.URL, "stop", "stopped"
 	if url == "" {

@@ -110,7 +110,8 @@ func readRecords(r *result.Reading, f *result.PartialRun) {
 	f.Figure(figure.RequestsFailed, float64(c.N-c.OK)) // the summary does not count them
 	f.Check(r.Object, c.OK)
 	accepted, _ := r.Object.Float("accept_length")
-	divides := accepted > 0 && strings.HasPrefix(r.Object.Text("backend"), "sglang-oai") // by tokens that the file does not have
+	// Divided gaps depend on token counts that the file lacks.
+	divides := accepted > 0 && strings.HasPrefix(r.Object.Text("backend"), "sglang-oai")
 	if gap := c.LongestGap(); gap > 0 && !divides {
 		f.Figure(figure.ITL.Max(), gap) // of the table, though not of the summary
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// Result is the line of the result file: one JSON object and a newline. info is what
-// the server said of itself, nil if it said nothing.
+// Result is the line of the result file: one JSON object and a newline. info is the server's
+// information about itself, nil if it gave none.
 func (r *Report) Result(info json.RawMessage) []byte {
 	o := new(python.Object)
 	r.setup(o, info)

@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// Settings are what a Spec of the tool's has and no other: how its report comes out, and
-// what it repeats of the command line, whether it meant anything or not.
+// Settings are the part of a Spec that only this tool has: options of its report, and arguments
+// that its result repeats, effective or not.
 type Settings struct {
 	Backend            string  `json:"backend" flag:"backend"`
 	Tag                *string `json:"tag,omitempty" flag:"tag"`

@@ -53,7 +53,7 @@ func tableSettings(o *trace.Origin) tool.ReportedArgs {
 	return s
 }
 
-// planOf is what arguments ask for that are told of a run, as far as they go.
+// planOf is the load that the reported arguments of a run ask for, as far as they go.
 func planOf(told tool.ReportedArgs) trace.Load {
 	p := told.Plan("sglang")
 	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")

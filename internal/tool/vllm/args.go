@@ -1,25 +1,23 @@
 // Package vllm speaks for `vllm bench serve`: it reads that tool's command line and
 // writes its report and its result file.
 //
-// It is two functions around the trace. One turns arguments into what a run needs:
-// which requests, when, with which options. The other turns the trace into the tool's
-// text and JSON, from the tool's definitions. Nothing in between knows which tool asked.
+// It is two functions around the trace. One turns arguments into the requests, the
+// schedule and the options of a run. The other turns the trace into the tool's text and
+// JSON, from the tool's definitions. Nothing in between knows which tool asked.
 //
 // # Datasets
 //
-// The files dataset_*.go are the datasets of `vllm bench serve`: drawn ones, files, and what that
-// tool takes from the Hugging Face hub, from a copy on this machine.
+// The files dataset_*.go are the datasets of `vllm bench serve`: drawn ones, files, and those of
+// the Hugging Face hub, from a copy on this machine.
 //
 // Each is by the algorithm of that tool, with Python's and numpy's generators, so
 // that the same file, seed and tokenizer give the same prompts in the same order,
-// and the same output lengths and request ids. What differs is the bytes of pictures
-// and sounds where they are encoded anew, since the encoders do; what they show and
-// say does not.
+// and the same output lengths and request ids. Only the bytes of images and audio
+// differ where they are encoded again, since the encoders do; the content does not.
 //
 //	settings ── Check ── Read: files ──> Build: draws, prompts ──> Sending ──> requests
 //
-// What is wrong is told with the path of the setting, and of a file with its line and
-// column.
+// Problems have the path of the setting, and those of a file its line and column.
 //
 // # Sweeps
 //
@@ -57,7 +55,7 @@ type Args struct {
 	SpecBenchCategory    *string           `arg:"spec-bench-category"`
 	ShareGPTOutputLen    *int              `arg:"sharegpt-output-len"`
 	TraceChunk           int               `arg:"timed-trace-chunk-hash-size" default:"16"`
-	TraceMultiplier      any               `arg:"timed-trace-sec-multiplier"` // a whole number until one is given
+	TraceMultiplier      any               `arg:"timed-trace-sec-multiplier"` // an int until one is given
 	TraceTimestamp       string            `arg:"timed-trace-label-timestamp" default:"timestamp"`
 	TraceInput           string            `arg:"timed-trace-label-input-length" default:"input_length"`
 	TraceOutput          string            `arg:"timed-trace-label-output-length" default:"output_length"`
@@ -147,7 +145,7 @@ type Args struct {
 	TimelineITLThresholds string          `arg:"timeline-itl-thresholds" default:"25,50"`
 	PlotDatasetStats      bool            `arg:"plot-dataset-stats"`
 
-	// DialectVersion is Pitot's own: whose definitions and report to use.
+	// DialectVersion, Pitot's own, is the version that determines definitions and report.
 	DialectVersion Version `arg:"dialect-version" default:"2026-11" hidden:"true"`
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the load
 	// generator was in the way.

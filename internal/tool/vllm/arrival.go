@@ -141,7 +141,7 @@ func (a *Arrival) Describe() plan.Message {
 	return plan.Say(arriveStretched, "arrival", workload.Paced(a.Burstiness, a.Rate))
 }
 
-// An RPSChange is a ramp passing a whole number of requests a second.
+// An RPSChange is a ramp passing an integer number of requests per second.
 type RPSChange struct {
 	RPS int
 	At  time.Time

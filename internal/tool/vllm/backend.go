@@ -15,7 +15,7 @@ type backend struct {
 	protocol string   // by Pitot's names
 	routes   []string // one of which the URL must end with
 	pooling  bool     // answers have no text
-	chat     bool     // what is to be embedded goes as a chat
+	chat     bool     // the text to embed is sent as a chat
 	clip     bool     // a picture goes without its text
 	vlm2vec  bool     // a picture goes first, and its text is an instruction
 	infinity bool     // of the server of that name: a picture goes as the input itself
@@ -47,8 +47,8 @@ func (a *Args) sampled() bool {
 	return slices.Contains([]string{"completions", "chat", "responses"}, a.protocol())
 }
 
-// sendIgnoreEOS reports whether requests ask for answers of the full length: when told
-// so, for random datasets and for traces.
+// sendIgnoreEOS reports whether requests ask for answers of the full length: with --ignore-eos, for
+// random datasets and for traces.
 func (a *Args) sendIgnoreEOS() bool {
 	return a.IgnoreEOS || a.is("random", "random-mm", "timed_trace")
 }
@@ -59,7 +59,7 @@ func (a *Args) asksIgnoreEOS() bool {
 	return a.protocol() != "transcription" && !a.backend().pooling && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
 }
 
-// checkRoute reports a route that the backend refuses, and what it cannot be asked.
+// checkRoute reports a route that the backend refuses, and options that it does not take.
 func (a *Args) checkRoute(c *python.Checklist) {
 	b := a.backend()
 	_, target := a.urls()
@@ -147,9 +147,9 @@ func (a *Args) samplingFlags() map[string]*float64 {
 	}
 }
 
-// extraFields are the body fields that the tool sends beside those of the protocol:
-// its constants, sampling parameters, and --extra-body over all. A rerank has its
-// constants alone.
+// extraFields are the body fields that the tool sends in addition to those of the
+// protocol: its constants, sampling parameters, and --extra-body over all. A rerank
+// has its constants alone.
 func (a *Args) extraFields() (map[string]json.RawMessage, error) {
 	fields := a.backendFields()
 	if a.sampled() {

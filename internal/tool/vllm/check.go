@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// Check reports everything for which the command line cannot be run: what the
-// tool itself would refuse, and what is not built here, each by its flag.
+// Check reports everything for which the command line cannot be run: options that the tool itself
+// would refuse, and those that are not supported here, each by its flag.
 func (a *Args) Check() error {
 	var c python.Checklist
 	a.checkBuilt(&c)

@@ -19,7 +19,7 @@ import (
 var (
 	drawnDatasets  = []string{"random", "random-mm", "random-rerank", "prefix_repetition"}
 	customDatasets = []string{"custom", "custom_image", "custom_audio"}
-	wholeDatasets  = append([]string{"spec_bench", "speed_bench"}, customDatasets...) // of --num-prompts 0 they take all
+	wholeDatasets  = append([]string{"spec_bench", "speed_bench"}, customDatasets...) // --num-prompts 0: all
 )
 
 func (a *Args) is(names ...string) bool { return slices.Contains(names, a.DatasetName) }
@@ -186,7 +186,7 @@ func argument(flag string, value json.RawMessage, into any) error {
 // sending is what the backend makes of requests.
 func (a *Args) sending() Sending {
 	s := Sending{Limit: a.limitField(), Uncounted: a.SkipTokenizerInit}
-	if fields, _ := a.extraFields(); fields[s.Limit] != nil { // its error is told elsewhere
+	if fields, _ := a.extraFields(); fields[s.Limit] != nil { // its error is reported elsewhere
 		s.Limit = ""
 	}
 	if b := a.backend(); b.clip || b.vlm2vec || b.infinity {

@@ -26,7 +26,7 @@ import (
 type CustomAudio struct {
 	file[audioLine]
 	Output int  `json:"output_len" flag:"output-len,custom-output-len"` // 0: the line's output_tokens
-	Chat   bool `json:"chat,omitempty" flag:"enable-multimodal-chat"`   // the sound goes into a chat, whose template the server knows
+	Chat   bool `json:"chat,omitempty" flag:"enable-multimodal-chat"`   // audio in a chat
 	Common
 }
 

@@ -188,7 +188,7 @@ func (h *HF) toolRequest(ctx context.Context, s *workload.Source, q toolQuestion
 	return r, err
 }
 
-// toolText is what is counted: the rendered prompt, or what the messages say.
+// toolText is the counted text: the rendered prompt, or the texts of the messages.
 func toolText(t workload.Template, q toolQuestion) (string, error) {
 	if t != nil {
 		text, err := t.Render(q.messages, workload.TemplateOptions{GenerationPrompt: true, Tools: q.tools})

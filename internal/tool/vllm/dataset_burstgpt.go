@@ -71,7 +71,7 @@ func readBurst(file io.Reader) ([]datasetLengths, error) {
 // mostTokens is the longest prompt that is read; more is a mistake.
 const mostTokens = 1 << 24
 
-// tokensIn is a number of tokens; what it has behind its point is left out.
+// tokensIn is a number of tokens, without decimals.
 func tokensIn(row rows.Row, column string) (int, error) {
 	n, err := row.Float(column)
 	if err == nil && !(n >= 0 && n <= mostTokens) {

@@ -34,7 +34,7 @@ type imageLine struct {
 	parts    []part   // of the second
 }
 
-// A part is a text, or a picture with other settings beside its address.
+// A part is a text, or an image with settings in addition to its address.
 type part struct {
 	text   *string
 	where  string

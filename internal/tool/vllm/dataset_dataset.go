@@ -48,7 +48,7 @@ const usualRequests = 1000
 
 func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
 
-// A Common is what datasets of files can be told.
+// A Common has the settings of datasets of files.
 type Common struct {
 	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
 	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
@@ -122,8 +122,7 @@ func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L,
 	return w, nil
 }
 
-// finish makes up what is wanted of a workload, copies of requests included, and makes
-// them such as the tool sends them.
+// finish adds copies of requests up to the wanted number, and prepares all as the tool sends them.
 func (c *Common) finish(w *workload.Workload, s *workload.Source) {
 	w.Oversample(s.Requests, s.Seed, c.NoOversample, s.IDPrefix)
 	c.send(w)

@@ -27,7 +27,7 @@ type HF struct {
 	Name   string `json:"name,omitempty" flag:"hf-name"` // of the family, ORG/NAME; empty: Data
 	Subset string `json:"subset,omitempty" flag:"hf-subset"`
 	Split  string `json:"split,omitempty" flag:"hf-split"`
-	Gather bool   `json:"gather,omitempty" flag:"no-stream"`                    // shuffle all rows, not a buffer of them
+	Gather bool   `json:"gather,omitempty" flag:"no-stream"`                    // shuffle all rows, not a buffer
 	Output int    `json:"output_len,omitempty" flag:"output-len,hf-output-len"` // 0: the dataset's own
 
 	Categories  []string `json:"categories,omitempty" flag:"bfcl-categories"`         // of function calls
@@ -135,7 +135,7 @@ type draft struct {
 	workload.Request
 	place    string
 	chat     json.RawMessage // to be rendered into Text
-	answer   *string         // whose length is that of the output
+	answer   *string         // its length is that of the output
 	bare     bool            // counted without special tokens
 	fits     limits
 	filtered bool
@@ -192,8 +192,8 @@ func (h *HF) Build(ctx context.Context, s *workload.Source) (workload.Workload, 
 	return h.complete(s, requests, positions)
 }
 
-// complete makes up what is wanted. Where rows were left out and their ids are their
-// positions, the ids of copies could be taken; then all are numbered anew.
+// complete adds copies of requests up to the wanted number. Where rows were left out and ids are
+// positions of rows, the ids of copies could be taken; then all are numbered again.
 func (h *HF) complete(s *workload.Source, requests []workload.Request, positions []int) (workload.Workload, error) {
 	if len(requests) == 0 {
 		return workload.Workload{}, h.blame(errors.New("no row gives a request that is of the lengths asked for"))
@@ -241,7 +241,7 @@ func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, 
 	}
 }
 
-// atOnce is how many drafts are counted beside each other.
+// atOnce is how many drafts are counted in parallel.
 const atOnce = 256
 
 // accept counts drafts in batches and takes those that fit until there are enough.

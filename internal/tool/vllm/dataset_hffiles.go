@@ -219,7 +219,7 @@ func (h *HF) permuted(seed uint64) iter.Seq2[rows.Row, error] {
 // Numbers of IterableDataset.shuffle.
 const (
 	shuffleBuffer  = 1000
-	shuffleSources = 10 // files that are read beside each other
+	shuffleSources = 10 // files that are read in turn
 )
 
 // buffered is IterableDataset.shuffle of datasets 5.2: the files are shuffled and put

@@ -2,7 +2,7 @@ package vllm
 
 import "github.com/pitot-bench/pitot/internal/plan"
 
-// What is sent, and what is noticed of it.
+// The descriptions of workloads, and the notes on them.
 const (
 	loadPrefixes plan.Code = "load.prefixes"     // prefixes, prefix, suffix, output
 	soundsAsIs   plan.Code = "vllm.sounds-as-is" // sounds, kind

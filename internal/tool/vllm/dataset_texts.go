@@ -17,7 +17,7 @@ import (
 type shareGPT struct {
 	file[string]
 	talks        workload.Parsed[workload.Conversations]
-	Output       int  `json:"output_len,omitempty" flag:"output-len,sharegpt-output-len"` // 0: the length of the recorded answer
+	Output       int  `json:"output_len,omitempty" flag:"output-len,sharegpt-output-len"` // 0: the recorded length
 	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
 	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
 	Sending

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// A sound is samples between -1 and 1, those of all channels beside each other.
+// A sound is samples between -1 and 1, with the channels interleaved.
 type sound struct {
 	samples        []float64
 	rate, channels int
@@ -26,7 +26,7 @@ const (
 
 type wavFormat struct{ code, channels, rate, bits int }
 
-// decodeWAV reads a WAV file of whole numbers of 8 to 32 bits or of floats.
+// decodeWAV reads a WAV file of integers of 8 to 32 bits or of floats.
 func decodeWAV(b []byte) (s sound, err error) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return s, errors.New("not a WAV file")

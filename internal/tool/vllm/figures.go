@@ -131,7 +131,7 @@ func newRequest(r *trace.Record, o Options) Request {
 	}
 	q.TTFT, q.ITL = metrics.Between(r.Released, first), o.gaps(r, tokens)
 	if !q.OK {
-		if !o.responses { // it keeps the text when it has read the whole answer
+		if !o.responses { // it stores the text only after the end of the answer
 			q.Text = ""
 		}
 		return q
@@ -198,7 +198,7 @@ func speaks(k trace.Kind) bool {
 }
 
 // success: HTTP 200, a body read to its end with no event that cannot be read, and a token. A
-// stream of the responses protocol must have said that it is at its end, and nothing of an error.
+// stream of the responses protocol must have reported its end and no error.
 func (o Options) success(r *trace.Record, tokens int) bool {
 	switch r.Class {
 	case "", trace.Truncated, trace.StreamError:
@@ -216,8 +216,7 @@ func (o Options) success(r *trace.Record, tokens int) bool {
 }
 
 // output is the server's count if there is one, else that of the answer's text.
-// Where no tokenizer was at hand that tool did not run, unless told to do
-// without: then it takes 1.
+// Without a tokenizer that tool does not run, unless the user asks for it: then it takes 1.
 func (o Options) output(r *trace.Record) int {
 	if o.silent {
 		return 0

@@ -19,7 +19,7 @@ var pytorchMetrics = []string{
 	"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
 }
 
-// PyTorch is the content of the file that the tool writes beside its result for
+// PyTorch is the content of the file that the tool writes in addition to its result for
 // the PyTorch benchmark database, of a run of this command line: a list with one record
 // per figure. It is nil when none of the figures was computed.
 func (r *Report) PyTorch(a *Args) ([]byte, error) {

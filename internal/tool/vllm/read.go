@@ -104,8 +104,8 @@ func readPlan(f *result.PartialRun, o *result.Object) {
 	p.Requests, p.Percentiles, p.Model, p.Stream = requests, f.Percentiles(), secret.Mask(o.Text("model_id")), o.Has("total_output_tokens")
 }
 
-// readRecords makes a trace of a detailed result. Whose instants it knows is
-// Recorded; reports before 2026-08 have no start times.
+// readRecords makes a trace of a detailed result. With instants it is Recorded; reports before
+// 2026-08 have no start times.
 func readRecords(r *result.Reading, f *result.PartialRun) {
 	c := r.Columns(f)
 	if c == nil {

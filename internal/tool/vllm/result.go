@@ -100,8 +100,8 @@ func (r *Report) poolingOutcome(o *python.Object) {
 	r.perRequest(o)
 }
 
-// perRequest writes the arrays, in the order of the workload. Without
-// --save-detailed only latencies and queue times are kept.
+// perRequest writes the arrays, in the order of the workload. Without --save-detailed only
+// latencies and queue times are written.
 func (r *Report) perRequest(o *python.Object) {
 	newest := r.version.Since(V2608)
 	result.WriteColumns(o, r.Figures.all(), func(name string) bool {
@@ -119,7 +119,7 @@ func (r *Report) perRequest(o *python.Object) {
 	})
 }
 
-// serverTimes writes the server's own times, where it told any.
+// serverTimes writes the server's own times, if it reported any.
 func (r *Report) serverTimes(o *python.Object) {
 	all := r.Figures.all()
 	told := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })

@@ -98,7 +98,7 @@ type requestedRun struct {
 	arrival     Arrival
 	prompts     int
 	concurrency int
-	model       string // its id: what it was loaded from
+	model       string // its id: the name or path of the weights
 	tokenizer   string
 	asBytes     bool // answers are bytes, in which nobody tells the lengths of prompts
 }
@@ -180,7 +180,8 @@ func (q *requestedRun) parse(command json.RawMessage) error {
 	if err := json.Unmarshal(command, &kept); err != nil {
 		return err
 	}
-	args := slices.DeleteFunc(kept.Args, func(arg string) bool { return arg == "--dialect-version=main" }) // as the newest was called
+	// The newest version was called main.
+	args := slices.DeleteFunc(kept.Args, func(arg string) bool { return arg == "--dialect-version=main" })
 	a, err := Parse(args, "")
 	if err != nil {
 		return err

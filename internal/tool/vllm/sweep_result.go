@@ -101,7 +101,7 @@ func SweepTable(results []json.RawMessage) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// isFloat reports whether a column is of floats: of numbers, not all of them whole and there.
+// isFloat reports whether a column is of floats: of numbers, some of them missing or no integers.
 func isFloat(rows []map[string]gjson.Result, name string) bool {
 	float := false
 	for _, row := range rows {

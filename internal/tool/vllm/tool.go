@@ -60,7 +60,7 @@ func tableSettings(o *trace.Origin) tool.ReportedArgs {
 	return s
 }
 
-// planOf is what arguments ask for that are told of a run, as far as they go.
+// planOf is the load that the reported arguments of a run ask for, as far as they go.
 func planOf(told tool.ReportedArgs) trace.Load {
 	p := told.Plan("vllm")
 	told.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
@@ -99,8 +99,8 @@ func (a *Args) workload(told tool.ReportedArgs) plan.Message {
 	return d.Describe()
 }
 
-// reportsRate reports whether a table would tell a rate: it is whole where the row
-// stands, and has rows that are younger.
+// reportsRate reports whether a table would have a rate: all lines up to that row are there, and so
+// are rows of newer versions.
 func reportsRate(o *trace.Origin) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Figures, func(f trace.ReportedFigure) bool { return f.Name == name })

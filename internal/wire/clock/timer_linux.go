@@ -8,7 +8,7 @@ import (
 )
 
 // NewPrecise returns a Timer that fires within microseconds, not set. An idle
-// runtime sleeps in whole milliseconds but wakes at once for a file, so this timer
+// runtime sleeps in milliseconds but wakes at once for a file, so this timer
 // is a file. Once it is waited for, it is not read: a read would also wake the runtime's
 // monitor thread, which costs more than the timer itself, and the runtime is notified
 // each time it fires.

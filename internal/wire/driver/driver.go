@@ -88,7 +88,7 @@ type Driver struct {
 	// Tokens returns the number of output tokens that Sender has received so far,
 	// including those of requests in flight; nil: not counted.
 	Tokens   func() int
-	Progress *Progress    // nil: not kept
+	Progress *Progress    // nil: none
 	Timer    *clock.Timer // wakes it when a request is due; nil: the runtime's
 }
 

@@ -81,8 +81,8 @@ func (t *turns) add(index int, followers []encoded) {
 	}
 }
 
-// follow encodes the requests that waited for the answer in rec, and then drops its
-// text unless it is kept.
+// follow encodes the requests that waited for the answer in rec, and then drops its text unless the
+// run stores texts.
 func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 	if !before.req.Followed && len(r.turns.followers[before.index]) == 0 {
 		return nil // its text, if it has one, is there since the run keeps texts

@@ -11,7 +11,7 @@ type freeBodies struct {
 
 const (
 	mostBodies  = 256
-	largestBody = 64 << 10 // of those that are kept, in bytes
+	largestBody = 64 << 10 // of those that are reused, in bytes
 )
 
 // take returns an empty body for size bytes.

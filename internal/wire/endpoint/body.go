@@ -188,7 +188,7 @@ func (b *bodyWriter) done() {
 	}
 }
 
-// end is the whole body.
+// end is the finished body.
 func (b *bodyWriter) end() []byte {
 	switch {
 	case b.form:

@@ -152,8 +152,8 @@ func responsesPart(b *bodyWriter, text string, m *workload.Media) {
 // requests without one.
 const defaultMaxTokens = "4096"
 
-// messagesPrompt writes Anthropic's form of a chat: what the system says stands
-// apart from the messages.
+// messagesPrompt writes Anthropic's form of a chat, in which the system prompt is not one of the
+// messages.
 func messagesPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(string) bool) error {
 	if req.OutputTokens <= 0 && free("max_tokens") {
 		b.name("max_tokens").rawString(defaultMaxTokens)

@@ -153,6 +153,6 @@ func (r *reader) storeBody(p []byte) error {
 }
 
 const (
-	errorKept = 4 * errorText // of an error: a secret within errorText is in it whole
+	errorKept = 4 * errorText // of an error: it contains all of a secret that begins within errorText
 	strayKept = 64 << 10      // of an answer that is no stream, where one was asked for
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A delta is what one event, or one whole answer, says.
+// A delta is the content of one event or of one unstreamed answer.
 type delta struct {
 	token  bool // it belongs to the answer: for OpenAI, its choices are not empty
 	kind   trace.Kind
@@ -62,10 +62,10 @@ func anyJSON(data []byte) (gjson.Result, error) {
 	return gjson.ParseBytes(data), nil
 }
 
-// begin is the beginning of data, quoted: data may be too large to be quoted whole.
+// begin is the beginning of data, quoted; data may be too large to quote all of it.
 func begin(data []byte) string { return fmt.Sprintf("%.200q", data[:min(len(data), 1000)]) }
 
-// of decodes an event, or a whole answer, that is a JSON object.
+// of decodes an event or an unstreamed answer that is a JSON object.
 func of(read func(root gjson.Result) delta) func(data []byte) (delta, error) {
 	return func(data []byte) (delta, error) {
 		root, err := object(data)
@@ -81,8 +81,7 @@ func completion(root gjson.Result) delta { return openAI(Completions, false, roo
 func chatEvent(root gjson.Result) delta  { return openAI(Chat, false, root) }
 func chatAnswer(root gjson.Result) delta { return openAI(Chat, true, root) }
 
-// openAI reads an event of a stream, or with whole the body of an answer that
-// is not streamed.
+// openAI reads an event of a stream, or with whole an unstreamed answer.
 func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	d.use(openAICounts, root.Get("usage"))

@@ -2,10 +2,9 @@
 // written and what its stream means.
 //
 // A Client turns a workload request into a body (Encode), sends it, and fills a
-// trace.Record with what came back (Send). It sees bytes with instants from
-// package transport, finds the events in them, and notes for each what it
-// carried. It draws no conclusions: which of the events starts TTFT is up to
-// the definitions in package metrics.
+// trace.Record with the answer (Send). It sees bytes with instants from package
+// transport, finds the events in them, and records the content of each. It draws no
+// conclusions: which of the events starts TTFT is up to the definitions in package metrics.
 //
 // Protocols differ in their grammar alone: a table says for each where it is
 // served, how its requests are written and how its answers are read, streamed or
@@ -40,7 +39,7 @@ type Transport interface {
 	Do(ctx context.Context, req *transport.Request, r transport.Receiver) (transport.Timing, error)
 }
 
-// Options say how requests are written and what of the answers is kept.
+// Options say how requests are written and which parts of answers are recorded.
 type Options struct {
 	Protocol Protocol
 	URL      string // of the protocol's route
@@ -171,8 +170,8 @@ func (c *Client) exchange(
 	return r, timing, err
 }
 
-// room is how many chunks an answer of n tokens is expected to have, 0 for one whose
-// length is not known: one a token, the speaker's, and one with the finish reason.
+// room is the expected number of chunks of an answer of n tokens: one per token, one with the role,
+// and one with the finish reason; 0 if its length is unknown.
 func room(n int) int {
 	if n <= 0 {
 		return 0
@@ -237,14 +236,14 @@ func (c *Client) settle(r *reader, req *workload.Request) {
 	case r.credible(max(chunks, c.requestedTokens(req))):
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
-		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
+		rec.OutputTokens, rec.CountedFrom = 0, "" // an unstreamed answer says nothing of its tokens
 	case c.opts.Count != nil && !r.tooLong(&r.output):
 		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
 	}
 	r.settleQuirks()
-	if rec.Refused() { // nor are those of its chunks what it says
+	if rec.Refused() { // its chunks' counts are refused, too
 		for i := range rec.Chunks {
 			rec.Chunks[i].Tokens = 0
 		}

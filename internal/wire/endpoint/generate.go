@@ -6,7 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// generated reads an event, or a whole answer, of SGLang's own protocol:
+// generated reads an event or an unstreamed answer of SGLang's own protocol:
 //
 //	{"text":"…","output_ids":[…],"meta_info":{"finish_reason":null,
 //	 "prompt_tokens":7,"completion_tokens":3,"cached_tokens":0}}
@@ -63,8 +63,8 @@ func tiers(details gjson.Result) *trace.CacheTiers {
 	}
 }
 
-// scanGenerate is scan for SGLang's own protocol. Its events tell the whole answer
-// again, so that the walk is as long as the answer; nothing is copied in it.
+// scanGenerate is scan for SGLang's own protocol. Each event repeats the answer so far, so that the
+// walk is as long as the answer; nothing is copied in it.
 func scanGenerate(d *delta, _ bool, data []byte) (ok bool) {
 	*d = delta{}
 	s := scanner{b: data}

@@ -155,7 +155,7 @@ func (d *delta) several(index gjson.Result, here int) {
 // maxChoices is more answers than a request gets.
 const maxChoices = 1 << 16
 
-// about are the members of a choice, and of what it says, that are no output.
+// about are the members of a choice, and of its message, that are no output.
 var about = set(
 	"annotations", "channel", "citations", "content_filter_offsets", "content_filter_results", "context", "created",
 	"cumulative_logprob", "end_turn", "event", "extra_content", "finish_reason", "hidden_states", "id", "index",

@@ -57,7 +57,7 @@ func (d *delta) counted(u gjson.Result) {
 	d.usage.Prompt += d.usage.Cached + integerOf(u.Get("cache_creation_input_tokens"))
 }
 
-// messageDelta reads a whole answer.
+// messageDelta reads an unstreamed answer.
 func messageDelta(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	d.counted(root.Get("usage"))

@@ -48,8 +48,7 @@ func (d *delta) read(usage, meta gjson.Result) {
 	}
 }
 
-// scores reads SGLang's answer to rerank, each score with what it knows of its
-// prompt.
+// scores reads SGLang's answer to rerank, each score with the usage of its prompt.
 func scores(list gjson.Result) delta {
 	d := delta{}
 	list.ForEach(func(_, score gjson.Result) bool {

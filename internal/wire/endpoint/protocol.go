@@ -138,7 +138,7 @@ func (p Protocol) Nest() string { return p.grammar().nest }
 // Path is where the protocol is usually served.
 func (p Protocol) Path() string { return p.PathOf(true) }
 
-// PathOf is where the protocol is usually served, for streams or for whole answers.
+// PathOf is where the protocol is usually served, for streams or for unstreamed answers.
 func (p Protocol) PathOf(stream bool) string {
 	g := p.grammar()
 	if !stream && g.whole != "" {

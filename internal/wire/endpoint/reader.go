@@ -24,7 +24,7 @@ type reader struct {
 	url      string          // that was asked
 	header   http.Header     // of the answer, shared with others
 	body     []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
-	text     strings.Builder // visible, if it is kept
+	text     strings.Builder // visible, if it is recorded
 	output   strings.Builder // visible or not, if its tokens are counted here
 	ends     []int           // of the chunks in text, if each is counted
 	tiers    *trace.CacheTiers
@@ -46,7 +46,7 @@ type readState struct {
 	opts    *Options
 	chunks  []trace.Chunk               // of the record
 	stamps  trace.Stamps                // likewise
-	yield   func(transport.Event) error // event, as one value for the whole stream
+	yield   func(transport.Event) error // event, as one value for all of the stream
 	read    transport.Stamp             // of the read under way
 	from    int                         // its first chunk
 	shared  int                         // events that it completed
@@ -202,8 +202,8 @@ func (r *reader) settle() {
 	r.from = len(r.chunks)
 }
 
-// dataSegments are those that brought the outputs of the read under way. Where the whole answer came
-// in it, one may have brought nothing but its end.
+// dataSegments are those that brought the outputs of the read under way. Where all of the answer
+// came in it, one may have brought nothing but the end.
 func (r *reader) dataSegments() int {
 	before := r.chunks[:min(r.from, len(r.chunks))]
 	if !r.ended || r.segments < 2 || slices.ContainsFunc(before, isOutput) {

@@ -67,7 +67,7 @@ func itemAdded(item gjson.Result) delta {
 	return delta{token: true, kind: trace.ToolCall, hidden: item.Get("name").Str}
 }
 
-// response reads a response object, which is a whole answer.
+// response reads a response object, an unstreamed answer.
 func response(r gjson.Result) delta {
 	d := delta{err: serverError(r)}
 	d.use(&counts{

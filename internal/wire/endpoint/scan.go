@@ -473,7 +473,7 @@ func (s *scanner) value() []byte {
 	return s.b[start:s.i]
 }
 
-// integer takes a whole number that is not negative; any other value is bad.
+// integer takes an integer that is not negative; any other value is bad.
 func (s *scanner) integer() (n int) {
 	s.blank()
 	start := s.i

@@ -9,7 +9,7 @@ import (
 // servedBy names the server, by the headers of the first answer.
 type servedBy struct{ told atomic.Pointer[string] }
 
-// headerText is how much of a header is kept, in bytes.
+// headerText limits the recorded part of a header, in bytes.
 const headerText = 100
 
 // note keeps the headers Server and Via of the first answer.

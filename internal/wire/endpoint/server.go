@@ -29,7 +29,7 @@ type Server struct {
 // A Model is an entry of /v1/models.
 type Model struct {
 	ID        string `json:"id"`
-	Root      string `json:"root"` // what it was loaded from, when the server says
+	Root      string `json:"root"` // path of the weights, if the server reports it
 	MaxLength int    `json:"max_model_len"`
 	Meta      Meta   `json:"meta"`
 }
@@ -76,7 +76,7 @@ func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 // maxSide is the largest answer of a side route, in bytes.
 const maxSide = 32 << 20
 
-// collector stores a whole response; of an error, the part that is reported.
+// collector stores a response; of an error, the part that is reported.
 type collector struct {
 	limit  int // in bytes
 	status int

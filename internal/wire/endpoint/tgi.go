@@ -38,7 +38,7 @@ func (d *delta) details(details gjson.Result) {
 	}
 }
 
-// decodeTGI reads a whole answer, which some versions put into a list.
+// decodeTGI reads an unstreamed answer, which some versions put into a list.
 func decodeTGI(data []byte) (delta, error) {
 	root, err := anyJSON(data)
 	if err != nil {
@@ -58,7 +58,7 @@ func decodeTGI(data []byte) (delta, error) {
 	return d, nil
 }
 
-// trtEvent reads an event, or a whole answer, of Triton's ensemble:
+// trtEvent reads an event or an unstreamed answer of Triton's ensemble:
 //
 //	{"model_name":"ensemble","model_version":"1","sequence_end":false,"text_output":"The"}
 func trtEvent(root gjson.Result) delta {

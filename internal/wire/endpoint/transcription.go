@@ -33,8 +33,8 @@ func (d *delta) heard(u gjson.Result) {
 	}
 }
 
-// decodeTranscription reads a whole answer: JSON, or a text as it is where the
-// request asked for one.
+// decodeTranscription reads an unstreamed answer: JSON, or plain text where the request asked for
+// it.
 func decodeTranscription(data []byte) (delta, error) {
 	root, err := object(data)
 	if err != nil {

@@ -56,8 +56,8 @@ func (r *reader) settleQuirks() {
 
 func isOutput(c trace.Chunk) bool { return c.Kind.Output() }
 
-// allRead reports whether nothing explains a token but text: a tool call has marks that the
-// server takes away, and other answers are not kept.
+// allRead reports whether text alone explains the tokens: the server removes the marks of a tool
+// call, and other answers are not recorded.
 func (r *reader) allRead() bool {
 	calls := func(c trace.Chunk) bool { return c.Kind&trace.ToolCall != 0 }
 	return r.rec.Quirks.Choices < 2 && r.unread.name == "" && !slices.ContainsFunc(r.chunks, calls)

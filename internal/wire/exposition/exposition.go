@@ -94,8 +94,8 @@ func (l Labels) Get(name string) (value string, has bool) {
 	return "", false
 }
 
-// Series is name{label="value",...} with the labels in order, leaving out those
-// that tell replicas of an engine apart.
+// Series is name{label="value",...} with the labels in order, leaving out those that distinguish
+// replicas of an engine.
 func (s Sample) Series() string {
 	var labels []string
 	for _, l := range s.Labels {
@@ -146,7 +146,7 @@ func refuse(text []byte) error {
 	return nil
 }
 
-// isOpenMetrics tells the two formats apart.
+// isOpenMetrics reports whether text is OpenMetrics, not Prometheus's own format.
 func isOpenMetrics(contentType string, text []byte) bool {
 	switch kind, _, err := mime.ParseMediaType(contentType); {
 	case err != nil || kind == "":

@@ -29,7 +29,7 @@ func cutWord(text []byte, colons bool) (word, rest []byte) {
 
 func skip(text []byte) []byte { return bytes.TrimLeft(text, " \t") }
 
-// readLabels reads {name="value",...}, if that is there. The labels are kept if they are wanted.
+// readLabels reads {name="value",...}, if present, and stores the labels if wanted.
 func (r *Reader) readLabels(text []byte, wanted bool) (rest []byte, err error) {
 	r.labels = r.labels[:0]
 	text, braced := bytes.CutPrefix(skip(text), []byte("{"))

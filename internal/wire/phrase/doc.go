@@ -1,9 +1,9 @@
 // Package phrase says how a server words the protocols of inference servers: the
-// events of a stream, whole answers, usage and errors, and what a request asks for.
+// events of a stream, unstreamed answers, usage and errors, and how it reads requests.
 //
-// A [Protocol] is a row of a table: its routes, what reads its requests, and what
-// stands around the tokens of its answers. A server reads a request, settles the
-// plain values of its [Answer], and appends bytes:
+// A [Protocol] is a row of a table: its routes, the reader of its requests, and the
+// bytes around the tokens of its answers. A server reads a request, sets the plain
+// values of its [Answer], and appends bytes:
 //
 //	                    Read                        Stream
 //	route, body ──▶ Protocol ──▶ Request ┈┈▶ Answer ──▶ Writer ──▶ Accept

@@ -71,8 +71,8 @@ func (w *Writer) generated(dst []byte, n int, last bool) []byte {
 	return append(dst, '}', '}')
 }
 
-// finishReason says why the answer ended. What it says matched is the stop string;
-// the natural end of an answer has no token here.
+// finishReason appends why the answer ended. The stop string is reported as matched; the natural
+// end of an answer has no token here.
 func (w *Writer) finishReason(dst []byte, last bool) []byte {
 	switch {
 	case !last:

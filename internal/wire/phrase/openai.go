@@ -6,7 +6,7 @@ import "github.com/tidwall/gjson"
 const openAIFailure = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", ` +
 	`"param": null, "code": 500}}`
 
-// nullPrompt are fields of a whole answer: of its choice, or of itself in a chat.
+// nullPrompt are fields of an unstreamed answer: of its choice, or of the answer itself in a chat.
 const nullPrompt = `,"prompt_logprobs":null,"prompt_token_ids":null`
 
 // Completions is OpenAI's oldest way to ask for text, as vLLM serves it.
@@ -72,7 +72,7 @@ func (w *Writer) finish() string {
 	return `"` + w.Finish + `","stop_reason":` + orNull(w.Stop)
 }
 
-// conclusion is what follows the text in a whole answer, with further fields of the
+// conclusion appends the end of an unstreamed answer after its text, with further fields of the
 // choice and of the answer.
 func (w *Writer) conclusion(dst []byte, ofChoice, ofAnswer string) []byte {
 	dst = append(dst, `,"logprobs":null,"finish_reason":`+w.finish()+`,"token_ids":null`+ofChoice+

@@ -18,7 +18,7 @@ type Protocol struct {
 	Single bool // an event is one token
 	Timed  bool // the last event says how long the answer took
 	Roles  bool // a stream begins with the role of the answer
-	Counts bool // a whole answer has the usage, and can do without
+	Counts bool // an unstreamed answer has the usage, and can do without
 	Marked bool // a stream ends with [DONE]
 
 	// Of a request: the fields of its body, what follows from them once all are read,
@@ -40,10 +40,9 @@ type Protocol struct {
 	frame                   func(*Writer) frame
 	event                   func(w *Writer, dst []byte, n int, last bool) []byte
 	whole                   func(*Writer, []byte) []byte
-	mediaType               func(*Answer) string // of a whole answer; JSON if nil
+	mediaType               func(*Answer) string // of an unstreamed answer; JSON if nil
 }
 
-// protocols has them all, each in a file with what it says and reads.
 var protocols = []*Protocol{
 	Completions, Chat, Responses, Messages, Generate, TGI, Triton, Transcription, Embeddings, Pooling, Rerank,
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Responses is OpenAI's newer protocol, as vLLM serves it: events with names and
-// numbers, the whole text once more at the end.
+// numbers, and all of the text once more at the end.
 var Responses = &Protocol{
 	Name: "responses", Routes: []string{"/v1/responses"}, Limit: "max_output_tokens", Least: "min_tokens",
 	prefix: "resp_", read: readResponses,

@@ -92,7 +92,7 @@ func looseBool(v gjson.Result) (value, ok bool) {
 	return false, false
 }
 
-// integer reads a whole number; set, if not nil, tells whether there was one.
+// integer reads an integer; set, if not nil, receives whether there was one.
 func (s *schema) integer(loc string, v gjson.Result, dst *int, set *bool) {
 	x := v.Num
 	switch v.Type {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// TGI is text-generation-inference's way to ask; a token is an event. The whole answer
-// is SGLang's route, where [Generate] tells the two apart.
+// TGI is text-generation-inference's protocol; each token is an event. Its route for unstreamed
+// answers is also SGLang's: [Generate] distinguishes the two.
 var TGI = &Protocol{
 	Name: "tgi", Routes: []string{"/generate_stream"}, Limit: "max_new_tokens", Least: "min_new_tokens", Single: true,
 	failure: `data:{"error":"Request failed during generation: Server error","error_type":"generation"}`,

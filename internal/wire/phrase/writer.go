@@ -13,8 +13,8 @@ type Source interface {
 	ID() int32    // of the token that Next gave last
 }
 
-// An Answer is what a server has to say, in plain values. What it only knows later
-// it sets in the Writer, at the latest before the event that tells it.
+// An Answer holds the plain values of an answer. The server sets values that it learns later in the
+// Writer, at the latest before the event that contains them.
 type Answer struct {
 	ID      string // of the request
 	Model   string

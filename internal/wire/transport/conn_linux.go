@@ -107,7 +107,7 @@ func (c *Conn) open(sc syscall.Conn) {
 	}
 }
 
-// stamping has a socket timestamp what it receives.
+// stamping makes a socket timestamp received data.
 func stamping(fd int) error {
 	err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	if err == nil {

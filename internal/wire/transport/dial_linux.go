@@ -75,7 +75,7 @@ const (
 	probes     = 9
 )
 
-// socket makes one that timestamps what it receives; ok is false if it cannot.
+// socket makes a socket that timestamps received data; ok is false if it cannot.
 func (a *address) socket() (fd int, ok bool) {
 	fd, err := unix.Socket(a.family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

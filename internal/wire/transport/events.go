@@ -59,7 +59,7 @@ type Events struct {
 	said    []byte // the beginning of the comments of the event so far
 }
 
-// maxSaid is how much of an event's comments is kept, in bytes.
+// maxSaid limits the recorded part of an event's comments, in bytes.
 const maxSaid = 1 << 10
 
 // failure names the events that tell an error.
@@ -115,7 +115,7 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 	return nil
 }
 
-// hold keeps the beginning of a line until its end comes; of a comment nothing is kept.
+// hold stores the beginning of a line until its end comes, but nothing of a comment.
 func (e *Events) hold(p []byte) error {
 	e.trails = true
 	if e.comment = e.comment || len(e.line) == 0 && p[0] == ':'; e.comment {

@@ -76,8 +76,7 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 // requests are write buffers.
 var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// writeRequest writes the whole request to one buffer, so that it leaves in one
-// write.
+// writeRequest writes the request to one buffer, so that it leaves in one write.
 func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	b.Reset()
 	b.WriteString(req.Method)
@@ -241,8 +240,8 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	return false, res.outcome(err, sent)
 }
 
-// written waits for the end of writing. A server may answer without reading the
-// whole request: writing then gets a moment to finish; without an answer it is
+// written waits for the end of writing. A server may answer without reading all of
+// the request: writing then gets a moment to finish; without an answer it is
 // aborted.
 func (c *h1Conn) written(sending <-chan error, answered bool) error {
 	select {
@@ -297,8 +296,7 @@ func (p *response) take(b []byte, s Stamp) bool {
 	return true
 }
 
-// outcome returns the error of the whole exchange: received is that of reading,
-// sent that of writing.
+// outcome returns the error of the exchange: received is that of reading, sent that of writing.
 func (p *response) outcome(received, sent error) error {
 	switch {
 	case p.err != nil:

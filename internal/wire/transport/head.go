@@ -22,7 +22,7 @@ type answerHead struct {
 // headCache has the latest head. A server begins most of its answers with the same bytes, which say the same.
 type headCache struct{ latest atomic.Pointer[answerHead] }
 
-// mostKept is the largest head that is kept, in bytes.
+// mostKept is the largest head that is stored, in bytes.
 const mostKept = 4 << 10
 
 // read parses a head, which ends with an empty line. The error is of a head that is malformed.

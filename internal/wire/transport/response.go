@@ -74,7 +74,7 @@ func (p *response) feed(b []byte, s Stamp) (err error) {
 	return err
 }
 
-// takeHead looks for the end of the head. One that is whole in its read is parsed in place.
+// takeHead looks for the end of the head. A head that came in one read is parsed in place.
 func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	text, from := b, 0
 	if len(p.held) > 0 {

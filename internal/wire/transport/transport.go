@@ -111,7 +111,7 @@ type Config struct {
 	// answer; otherwise it is sent once more, on a new one. After a few of them every
 	// request gets a new connection, unless KeepReusing is set, which implies NoResend.
 	NoResend, KeepReusing bool
-	Timeout               time.Duration // for a whole exchange, 0 = none
+	Timeout               time.Duration // for an exchange, 0 = none
 	// KeepAlive is how long an idle connection stays open, 4 s if 0.
 	KeepAlive time.Duration
 	Idle      time.Duration // between two reads with data, 0 = none
