@@ -15,6 +15,8 @@ type Origin struct {
 	// Path holds the headings above it, outermost first, without the title of the
 	// document.
 	Path []string `json:"path,omitempty"`
+	// Load is the name that somebody gave to its load; runs of other loads are not compared with it.
+	Load string `json:"load,omitempty"`
 	// Repeat: a label counts it among repeated runs of what Path names, as Run 2 does.
 	Repeat bool `json:"repeat,omitempty"`
 	// Figures are the tool's figures, each once, in its order.

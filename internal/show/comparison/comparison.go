@@ -217,6 +217,9 @@ func (w Phrases) load(settings []compare.Setting) string {
 	add(true, "load.itself", "workload")
 	add(!w.tells(workload, value["requests"]), "load.requests", "requests")
 	add(workload.IsZero(), "load.input-each", "input-length")
+	add(workload.IsZero(), "load.output-each", "output-length")
+	add(value["task"].Code == compare.Pooling, "load.itself", "task")
+	add(true, "load.itself", "load")
 	add(true, "load.itself", "arrival")
 	add(arrival.IsZero() && value["rate"].Code != compare.NoRate, "load.at-rate", "rate")
 	add(true, "load.ramped", "ramp")
@@ -233,7 +236,7 @@ func (w Phrases) load(settings []compare.Setting) string {
 
 // loadNames are the settings that load has words for.
 var loadNames = []string{
-	"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency",
+	"workload", "requests", "input-length", "output-length", "task", "load", "arrival", "rate", "ramp", "concurrency",
 	"protocol", "stream",
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/tool"
 
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -161,4 +162,36 @@ func (r *textReader) commandLine(text string) {
 		a.run = append(a.run, secret.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
+}
+
+// clientCommand is a command line of a load generator.
+var clientCommand = compile(`\bbench serve\b|benchmark_serving|bench_serving`)
+
+// commandSettings are the arguments of the last command line of a load generator, by their names in its Namespace.
+// A value that only its shell knows is left out.
+func commandSettings(lines []string) map[string]string {
+	var words []string
+	for _, text := range lines {
+		if clientCommand.find(text) == nil {
+			continue
+		}
+		words = strings.Fields(text) // a shell's words, or as near as they come
+		if all, err := shell.Split(text); err == nil {
+			words = all
+		}
+	}
+	settings := map[string]string{}
+	for i, word := range words {
+		name, value, ok := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if !strings.HasPrefix(word, "--") || name == "" {
+			continue
+		}
+		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") {
+			value = words[i+1]
+		}
+		if value != "" && !strings.ContainsAny(value, "$<>{}") {
+			settings[strings.ReplaceAll(name, "-", "_")] = value
+		}
+	}
+	return settings
 }

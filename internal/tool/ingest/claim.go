@@ -74,10 +74,10 @@ var (
 	optimized = regexp.MustCompile(`优化[了约\s]*$`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
 	// figures, a share or nothing.
-	unclaimed = compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
+	unclaimed = compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|accept(?:ance)? rate|acceptance|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
 	amount = compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍)`)
-	clause = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while)\s|以及|并且|但是?|而且?`)
+	clause = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while|when|whereas)\s|以及|并且|但是?|而且?`)
 	logged = compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
 	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
 	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)

@@ -152,7 +152,7 @@ const (
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
 	"benchmark", "benchmarks", "benchmarking", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
-	"server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
+	"vllm benchmark result", "sglang benchmark result", "server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
 	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
 	"展开", "点击展开", "详情", "详细结果", "完整日志",
 	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",
@@ -168,7 +168,7 @@ var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
 // plainLabel is a line that names the block below it if one follows: it ends with
 // a colon, or else is short and no sentence.
 func plainLabel(text string) (label string, colon, ok bool) {
-	text = unlisted(text)
+	text = strings.TrimSpace(strings.TrimLeft(unlisted(text), "#"))
 	colon = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 	n := utf8.RuneCountInString(text)
 	if !named(text) || strings.HasPrefix(text, "^") || strings.HasPrefix(text, "↑") || prefixed.MatchString(text) {

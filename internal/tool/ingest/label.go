@@ -94,8 +94,8 @@ func shortened(text string) string {
 
 var (
 	checkout = regexp.MustCompile(`\bgit\s+(?:checkout|switch)(?:\s+-\S+)*\s+([\w./-]+)`)
-	// shell are the beginnings of commands other than those of tools.
-	shell = regexp.MustCompile(`^(?:export|set|env|source|cd|pip3?|uv|git|docker|podman|kubectl|nerdctl|bash|sh|curl|wget|sudo|nohup|python3?|taskset|numactl|ray|mpirun|torchrun|srun|\./\S+|[A-Z][A-Z0-9_]*=\S+\s+\S)\b`)
+	// otherCommand are the beginnings of commands other than those of tools.
+	otherCommand = regexp.MustCompile(`^(?:export|set|env|source|cd|pip3?|uv|git|docker|podman|kubectl|nerdctl|bash|sh|curl|wget|sudo|nohup|python3?|taskset|numactl|ray|mpirun|torchrun|srun|\./\S+|[A-Z][A-Z0-9_]*=\S+\s+\S)\b`)
 	// typed is a line that was typed into a terminal.
 	typed = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$❯]\s+\S`)
 	// pairWord are words that name one side of a comparison.
@@ -182,17 +182,17 @@ func (r *textReader) codeLabel(l line) {
 	case isRepeatLabel(comment):
 		r.window.repeat = true
 		return
-	case !isComment && (prompt.MatchString(text) || shell.MatchString(text)):
+	case !isComment && (prompt.MatchString(text) || otherCommand.MatchString(text)):
 		r.window.command(text, l.n)
 		return
 	}
 	label, colon, ok := plainLabel(comment)
 	switch {
-	case !ok || isGeneric(label):
-	case isComment || colon:
+	case ok && isGeneric(label):
+	case ok && (isComment || colon):
 		r.window.near = candidate{label, l.n, scoreMark}
-	case isWords(label):
-		r.window.add(label, l.n, scoreWords)
+	case isWords(comment):
+		r.window.add(comment, l.n, scoreWords)
 	}
 }
 

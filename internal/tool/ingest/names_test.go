@@ -69,7 +69,7 @@ func TestNamesOfTables(t *testing.T) {
 		{"link", "## [A](https://user:secret@host/x)\n" + a, []string{"c / A"}},
 		{"secret", "## A https://user:secret@host/x\n" + a, []string{"c / A https://host/x"}},
 		{"escaped", "## seq\\_lens \\*\n" + a, []string{"c / seq_lens *"}},
-		{"a caption below", a + "\n^ A\n\n" + b + "\n^ B\n", []string{"c", "c"}},
+		{"a caption below", a + "\n^ A\n\n" + b + "\n^ B\n", []string{"c", "c", "problem: the tables of lines 1 and 16 are taken as repeated runs of one variant: nothing stands above them that names them"}},
 		{"prefixes of a log", "[rank0]:\n[rank0]: " + strings.ReplaceAll(a, "\n", "\n[rank0]: "), []string{"c"}},
 		{"restructured text", "A\n---\n\n::\n\n" + a, []string{"c / A"}},
 		{"only a claim", "## A\n\n**TTFT ↓ 3.4%**\n\n" + a, []string{"c / A"}},

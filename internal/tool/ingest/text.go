@@ -182,7 +182,7 @@ func (r *textReader) line(l line, next string) {
 // table right below it.
 func (r *textReader) code(l line) {
 	text := strings.TrimSpace(l.text)
-	if text == "" {
+	if text == "" || sectionRule.MatchString(text) {
 		return
 	}
 	r.window.near = candidate{}
@@ -205,12 +205,18 @@ func (r *textReader) code(l line) {
 func (r *textReader) tableLine(l line) bool {
 	row, isRow := r.findRow(l.text)
 	switch {
+	case isRow && r.table.restarts(row):
+		r.openTable(l.n, false)
+		r.table.add(l, row)
 	case isRow:
 		r.table.add(l, row)
+	case !r.table.titled && len(r.table.rows) >= leastRows && isMarked(l.text):
+		r.closeTable()
+		return false
 	case endLine.MatchString(l.text):
 		r.table.ended = true
 		r.closeTable()
-	case r.fence != "" && closes(r.fence, l.text), r.fence == "" && atxHeading.MatchString(l.text), r.table.lost():
+	case r.fence != "" && closes(r.fence, l.text), r.fence == "" && endsTable(l.text), r.table.lost():
 		r.closeTable()
 		return false
 	default:
@@ -220,6 +226,28 @@ func (r *textReader) tableLine(l line) bool {
 		r.table.foreign++
 	}
 	return true
+}
+
+// sectionRule is the heading of a section of a table.
+var sectionRule = regexp.MustCompile(`^[\s#>]*-{3,}[^-\s].*-{3,}\s*$`)
+
+// endsTable reports whether a line is a heading of the document.
+func endsTable(text string) bool {
+	return atxHeading.MatchString(text) && !sectionRule.MatchString(text) && strings.Trim(text, "#=- \t") != ""
+}
+
+// restarts reports whether a row begins another table: one that has lost its title, too, stood before it.
+func (p *printed) restarts(row result.Match) bool {
+	return !p.titled && len(p.rows) >= leastRows && slices.ContainsFunc(p.rows, func(o result.Match) bool { return o.Label == row.Label })
+}
+
+// isMarked reports whether a line names what follows.
+func isMarked(text string) bool {
+	if h, ok := markedHeading(text); ok {
+		return named(h.text)
+	}
+	label, colon, ok := plainLabel(text)
+	return ok && colon && isWords(label) && !isGeneric(label)
 }
 
 // findRow finds a row that stands where a tool puts it, or begins its line.
@@ -296,7 +324,7 @@ func (r *textReader) text(l line, next string) {
 		r.table.add(l, row)
 		return
 	}
-	if strings.Trim(l.text, "=- \t") == "" {
+	if strings.Trim(l.text, "=- \t") == "" || sectionRule.MatchString(l.text) {
 		return
 	}
 	if label, colon, ok := plainLabel(l.text); len(claimsIn(l.text)) > 0 {
@@ -485,11 +513,16 @@ func (r *textReader) closeTable() {
 
 // sides are the tables on both sides of a diff, or the only one.
 func (p *printed) sides() []*printed {
+	removed, added := slices.Contains(p.marks, '-'), slices.Contains(p.marks, '+')
+	mixed := removed && added
 	side := func(other byte, name string) *printed {
 		s := *p
 		s.rows, s.lines = nil, nil
 		for i, row := range p.rows {
 			if p.marks[i] != other {
+				if s.at == p.at && p.marks[i] != 0 && p.marks[i] != ' ' && mixed {
+					s.at = p.lines[i]
+				}
 				s.rows, s.lines = append(s.rows, row), append(s.lines, p.lines[i])
 			}
 		}
@@ -497,9 +530,8 @@ func (p *printed) sides() []*printed {
 		s.load = loadOf(s.rows)
 		return &s
 	}
-	removed, added := slices.Contains(p.marks, '-'), slices.Contains(p.marks, '+')
 	switch {
-	case removed && added:
+	case mixed:
 		before, after := side('+', "before"), side('-', "after")
 		after.claims = nil
 		return []*printed{before, after}
@@ -571,7 +603,11 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 		r.problem(t.around.at, "the Namespace is not of the table in line %d and is left out: it has %s", t.at, what)
 		t.around.settings = nil
 	}
-	maps.Copy(o.Setup, t.around.settings)
+	if typed := commandSettings(t.around.run); t.around.settings == nil && r.contradiction(o, typed) == "" {
+		t.around.settings = typed
+	} else {
+		maps.Copy(o.Setup, t.around.settings)
+	}
 	run := trace.Run{
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
 		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
