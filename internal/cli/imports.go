@@ -92,7 +92,11 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 		word = "known"
 		n.added, n.known = n.added-1, n.known+1
 	}
-	n.rows = append(n.rows, []string{found.Run.ID, word, contents(found.Run), found.Run.Name, where})
+	row := []string{found.Run.ID, word, contents(found.Run), found.Run.Name, where}
+	if runs == nil && found.Naming != "" {
+		row = append(row, "named by "+found.Naming)
+	}
+	n.rows = append(n.rows, row)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 type claim struct {
 	trace.Claim
 	start, end int
+	named      bool // it names its metric, rather than go on with that of the clause before
 }
 
 // A mention is a word of a claim.
@@ -33,6 +34,9 @@ type entry struct {
 }
 
 func word(text, means string) entry { return entry{compile(`(?i)` + text), means} }
+
+// unitWords are the units in which values of a pair stand.
+const unitWords = `ms|毫秒|µs|us|seconds|secs?|s|秒|tok(?:en)?s?/s(?:ec)?|req(?:uest)?s?/s(?:ec)?|tps|rps|qps`
 
 // The names that people give to metrics, statistics and directions.
 var (
@@ -68,7 +72,7 @@ var (
 		word(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
 		word(`\b(?:speed[ -]?up|faster|improv\w*|better|gain\w*)\b|提升|改善|加速|变快`, "better"),
 		word(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
-		word(`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
+		word(`\b(?:increas\w*|rais\w*|rose|ris(?:es?|en|ing)|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
 	}
 	// optimized is the noun and the verb: it states a change right ahead of its amount.
 	optimized = regexp.MustCompile(`优化[了约\s]*$`)
@@ -76,9 +80,14 @@ var (
 	// figures, a share or nothing.
 	unclaimed = compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|accept(?:ance)? rate|acceptance|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
-	amount = compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍)`)
-	clause = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while|when|whereas)\s|以及|并且|但是?|而且?`)
-	logged = compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
+	amount = compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|higher|lower)\b)`)
+	// pair is a value before and one after: `312 -> 250 ms`, `from 312 ms to 250 ms`, `由 312 降至 250 ms`.
+	pair = regexp.MustCompile(`(?i)(from|从|由)?\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?\s*(->|-->|=>|→|⇒|➜|to|到|降至|降到|降为|提升至|提升到|提高到|提升为|增至|减至|减少到|变为|至)\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?`)
+	// ofOriginal stands around a factor of the value before: it is no speed.
+	ofOriginal = regexp.MustCompile(`(?i)(?:原来|之前|基线|优化前|修改前)的\s*$`)
+	ofBefore   = regexp.MustCompile(`(?i)^\s*(?:that\s+)?(?:of\s+)?(?:the\s+|its\s+)?(?:original|baseline|previous|main|before)`)
+	clause     = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while|when|whereas)\s|以及|并且|但是?|而且?`)
+	logged     = compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
 	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
 	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
 	// beside is what can stand between a metric and the factor of it.
@@ -109,12 +118,12 @@ const longestClaim = 500
 // canClaim is a quick no for most lines: one that states a change has an amount and
 // a metric.
 func canClaim(text string) bool {
-	if len(text) > longestClaim || !hasAmount(text) {
+	if len(text) > longestClaim || !hasAmount(text) && !hasPair(text) {
 		return false
 	}
 	lower := lowered(text)
 	known := func(e entry) bool { return e.words.in(text, lower) }
-	return slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && amount.MatchString(text)
+	return slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && (amount.MatchString(text) || pair.MatchString(text))
 }
 
 // hasAmount reports whether a unit of changes stands behind a digit.
@@ -130,6 +139,16 @@ func hasAmount(text string) bool {
 				return true
 			}
 			rest = after
+		}
+	}
+	return false
+}
+
+// hasPair is a quick no for lines without a word or an arrow between two numbers.
+func hasPair(text string) bool {
+	for _, arrow := range []string{"->", "→", "=>", "⇒", "➜", " to ", "到", "至", "为"} {
+		if strings.Contains(text, arrow) {
+			return true
 		}
 	}
 	return false
@@ -153,6 +172,12 @@ func claimsIn(text string) (all []claim) {
 			if open, closed, ok := enclosing(text, c.start, c.end); ok {
 				c.Text = trimClaim(text[open:closed])
 			}
+			if sentence := trimClaim(text); sentence != c.Text {
+				c.Sentence = sentence
+			}
+			if n := len(all) - 1; n >= 0 && c.repeats(all[n].Claim) {
+				continue
+			}
 			all = append(all, c)
 		}
 		if last != "" {
@@ -174,8 +199,11 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 		last = metrics[len(metrics)-1].means
 	}
 	lower := lowered(text)
-	if !hasAmount(text) || unclaimed.finds(text, lower) {
+	if unclaimed.finds(text, lower) {
 		return nil, last
+	}
+	if !hasAmount(text) {
+		return pairClaims(text, metric, metrics), last
 	}
 	amounts := amount.FindAllStringSubmatchIndex(text, -1)
 	from := 0
@@ -189,7 +217,65 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 		}
 		from = a[1]
 	}
+	if all == nil {
+		all = pairClaims(text, metric, metrics)
+	}
 	return all, last
+}
+
+// repeats reports whether a claim says the change again that the pair before it gave, in percent.
+func (c claim) repeats(pair trace.Claim) bool {
+	return c.Metric == pair.Metric && !c.named && math.Abs(c.Change-pair.Change) <= c.Step+pair.Step
+}
+
+// pairClaims are the changes of a clause that gives values before and after.
+func pairClaims(text, metric string, metrics []mention) (all []claim) {
+	from := 0
+	for _, m := range pair.FindAllStringSubmatchIndex(text, -1) {
+		if c, ok := readPair(text, metric, metrics, m, from); ok {
+			all = append(all, c)
+		}
+		from = m[1]
+	}
+	return all
+}
+
+func readPair(text, metric string, metrics []mention, m []int, from int) (claim, bool) {
+	c := claim{start: m[4], end: m[1]}
+	c.Text, c.Metric = trimClaim(text), metric
+	best, named := nearest(metrics, m[0], m[1], from, len(text))
+	if named {
+		c.Metric, c.named = best.means, true
+		c.cover(best)
+	}
+	hasUnit := m[6] >= 0 || m[12] >= 0
+	adjacent := named && beside.MatchString(between(text, best, []int{m[4], m[11], m[10], m[11], m[10], m[11]}))
+	isRange := strings.EqualFold(text[m[8]:m[9]], "to") && m[2] < 0 && len(directions.find(text)) == 0
+	if c.Metric == "" || isRange || !hasUnit && !adjacent {
+		return c, false
+	}
+	for _, s := range statisticWords.find(text) {
+		if s.start >= from && s.end <= m[4] {
+			c.Stat = statistic(text[s.start:s.end], s.means)
+			c.cover(s)
+		}
+	}
+	before, stepBefore := digits(text[m[4]:m[5]])
+	after, stepAfter := digits(text[m[10]:m[11]])
+	if before <= 0 || after <= 0 || before == after {
+		return c, false
+	}
+	c.Change = after/before - 1
+	c.Step = stepAfter/before + after*stepBefore/(before*before)
+	return c, math.Abs(c.Change) < 100
+}
+
+// digits is a printed number, and the value of its last digit.
+func digits(text string) (value, step float64) {
+	text = strings.ReplaceAll(text, ",", "")
+	_, fraction, _ := strings.Cut(text, ".")
+	value, _ = strconv.ParseFloat(text, 64)
+	return value, math.Pow10(-len(fraction))
 }
 
 // readClaim reads what belongs to one amount: what stands from one end of its
@@ -200,7 +286,7 @@ func readClaim(text, metric string, metrics []mention, a []int, from, to int) (c
 	c.Metric = metric
 	m, named := nearest(metrics, a[0], a[1], 0, len(text))
 	if named {
-		c.Metric = m.means
+		c.Metric, c.named = m.means, true
 		c.cover(m)
 	}
 	if c.Metric == "" {
@@ -280,6 +366,9 @@ func (c *claim) direction(text string, a []int, from, to int) (way string, ok bo
 	case strings.ContainsRune("-−－–~～.<>≤≥", before):
 		return "", false
 	}
+	if !isShare(text[a[4]:a[5]]) && (ofOriginal.MatchString(text[from:a[0]]) || ofBefore.MatchString(text[a[5]:to])) {
+		return "ratio", true
+	}
 	if optimized.MatchString(text[from:a[0]]) {
 		return "better", true
 	}
@@ -313,6 +402,8 @@ func (c *claim) quantify(number, unit, way string) bool {
 
 func (c *claim) factor(v float64, way string, latency bool) bool {
 	switch {
+	case v > 0 && way == "ratio":
+		c.Change = v - 1
 	case v <= 0 || way == "factor" && latency || way == "worse":
 		return false // the direction is ambiguous
 	case latency && way != "up", way == "down":

@@ -220,10 +220,10 @@ func (r *textReader) tableLine(l line) bool {
 		r.closeTable()
 		return false
 	default:
-		if label, ok := unknownRow(l.text); ok {
-			r.problem(l.n, "%s is no label that is known here; its number is left out", label)
-		}
 		r.table.foreign++
+		if f, ok := unknownRow(l.text); ok && r.table.titled && len(r.table.others) < mostOthers {
+			r.table.others, r.table.foreign = append(r.table.others, f), 0
+		}
 	}
 	return true
 }
@@ -261,22 +261,25 @@ func (all *Reader) findRow(text string) (result.Match, bool) {
 
 var numbered = regexp.MustCompile(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
 
-// unknownRow is the label of a line that looks like a row and is of no table.
-func unknownRow(text string) (label string, ok bool) {
+// unknownRow is the figure in a line that looks like a row and is of no tool's table that is known here: forks print
+// rows of their own. It goes by its label.
+func unknownRow(text string) (f trace.ReportedFigure, ok bool) {
 	m := numbered.FindStringSubmatchIndex(text)
 	if m == nil {
-		return "", false
+		return f, false
 	}
 	const column = 41
 	start := utf8.RuneCountInString(text[:m[3]]) - column
 	if start < 0 {
-		return "", false
+		return f, false
 	}
 	runes := []rune(text[:m[2]])
 	if start >= len(runes) || runes[start] == ' ' && !strings.HasPrefix(string(runes[start:]), "  ") || start > 0 && runes[start-1] != ' ' && runes[start-1] != '|' {
-		return "", false
+		return f, false
 	}
-	return strings.TrimSpace(string(runes[start:])), true
+	f.Name = strings.Trim(string(runes[start:]), " :")
+	f.Value, f.Step = digits(strings.TrimSpace(text[m[3]:]))
+	return f, named(f.Name)
 }
 
 // fenceMark reads the beginning or the end of a block of code.
@@ -447,7 +450,8 @@ type printed struct {
 	env     []string
 	around  tableContext
 	window  window
-	marks   []byte // of a diff, of the rows
+	marks   []byte                 // of a diff, of the rows
+	others  []trace.ReportedFigure // of rows that no known tool prints
 	load    printedLoad
 
 	path   []string // its name, once all are read
@@ -475,6 +479,7 @@ const (
 	mostRows    = 1000
 	leastRows   = 3 // of one without its title
 	mostForeign = 200
+	mostOthers  = 64
 )
 
 // lost reports whether so many other lines came that the rest of the table will
@@ -567,7 +572,7 @@ func (r *textReader) found() (all []result.Found) {
 		}
 		fmt.Fprintf(h, "%d\n", len(before)+1)
 		run.ID = "imp-" + hex.EncodeToString(h.Sum(nil))[:12]
-		all = append(all, result.Found{Run: run})
+		all = append(all, result.Found{Run: run, Naming: t.naming()})
 	}
 	return all
 }
@@ -598,6 +603,11 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 		Tool: reading.Tool, Form: reading.Form, Detail: trace.Table, File: r.name, Line: t.at,
 		Path: t.path, Repeat: t.repeat, Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
 		Setup: reading.Setup, Around: append(t.env, t.around.run...),
+	}
+	for _, f := range t.others {
+		if _, ok := o.Figure(f.Name); !ok {
+			o.Figures = append(o.Figures, f)
+		}
 	}
 	if what := r.contradiction(o, t.around.settings); what != "" {
 		r.problem(t.around.at, "the Namespace is not of the table in line %d and is left out: it has %s", t.at, what)
