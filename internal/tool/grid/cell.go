@@ -166,8 +166,18 @@ func readAmount(text string) (a foundAmount, ok bool) {
 		a.way = words[0].Means
 	}
 	a.alone = !strings.ContainsAny(before, "0123456789")
-	return a, !strings.ContainsAny(text[m[1]:], "0123456789") && !strings.ContainsAny(before, "<>≤≥±")
+	return a, !strings.ContainsAny(before, "<>≤≥±") && onlyAmount(before+text[m[1]:])
 }
+
+// besideAmount is what may stand with an amount, beside a word for its direction.
+var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|approx\.?|main|base(?:line)?|before)\b|[约了的]`)
+
+// onlyAmount reports whether the words around an amount are no sentence about something else.
+func onlyAmount(around string) bool {
+	return !letters.MatchString(besideAmount.ReplaceAllString(directionless(around), ""))
+}
+
+var letters = regexp.MustCompile(`[\pL\pN]`)
 
 // change is the relative change that an amount states, with a head that may say its direction. Where neither does,
 // what the values show decides its sign; was is nil if they are not known.
@@ -184,22 +194,16 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 		return a.factor(way, latency, shown)
 	}
 	v, step := a.value/100, a.step/100
-	lessIsBetter := latency
+	shares := way == "better" || way == "worse"
 	switch {
-	case v == 0:
-		return 0, step, true
-	case a.sign == '-' && way == "down" && a.way == "", a.sign == '-' && (way == "" || way == "up" || !lessIsBetter && way == "better"):
+	case shares && a.sign != 0 && latency && shown != 0 && (a.sign == '-' || math.Abs(math.Abs(shown / *was)-v) < 0.01):
+		return math.Copysign(v, shown), step, true // the sign is that of the value or of its worth
+	case shares && a.sign == '-' && latency:
+		return 0, 0, false
+	case a.sign == '-', way == "down", way == "better" && latency, way == "worse" && !latency:
 		return -v, step, true
-	case a.sign == '-' && a.way != "" && a.way == "down":
-		return -v, step, true
-	case a.sign == '+' && (way == "" || way == "up"):
-		return v, step, true
-	case a.sign == '-' || a.sign == '+' && way == "worse": // the sign may be of the value or of its worth
-		return math.Copysign(v, shown), step, shown != 0
 	case a.sign == 0 && way == "":
 		return math.Copysign(v, shown), step, shown != 0
-	case way == "down", way == "better" && lessIsBetter, way == "worse" && !lessIsBetter:
-		return -v, step, true
 	}
 	return v, step, true
 }

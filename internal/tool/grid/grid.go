@@ -98,6 +98,8 @@ type draft struct {
 	heads       int // rows of the head, once a rule has ended it
 	rules       []int
 	sure        bool // it is a table, whatever follows
+	enclosed    bool // its rows begin with a bar
+	closed      bool // its lower edge has been drawn
 	separator   byte
 	html        *tags
 	title       string

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,11 +32,16 @@ func (r *reader) byHeads() {
 	}
 	byStatistic := r.rowsAreStatistics(columns)
 	var keys []string // of the row before, for cells that are left empty
+	last := ""
 	for i, row := range r.rows {
 		if !byStatistic {
 			r.row = len(r.table.Results)
 		}
 		k := r.key(columns, row, &keys)
+		if byStatistic {
+			k.load = nil
+		}
+		k.other, last = last, k.variant
 		if summary := k.stat != "" && !byStatistic; !summary {
 			r.readRow(columns, i, k)
 		}
@@ -60,7 +66,7 @@ func (r *reader) columns() (all []column, ok bool) {
 			metrics++
 		case h.load != "" && !(h.load == "concurrency" && r.hasFractions(i)):
 			c.kind = loadColumn
-		case lead && h.load == "":
+		case lead && h.tells():
 			c.kind = keyColumn
 		}
 		lead = lead && (c.kind == keyColumn || c.kind == loadColumn || c.kind == otherColumn)
@@ -68,6 +74,15 @@ func (r *reader) columns() (all []column, ok bool) {
 	}
 	tellApart(all)
 	return all, metrics > 0 || slices.ContainsFunc(all, func(c column) bool { return c.kind == changeColumn && c.metric != "" })
+}
+
+// measures are heads of columns that are results, but none of a load test.
+var measures = regexp.MustCompile(`(?i)accura|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
+
+// tells reports whether cells below the head can tell rows apart: they are no measurements.
+func (l label) tells() bool {
+	measured := l.latency || l.unit.told() || len(l.stats) > 0 && !l.statOnly()
+	return l.load == "" && !measured && !measures.MatchString(l.text) && !counts.MatchString(l.text)
 }
 
 // isRate reports whether a column of requests per second is the load: it stands ahead of the figures and has round
@@ -117,6 +132,7 @@ type rowKey struct {
 	load    []Setting
 	stat    string // the row is a statistic
 	change  bool   // the row has changes
+	other   string // the variant of the row before, which they are of
 	way     string
 	text    string
 }
@@ -165,6 +181,9 @@ func anyTells(columns []column, cells []string) bool {
 // named is a cell as a part of a variant's name: with its head, if it is a number or a switch.
 func named(head, cell label) string {
 	text := cell.text
+	if repeats.MatchString(head.text) && startsWithNumber(text) || repeats.MatchString(text) {
+		return ""
+	}
 	if len(cell.settings) > 0 {
 		text = cell.rest
 	}
@@ -176,6 +195,9 @@ func named(head, cell label) string {
 	}
 	return clip(text)
 }
+
+// repeats are what only counts the repetitions of a measurement.
+var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
 
 var switches = map[string]bool{"on": true, "off": true, "yes": true, "no": true, "true": true, "false": true, "✓": true, "✗": true, "✅": true, "❌": true, "是": true, "否": true, "开": true, "关": true}
 
@@ -210,7 +232,9 @@ func (r *reader) readRow(columns []column, i int, k rowKey) {
 		switch {
 		case k.change:
 			if a, ok := amountOf(label{text: k.text}, cell); ok {
-				r.change(p, text, k.way, a, r.above(i, 2, n, p), r.above(i, 1, n, p))
+				before, after := r.above(i, 2, n, p), r.above(i, 1, n, p)
+				p.variant = join(k.other, c.rest)
+				r.change(p, text, k.way, a, before, after)
 			}
 		case cell.after != nil:
 			r.arrow(p, text, cell)

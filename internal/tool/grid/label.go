@@ -31,8 +31,9 @@ var (
 	anyTag    = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 	emphasis  = strings.NewReplacer("**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
 	changes   = regexp.MustCompile(`(?i)\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|reduction|increase|regression|ratio|vs)\b|^[%％x×]$|Δ|提升|变化|降幅|增幅|收益|优化率|优化幅度|优化比例?|差异|对比|加速比|增益|劣化|下降`)
-	foreign   = regexp.MustCompile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput|speed)|(?:throughput|tput) user|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|单用户|单卡|每卡|目标|阈值|要求|(?:/|per )min`)
+	foreign   = regexp.MustCompile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput|speed)|(?:throughput|tput) user|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|单用户|单卡|每卡|目标|阈值|要求|(?:/|per )min`)
 	setting   = regexp.MustCompile(`(?i)(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*(\d[\d.]*k?|inf)(?:$|[^\w.])`)
+	counted   = regexp.MustCompile(`(\d+[kK]?)\s?(并发|输入|输出)`)
 	lowIs     = regexp.MustCompile(`(?i)\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
 	latencies = regexp.MustCompile(`(?i)\blat(?:ency)?\b|时延|延迟`)
 	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|value|val|result|results|metrics?|stats?|` +
@@ -66,6 +67,7 @@ func parse(text string) label {
 	if len(l.text) > longestCell/2 {
 		return label{text: clip(l.text), rest: clip(l.text)}
 	}
+	l.text = indexed.ReplaceAllString(l.text, "")
 	t := lowIs.ReplaceAllStringFunc(spaced(l.text), func(s string) string { return strings.Repeat(" ", len(s)) })
 	l.foreign = foreign.MatchString(t)
 	l.change = changes.MatchString(t)
@@ -73,25 +75,61 @@ func parse(text string) label {
 	var start, end int
 	l.unit, start, end = findUnit(t)
 	l.names(t, &blank, start, end)
-	blank.out(start, end)
 	if l.metric == figure.PeakOutput {
 		l.foreign = false
 	}
 	l.latency = latencies.MatchString(t)
 	l.statistics(&blank)
+	blank.out(start, end)
 	l.readSettings(&blank)
 	if words := directionWords.find(t); len(words) > 0 {
 		l.way = words[0].Means
 	}
-	l.rest = strings.Trim(blank.text, " \t-–—_/:：,，.|()（）[]【】+@#=*")
+	l.rest = trimRest(underscored(blank.text, l.text))
+	if len(l.settings) > 0 {
+		l.rest = trimRest(vacant.ReplaceAllString(emptied.ReplaceAllString(l.rest, " "), " $1 "))
+	}
 	if l.metric != "" || l.load != "" || l.change {
-		l.rest = strings.Trim(strings.Join(strings.Fields(emptied.ReplaceAllString(l.rest, " ")), " "), " ,，")
+		l.rest = trimRest(emptied.ReplaceAllString(l.rest, " "))
 		if isNoise.MatchString(l.rest) {
 			l.rest = ""
 		}
 	}
 	return l
 }
+
+// underscored has the underscores again that names are spelled with.
+func underscored(text, was string) string {
+	b := []byte(text)
+	for i := 1; i+1 < len(b); i++ {
+		if was[i] == '_' && b[i-1] != ' ' && b[i+1] != ' ' {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+// trimRest is what is left of a label without the marks around it.
+func trimRest(text string) string {
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), " \t-–—_/:：,，.|@#=*")
+	for _, pair := range []string{"()", "（）", "[]", "【】"} {
+		opening, _ := utf8.DecodeRuneInString(pair)
+		closing, _ := utf8.DecodeLastRuneInString(pair)
+		if inner, ok := strings.CutPrefix(text, string(opening)); ok && strings.HasSuffix(inner, string(closing)) {
+			return strings.Trim(inner[:len(inner)-utf8.RuneLen(closing)], " ,，")
+		}
+		if strings.Count(text, string(opening)) != strings.Count(text, string(closing)) {
+			text = strings.Trim(text, pair+" ")
+		}
+	}
+	return text
+}
+
+// indexed is the index of a configuration behind an identifier.
+var indexed = regexp.MustCompile(`\[\d+\]$`)
+
+// vacant is a separator with nothing to one side.
+var vacant = regexp.MustCompile(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
 
 var emptied = regexp.MustCompile(`[(\[（【]\s*[)\]）】]`)
 
@@ -174,6 +212,10 @@ func (l *label) readSettings(blank *blanker) {
 		l.settings = append(l.settings, Setting{settingName(text[m[2]:m[3]]), text[m[6]:m[7]]})
 		blank.out(m[2], m[7])
 	}
+	for _, m := range counted.FindAllStringSubmatchIndex(text, -1) {
+		l.settings = append(l.settings, Setting{map[string]string{"并发": "concurrency", "输入": "input-length", "输出": "output-length"}[text[m[4]:m[5]]], text[m[2]:m[3]]})
+		blank.out(m[0], m[1])
+	}
 	if len(l.settings) > 0 {
 		l.load = ""
 		if l.metric == figure.RequestThroughput && slices.ContainsFunc(l.settings, func(s Setting) bool { return s.Name == "rate" }) {
@@ -182,9 +224,11 @@ func (l *label) readSettings(blank *blanker) {
 	}
 }
 
+var statisticNoise = regexp.MustCompile(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
+
 // statOnly reports whether the label is nothing but a statistic.
 func (l label) statOnly() bool {
-	return l.metric == "" && l.load == "" && !l.change && len(l.stats) == 1 && isNoise.MatchString(l.rest)
+	return l.metric == "" && l.load == "" && !l.change && !l.latency && len(l.stats) == 1 && (l.rest == "" || statisticNoise.MatchString(l.rest))
 }
 
 // A blanker is a text whose words are taken out one after the other.

@@ -58,13 +58,13 @@ var Statistics = []Term{
 
 // loads are the names of settings of the load.
 var loads = []Term{
-	{`\b(?:max(?:imum)? |num(?:ber)?(?: of)? )?(?:request )?(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"},
+	{`\b(?:max(?:imum)?[- ]?|num(?:ber)?(?: of)? )?(?:request )?(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"},
 	{`\b(?:traffic )?req(?:uest)?s?[- ]rate\b|\barrival rate\b|请求速率|请求率|发送速率|请求频率`, "rate"},
-	{`\b(?:num(?:ber)?(?: of)?|total|n|#) ?(?:prompts|req(?:uest)?s?)\b|\bprompts\b|请求总?数|样本数|总请求数`, "requests"},
+	{`(?:\b(?:num(?:ber)?(?: of)?|total|n)|#) ?(?:prompts|req(?:uest)?s?)\b|(?:\bprocessed )?\bprompts\b|请求总?数|样本数|总请求数`, "requests"},
 	{`\bisl\b|\b(?:mean |average |avg )?(?:random )?(?:input|prompt|context|in)[- ]?(?:seq(?:uence)?[- ]?)?len(?:gth)?s?\b|` +
-		`(?:average|avg) (?:input|prompt) tokens(?: per request)?|输入(?:序列)?长度|输入\s*tokens?数?|^inputtokens$`, "input-length"},
+		`(?:average|avg) (?:input|prompt) tokens(?: per request)?|输入(?:序列)?长度|输入\s*tokens?数?|^inputtokens$|^\s*inputs?(?: tokens)?\s*$`, "input-length"},
 	{`\bosl\b|\b(?:mean |average |avg )?(?:random )?(?:output|generation|out)[- ]?(?:seq(?:uence)?[- ]?)?len(?:gth)?s?\b|` +
-		`(?:average|avg) output tokens(?: per request)?|输出(?:序列)?长度|输出\s*tokens?数?|^outputtokens$`, "output-length"},
+		`(?:average|avg) output tokens(?: per request)?|输出(?:序列)?长度|输出\s*tokens?数?|^outputtokens$|^\s*outputs?(?: tokens)?\s*$`, "output-length"},
 	{`\bbatch(?:[- ]?size)?\b|\bbs\b|批大小`, "batch-size"},
 	{`\bdatasets?\b|\bworkloads?\b|\bscenario\b|数据集|场景`, "workload"},
 }

@@ -2,14 +2,11 @@ package grid
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 var (
 	servingTitle = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}`)
@@ -69,7 +66,24 @@ func (d *draft) readListing() (Table, bool) {
 	for _, row := range d.rows {
 		r.item(row.n, row.cells[0])
 	}
+	r.table.Results = oneResult(r.table.Results)
 	return r.table, len(r.table.Results) > 0 && len(r.table.Results[0].Figures) > 0
+}
+
+// oneResult joins results: a listing is of one run, and states some figures twice.
+func oneResult(all []Result) []Result {
+	if len(all) == 0 {
+		return nil
+	}
+	first := &all[0]
+	for _, r := range all[1:] {
+		for _, f := range r.Figures {
+			if !first.has(f.Name) {
+				first.Figures = append(first.Figures, f)
+			}
+		}
+	}
+	return all[:1]
 }
 
 // program is the tool that prints the listing; "" for the client of vLLM or SGLang, whose tables are read elsewhere.
@@ -112,13 +126,16 @@ func (r *reader) item(n int, text string) {
 		return
 	}
 	l, c := r.label(m[1]), m[2]
+	if l.metric != "" {
+		r.stated(l)
+	}
 	value, ok := readCell(c)
 	switch {
 	case !ok || l.foreign:
 	case l.metric != "":
 		r.figures(place{line: n, metric: l.metric, stats: l.stats, unit: l.unit}, value)
 	case l.load != "":
-		for _, s := range l.settingsOf(c, len(l.stats) > 0) {
+		for _, s := range l.settingsOf(c, true) {
 			r.later(place{}, n).set(s)
 		}
 	}

@@ -49,7 +49,7 @@ func (d *draft) addHTML(n int, text string) bool {
 	}
 	h.write(text[min(from, len(text)):] + " ")
 	t := strings.TrimSpace(text)
-	d.sure = strings.HasPrefix(t, "<") || d.sure && h.inCell && t != ""
+	d.sure = strings.HasPrefix(t, "<") || strings.Contains(t, "</t")
 	return true
 }
 

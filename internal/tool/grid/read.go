@@ -50,7 +50,7 @@ func (d *draft) read() (Table, bool) {
 	}
 	r.table.Results = slices.DeleteFunc(r.table.Results, func(f Result) bool { return len(f.Figures) == 0 })
 	if r.tool == guidellm {
-		ordinals(r.table.Results)
+		strategies(r.table.Results)
 	}
 	return r.table, len(r.table.Results)+len(r.table.Changes) > 0
 }
@@ -68,27 +68,29 @@ func (r *reader) label(text string) label {
 
 // statedUnits collects the units of latencies that labels state. Where two differ, none counts.
 func (r *reader) statedUnits() {
-	add := func(l label) {
-		if l.unit.dimension != figure.Seconds || !isLatency(l.metric) && l.metric != "" {
-			return
-		}
-		if u, known := r.units[l.metric]; known && u != l.unit {
-			l.unit.scale = 0
-		}
-		r.units[l.metric] = l.unit
-	}
 	for i, h := range r.heads {
 		if h.metric != "" || i == 0 && h.load == "" {
-			add(h)
+			r.stated(h)
 		}
 	}
 	for _, row := range r.rows {
 		for _, c := range row.cells[:min(len(row.cells), leadColumns)] {
 			if l := r.label(c); l.metric != "" {
-				add(l)
+				r.stated(l)
 			}
 		}
 	}
+}
+
+// stated notes the unit that a label states of a latency.
+func (r *reader) stated(l label) {
+	if l.unit.dimension != figure.Seconds || !isLatency(l.metric) && l.metric != "" {
+		return
+	}
+	if u, known := r.units[l.metric]; known && u != l.unit {
+		l.unit.scale = 0
+	}
+	r.units[l.metric] = l.unit
 }
 
 // leadColumns is how many columns can stand ahead of the values where rows name the metrics.
@@ -310,7 +312,10 @@ func (l label) settingsOf(text string, rounded bool) []Setting {
 		}
 		return []Setting{{"input-length", plain(parts[0], rounded)}, {"output-length", plain(parts[1], rounded)}}
 	}
-	return []Setting{{l.load, plain(text, rounded)}}
+	if text = plain(text, rounded); strings.HasPrefix(text, "-") {
+		return nil // no limit, as tools write it
+	}
+	return []Setting{{l.load, text}}
 }
 
 // plain is a number without separators, else the text.

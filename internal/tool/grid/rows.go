@@ -3,6 +3,7 @@ package grid
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -124,7 +125,7 @@ func (r *reader) loadRow(l label, row row, values []int) {
 			continue
 		}
 		p := place{variant: r.columnVariant(i), load: r.columnLoad(i)}
-		for _, s := range l.settingsOf(row.cells[i], len(h.stats) > 0 || len(l.stats) > 0) {
+		for _, s := range l.settingsOf(row.cells[i], r.tool != "") {
 			r.later(p, row.n).set(s)
 		}
 	}
@@ -163,7 +164,7 @@ func (r *reader) metricRow(row row, p place, l label, values []int) {
 		at := p
 		at.variant = join(p.variant, r.columnVariant(i))
 		at.load = append(slices.Clone(p.load), r.columnLoad(i)...)
-		if len(h.stats) > 0 {
+		if len(at.stats) == 0 {
 			at.stats = h.stats
 		}
 		if h.unit.told() && !at.unit.told() && !h.change {
@@ -171,6 +172,10 @@ func (r *reader) metricRow(row row, p place, l label, values []int) {
 		}
 		text := join(l.text, clean(row.cells[i]))
 		switch {
+		case c.after != nil:
+			at.variant = p.variant
+			r.arrow(at, text, c)
+			continue
 		case h.change && r.holdsChanges(i):
 			a, ok := amountOf(h, c)
 			before, after, variant := r.compared(first, last, got)
@@ -180,9 +185,6 @@ func (r *reader) metricRow(row row, p place, l label, values []int) {
 			}
 			continue
 		case h.onlyChange(), startsWithNumber(h.text) && r.heads[0].load == "" && len(h.stats) == 0:
-			continue
-		case c.after != nil:
-			r.arrow(at, text, c)
 			continue
 		}
 		if first < 0 {
@@ -252,24 +254,27 @@ func adapt(l *label, tool string) {
 		l.foreign = true
 	case tool == aisbench && l.text == "Concurrency", tool == guidellm && l.load == "concurrency":
 		l.metric, l.load, l.rest = figure.Concurrency, "", ""
+	case tool == guidellm && strings.HasSuffix(l.text, "Request Stats Per Second"):
+		l.metric, l.rest = figure.RequestThroughput, ""
 	case tool == guidellm && l.metric == "e2el" && l.unit.scale == 1e-3:
 		l.foreign = true // some versions print seconds under this head
 	}
 }
 
-// ordinals tells rows of GuideLLM apart that have one strategy: it prints no rate with it.
-func ordinals(results []Result) {
+// strategies makes of GuideLLM's strategies what they are: loads. It prints no rate with some, and those that it ran
+// several times are numbered.
+func strategies(results []Result) {
 	seen := map[string]int{}
 	for i := range results {
 		r := &results[i]
-		strategy := r.Variant
-		if kind, rate, ok := strings.Cut(strategy, "@"); ok {
-			r.Load = append(r.Load, Setting{"arrival", kind}, Setting{"rate", rate})
-		} else {
-			r.Load = append(r.Load, Setting{"arrival", strategy})
+		kind, rate, rated := strings.Cut(r.Variant, "@")
+		if seen[r.Variant]++; seen[r.Variant] > 1 {
+			kind += " (" + strconv.Itoa(seen[r.Variant]) + ")"
 		}
-		if seen[strategy]++; seen[strategy] > 1 {
-			r.Variant = strategy + " (" + itoa(seen[strategy]) + ")"
+		r.Variant = ""
+		r.Load = append(r.Load, Setting{"arrival", kind})
+		if rated {
+			r.Load = append(r.Load, Setting{"rate", rate})
 		}
 	}
 }

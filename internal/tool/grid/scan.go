@@ -2,6 +2,7 @@ package grid
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func start(n int, text string, above []string) *draft {
 	case trimmed == "":
 		return nil
 	case trimmed[0] == '|' || hasLines(trimmed) && strings.ContainsAny(straight.Replace(trimmed), "|"), isCorner(trimmed):
-		d.form, d.sure = pipes, true
+		d.form, d.sure, d.enclosed = pipes, true, true
 		if trimmed[0] != '|' {
 			d.form = boxes
 		}
@@ -105,15 +106,37 @@ func (d *draft) addDrawn(n int, text string) bool {
 	switch {
 	case text == "":
 		return false
-	case isRule(text):
-		d.rule()
-		return d.sure
-	case !strings.Contains(text, "|"):
+	case d.closed, !strings.Contains(text, "|") && !isRule(text):
 		return false
+	case isRule(text):
+		if !d.sure && isCorner(text) {
+			return false // it was the title of the box
+		}
+		d.rule()
+		d.closed = strings.ContainsAny(text, "╘└╚┗")
+		return d.sure
 	case !d.sure && len(d.rows) >= mostHeads:
 		return false
+	case d.continues(text):
+		return true
 	}
 	d.rows = append(d.rows, row{n: n, cells: splitPipes(text)})
+	return true
+}
+
+// continues joins what a line break inside a row of Markdown has cut off.
+func (d *draft) continues(text string) bool {
+	if d.form != pipes || !d.sure || len(d.rows) == 0 || text[0] == '|' && text != "|" || !strings.HasSuffix(text, "|") {
+		return false
+	}
+	last := &d.rows[len(d.rows)-1]
+	if !d.enclosed {
+		return false
+	}
+	if text != "|" && len(last.cells) < mostColumns {
+		last.cells = append(last.cells, splitPipes(text)...)
+		last.cells = last.cells[:min(len(last.cells), mostColumns)]
+	}
 	return true
 }
 
@@ -186,6 +209,9 @@ func (d *draft) addSeparated(n int, text string) bool {
 	switch {
 	case len(d.rows) == 0:
 		d.heads = 1
+		if !isHead(cells) {
+			return false
+		}
 	case len(cells) != len(d.rows[0].cells) || !hasNumber(cells):
 		return false
 	default:
@@ -193,6 +219,19 @@ func (d *draft) addSeparated(n int, text string) bool {
 	}
 	d.rows = append(d.rows, row{n: n, cells: cells})
 	return true
+}
+
+// longestHead is how long a head of separated values is at most.
+const longestHead = 60
+
+// isHead reports whether separated values can be a head: short names, one of them that of a metric.
+func isHead(cells []string) bool {
+	for _, c := range cells {
+		if len(c) > longestHead || strings.Contains(c, ": ") || strings.HasSuffix(c, ".") {
+			return false
+		}
+	}
+	return slices.ContainsFunc(cells, func(c string) bool { return parse(c).metric != "" })
 }
 
 func hasNumber(cells []string) bool {
@@ -242,8 +281,8 @@ func (d *draft) matrix() (heads []string, rows []row) {
 		columns = max(columns, len(r.cells))
 	}
 	heads = make([]string, columns)
-	for _, r := range d.rows[:d.heads] {
-		for i, text := range spanned(r.cells, columns, d.heads > 1 && d.form == pipes) {
+	for k := range d.rows[:d.heads] {
+		for i, text := range d.spanned(k, columns) {
 			if !strings.HasSuffix(heads[i], text) {
 				heads[i] = strings.TrimSpace(heads[i] + " " + text)
 			}
@@ -261,30 +300,33 @@ func (d *draft) matrix() (heads []string, rows []row) {
 	return heads, rows
 }
 
-// spanned are the cells of a row of the head; one that is empty belongs to the cell to its left, if there are several
-// rows.
-func spanned(cells []string, columns int, several bool) []string {
+// spanned are the cells of a row of the head. Where there are several rows, an empty cell belongs to the cell to its
+// left: in GuideLLM's consoles one without even a blank, in others one with a text below it.
+func (d *draft) spanned(k, columns int) []string {
 	all := make([]string, columns)
+	cells := d.rows[k].cells
+	several := d.heads > 1 && d.form == pipes
+	narrow := slices.Contains(cells[1:], "")
 	for i := range all {
+		text, below := at(cells, i), ""
+		if k+1 < d.heads {
+			below = at(d.rows[k+1].cells, i)
+		}
 		switch {
-		case i < len(cells) && strings.TrimSpace(cells[i]) != "":
-			all[i] = strings.TrimSpace(cells[i])
-		case several && i > 1 && (i >= len(cells) || cells[i] == "" || blankSpan(cells)):
+		case strings.TrimSpace(text) != "":
+			all[i] = strings.TrimSpace(text)
+		case several && i > 1 && (narrow && text == "" || !narrow && strings.TrimSpace(below) != ""):
 			all[i] = all[i-1]
 		}
 	}
 	return all
 }
 
-// blankSpan reports whether empty cells of a head of Markdown are written with a blank: then they too are spans,
-// unless the first rows of GuideLLM's consoles tell spans without a blank.
-func blankSpan(cells []string) bool {
-	for _, c := range cells[1:] {
-		if c == "" {
-			return false
-		}
+func at(cells []string, i int) string {
+	if i < len(cells) {
+		return cells[i]
 	}
-	return true
+	return ""
 }
 
 // secondHead finds a head that continues in the first row: none of its cells is a number, and it has only names of
