@@ -71,6 +71,13 @@ func readCell(text string) (c cell, ok bool) {
 		}
 		c.values = append(c.values, n)
 	}
+	if last := c.values[len(c.values)-1]; last.unit.told() { // `196 / 2507 ms`
+		for i := range c.values {
+			if !c.values[i].unit.told() {
+				c.values[i].unit = last.unit
+			}
+		}
+	}
 	if m := arrow.FindString(rest); m != "" && len(c.values) == 1 {
 		if n, rest, ok = readNumber(strings.TrimLeft(rest[len(m):], "~≈ ")); !ok {
 			return c, false

@@ -61,10 +61,12 @@ func (r *reader) columns() (all []column, ok bool) {
 		case h.onlyChange():
 		case rated:
 			c.kind, c.load, c.metric = loadColumn, "rate", ""
+		case lead && strings.EqualFold(h.text, "c") && !r.hasFractions(i):
+			c.kind, c.load = loadColumn, "concurrency"
 		case h.metric != "":
 			c.kind = metricColumn
 			metrics++
-		case h.load != "" && !(h.load == "concurrency" && r.hasFractions(i)):
+		case h.load != "" && (h.load != "concurrency" || !r.hasFractions(i)):
 			c.kind = loadColumn
 		case lead && h.tells():
 			c.kind = keyColumn
@@ -77,12 +79,12 @@ func (r *reader) columns() (all []column, ok bool) {
 }
 
 // measures are heads of columns that are results, but none of a load test.
-var measures = regexp.MustCompile(`(?i)accura|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
+var measures = regexp.MustCompile(`(?i)accura|\bhit\b|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
 
 // tells reports whether cells below the head can tell rows apart: they are no measurements.
 func (l label) tells() bool {
 	measured := l.latency || l.unit.told() || len(l.stats) > 0 && !l.statOnly()
-	return l.load == "" && !measured && !measures.MatchString(l.text) && !counts.MatchString(l.text)
+	return l.load == "" && !measured && !measures.MatchString(spaced(l.text)) && !counts.MatchString(l.text)
 }
 
 // isRate reports whether a column of requests per second is the load: it stands ahead of the figures and has round
@@ -149,6 +151,7 @@ func (r *reader) key(columns []column, row row, above *[]string) (k rowKey) {
 	}
 	*above = cells
 	var parts, texts []string
+	var stated []Setting
 	for i, c := range columns {
 		switch c.kind {
 		case loadColumn:
@@ -160,8 +163,14 @@ func (r *reader) key(columns []column, row row, above *[]string) (k rowKey) {
 			if l.statOnly() {
 				k.stat = l.stats[0]
 			}
-			parts, k.load = append(parts, named(c.label, l)), append(k.load, l.settings...)
+			parts = append(parts, named(c.label, l))
+			stated = append(stated, l.settings...)
 			texts = append(texts, l.text)
+		}
+	}
+	for _, s := range stated {
+		if !slices.ContainsFunc(k.load, func(o Setting) bool { return o.Name == s.Name }) {
+			k.load = append(k.load, s)
 		}
 	}
 	k.variant, k.text = join(parts...), join(texts...)
@@ -257,16 +266,16 @@ func (r *reader) beside(p place, text string, c cell, values []*float64, columns
 			before = values[i]
 		}
 	}
-	r.change(p, text, "", *c.amount, before, values[n])
+	r.change(p, text, columns[n].way, *c.amount, before, values[n])
 }
 
-// changeCell reads a cell of a column of changes. If the head names no metric, it is that of all other columns.
+// changeCell reads a cell of a column of changes.
 func (r *reader) changeCell(columns []column, n int, values []*float64, p place, text string, c cell) {
 	a, ok := amountOf(columns[n].label, c)
 	if !ok {
 		return
 	}
-	if p.metric == "" && !onlyMetric(columns, &p) {
+	if p.metric == "" && !metricOf(columns, n, &p) {
 		return
 	}
 	var before, after *float64
@@ -288,10 +297,17 @@ func (r *reader) changeCell(columns []column, n int, values []*float64, p place,
 	r.change(p, text, columns[n].way, a, before, after)
 }
 
-// onlyMetric is the metric and the statistic of all columns, if they have one.
-func onlyMetric(columns []column, p *place) bool {
+// metricOf is the metric that a column of changes is of, if its head names none: that of the column to its left where
+// several such columns stand between those of metrics, else the only one of the table.
+func metricOf(columns []column, n int, p *place) bool {
+	unnamed := 0
 	for _, c := range columns {
-		if c.kind != metricColumn {
+		if c.kind == changeColumn && c.metric == "" {
+			unnamed++
+		}
+	}
+	for i, c := range columns {
+		if c.kind != metricColumn || unnamed > 1 && i != n-1 {
 			continue
 		}
 		if p.metric != "" && (p.metric != c.metric || !slices.Equal(p.stats, c.stats)) {

@@ -31,7 +31,7 @@ var (
 	anyTag    = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 	emphasis  = strings.NewReplacer("**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
 	changes   = regexp.MustCompile(`(?i)\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|reduction|increase|regression|ratio|vs)\b|^[%％x×]$|Δ|提升|变化|降幅|增幅|收益|优化率|优化幅度|优化比例?|差异|对比|加速比|增益|劣化|下降`)
-	foreign   = regexp.MustCompile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput|speed)|(?:throughput|tput) user|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|单用户|单卡|每卡|目标|阈值|要求|(?:/|per )min`)
+	foreign   = regexp.MustCompile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput|speed)|(?:throughput|tput) user|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|(?:^|[^-])\bspeed\b|速度|单用户|单卡|每卡|目标|阈值|要求|(?:/|per )min`)
 	setting   = regexp.MustCompile(`(?i)(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*(\d[\d.]*k?|inf)(?:$|[^\w.])`)
 	counted   = regexp.MustCompile(`(\d+[kK]?)\s?(并发|输入|输出)`)
 	lowIs     = regexp.MustCompile(`(?i)\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)

@@ -20,19 +20,17 @@ var Metrics = []Term{
 	{`\bTPOT\b|time[- ]per[- ]output[- ]token|每\s*token\s*(?:时延|延迟|耗时)|非首\s*(?:token|字)\s*(?:时延|延迟|耗时)`, "tpot"},
 	{`\bITL\b|inter[- ]token[- ]lat(?:ency)?|token\s*间(?:时延|延迟|隔)`, "itl"},
 	{`\bICL\b|inter[- ]chunk[- ]latency`, "icl"},
-	{`\bE2EL?\b(?:\s+(?:request )?latency| lat\b)?|end[- ]to[- ]end(?:\s+(?:request )?latency)?|\breq(?:uest)? lat(?:ency)?\b|` +
-		`端到端(?:平均)?(?:时延|延迟|延时|耗时)?`, "e2el"},
-	{`\breq(?:uest)?s? (?:throughput|tput)|\b(?:QPS|RPS)\b|\breq(?:uest)?s?(?:/| per )s(?:ec(?:ond)?)?\b|请求吞吐(?:量|率)?`,
-		figure.RequestThroughput},
-	{`(?:total|overall) (?:tokens? )?(?:throughput|tput)|(?:total|tot) tok(?:en)?s?(?:/| per )s(?:ec(?:ond)?)?\b|总(?:token)?\s*吞吐(?:量|率)?`,
-		figure.TotalThroughput},
-	{`(?:input|prefill|prompt) (?:tokens? )?(?:throughput|tput)|(?:throughput|tput) prefill|` +
-		`(?:input|prefill|prompt) tok(?:en)?s?(?:/| per )s(?:ec(?:ond)?)?\b|输入(?:token)?\s*吞吐(?:量|率)?`, figure.InputThroughput},
-	{`peak output (?:tokens? )?(?:throughput|tput)|峰值输出吞吐(?:量|率)?`, figure.PeakOutput},
-	{`(?:output|out|generation|gen|decode) (?:tokens? )?(?:throughput|tput)|(?:throughput|tput) decode|` +
-		`(?:output|out|generation|gen|generated|decode) tok(?:en)?s?(?:/| per )s(?:ec(?:ond)?)?\b|\bTPS\b|输出(?:token)?\s*吞吐(?:量|率)?|` +
-		`(?:output|generation|decode) TPS\b`, figure.OutputThroughput},
-	{`throughput|\btput\b|吞吐(?:量|率)?`, Throughput},
+	{`\bE2EL?\b(?:\s+(?:request )?latency| lat\b)?|end[- ]to[- ]end(?:\s+(?:request )?latency)?`, "e2el"},
+	{`\breq(?:uest)? lat(?:ency)?\b|端到端(?:平均)?(?:时延|延迟|延时|耗时)?`, "e2el"},
+	{`\breq(?:uest)?s? (?:throughput|tput)|\b(?:QPS|RPS)\b|` + requests + second + `|请求吞吐(?:量|率)?`, figure.RequestThroughput},
+	{`(?:total|overall) ` + tokens + throughput + `|(?:total|tot) ` + token + second + `|总(?:token)?\s*吞吐(?:量|率)?`, figure.TotalThroughput},
+	{`(?:input|prefill|prompt) ` + tokens + throughput + `|` + throughput + ` prefill|(?:input|prefill|prompt) ` + token + second +
+		`|输入(?:token)?\s*吞吐(?:量|率)?`, figure.InputThroughput},
+	{`peak output ` + tokens + throughput + `|峰值输出吞吐(?:量|率)?`, figure.PeakOutput},
+	{`(?:output|out|generation|gen|decode) ` + tokens + throughput + `|` + throughput + ` decode|` +
+		`(?:output|out|generation|gen|generated|decode) ` + token + second + `|` +
+		`(?:(?:output|generation|decode) )?\bTPS\b|输出(?:token)?\s*吞吐(?:量|率)?`, figure.OutputThroughput},
+	{throughput + `|吞吐(?:量|率)?`, Throughput},
 	{`\bgoodput\b`, figure.Goodput},
 	{`(?:benchmark )?duration\b|time taken for tests`, figure.Duration},
 	{`(?:mean |average )?accept(?:ance|ed)? len(?:gth)?|(?:平均)?接受长度`, figure.AcceptLength},
@@ -41,6 +39,15 @@ var Metrics = []Term{
 	{`total (?:num )?(?:input|prompt) tokens`, figure.InputTokens},
 	{`total (?:num )?(?:output|generated) tokens`, figure.OutputTokens},
 }
+
+// Parts of these expressions.
+const (
+	throughput = `(?:throughput|\btput\b)`
+	tokens     = `(?:tokens? )?`
+	token      = `tok(?:en)?s?`
+	requests   = `\breq(?:uest)?s?`
+	second     = `(?:/| per )s(?:ec(?:ond)?)?\b`
+)
 
 // Percentile is what a name of some percentile means.
 const Percentile = "p"
@@ -58,21 +65,27 @@ var Statistics = []Term{
 
 // loads are the names of settings of the load.
 var loads = []Term{
-	{`\b(?:max(?:imum)?[- ]?|num(?:ber)?(?: of)? )?(?:request )?(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"},
+	{`\b(?:max(?:imum)?[- ]?|num(?:ber)?(?: of)? )?(?:request )?` +
+		`(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"},
 	{`\b(?:traffic )?req(?:uest)?s?[- ]rate\b|\barrival rate\b|请求速率|请求率|发送速率|请求频率`, "rate"},
 	{`(?:\b(?:num(?:ber)?(?: of)?|total|n)|#) ?(?:prompts|req(?:uest)?s?)\b|(?:\bprocessed )?\bprompts\b|请求总?数|样本数|总请求数`, "requests"},
-	{`\bisl\b|\b(?:mean |average |avg )?(?:random )?(?:input|prompt|context|in)[- ]?(?:seq(?:uence)?[- ]?)?len(?:gth)?s?\b|` +
-		`(?:average|avg) (?:input|prompt) tokens(?: per request)?|输入(?:序列)?长度|输入\s*tokens?数?|^inputtokens$|^\s*inputs?(?: tokens)?\s*$`, "input-length"},
-	{`\bosl\b|\b(?:mean |average |avg )?(?:random )?(?:output|generation|out)[- ]?(?:seq(?:uence)?[- ]?)?len(?:gth)?s?\b|` +
-		`(?:average|avg) output tokens(?: per request)?|输出(?:序列)?长度|输出\s*tokens?数?|^outputtokens$|^\s*outputs?(?: tokens)?\s*$`, "output-length"},
+	{`\bisl\b|` + mean + `(?:random )?(?:input|prompt|context|in)` + length + `|(?:average|avg) (?:input|prompt) tokens(?: per request)?|` +
+		`^inputtokens$|^\s*inputs?(?: tokens)?\s*$|输入(?:序列)?长度|输入\s*tokens?数?`, "input-length"},
+	{`\bosl\b|` + mean + `(?:random )?(?:output|generation|out)` + length + `|(?:average|avg) output tokens(?: per request)?|` +
+		`^outputtokens$|^\s*outputs?(?: tokens)?\s*$|输出(?:序列)?长度|输出\s*tokens?数?`, "output-length"},
 	{`\bbatch(?:[- ]?size)?\b|\bbs\b|批大小`, "batch-size"},
 	{`\bdatasets?\b|\bworkloads?\b|\bscenario\b|数据集|场景`, "workload"},
 }
 
+const (
+	mean   = `\b(?:mean |average |avg )?`
+	length = `[- ]?(?:seq(?:uence)?[- ]?)?len(?:gth)?s?\b`
+)
+
 // directions are where a change goes; a head with such a word is one of changes.
 var directions = []Term{
 	{`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短|[⬇↓▼🔻↘]`, "down"},
-	{`\b(?:speed[ -]?up|faster|improvement\w*|improv\w*|better|gain\w*|uplift)\b|提升|改善|加速|变快|优化(?:幅度|比例?|率)|收益`, "better"},
+	{`\b(?:speed[ -]?up|faster|improvement\w*|improv\w*|impr\b|better|gain\w*|uplift)\b|提升|改善|加速|变快|优化(?:幅度|比例?|率)|收益`, "better"},
 	{`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"},
 	{`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高|[⬆↑▲🔺↗]`, "up"},
 }

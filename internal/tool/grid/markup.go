@@ -61,18 +61,18 @@ func (h *tags) write(text string) {
 
 func (d *draft) tag(n int, name string, closing bool, attributes string) {
 	h := d.html
-	switch {
-	case name == "br":
+	switch name {
+	case "br":
 		h.write(" ")
 		return
-	case name == "table":
+	case "table":
 		h.closed = closing
 		if closing {
 			d.endCell()
 			d.endRow()
 		}
 		return
-	case name == "tr":
+	case "tr":
 		d.endCell()
 		d.endRow()
 		if !closing {

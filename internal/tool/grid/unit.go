@@ -26,8 +26,8 @@ var units = func() map[string]unit {
 			all[s] = unit{dimension, scale}
 		}
 	}
-	add(figure.Seconds, 1, "s sec secs second seconds 秒")
-	add(figure.Seconds, 1e-3, "ms msec msecs millisecond milliseconds 毫秒")
+	add(figure.Seconds, 1, "s sec secs second seconds s/tok s/token 秒")
+	add(figure.Seconds, 1e-3, "ms msec msecs millisecond milliseconds ms/tok ms/token 毫秒")
 	add(figure.Seconds, 1e-6, "us µs μs usec microsecond microseconds 微秒")
 	add(figure.Seconds, 60, "min mins minutes 分钟")
 	for _, token := range strings.Fields("t tok toks token tokens tk") {
