@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 )
 
-// A column is what a column holds where the heads name the metrics.
+// A column is what a column holds.
 type column struct {
 	kind columnKind
 	label
@@ -24,39 +24,47 @@ const (
 	changeColumn
 )
 
-// byHeads reads a table whose heads name the metrics: rows are variants, loads, or statistics.
-func (r *reader) byHeads() {
+// readRows reads a table whose heads name the metrics: rows are variants, loads, or statistics.
+func (r *reader) readRows() {
 	columns, ok := r.columns()
 	if !ok {
 		return
 	}
 	byStatistic := r.rowsAreStatistics(columns)
-	var keys []string // of the row before, for cells that are left empty
-	last := ""
-	for i, row := range r.rows {
-		if !byStatistic {
+	var above []string // cells of the row before, for those that are left empty
+	for _, row := range r.rows {
+		if !byStatistic && !r.turned {
 			r.row = len(r.table.Results)
 		}
-		k := r.key(columns, row, &keys)
-		if byStatistic {
-			k.load = nil
-		}
-		k.other, last = last, k.variant
-		if summary := k.stat != "" && !byStatistic; !summary {
-			r.readRow(columns, i, k)
+		k := r.key(columns, row, &above)
+		switch summary := len(k.stats) > 0 && !byStatistic && !r.turned; {
+		case summary:
+		case k.change:
+			r.changeRow(columns, row, k)
+		default:
+			if byStatistic && !r.turned {
+				k.load, k.variant = nil, ""
+			}
+			r.readRow(columns, row, k)
+			r.shareLoad(columns, row, k)
 		}
 	}
 }
 
 // columns sorts the columns. What stands ahead of the first metric tells rows apart.
 func (r *reader) columns() (all []column, ok bool) {
-	lead := true
+	lead := !r.turned
 	metrics := 0
 	for i, h := range r.heads {
 		c := column{label: h}
 		switch rated := r.isRate(i, lead); {
+		case r.turned && i == 0:
+			c.kind = keyColumn
+			if h.load != "" {
+				c.kind = loadColumn
+			}
 		case h.foreign:
-		case h.change && r.holdsChanges(i):
+		case h.change && holdsChanges(r.column(i), h):
 			c.kind = changeColumn
 		case h.onlyChange():
 		case rated:
@@ -68,10 +76,10 @@ func (r *reader) columns() (all []column, ok bool) {
 			metrics++
 		case h.load != "" && (h.load != "concurrency" || !r.hasFractions(i)):
 			c.kind = loadColumn
-		case lead && h.tells():
+		case lead && h.canTell():
 			c.kind = keyColumn
 		}
-		lead = lead && (c.kind == keyColumn || c.kind == loadColumn || c.kind == otherColumn)
+		lead = lead && !r.turned && (c.kind == keyColumn || c.kind == loadColumn || c.kind == otherColumn)
 		all = append(all, c)
 	}
 	tellApart(all)
@@ -81,8 +89,8 @@ func (r *reader) columns() (all []column, ok bool) {
 // measures are heads of columns that are results, but none of a load test.
 var measures = regexp.MustCompile(`(?i)accura|\bhit\b|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
 
-// tells reports whether cells below the head can tell rows apart: they are no measurements.
-func (l label) tells() bool {
+// canTell reports whether cells below the head can tell rows apart: they are no measurements.
+func (l label) canTell() bool {
 	measured := l.latency || l.unit.told() || len(l.stats) > 0 && !l.statOnly()
 	return l.load == "" && !measured && !measures.MatchString(spaced(l.text)) && !counts.MatchString(l.text)
 }
@@ -98,9 +106,17 @@ func (r *reader) isRate(i int, lead bool) bool {
 	return others && (i == 0 || !r.hasFractions(i))
 }
 
-func (r *reader) hasFractions(column int) bool {
-	return slices.ContainsFunc(r.rows, func(row row) bool {
-		c, ok := readCell(row.cells[column])
+// column is the cells of a column.
+func (r *reader) column(i int) (cells []string) {
+	for _, row := range r.rows {
+		cells = append(cells, row.cells[i])
+	}
+	return cells
+}
+
+func (r *reader) hasFractions(i int) bool {
+	return slices.ContainsFunc(r.column(i), func(text string) bool {
+		c, ok := readCell(text)
 		return ok && len(c.values) > 0 && c.values[0].step < 0.1
 	})
 }
@@ -132,40 +148,39 @@ type rowKey struct {
 	line    int
 	variant string
 	load    []Setting
-	stat    string // the row is a statistic
-	change  bool   // the row has changes
-	other   string // the variant of the row before, which they are of
-	way     string
-	text    string
+	stats   []string // the row is a statistic
+	unit    unit
+	change  bool // the row has changes
+	label   label
 }
 
 // key reads what tells a row apart. A cell that is left empty, beside one that is not, repeats that above.
 func (r *reader) key(columns []column, row row, above *[]string) (k rowKey) {
 	k.line = row.n
 	cells := slices.Clone(row.cells)
-	filled := slices.ContainsFunc(columns, func(c column) bool { return c.kind == keyColumn || c.kind == loadColumn })
 	for i, c := range columns {
-		if tells := c.kind == keyColumn || c.kind == loadColumn; tells && cells[i] == "" && filled && i < len(*above) && anyTells(columns, row.cells) {
+		if c.tells() && cells[i] == "" && i < len(*above) && anyTells(columns, row.cells) {
 			cells[i] = (*above)[i]
 		}
 	}
 	*above = cells
-	var parts, texts []string
+	var parts []string
 	var stated []Setting
 	for i, c := range columns {
-		switch c.kind {
-		case loadColumn:
+		switch {
+		case c.kind == loadColumn && (!r.turned || i == 0):
 			k.load = append(k.load, c.settingsOf(cells[i], false)...)
-		case keyColumn:
-			l := r.label(cells[i])
-			k.change = k.change || l.onlyChange()
-			k.way = l.way
-			if l.statOnly() {
-				k.stat = l.stats[0]
+		case c.kind == keyColumn:
+			k.label = r.label(cells[i])
+			parts = append(parts, r.named(c.label, k.label))
+			stated = append(stated, k.label.settings...)
+			if r.turned {
+				k.unit = k.label.unit
 			}
-			parts = append(parts, named(c.label, l))
-			stated = append(stated, l.settings...)
-			texts = append(texts, l.text)
+			if k.label.statOnly() || r.turned {
+				k.stats = k.label.stats
+			}
+			k.change = k.change || k.label.change && holdsChanges(row.cells, k.label)
 		}
 	}
 	for _, s := range stated {
@@ -173,14 +188,34 @@ func (r *reader) key(columns []column, row row, above *[]string) (k rowKey) {
 			k.load = append(k.load, s)
 		}
 	}
-	k.variant, k.text = join(parts...), join(texts...)
+	k.variant = join(parts...)
 	return k
+}
+
+// tells reports whether the column tells rows apart.
+func (c column) tells() bool { return c.kind == keyColumn || c.kind == loadColumn }
+
+// shareLoad gives the result of a row the settings that stand between its figures, where rows named the metrics.
+func (r *reader) shareLoad(columns []column, row row, k rowKey) {
+	if !r.turned || len(k.stats) > 0 && k.stats[0] != "mean" {
+		return
+	}
+	for i, c := range columns {
+		if c.kind != loadColumn || i == 0 {
+			continue
+		}
+		if _, ok := readCell(row.cells[i]); ok {
+			for _, s := range c.settingsOf(row.cells[i], r.tool != "") {
+				r.result(k.line, k.variant, k.load, "").set(s)
+			}
+		}
+	}
 }
 
 // anyTells reports whether a cell that tells the row apart is filled.
 func anyTells(columns []column, cells []string) bool {
 	for i, c := range columns {
-		if (c.kind == keyColumn || c.kind == loadColumn) && cells[i] != "" {
+		if c.tells() && cells[i] != "" {
 			return true
 		}
 	}
@@ -188,8 +223,14 @@ func anyTells(columns []column, cells []string) bool {
 }
 
 // named is a cell as a part of a variant's name: with its head, if it is a number or a switch.
-func named(head, cell label) string {
+func (r *reader) named(head, cell label) string {
 	text := cell.text
+	if r.turned {
+		text = cell.rest
+	}
+	if isValue.MatchString(text) {
+		return ""
+	}
 	if repeats.MatchString(head.text) && startsWithNumber(text) || repeats.MatchString(text) {
 		return ""
 	}
@@ -205,6 +246,9 @@ func named(head, cell label) string {
 	return clip(text)
 }
 
+// isValue matches the head of a column that has the values of the only variant.
+var isValue = regexp.MustCompile(`(?i)^(?:value|val|results?|数值|结果|值)$`)
+
 // repeats are what only counts the repetitions of a measurement.
 var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
 
@@ -216,82 +260,125 @@ func (r *reader) rowsAreStatistics(columns []column) bool {
 	if column < 0 || len(r.rows) < 2 {
 		return false
 	}
-	return !slices.ContainsFunc(r.rows, func(row row) bool { return !r.label(row.cells[column]).statOnly() })
+	return !slices.ContainsFunc(r.column(column), func(text string) bool { return !r.label(text).statOnly() })
 }
 
-// readRow reads the figures and changes of a row.
-func (r *reader) readRow(columns []column, i int, k rowKey) {
-	cells := r.rows[i].cells
+// A doneRow is the values of a row that was read, which rows below may compare.
+type doneRow struct {
+	key    rowKey
+	values []*float64
+}
+
+// readRow reads the figures of a row, and the changes that stand between them.
+func (r *reader) readRow(columns []column, row row, k rowKey) {
 	values := make([]*float64, len(columns))
 	for n, c := range columns {
-		cell, ok := readCell(cells[n])
+		cell, ok := readCell(row.cells[n])
 		if !ok || c.kind != metricColumn && c.kind != changeColumn {
 			continue
 		}
-		p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant, load: append(slices.Clone(k.load), c.settings...)}
-		if k.stat != "" && len(c.stats) == 0 {
-			p.stats, p.variant = []string{k.stat}, ""
-		}
-		text := join(k.text, c.text, clean(cells[n]))
-		if c.kind == changeColumn {
-			r.changeCell(columns, n, values, p, text, cell)
-			continue
-		}
-		p.variant = join(p.variant, c.rest)
+		p := r.place(c, k)
+		text := join(c.text, clean(row.cells[n]))
 		switch {
-		case k.change:
-			if a, ok := amountOf(label{text: k.text}, cell); ok {
-				before, after := r.above(i, 2, n, p), r.above(i, 1, n, p)
-				p.variant = join(k.other, c.rest)
-				r.change(p, text, k.way, a, before, after)
-			}
+		case c.kind == changeColumn:
+			r.changeCell(columns, n, values, p, text, cell)
 		case cell.after != nil:
+			if k.label.change {
+				p.variant = c.rest
+			}
 			r.arrow(p, text, cell)
 		default:
 			values[n] = r.figures(p, cell)
-			r.beside(p, text, cell, values[:n+1], columns)
+			if cell.amount != nil {
+				r.change(p, text, c.way, *cell.amount, r.before(columns, n, values), values[n])
+			}
 		}
 	}
+	r.done = append(r.done, doneRow{k, values})
 }
 
-// beside reads the amount that stands with a value, or alone where others have values.
-func (r *reader) beside(p place, text string, c cell, values []*float64, columns []column) {
-	if c.amount == nil {
-		return
+// place is that of a cell.
+func (r *reader) place(c column, k rowKey) place {
+	p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant, load: append(slices.Clone(k.load), c.settings...)}
+	if c.line > 0 {
+		p.line = c.line
 	}
-	n := len(values) - 1
-	var before *float64
-	for i := range n {
-		if columns[i].kind == metricColumn && columns[i].metric == p.metric && slices.Equal(columns[i].stats, p.stats) && before == nil {
-			before = values[i]
+	if len(p.stats) == 0 {
+		p.stats = k.stats
+	}
+	if !p.unit.told() && !k.change {
+		p.unit = k.unit
+	}
+	if c.kind == metricColumn {
+		p.variant = join(p.variant, c.rest)
+	}
+	return p
+}
+
+// before is the value that one further down or to the right is compared with.
+func (r *reader) before(columns []column, n int, values []*float64) *float64 {
+	if r.turned {
+		if len(r.done) > 0 {
+			return r.done[0].values[n]
+		}
+		return nil
+	}
+	for i, c := range columns[:n] {
+		if c.kind == metricColumn && c.metric == columns[n].metric && slices.Equal(c.stats, columns[n].stats) {
+			return values[i]
 		}
 	}
-	r.change(p, text, columns[n].way, *c.amount, before, values[n])
+	return nil
+}
+
+// changeRow reads a row of changes: of the first row and the one above, if these are all, or rows are variants.
+func (r *reader) changeRow(columns []column, row row, k rowKey) {
+	var first, last doneRow
+	if n := len(r.done); n == 2 || n > 2 && r.turned {
+		first, last = r.done[0], r.done[n-1]
+		if baseline.MatchString(last.key.label.text) && !baseline.MatchString(first.key.label.text) {
+			first, last = last, first
+		}
+	}
+	for n, c := range columns {
+		cell, ok := readCell(row.cells[n])
+		if !ok || c.kind != metricColumn {
+			continue
+		}
+		p := r.place(c, k)
+		p.variant = join(last.key.variant, c.rest)
+		text := join(c.text, clean(row.cells[n]))
+		a, ok := amountOf(k.label, cell)
+		switch {
+		case cell.after != nil:
+			r.arrow(p, text, cell)
+		case ok && first.values != nil:
+			r.change(p, text, k.label.way, a, first.values[n], last.values[n])
+		case ok:
+			r.change(p, text, k.label.way, a, nil, nil)
+		}
+	}
 }
 
 // changeCell reads a cell of a column of changes.
 func (r *reader) changeCell(columns []column, n int, values []*float64, p place, text string, c cell) {
 	a, ok := amountOf(columns[n].label, c)
-	if !ok {
-		return
-	}
-	if p.metric == "" && !metricOf(columns, n, &p) {
+	if !ok || p.metric == "" && !metricOf(columns, n, &p) {
 		return
 	}
 	var before, after *float64
 	first := -1
 	for i, c := range columns[:n] {
-		if c.kind != metricColumn || c.metric != p.metric || !slices.Equal(c.stats, p.stats) || values[i] == nil {
-			continue
-		}
-		if first < 0 {
+		switch {
+		case c.kind != metricColumn || c.metric != p.metric || !slices.Equal(c.stats, p.stats) || values[i] == nil:
+		case first < 0:
 			first = i
-			continue
-		}
-		before, after = values[first], values[i]
-		p.variant = join(p.variant, c.rest)
-		if baseline.MatchString(c.rest) && !baseline.MatchString(columns[first].rest) {
-			before, after = after, before
+		default:
+			before, after = values[first], values[i]
+			p.variant = join(p.variant, c.rest)
+			if baseline.MatchString(c.rest) && !baseline.MatchString(columns[first].rest) {
+				before, after = after, before
+			}
 		}
 	}
 	r.change(p, text, columns[n].way, a, before, after)
@@ -316,20 +403,4 @@ func metricOf(columns []column, n int, p *place) bool {
 		p.metric, p.stats, p.unit = c.metric, c.stats, c.unit
 	}
 	return p.metric != ""
-}
-
-// above is the value some rows up, nil if there is none.
-func (r *reader) above(i, up, column int, p place) *float64 {
-	if i-up < 0 || i != 2 {
-		return nil
-	}
-	c, ok := readCell(r.rows[i-up].cells[column])
-	if !ok || len(c.values) != 1 || len(p.stats) > 1 {
-		return nil
-	}
-	_, v, _, ok := r.base(p, "", c.values[0])
-	if !ok {
-		return nil
-	}
-	return &v
 }

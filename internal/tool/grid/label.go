@@ -24,6 +24,7 @@ type label struct {
 	foreign  bool      // it names something that is not read: a target, a rate per user
 	latency  bool      // it names a latency, not known which
 	rest     string    // what is left: a variant
+	line     int       // where it stands, if not in the head
 }
 
 var (

@@ -136,7 +136,7 @@ func (r *reader) item(n int, text string) {
 		r.figures(place{line: n, metric: l.metric, stats: l.stats, unit: l.unit}, value)
 	case l.load != "":
 		for _, s := range l.settingsOf(c, true) {
-			r.later(place{}, n).set(s)
+			r.result(n, "", nil, "").set(s)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type reader struct {
 	table  Table
 	latest map[string]int // result of a variant and load
 	row    int            // in Table.Results, where those of the row begin
+	done   []doneRow
+	turned bool // rows named the metrics
 }
 
 // read is what the table says; false if that is nothing.
@@ -44,10 +46,9 @@ func (d *draft) read() (Table, bool) {
 	}
 	r.statedUnits()
 	if column, ok := r.metricColumn(); ok {
-		r.byRows(column)
-	} else {
-		r.byHeads()
+		r.turn(column)
 	}
+	r.readRows()
 	r.table.Results = slices.DeleteFunc(r.table.Results, func(f Result) bool { return len(f.Figures) == 0 })
 	if r.tool == guidellm {
 		strategies(r.table.Results)
@@ -280,12 +281,12 @@ func directionless(text string) string {
 	return strings.TrimSpace(b.text)
 }
 
-// holdsChanges reports whether most cells of a column that its head may call one of changes are amounts.
-func (r *reader) holdsChanges(column int) bool {
+// holdsChanges reports whether most cells, of which a label may say that they are changes, are such.
+func holdsChanges(cells []string, l label) bool {
 	changes, others := 0, 0
-	for _, row := range r.rows {
-		c, ok := readCell(row.cells[column])
-		if _, is := amountOf(r.heads[column], c); ok && is {
+	for _, text := range cells {
+		c, ok := readCell(text)
+		if _, is := amountOf(l, c); ok && (is || c.after != nil) {
 			changes++
 		} else if ok {
 			others++
