@@ -1,0 +1,386 @@
+package grid
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// straight are characters of lines that are drawn.
+var straight = strings.NewReplacer("│", "|", "┃", "|", "║", "|", "╎", "|", "┆", "|", "┊", "|", "▏", "|")
+
+// drawing is what a rule consists of, beside the characters of line drawing.
+const drawing = "-=+|:_ \t"
+
+// isRule reports whether a line is one that separates rows.
+func isRule(text string) bool {
+	line := 0
+	for _, r := range text {
+		switch {
+		case r >= 0x2500 && r <= 0x257f && !strings.ContainsRune("│┃║╎┆┊", r), r == '-', r == '=', r == '+':
+			line++
+		case !strings.ContainsRune(drawing, r) && !strings.ContainsRune("│┃║╎┆┊", r):
+			return false
+		}
+	}
+	return line >= 2 || line == 1 && strings.Contains(text, "|")
+}
+
+func hasLines(text string) bool {
+	return strings.Contains(text, "\xe2\x94") || strings.Contains(text, "\xe2\x95")
+}
+
+var (
+	quotation = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
+	tableTag  = regexp.MustCompile(`(?i)<table[\s>]`)
+)
+
+// start begins a table with a line that can be its first.
+func start(n int, text string, above []string) *draft {
+	d := &draft{first: n, last: n, above: above}
+	trimmed := strings.TrimSpace(unquoted(text))
+	switch {
+	case trimmed == "":
+		return nil
+	case trimmed[0] == '|' || hasLines(trimmed) && strings.ContainsAny(straight.Replace(trimmed), "|"), isCorner(trimmed):
+		d.form, d.sure, d.enclosed = pipes, true, true
+		if trimmed[0] != '|' {
+			d.form = boxes
+		}
+	case strings.Contains(trimmed, "<") && tableTag.MatchString(trimmed):
+		d.form, d.sure, d.html = markup, true, &tags{}
+	case isListing(d, trimmed):
+		d.form = listing
+	case strings.Contains(trimmed, "|"):
+		d.form = pipes
+	default:
+		if d.separator = separatorOf(trimmed); d.separator == 0 {
+			return nil
+		}
+		d.form = separated
+	}
+	if !d.add(n, text) {
+		return nil
+	}
+	return d
+}
+
+// isCorner reports whether a line is the upper edge of a box.
+func isCorner(text string) bool {
+	return (text[0] == '+' || hasLines(text)) && isRule(text) && len(text) > 4 && strings.ContainsAny(text, "+┏╒┌╔┳╤┬╦┡╞")
+}
+
+func unquoted(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
+		return text
+	}
+	return quotation.ReplaceAllString(text, "")
+}
+
+// mostHeads is how many rows a head has at most.
+const mostHeads = 4
+
+// add reads a line, and reports whether it belongs to the table.
+func (d *draft) add(n int, text string) bool {
+	if len(d.rows) >= mostRows {
+		return false
+	}
+	ok := false
+	switch text = unquoted(text); d.form {
+	case markup:
+		ok = d.addHTML(n, text)
+	case listing:
+		ok = d.addItem(n, strings.TrimSpace(text))
+	case separated:
+		ok = d.addSeparated(n, strings.TrimSpace(text))
+	default:
+		ok = d.addDrawn(n, strings.TrimSpace(straight.Replace(text)))
+	}
+	if ok {
+		d.last = n
+	}
+	return ok
+}
+
+func (d *draft) addDrawn(n int, text string) bool {
+	switch {
+	case text == "":
+		return false
+	case d.closed, !strings.Contains(text, "|") && !isRule(text):
+		return false
+	case isRule(text):
+		if !d.sure && isCorner(text) {
+			return false // it was the title of the box
+		}
+		d.rule()
+		d.closed = strings.ContainsAny(text, "╘└╚┗")
+		return d.sure
+	case !d.sure && len(d.rows) >= mostHeads:
+		return false
+	case d.continues(text):
+		return true
+	}
+	d.rows = append(d.rows, row{n: n, cells: splitPipes(text)})
+	return true
+}
+
+// continues joins what a line break inside a row of Markdown has cut off.
+func (d *draft) continues(text string) bool {
+	if d.form != pipes || !d.sure || len(d.rows) == 0 || text[0] == '|' && text != "|" || !strings.HasSuffix(text, "|") {
+		return false
+	}
+	last := &d.rows[len(d.rows)-1]
+	if !d.enclosed {
+		return false
+	}
+	if text != "|" && len(last.cells) < mostColumns {
+		last.cells = append(last.cells, splitPipes(text)...)
+		last.cells = last.cells[:min(len(last.cells), mostColumns)]
+	}
+	return true
+}
+
+// rule ends the head, if it is the first below a row. A table without enclosing characters is one from then on.
+func (d *draft) rule() {
+	if len(d.rows) == 0 {
+		return
+	}
+	d.sure = true
+	if d.heads == 0 {
+		d.heads = len(d.rows)
+		return
+	}
+	if len(d.rules) < mostRows {
+		d.rules = append(d.rules, len(d.rows))
+	}
+}
+
+// splitPipes splits a row; a bar that is escaped is none. An empty cell between two bars is "", one with a blank " ".
+func splitPipes(text string) (cells []string) {
+	text = strings.TrimPrefix(text, "|")
+	if strings.HasSuffix(text, "|") && !strings.HasSuffix(text, `\|`) {
+		text = text[:len(text)-1]
+	}
+	for start, i := 0, 0; len(cells) < mostColumns; i++ {
+		if i < len(text) && (text[i] != '|' || i > 0 && text[i-1] == '\\') {
+			continue
+		}
+		cells = append(cells, trimCell(text[start:min(i, len(text))]))
+		start = i + 1
+		if i >= len(text) {
+			break
+		}
+	}
+	return cells
+}
+
+func trimCell(text string) string {
+	t := strings.TrimSpace(text)
+	if t == "" && text != "" {
+		return " "
+	}
+	return clip(t)
+}
+
+// trigger are words of which a head of separated values has one.
+var trigger = []string{"ttft", "tpot", "itl", "latency", "throughput", "tok/s", "tokens/s", "qps", "e2e", "吞吐", "时延", "延迟", "首token"}
+
+// separatorOf is what separates the cells of a head, 0 if the line is none.
+func separatorOf(text string) byte {
+	comma, tab := strings.Count(text, ","), strings.Count(text, "\t")
+	if comma < 2 && tab < 1 || comma >= mostColumns || tab >= mostColumns {
+		return 0
+	}
+	lower := strings.ToLower(text)
+	for _, word := range trigger {
+		if strings.Contains(lower, word) {
+			if tab > 0 {
+				return '\t'
+			}
+			return ','
+		}
+	}
+	return 0
+}
+
+// addSeparated reads a line of separated values, of as many cells as the head.
+func (d *draft) addSeparated(n int, text string) bool {
+	cells := splitSeparated(text, d.separator)
+	switch {
+	case len(d.rows) == 0:
+		d.heads = 1
+		if !isHead(cells) {
+			return false
+		}
+	case len(cells) != len(d.rows[0].cells) || !hasNumber(cells):
+		return false
+	default:
+		d.sure = true
+	}
+	d.rows = append(d.rows, row{n: n, cells: cells})
+	return true
+}
+
+// longestHead is how long a head of separated values is at most.
+const longestHead = 60
+
+// isHead reports whether separated values can be a head: short names, one of them that of a metric.
+func isHead(cells []string) bool {
+	for _, c := range cells {
+		if len(c) > longestHead || strings.Contains(c, ": ") || strings.HasSuffix(c, ".") {
+			return false
+		}
+	}
+	return slices.ContainsFunc(cells, func(c string) bool { return parse(c).metric != "" })
+}
+
+func hasNumber(cells []string) bool {
+	for _, c := range cells {
+		if strings.ContainsAny(c, "0123456789") {
+			if _, ok := readCell(c); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// splitSeparated splits at a separator outside of quotes.
+func splitSeparated(text string, separator byte) (cells []string) {
+	quoted, start := false, 0
+	for i := 0; i <= len(text) && len(cells) < mostColumns; i++ {
+		switch {
+		case i == len(text), text[i] == separator && !quoted:
+			cells = append(cells, clip(strings.Trim(strings.TrimSpace(text[start:i]), `"`)))
+			start = i + 1
+		case text[i] == '"':
+			quoted = !quoted
+		}
+	}
+	return cells
+}
+
+// matrix is the table as heads and rows of as many cells.
+func (d *draft) matrix() (heads []string, rows []row) {
+	switch {
+	case d.form == boxes || d.form == pipes && d.heads > 0 && len(d.rules) > 1:
+		d.unwrap()
+	case d.form == markup:
+		d.heads = 0
+		for d.heads < len(d.rows) && d.rows[d.heads].head {
+			d.heads++
+		}
+	}
+	if len(d.rows) < 2 {
+		return nil, nil
+	}
+	d.heads = min(max(d.heads, 1), len(d.rows)-1)
+	d.secondHead()
+	columns := 0
+	for _, r := range d.rows {
+		columns = max(columns, len(r.cells))
+	}
+	heads = make([]string, columns)
+	for k := range d.rows[:d.heads] {
+		for i, text := range d.spanned(k, columns) {
+			if !strings.HasSuffix(heads[i], text) {
+				heads[i] = strings.TrimSpace(heads[i] + " " + text)
+			}
+		}
+	}
+	rows = d.rows[d.heads:]
+	for i, r := range rows {
+		for len(rows[i].cells) < columns {
+			rows[i].cells = append(rows[i].cells, "")
+		}
+		for k, c := range r.cells {
+			rows[i].cells[k] = strings.TrimSpace(c)
+		}
+	}
+	return heads, rows
+}
+
+// spanned are the cells of a row of the head. Where there are several rows, an empty cell belongs to the cell to its
+// left: in GuideLLM's consoles one without even a blank, in others one with a text below it.
+func (d *draft) spanned(k, columns int) []string {
+	all := make([]string, columns)
+	cells := d.rows[k].cells
+	several := d.heads > 1 && d.form == pipes
+	narrow := slices.Contains(cells[1:], "")
+	for i := range all {
+		text, below := at(cells, i), ""
+		if k+1 < d.heads {
+			below = at(d.rows[k+1].cells, i)
+		}
+		switch {
+		case strings.TrimSpace(text) != "":
+			all[i] = strings.TrimSpace(text)
+		case several && i > 1 && (narrow && text == "" || !narrow && strings.TrimSpace(below) != ""):
+			all[i] = all[i-1]
+		}
+	}
+	return all
+}
+
+func at(cells []string, i int) string {
+	if i < len(cells) {
+		return cells[i]
+	}
+	return ""
+}
+
+// secondHead finds a head that continues in the first row: none of its cells is a number, and it has only names of
+// metrics, statistics and units.
+func (d *draft) secondHead() {
+	if len(d.rows) < d.heads+2 || d.form == separated {
+		return
+	}
+	named := 0
+	for _, c := range d.rows[d.heads].cells[min(1, len(d.rows[d.heads].cells)):] {
+		l := parse(c)
+		switch {
+		case strings.TrimSpace(c) == "":
+		case l.text != "" && (l.metric != "" || l.statOnly() || l.unit.told() || l.change) && !strings.ContainsAny(numeral.FindString(l.text), "0123456789"):
+			named++
+		default:
+			return
+		}
+	}
+	if named >= 2 {
+		d.heads++
+	}
+}
+
+// unwrap joins the lines that a box or a console broke a row into: those between two rules where rules separate the
+// rows, else those that continue only the first cell.
+func (d *draft) unwrap() {
+	ends := map[int]bool{}
+	for _, r := range d.rules {
+		ends[r] = true
+	}
+	ruled := len(d.rules) > 1
+	var rows []row
+	heads := 0
+	for i, r := range d.rows {
+		switch last := len(rows) - 1; {
+		case i < d.heads:
+			rows, heads = append(rows, r), heads+1
+		case i > d.heads && (ruled && !ends[i] || !ruled && onlyFirst(r.cells)) && (!hasNumbers(r.cells) || !hasNumbers(rows[last].cells)):
+			for k, c := range r.cells {
+				if k < len(rows[last].cells) {
+					rows[last].cells[k] = clip(strings.TrimSpace(rows[last].cells[k] + " " + c))
+				}
+			}
+		default:
+			rows = append(rows, r)
+		}
+	}
+	d.rows, d.heads = rows, heads
+}
+
+func hasNumbers(cells []string) bool { return hasNumber(cells[min(1, len(cells)):]) }
+
+// onlyFirst reports whether only the first cell has a text.
+func onlyFirst(cells []string) bool {
+	return strings.TrimSpace(cells[0]) != "" && strings.TrimSpace(strings.Join(cells[1:], "")) == ""
+}
