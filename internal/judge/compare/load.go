@@ -71,6 +71,7 @@ func loadOf(r *ComparedRun) load {
 	if task := r.task(); task != "" {
 		l.set(taskSetting, true, plan.Say(task))
 	}
+	l.set(rateSetting, p.Rate == 0 && r.origin().Setup["rate"] != "", plan.Say(NoRate)) // inf, in a table of its own
 	if !r.silent {
 		l.set(rateSetting, p.Rate == 0, plan.Say(NoRate))
 		l.set(concurrencySetting, p.Concurrency == 0, plan.Say(NoLimit))

@@ -74,42 +74,83 @@ func telling(all []group) []string {
 	return out
 }
 
-// sections splits groups whose runs stand in sections of a document of which each has its own variants: where the
-// names in a section say what side of a comparison they are, and the sections' names do not, the sections are loads,
-// of other models or machines.
+// sections splits groups of which one level of the names is a load and another the variant: models, or sections of a
+// document of which each has its own before and after.
 func sections(groups []group) (out []group) {
 	for _, g := range groups {
-		var in []string
-		by := map[string]group{}
-		sides := false
-		shared := g.shared()
-		for _, r := range g {
-			own := slices.DeleteFunc(slices.Clone(r.parts), func(p string) bool { return slices.Contains(shared, p) })
-			if len(own) < 2 || !hasHeadings(r) || r.Variant != "" || isSide(own[0]) {
-				in = nil
-				break
-			}
-			sides = sides || isSide(own[len(own)-1])
-			if by[own[0]] == nil {
-				in = append(in, own[0])
-			}
-			by[own[0]] = append(by[own[0]], r)
-		}
-		if len(in) < 2 || !sides {
+		of := g.loadPart()
+		if of == nil {
 			out = append(out, g)
 			continue
 		}
-		for _, name := range in {
+		var names []string
+		by := map[string]group{}
+		for _, r := range g {
+			name := of(r)
+			if by[name] == nil {
+				names = append(names, name)
+			}
+			by[name] = append(by[name], r)
+		}
+		for _, name := range names {
 			out = append(out, by[name])
 		}
 	}
 	return out
 }
 
+// loadPart is the part of the names that is a load, nil if none is: the first or the last of those that differ.
+func (g group) loadPart() func(*ComparedRun) string {
+	shared := g.shared()
+	own := func(r *ComparedRun) []string {
+		return slices.DeleteFunc(slices.Clone(r.parts), func(p string) bool { return slices.Contains(shared, p) })
+	}
+	with := map[string]map[string]bool{} // last parts, by the first parts that they stand with
+	for _, r := range g {
+		parts := own(r)
+		if len(parts) < 2 || !hasHeadings(r) || r.Variant != "" {
+			return nil
+		}
+		if a, b := parts[0], parts[len(parts)-1]; with[b] == nil {
+			with[b] = map[string]bool{a: true}
+		} else {
+			with[b][a] = true
+		}
+	}
+	first := func(r *ComparedRun) string { return own(r)[0] }
+	last := func(r *ComparedRun) string { p := own(r); return p[len(p)-1] }
+	crossed := func() bool { // each of the last parts stands with several first ones
+		for _, firsts := range with {
+			if len(firsts) < 2 {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case g.every(first, isModel):
+		return first
+	case g.every(last, isModel), g.every(first, isSide) && !g.every(last, isSide) && crossed():
+		return last
+	case g.every(last, isSide) && !g.every(first, isSide):
+		return first
+	}
+	return nil
+}
+
+func (g group) every(part func(*ComparedRun) string, is func(string) bool) bool {
+	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return !is(part(r)) })
+}
+
 // isSide reports whether a name says on which side of a comparison it is.
 func isSide(name string) bool {
 	return baselineName(name) > 0 || changeStart.MatchString(strings.ToLower(name))
 }
+
+// model is the name of one, with its size.
+var model = regexp.MustCompile(`(?i)\b(?:qwen|qwq|llama|deepseek|glm|mi[sx]tral|gemma|phi|kimi|minimax|internlm|baichuan|yi|gpt-oss|opt)[\w.]*-?\S*\d`)
+
+func isModel(name string) bool { return model.MatchString(name) }
 
 // common are the parts that the names of all runs have, of two or more that differ in others.
 func common(groups []group) []string {
@@ -252,9 +293,9 @@ func baselineName(name string) (sure int) {
 
 var (
 	// Words that name what others are compared with, at the beginning of a name.
-	baselineStart = regexp.MustCompile(`^(?:(?:baseline|base|before|main|master|reference|ref|original|origin|control|stock|vanilla|w/o|without|old|upstream|previous|prev|current|default|unpatched|unmodified|pre-\w+|prepr)(?:[^a-z0-9]|$)|no[ -]|优化前|基线|基准|原始|原版|改前|修改前|合入前|改动前|未(?:开启|启用|优化|修改)|不(?:开|带|使用|加)|关闭)`)
+	baselineStart = regexp.MustCompile(`^(?:(?:baseline|base|before|main|master|reference|ref|original|origin|control|stock|vanilla|w/o|without|old|upstream|previous|prev|current|default|unpatched|unmodified|pre-\w+|prepr)(?:[^a-z0-9]|$)|no[ -]|优化前|基线|基准|原始|原版|改前|修改前|合入前|改动前|禁用|未(?:开启|启用|优化|修改)|不(?:开|带|使用|加)|关闭)`)
 	// baselineOff is what a name ends with that says that something is not in use.
-	baselineOff = regexp.MustCompile(`(?:^|[^a-z])(?:off|disabled?|eager|unset)\)?$|[=:]\s*(?:0|off|false|none|no)$|(?:优化前|未开启|未启用|关闭|关|之前)$`)
+	baselineOff = regexp.MustCompile(`(?:^|[^a-z])(?:off|disabled?|eager|unset)\)?$|[=:]\s*(?:0|off|false|none|no)$|(?:优化前|未开启|未启用|关闭|禁用|关|之前)$`)
 	// baselineWord is a word for a baseline anywhere.
 	baselineWord = regexp.MustCompile(`(?:^|[^a-z])(?:baseline|before|main|master|original|upstream|without|w/o|previous|default|eager|disabled?|old|unpatched)(?:[^a-z]|$)|优化前|基线|未开启|关闭`)
 	// changeStart begins the name of a change, whatever it is compared with in the same breath.

@@ -57,6 +57,9 @@ type ReportedFigure struct {
 	Step float64 `json:"step,omitempty"`
 }
 
+// UnknownTool is the tool of figures that stand in a table somebody made: whose definitions they follow is not known.
+const UnknownTool = "unknown"
+
 // A Claim is a change stated by an author, such as `Mean TTFT 3.34% ⬇️`.
 type Claim struct {
 	Text   string  `json:"text"`           // as written

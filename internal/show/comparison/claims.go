@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -62,11 +63,24 @@ func (w Phrases) gateValue(g compare.GateResult) string {
 
 // claims are what an author stated, where, and what the tables make of it.
 func (w Phrases) claims(load compare.Workload) (lines doc.Lines) {
+	var more []string
 	for _, c := range load.Claims {
+		if c.Agrees && len(lines) >= mostClaims {
+			more = append(more, strconv.Itoa(c.Claim.Line))
+			continue
+		}
 		lines = append(lines, w.claim(c, len(filesOf(load)) > 1))
+	}
+	if more != nil {
+		l := w.line("label.claim", w.Word("claim.more", "n", len(more), "lines", w.few(more)))
+		l.Tone = doc.Unclear
+		lines = append(lines, l)
 	}
 	return lines
 }
+
+// mostClaims is how many claims are listed; of more only those that do not agree with the tables.
+const mostClaims = 6
 
 // claim has the file of its place if there are several.
 func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {

@@ -330,6 +330,9 @@ func definitionIDs(rows []compare.Row) (ids []string) {
 func (w Phrases) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
+	if tool == trace.UnknownTool {
+		said = w.Word("comparison.definitions-unknown")
+	}
 	if several {
 		return w.InBrackets(said, which)
 	}

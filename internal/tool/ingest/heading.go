@@ -53,7 +53,10 @@ func unlisted(text string) string {
 	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
 		return text
 	}
-	return strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+	if rest := strings.TrimSpace(bullet.ReplaceAllString(text, "")); rest != text {
+		return unlisted(rest)
+	}
+	return text
 }
 
 // markedHeading is a heading that its own line marks as one; of a generic summary
@@ -152,7 +155,7 @@ const (
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
 	"benchmark", "benchmarks", "benchmarking", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
-	"vllm benchmark result", "sglang benchmark result", "server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
+	"vllm benchmark result", "benchmarking summary", "percentile results", "performance parameters", "common metric", "performance results summary", "sglang benchmark result", "server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
 	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
 	"展开", "点击展开", "详情", "详细结果", "完整日志",
 	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",

@@ -101,7 +101,7 @@ var (
 	// pairWord are words that name one side of a comparison.
 	pairWord = regexp.MustCompile(`(?i)\b(?:before|after|baseline|base|main|master|origin(?:al)?|upstream|previous|new|old|this (?:pr|branch|commit|change|patch)|(?:pre|post)-?\w+|pr|patch(?:ed)?|with(?:out)?|w/o?|enabled?|disabled?|on|off|default|optimi[sz]ed)\b|优化|基线|基准|原始|改[前后]|修改|开启|关闭|前[:：]?$|后[:：]?$`)
 	// repeatLabel is a label that counts repeated runs and says nothing else.
-	repeatLabel = regexp.MustCompile(`(?i)^(?:(?:run|round|repeat|repetition|rep|trial|iteration|iter|attempt|try)\s*[-_#:=.]?\s*(?:no\.?\s*)?(?:\d{1,3}|one|two|three|four|five)(?:\s*(?:/|of)\s*\d{1,3})?|(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|another|one more)\s+(?:run|round|time|try|trial|attempt)|(?:once )?again|re-?run|#\d{1,3}|第\s*[一二三四五六七八九十\d]+\s*(?:次|轮|遍|回)(?:运行|测试|压测|结果|测量)?|(?:运行|重复)\s*\d{1,3}|再(?:次|跑|测)\S{0,4})$`)
+	repeatLabel = regexp.MustCompile(`(?i)^(?:(?:run|round|repeat|repetition|rep|trial|iteration|iter|attempt|try)\s*[-_#:=.]?\s*(?:no\.?\s*)?(?:\d{1,3}|one|two|three|four|five)(?:\s*(?:/|of)\s*\d{1,3})?|(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|another|one more)\s+(?:run|round|time|try|trial|attempt)|(?:once )?again|re-?run|#\d{1,3}|第\s*[一二三四五六七八九十\d]+\s*(?:次|轮|遍|回)(?:运行|测试|压测|结果|测量)?|(?:运行|重复)\s*\d{1,3}|再(?:次|跑|测)\S{0,4}|首次\S{0,4}|[初末]次)$`)
 	// noise are lines that programs print, and none that an author has written.
 	noise = regexp.MustCompile(`%\|| it/s|s/it\b|█|://|Namespace\(|\d\d:\d\d:\d\d|^(?:INFO|WARNING|WARN|DEBUG|ERROR|Traceback)\b|^[(\[{+>^↑]|^(?:tip|note): |\bWarning\b|\.py\b`)
 )
@@ -157,7 +157,7 @@ func (r *textReader) labelLine(l line, alone bool) {
 	}
 	switch label, colon, ok := plainLabel(text); {
 	case ok && isGeneric(label):
-	case ok && (colon || alone):
+	case ok && (colon && !noise.MatchString(label) || alone):
 		if r.window.label = (candidate{}); colon || isWords(cleanHeading(label)) {
 			r.window.label = candidate{label, l.n, scoreMark}
 		}
@@ -189,7 +189,7 @@ func (r *textReader) codeLabel(l line) {
 	label, colon, ok := plainLabel(comment)
 	switch {
 	case ok && isGeneric(label):
-	case ok && (isComment || colon):
+	case ok && (isComment || colon) && !noise.MatchString(label):
 		r.window.near = candidate{label, l.n, scoreMark}
 	case isWords(comment):
 		r.window.add(comment, l.n, scoreWords)
@@ -267,7 +267,7 @@ func (r *textReader) tellApart(alike []*printed) {
 func (r *textReader) repeated(alike []*printed) {
 	var places, seen []string
 	for _, t := range alike {
-		if rows := fmt.Sprint(t.rows); !slices.Contains(seen, rows) {
+		if rows := fmt.Sprint(t.rows, t.grid); !slices.Contains(seen, rows) {
 			places, seen = append(places, strconv.Itoa(t.at)), append(seen, rows)
 		}
 		if len(seen) > mostPlaces {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -33,6 +34,7 @@ type textReader struct {
 	side      string     // of the next table, "" if it stands alone
 	diff      bool       // lines begin with the mark of a change
 	cells     htmlCells
+	grid      grid.Scanner
 	sides     int    // how many tables are read beside each other
 	fence     string // what opened the block of code that it is in, "" outside
 	fenced    bool   // that block began directly below the label
@@ -67,6 +69,9 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	r.endParagraph()
 	r.closeTable()
 	r.turn()
+	r.grid.Close()
+	r.gridTables()
+	r.dropSummaries()
 	if n := len(r.closed); n > 0 {
 		r.closed[n-1].claims = append(r.closed[n-1].claims, r.claimsFor(nil)...)
 	}
@@ -160,6 +165,8 @@ func (r *textReader) line(l line, next string) {
 		next = ""
 	}
 	text := unquoted(l.text)
+	drawn := r.table == nil && titleLine.find(l.text) == nil && r.grid.Line(l.n, text)
+	r.gridTables()
 	r.cells.read(text)
 	switch {
 	case titleLine.find(l.text) != nil:
@@ -167,6 +174,8 @@ func (r *textReader) line(l line, next string) {
 	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`), l.mark}):
 	case r.fenceMark(text):
 		r.endParagraph()
+		r.prose = false
+	case drawn:
 		r.prose = false
 	case r.fence != "":
 		r.code(line{l.n, text, l.mark})
@@ -451,6 +460,9 @@ type printed struct {
 	around  tableContext
 	window  window
 	marks   []byte                 // of a diff, of the rows
+	grid    *grid.Result           // of a table that is drawn, in place of rows
+	tool    string                 // that drew it; "" if that is not known
+	section *heading               // that it stands below
 	others  []trace.ReportedFigure // of rows that no known tool prints
 	load    printedLoad
 
@@ -553,7 +565,12 @@ func (p *printed) sides() []*printed {
 // no second run; else its id tells it from those that are alike, in their order.
 func (r *textReader) found() (all []result.Found) {
 	lines := map[string][]int{} // of tables that are alike
+	seen := map[string]int{}
 	for _, t := range r.closed {
+		if t.grid != nil {
+			all = append(all, r.gridFound(t, seen))
+			continue
+		}
 		run, ok := r.run(t)
 		if !ok {
 			continue
