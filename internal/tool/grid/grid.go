@@ -86,7 +86,8 @@ type Scanner struct {
 	last    int    // line
 	above   []string
 	done    []Table
-	figures int
+	figures int  // of done
+	closed  bool // the text has ended
 }
 
 // A draft is a table that is being scanned.
@@ -141,15 +142,23 @@ func (s *Scanner) Line(n int, text string) (inside bool) {
 	return sure
 }
 
-// Take returns the tables that have ended since the last call.
+// Take returns the tables that have ended since the last call, except one that a console may go on with in the next
+// lines.
 func (s *Scanner) Take() []Table {
-	done := s.done
-	s.done, s.figures = nil, 0
+	ended := len(s.done)
+	if i := ended - 1; i >= 0 && !s.closed && s.done[i].Tool != "" && s.last-s.done[i].Last <= nextTable {
+		ended--
+	}
+	done := s.done[:ended:ended]
+	s.done, s.figures = slices.Clone(s.done[ended:]), 0
 	return done
 }
 
 // Close ends the table that is open: the text has no more lines.
-func (s *Scanner) Close() { s.end() }
+func (s *Scanner) Close() {
+	s.end()
+	s.closed = true
+}
 
 // end reads the open table. One that continues the console before it is joined to that.
 func (s *Scanner) end() {
@@ -162,6 +171,7 @@ func (s *Scanner) end() {
 	if !ok {
 		return
 	}
+	s.figures += len(t.Changes)
 	for _, r := range t.Results {
 		s.figures += len(r.Figures)
 	}
@@ -171,7 +181,7 @@ func (s *Scanner) end() {
 	s.done = append(s.done, t)
 }
 
-// nextTable is within how many lines a console prints its next table.
+// nextTable is within how many lines a console begins its next table.
 const nextTable = 6
 
 // join adds the table that a console prints next, of the same results.
