@@ -100,7 +100,8 @@ func (c *cell) remainder(rest string) bool {
 		return true
 	}
 	rest = strings.TrimSpace(rest)
-	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "（")
+	remark := strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "（")
+	return remark && len(metricWords.find(rest)) == 0 // else it may be of that metric
 }
 
 // readNumber reads the number that a text begins with, and its unit.
@@ -179,7 +180,7 @@ func readAmount(text string) (a foundAmount, ok bool) {
 }
 
 // besideAmount is what may stand with an amount, beside a word for its direction.
-var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|approx\.?|main|base(?:line)?|before)\b|[约了的]`)
+var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|main|base(?:line)?|before)\b|[约了的]`)
 
 // onlyAmount reports whether the words around an amount are no sentence about something else.
 func onlyAmount(around string) bool {
@@ -205,7 +206,8 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	v, step := a.value/100, a.step/100
 	shares := way == "better" || way == "worse"
 	switch {
-	case shares && latency && shown != 0 && (a.sign == '-' || a.sign == '+' && isClose(math.Abs(shown / *was), v)):
+	case shares && latency && shown != 0 &&
+		(a.sign == '-' || a.sign == '+' && isClose(math.Abs(shown / *was), v)):
 		return math.Copysign(v, shown), step, true // the sign may be of the value or of its worth
 	case shares && a.sign == '-' && latency:
 		return 0, 0, false

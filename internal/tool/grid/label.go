@@ -38,7 +38,7 @@ var (
 	foreign = express(`/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|` +
 		`\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput)|(?:throughput|tput) user|` +
 		`(?:^|[^-])\bspeed\b|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|` +
-		`(?:/|per )min|速度|单用户|单卡|每卡|目标|阈值|要求`)
+		`\berr(?:or)?s?\b|\bbias\b|deviation|误差|偏差|(?:/|per )min|速度|单用户|单卡|每卡|目标|阈值|要求`)
 	setting = express(`(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|` +
 		`(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*` +
 		`(\d[\d.]*k?|inf)(?:$|[^\w.])`)
@@ -47,8 +47,8 @@ var (
 		`越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
 	latencies = express(`\blat(?:ency)?\b|时延|延迟`)
 	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|` +
-		`value|val|results?|metrics?|stats?|percentiles?|e2e|end|to|tests?|num|number|total|avg|server|user|output|` +
-		`input|excl\.?|1st|数值|结果|值|时延|延迟|耗时|时间|指标|性能|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
+		`value|val|results?|metrics?|stats?|percentiles?|e2e|end|to|tests?|num|number|total|avg|server|user|` +
+		`output|input|excl\.?|1st|数值|结果|值|时延|延迟|耗时|时间|指标|性能|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
 	statisticNoise = regexp.MustCompile(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
 	// emptied are brackets, and vacant a separator, of which what they held is taken out.
 	emptied = regexp.MustCompile(`[(\[（【]\s*[)\]）】]`)
@@ -97,11 +97,11 @@ func parse(text string) label {
 	var start, end int
 	l.unit, start, end = findUnit(t)
 	l.names(t, &blank, start, end)
-	if l.metric == figure.PeakOutput {
-		l.foreign = false
-	}
 	l.latency = latencies.finds(t, lower)
 	l.statistics(&blank)
+	if l.metric == figure.PeakOutput || l.metric == figure.RequestsFailed || slices.Contains(l.stats, "std") {
+		l.foreign = false
+	}
 	blank.out(start, end)
 	l.readSettings(t, lower, &blank)
 	if words := directionWords.find(t); len(words) > 0 {

@@ -21,7 +21,8 @@ var Metrics = []Term{
 	{`\bICL\b|inter[- ]chunk[- ]latency`, "icl"},
 	{`\bE2EL?\b(?:\s+(?:request )?latency| lat\b)?|end[- ]to[- ]end(?:\s+(?:request )?latency)?`, "e2el"},
 	{`\breq(?:uest)? lat(?:ency)?\b|端到端(?:平均)?(?:` + delay + `)?`, "e2el"},
-	{requests + ` ` + throughput + `|\b(?:QPS|RPS)\b|` + requests + second + `|请求吞吐(?:量|率)?`, figure.RequestThroughput},
+	{requests + ` ` + throughput + `|\b(?:QPS|RPS)\b|` + requests + second +
+		`|请求吞吐(?:量|率)?`, figure.RequestThroughput},
 	{`(?:total|overall) ` + tokens + throughput + `|(?:total|tot) ` + token + second +
 		`|总(?:token)?\s*吞吐(?:量|率)?`, figure.TotalThroughput},
 	{`(?:input|prefill|prompt) ` + tokens + throughput + `|` + throughput + ` prefill|` +

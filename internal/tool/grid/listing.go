@@ -98,7 +98,8 @@ func (d *draft) program() string {
 		switch text := row.cells[0]; {
 		case strings.Contains(text, "= Audio Result =") || strings.Contains(text, "= Text Result ="):
 			return vllmOmni
-		case strings.HasPrefix(text, "User throughput (tok/s):"), strings.HasPrefix(text, "Avg Decoded Tokens per Iter"):
+		case strings.HasPrefix(text, "User throughput (tok/s):"),
+			strings.HasPrefix(text, "Avg Decoded Tokens per Iter"):
 			return trtllm
 		}
 	}
