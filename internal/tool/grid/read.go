@@ -233,13 +233,13 @@ func (r *reader) arrow(p place, text string, c cell) {
 	if last := *c.after; last.unit.told() && !c.values[0].unit.told() {
 		c.values[0].unit = last.unit
 	}
-	_, before, step, ok := r.base(p, stat, c.values[0])
+	name, before, step, ok := r.base(p, stat, c.values[0])
 	_, after, _, ok2 := r.base(p, stat, *c.after)
 	if !ok || !ok2 || before == 0 || len(p.stats) > 1 {
 		return
 	}
 	r.table.Changes = append(r.table.Changes, Change{
-		Line: p.line, Text: text, Metric: p.metric, Stat: stat, Variant: p.variant,
+		Line: p.line, Text: text, Metric: strings.TrimSuffix(name, "."+stat), Stat: stat, Variant: p.variant,
 		Before: &before, After: &after, Change: after/before - 1, Step: step / before,
 	})
 }
