@@ -32,7 +32,7 @@ type amount struct {
 var (
 	numeral = regexp.MustCompile(`^([-+−]?)\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d{1,2})?`)
 	suffix  = regexp.MustCompile(`^\s?([kKM万])(?:$|[^a-zA-Z]|tok|\s?tok|\s?token)`)
-	inCell  = regexp.MustCompile(`^\s*((?:[a-zA-Zµμ]+(?:\s?/\s?(?:s|sec|second))?)|毫秒|秒|微秒|tokens? per sec(?:ond)?|req(?:uest)?s? per sec(?:ond)?)`)
+	inCell  = regexp.MustCompile(`^\s*([a-zA-Zµμ]+(?:\s?/\s?(?:s|sec|second)|[ -]per[ -]sec(?:ond)?)?|毫秒|秒|微秒)`)
 	spread  = regexp.MustCompile(`^\s*[(（]?\s*(?:±|\+/-)\s*\d[\d.,]*\s*%?\s*[a-z]{0,2}\s*[)）]?`)
 	arrow   = regexp.MustCompile(`^\s*(?:->|→|=>|⇒|➜|-->|➡)\x{FE0F}?\s*`)
 	percent = regexp.MustCompile(`([-+−–]?)\s*[~≈约]?\s*(\d+(?:\.\d+)?)\s*(%|％|[x×](?:[^\w]|$)|倍)`)
@@ -44,7 +44,9 @@ func blankCell(text string) bool {
 	return strings.Trim(text, " -–—~.?/\\*") == "" || isNone[strings.ToLower(text)]
 }
 
-var isNone = map[string]bool{"n/a": true, "na": true, "nan": true, "none": true, "null": true, "tbd": true, "oom": true, "无": true}
+var isNone = map[string]bool{
+	"n/a": true, "na": true, "nan": true, "none": true, "null": true, "tbd": true, "oom": true, "无": true,
+}
 
 // readCell reads the numbers of a cell. It is false for a bound, a range and a text that only begins with a number.
 func readCell(text string) (c cell, ok bool) {
@@ -98,7 +100,8 @@ func (c *cell) remainder(rest string) bool {
 		return true
 	}
 	rest = strings.TrimSpace(rest)
-	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "（")
+	remark := strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "（")
+	return remark && len(metricWords.find(rest)) == 0 // else it may be of that metric
 }
 
 // readNumber reads the number that a text begins with, and its unit.
@@ -133,11 +136,11 @@ func readNumber(text string) (n number, rest string, ok bool) {
 			rest = rest[len(w[0]):]
 		}
 	}
-	// What goes on at once is a part of something else: a version, a date, a name.
-	return n, rest, rest == "" || !strings.ContainsRune("-.,:_…", rune(rest[0])) && !isLetter(rest[0]) || arrow.MatchString(rest)
+	return n, rest, !goesOn.MatchString(rest) || arrow.MatchString(rest)
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+// goesOn matches what follows a number that is a part of something else: of a version, a date, a name.
+var goesOn = regexp.MustCompile(`^[-.,:_…a-zA-Z]`)
 
 // A found amount, and whether the cell has nothing else.
 type foundAmount struct {
@@ -177,7 +180,7 @@ func readAmount(text string) (a foundAmount, ok bool) {
 }
 
 // besideAmount is what may stand with an amount, beside a word for its direction.
-var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|approx\.?|main|base(?:line)?|before)\b|[约了的]`)
+var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|main|base(?:line)?|before)\b|[约了的]`)
 
 // onlyAmount reports whether the words around an amount are no sentence about something else.
 func onlyAmount(around string) bool {
@@ -203,8 +206,9 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	v, step := a.value/100, a.step/100
 	shares := way == "better" || way == "worse"
 	switch {
-	case shares && a.sign != 0 && latency && shown != 0 && (a.sign == '-' || math.Abs(math.Abs(shown / *was)-v) < 0.01):
-		return math.Copysign(v, shown), step, true // the sign is that of the value or of its worth
+	case shares && latency && shown != 0 &&
+		(a.sign == '-' || a.sign == '+' && isClose(math.Abs(shown / *was), v)):
+		return math.Copysign(v, shown), step, true // the sign may be of the value or of its worth
 	case shares && a.sign == '-' && latency:
 		return 0, 0, false
 	case a.sign == '-', way == "down", way == "better" && latency, way == "worse" && !latency:
@@ -214,6 +218,9 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	}
 	return v, step, true
 }
+
+// isClose reports whether shares are the same to a percent.
+func isClose(a, b float64) bool { return math.Abs(a-b) < 0.01 }
 
 func (a amount) factor(way string, latency bool, shown float64) (change, step float64, ok bool) {
 	switch {

@@ -4,11 +4,12 @@
 // CSV with a head, and what AIPerf, GenAI-Perf, GuideLLM, AISBench, evalscope, trtllm-bench, trtllm-serve, vllm-omni
 // and the offline benchmarks of vLLM print. A table passes three stages:
 //
-//	lines ──Scanner──> cells ──label, cell──> what each head and each cell says ──reader──> Table
+//	lines ──Scanner──> rows of cells ──turn──> a column for each metric ──reader──> Table
 //
 // A label is the text of a head or of the first cells of a row. It names a metric, statistics, a unit, a setting of
-// the load, a change, or with what is left of it a variant. Which of the two, heads or rows, names the metrics decides
-// how the table is laid out; its other side tells variants and loads apart.
+// the load, a change, or with what is left of it a variant. A table whose rows name the metrics is turned first, so
+// that only one layout is read: heads name metrics, and what stands ahead of them in a row tells variants and loads
+// apart.
 //
 // What is not certain is left out: a latency whose unit neither its label, its cell nor another label of the same
 // metric states; a bound, a range or a target; throughput per user or per GPU; a change whose direction neither a
@@ -18,6 +19,9 @@
 // Figures are named as those of package figure, with two exceptions. A latency without a statistic is named by its
 // bare metric, as ttft: most people mean the mean, but the table does not say so. Tokens per second without a word on
 // which tokens are named throughput, the name that claims have for it.
+//
+// The words for metrics, statistics, settings and directions are the package's lexicon; what claims in prose mean by
+// them is the same.
 package grid
 
 import (
@@ -86,7 +90,8 @@ type Scanner struct {
 	last    int    // line
 	above   []string
 	done    []Table
-	figures int
+	figures int  // of done
+	closed  bool // the text has ended
 }
 
 // A draft is a table that is being scanned.
@@ -141,15 +146,23 @@ func (s *Scanner) Line(n int, text string) (inside bool) {
 	return sure
 }
 
-// Take returns the tables that have ended since the last call.
+// Take returns the tables that have ended since the last call, except one that a console may go on with in the next
+// lines.
 func (s *Scanner) Take() []Table {
-	done := s.done
-	s.done, s.figures = nil, 0
+	ended := len(s.done)
+	if i := ended - 1; i >= 0 && !s.closed && s.done[i].Tool != "" && s.last-s.done[i].Last <= nextTable {
+		ended--
+	}
+	done := s.done[:ended:ended]
+	s.done, s.figures = slices.Clone(s.done[ended:]), 0
 	return done
 }
 
 // Close ends the table that is open: the text has no more lines.
-func (s *Scanner) Close() { s.end() }
+func (s *Scanner) Close() {
+	s.end()
+	s.closed = true
+}
 
 // end reads the open table. One that continues the console before it is joined to that.
 func (s *Scanner) end() {
@@ -162,6 +175,7 @@ func (s *Scanner) end() {
 	if !ok {
 		return
 	}
+	s.figures += len(t.Changes)
 	for _, r := range t.Results {
 		s.figures += len(r.Figures)
 	}
@@ -171,7 +185,7 @@ func (s *Scanner) end() {
 	s.done = append(s.done, t)
 }
 
-// nextTable is within how many lines a console prints its next table.
+// nextTable is within how many lines a console begins its next table.
 const nextTable = 6
 
 // join adds the table that a console prints next, of the same results.

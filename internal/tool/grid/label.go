@@ -28,17 +28,33 @@ type label struct {
 }
 
 var (
-	links     = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
-	anyTag    = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
-	emphasis  = strings.NewReplacer("**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
-	changes   = regexp.MustCompile(`(?i)\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|reduction|increase|regression|ratio|vs)\b|^[%％x×]$|Δ|提升|变化|降幅|增幅|收益|优化率|优化幅度|优化比例?|差异|对比|加速比|增益|劣化|下降`)
-	foreign   = regexp.MustCompile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput|speed)|(?:throughput|tput) user|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|(?:^|[^-])\bspeed\b|速度|单用户|单卡|每卡|目标|阈值|要求|(?:/|per )min`)
-	setting   = regexp.MustCompile(`(?i)(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*(\d[\d.]*k?|inf)(?:$|[^\w.])`)
-	counted   = regexp.MustCompile(`(\d+[kK]?)\s?(并发|输入|输出)`)
-	lowIs     = regexp.MustCompile(`(?i)\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
-	latencies = regexp.MustCompile(`(?i)\blat(?:ency)?\b|时延|延迟`)
-	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|value|val|result|results|metrics?|stats?|` +
-		`percentiles?|e2e|end|to|time-to-first-token|数值|结果|值|时延|延迟|耗时|时间|指标|性能|of|tests?|num|number|total|avg|server|user|output|input|excl\.?|1st|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
+	links    = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	anyTag   = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+	emphasis = strings.NewReplacer(
+		"**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
+	changes = express(`\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|` +
+		`reduction|increase|regression|ratio|vs)\b|^[%％x×]$|Δ|提升|变化|降幅|增幅|收益|优化率|优化幅度|优化比例?|差异|` +
+		`对比|加速比|增益|劣化|下降`)
+	foreign = express(`/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|` +
+		`\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput)|(?:throughput|tput) user|` +
+		`(?:^|[^-])\bspeed\b|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|` +
+		`\berr(?:or)?s?\b|\bbias\b|deviation|误差|偏差|(?:/|per )min|速度|单用户|单卡|每卡|目标|阈值|要求`)
+	setting = express(`(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|` +
+		`(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*` +
+		`(\d[\d.]*k?|inf)(?:$|[^\w.])`)
+	counted = express(`(\d+[kK]?)\s?(并发|输入|输出)`)
+	lowIs   = express(`\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|` +
+		`越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
+	latencies = express(`\blat(?:ency)?\b|时延|延迟`)
+	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|` +
+		`value|val|results?|metrics?|stats?|percentiles?|e2e|end|to|tests?|num|number|total|avg|server|user|` +
+		`output|input|excl\.?|1st|数值|结果|值|时延|延迟|耗时|时间|指标|性能|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
+	statisticNoise = regexp.MustCompile(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
+	// emptied are brackets, and vacant a separator, of which what they held is taken out.
+	emptied = regexp.MustCompile(`[(\[（【]\s*[)\]）】]`)
+	vacant  = regexp.MustCompile(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
+	// indexed is the index of a configuration behind an identifier.
+	indexed = regexp.MustCompile(`\[\d+\]$`)
 )
 
 // clean is the text of a cell without its markup.
@@ -69,20 +85,25 @@ func parse(text string) label {
 		return label{text: clip(l.text), rest: clip(l.text)}
 	}
 	l.text = indexed.ReplaceAllString(l.text, "")
-	t := lowIs.ReplaceAllStringFunc(spaced(l.text), func(s string) string { return strings.Repeat(" ", len(s)) })
-	l.foreign = foreign.MatchString(t)
-	l.change = changes.MatchString(t)
+	t := spaced(l.text)
+	lower := lowered(t)
+	if lowIs.in(lower) {
+		t = lowIs.ReplaceAllStringFunc(t, func(s string) string { return strings.Repeat(" ", len(s)) })
+		lower = lowered(t)
+	}
+	l.foreign = foreign.finds(t, lower)
+	l.change = changes.finds(t, lower)
 	blank := blanker{text: t}
 	var start, end int
 	l.unit, start, end = findUnit(t)
 	l.names(t, &blank, start, end)
-	if l.metric == figure.PeakOutput {
+	l.latency = latencies.finds(t, lower)
+	l.statistics(&blank)
+	if l.metric == figure.PeakOutput || l.metric == figure.RequestsFailed || slices.Contains(l.stats, "std") {
 		l.foreign = false
 	}
-	l.latency = latencies.MatchString(t)
-	l.statistics(&blank)
 	blank.out(start, end)
-	l.readSettings(&blank)
+	l.readSettings(t, lower, &blank)
 	if words := directionWords.find(t); len(words) > 0 {
 		l.way = words[0].Means
 	}
@@ -126,19 +147,11 @@ func trimRest(text string) string {
 	return text
 }
 
-// indexed is the index of a configuration behind an identifier.
-var indexed = regexp.MustCompile(`\[\d+\]$`)
-
-// vacant is a separator with nothing to one side.
-var vacant = regexp.MustCompile(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
-
-var emptied = regexp.MustCompile(`[(\[（【]\s*[)\]）】]`)
-
 // names finds the metric or the setting of the load. A unit that is a metric's name too is one only where nothing
 // else is.
 func (l *label) names(t string, blank *blanker, start, end int) {
 	words, other := metricWords.find(t), loadWords.find(t)
-	inUnit := func(w Word) bool { return w.Start < end && start < w.End && w.Start >= start && w.End <= end }
+	inUnit := func(w Word) bool { return w.Start >= start && w.End <= end }
 	if len(other) > 0 || slices.ContainsFunc(words, func(w Word) bool { return !inUnit(w) }) {
 		words = slices.DeleteFunc(words, inUnit)
 	}
@@ -185,7 +198,8 @@ func (l *label) statistics(blank *blanker) {
 
 // canonical are the settings by their short names.
 var canonical = map[string]string{
-	"c": "concurrency", "qps": "rate", "rps": "rate", "rate": "rate", "request rate": "rate", "isl": "input-length", "osl": "output-length", "bs": "batch-size",
+	"c": "concurrency", "并发": "concurrency", "qps": "rate", "rps": "rate", "rate": "rate", "request rate": "rate",
+	"isl": "input-length", "输入": "input-length", "osl": "output-length", "输出": "output-length", "bs": "batch-size",
 }
 
 func settingName(word string) string {
@@ -204,8 +218,10 @@ func settingName(word string) string {
 }
 
 // readSettings takes settings with their values: `c=16`.
-func (l *label) readSettings(blank *blanker) {
-	text := spaced(l.text)
+func (l *label) readSettings(text, lower string, blank *blanker) {
+	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(lower, "inf") {
+		return
+	}
 	for _, m := range setting.FindAllStringSubmatchIndex(text, -1) {
 		if word := strings.ToLower(text[m[2]:m[3]]); word == "c" && text[m[4]:m[5]] == " " {
 			continue
@@ -214,22 +230,22 @@ func (l *label) readSettings(blank *blanker) {
 		blank.out(m[2], m[7])
 	}
 	for _, m := range counted.FindAllStringSubmatchIndex(text, -1) {
-		l.settings = append(l.settings, Setting{map[string]string{"并发": "concurrency", "输入": "input-length", "输出": "output-length"}[text[m[4]:m[5]]], text[m[2]:m[3]]})
+		l.settings = append(l.settings, Setting{canonical[text[m[4]:m[5]]], text[m[2]:m[3]]})
 		blank.out(m[0], m[1])
 	}
 	if len(l.settings) > 0 {
 		l.load = ""
-		if l.metric == figure.RequestThroughput && slices.ContainsFunc(l.settings, func(s Setting) bool { return s.Name == "rate" }) {
+		isRate := slices.ContainsFunc(l.settings, func(s Setting) bool { return s.Name == "rate" })
+		if isRate && l.metric == figure.RequestThroughput {
 			l.metric = ""
 		}
 	}
 }
 
-var statisticNoise = regexp.MustCompile(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
-
 // statOnly reports whether the label is nothing but a statistic.
 func (l label) statOnly() bool {
-	return l.metric == "" && l.load == "" && !l.change && !l.latency && len(l.stats) == 1 && (l.rest == "" || statisticNoise.MatchString(l.rest))
+	named := l.metric != "" || l.load != "" || l.change || l.latency
+	return !named && len(l.stats) == 1 && statisticNoise.MatchString(l.rest)
 }
 
 // A blanker is a text whose words are taken out one after the other.

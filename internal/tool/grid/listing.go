@@ -10,9 +10,10 @@ import (
 
 var (
 	servingTitle = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	offline      = regexp.MustCompile(`^Throughput: (\d+(?:\.\d+)?) requests/s, (\d+(?:\.\d+)?) total tokens/s, (\d+(?:\.\d+)?) output tokens/s$`)
-	oneBatch     = regexp.MustCompile(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
-	item         = regexp.MustCompile(`^(.*?\S)\s*:\s+(\S.*)$`)
+	offline      = regexp.MustCompile(`^Throughput: ([\d.]+) requests/s, ([\d.]+) total tokens/s, ` +
+		`([\d.]+) output tokens/s$`)
+	oneBatch = regexp.MustCompile(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
+	item     = regexp.MustCompile(`^(.*?\S)\s*:\s+(\S.*)$`)
 )
 
 // isListing reports whether a line begins a listing of one of the known tools, and notes which.
@@ -58,8 +59,7 @@ func (d *draft) addItem(n int, text string) bool {
 
 // readListing reads a listing.
 func (d *draft) readListing() (Table, bool) {
-	r := &reader{tool: d.program(), labels: map[string]label{}, units: map[string]unit{}, latest: map[string]int{}}
-	r.table = Table{First: d.first, Last: d.last, Tool: r.tool}
+	r := newReader(d, d.program())
 	if r.tool == "" {
 		return r.table, false
 	}
@@ -86,7 +86,7 @@ func oneResult(all []Result) []Result {
 	return all[:1]
 }
 
-// program is the tool that prints the listing; "" for the client of vLLM or SGLang, whose tables are read elsewhere.
+// program is the tool that prints the listing; "" for the client of vLLM or SGLang, which package ingest reads.
 func (d *draft) program() string {
 	switch d.title {
 	case "overview":
@@ -98,7 +98,8 @@ func (d *draft) program() string {
 		switch text := row.cells[0]; {
 		case strings.Contains(text, "= Audio Result =") || strings.Contains(text, "= Text Result ="):
 			return vllmOmni
-		case strings.HasPrefix(text, "User throughput (tok/s):"), strings.HasPrefix(text, "Avg Decoded Tokens per Iter"):
+		case strings.HasPrefix(text, "User throughput (tok/s):"),
+			strings.HasPrefix(text, "Avg Decoded Tokens per Iter"):
 			return trtllm
 		}
 	}
@@ -109,7 +110,7 @@ func (d *draft) program() string {
 func (r *reader) item(n int, text string) {
 	if m := offline.FindStringSubmatch(text); m != nil {
 		for i, name := range []string{figure.RequestThroughput, figure.TotalThroughput, figure.OutputThroughput} {
-			r.add(n, name, m[i+1], 1)
+			r.add(n, name, m[i+1])
 		}
 		return
 	}
@@ -118,7 +119,7 @@ func (r *reader) item(n int, text string) {
 		if m[1] != "" {
 			stat = statistic(m[1], Percentile)
 		}
-		r.add(n, "e2el."+stat, m[2], 1)
+		r.add(n, figure.E2EL.Of(stat), m[2])
 		return
 	}
 	m := item.FindStringSubmatch(text)
@@ -141,11 +142,12 @@ func (r *reader) item(n int, text string) {
 	}
 }
 
-func (r *reader) add(n int, name, text string, scale float64) {
+// add adds a figure in base units.
+func (r *reader) add(n int, name, text string) {
 	value, _, ok := readNumber(text)
 	if !ok {
 		return
 	}
 	out := r.result(n, "", nil, name)
-	out.Figures = append(out.Figures, trace.ReportedFigure{Name: name, Value: value.value * scale, Step: value.step * scale})
+	out.Figures = append(out.Figures, trace.ReportedFigure{Name: name, Value: value.value, Step: value.step})
 }

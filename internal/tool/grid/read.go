@@ -37,10 +37,8 @@ func (d *draft) read() (Table, bool) {
 	if len(heads) < 2 {
 		return Table{}, false
 	}
-	r := &reader{rows: rows, labels: map[string]label{}, units: map[string]unit{}, latest: map[string]int{}}
-	r.table = Table{First: d.first, Last: d.last}
-	r.tool = toolOf(d, heads, rows)
-	r.table.Tool = r.tool
+	r := newReader(d, toolOf(d, heads, rows))
+	r.rows = rows
 	for _, h := range heads {
 		r.heads = append(r.heads, r.label(h))
 	}
@@ -54,6 +52,13 @@ func (d *draft) read() (Table, bool) {
 		strategies(r.table.Results)
 	}
 	return r.table, len(r.table.Results)+len(r.table.Changes) > 0
+}
+
+func newReader(d *draft, tool string) *reader {
+	return &reader{
+		tool: tool, labels: map[string]label{}, units: map[string]unit{}, latest: map[string]int{},
+		table: Table{First: d.first, Last: d.last, Tool: tool},
+	}
 }
 
 // label is a label, as the tool means it.
@@ -228,13 +233,13 @@ func (r *reader) arrow(p place, text string, c cell) {
 	if last := *c.after; last.unit.told() && !c.values[0].unit.told() {
 		c.values[0].unit = last.unit
 	}
-	_, before, step, ok := r.base(p, stat, c.values[0])
+	name, before, step, ok := r.base(p, stat, c.values[0])
 	_, after, _, ok2 := r.base(p, stat, *c.after)
 	if !ok || !ok2 || before == 0 || len(p.stats) > 1 {
 		return
 	}
 	r.table.Changes = append(r.table.Changes, Change{
-		Line: p.line, Text: text, Metric: p.metric, Stat: stat, Variant: p.variant,
+		Line: p.line, Text: text, Metric: strings.TrimSuffix(name, "."+stat), Stat: stat, Variant: p.variant,
 		Before: &before, After: &after, Change: after/before - 1, Step: step / before,
 	})
 }
@@ -264,7 +269,8 @@ func amountOf(h label, c cell) (amount, bool) {
 
 var (
 	factors  = regexp.MustCompile(`(?i)speed-?up|加速比`)
-	baseline = regexp.MustCompile(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|origin(?:al)?|without|w/o)\b|前|未|关闭|原始|基线`)
+	baseline = regexp.MustCompile(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|` +
+		`origin(?:al)?|without|w/o)\b|前|未|关闭|原始|基线`)
 )
 
 // onlyChange reports whether the head names a change and nothing else.

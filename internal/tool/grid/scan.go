@@ -42,7 +42,7 @@ func start(n int, text string, above []string) *draft {
 	switch {
 	case trimmed == "":
 		return nil
-	case trimmed[0] == '|' || hasLines(trimmed) && strings.ContainsAny(straight.Replace(trimmed), "|"), isCorner(trimmed):
+	case trimmed[0] == '|', hasLines(trimmed) && strings.Contains(straight.Replace(trimmed), "|"), isCorner(trimmed):
 		d.form, d.sure, d.enclosed = pipes, true, true
 		if trimmed[0] != '|' {
 			d.form = boxes
@@ -67,7 +67,8 @@ func start(n int, text string, above []string) *draft {
 
 // isCorner reports whether a line is the upper edge of a box.
 func isCorner(text string) bool {
-	return (text[0] == '+' || hasLines(text)) && isRule(text) && len(text) > 4 && strings.ContainsAny(text, "+┏╒┌╔┳╤┬╦┡╞")
+	drawn := text[0] == '+' || hasLines(text)
+	return drawn && len(text) > 4 && isRule(text) && strings.ContainsAny(text, "+┏╒┌╔┳╤┬╦┡╞")
 }
 
 func unquoted(text string) string {
@@ -126,13 +127,11 @@ func (d *draft) addDrawn(n int, text string) bool {
 
 // continues joins what a line break inside a row of Markdown has cut off.
 func (d *draft) continues(text string) bool {
-	if d.form != pipes || !d.sure || len(d.rows) == 0 || text[0] == '|' && text != "|" || !strings.HasSuffix(text, "|") {
+	cut := text == "|" || text[0] != '|' && strings.HasSuffix(text, "|")
+	if d.form != pipes || !d.enclosed || len(d.rows) == 0 || !cut {
 		return false
 	}
 	last := &d.rows[len(d.rows)-1]
-	if !d.enclosed {
-		return false
-	}
 	if text != "|" && len(last.cells) < mostColumns {
 		last.cells = append(last.cells, splitPipes(text)...)
 		last.cells = last.cells[:min(len(last.cells), mostColumns)]
@@ -183,7 +182,9 @@ func trimCell(text string) string {
 }
 
 // trigger are words of which a head of separated values has one.
-var trigger = []string{"ttft", "tpot", "itl", "latency", "throughput", "tok/s", "tokens/s", "qps", "e2e", "吞吐", "时延", "延迟", "首token"}
+var trigger = []string{
+	"ttft", "tpot", "itl", "latency", "throughput", "tok/s", "tokens/s", "qps", "e2e", "吞吐", "时延", "延迟", "首token",
+}
 
 // separatorOf is what separates the cells of a head, 0 if the line is none.
 func separatorOf(text string) byte {
@@ -258,129 +259,4 @@ func splitSeparated(text string, separator byte) (cells []string) {
 		}
 	}
 	return cells
-}
-
-// matrix is the table as heads and rows of as many cells.
-func (d *draft) matrix() (heads []string, rows []row) {
-	switch {
-	case d.form == boxes || d.form == pipes && d.heads > 0 && len(d.rules) > 1:
-		d.unwrap()
-	case d.form == markup:
-		d.heads = 0
-		for d.heads < len(d.rows) && d.rows[d.heads].head {
-			d.heads++
-		}
-	}
-	if len(d.rows) < 2 {
-		return nil, nil
-	}
-	d.heads = min(max(d.heads, 1), len(d.rows)-1)
-	d.secondHead()
-	columns := 0
-	for _, r := range d.rows {
-		columns = max(columns, len(r.cells))
-	}
-	heads = make([]string, columns)
-	for k := range d.rows[:d.heads] {
-		for i, text := range d.spanned(k, columns) {
-			if !strings.HasSuffix(heads[i], text) {
-				heads[i] = strings.TrimSpace(heads[i] + " " + text)
-			}
-		}
-	}
-	rows = d.rows[d.heads:]
-	for i, r := range rows {
-		for len(rows[i].cells) < columns {
-			rows[i].cells = append(rows[i].cells, "")
-		}
-		for k, c := range r.cells {
-			rows[i].cells[k] = strings.TrimSpace(c)
-		}
-	}
-	return heads, rows
-}
-
-// spanned are the cells of a row of the head. Where there are several rows, an empty cell belongs to the cell to its
-// left: in GuideLLM's consoles one without even a blank, in others one with a text below it.
-func (d *draft) spanned(k, columns int) []string {
-	all := make([]string, columns)
-	cells := d.rows[k].cells
-	several := d.heads > 1 && d.form == pipes
-	narrow := slices.Contains(cells[1:], "")
-	for i := range all {
-		text, below := at(cells, i), ""
-		if k+1 < d.heads {
-			below = at(d.rows[k+1].cells, i)
-		}
-		switch {
-		case strings.TrimSpace(text) != "":
-			all[i] = strings.TrimSpace(text)
-		case several && i > 1 && (narrow && text == "" || !narrow && strings.TrimSpace(below) != ""):
-			all[i] = all[i-1]
-		}
-	}
-	return all
-}
-
-func at(cells []string, i int) string {
-	if i < len(cells) {
-		return cells[i]
-	}
-	return ""
-}
-
-// secondHead finds a head that continues in the first row: none of its cells is a number, and it has only names of
-// metrics, statistics and units.
-func (d *draft) secondHead() {
-	if len(d.rows) < d.heads+2 || d.form == separated {
-		return
-	}
-	named := 0
-	for _, c := range d.rows[d.heads].cells[min(1, len(d.rows[d.heads].cells)):] {
-		l := parse(c)
-		switch {
-		case strings.TrimSpace(c) == "":
-		case l.text != "" && (l.metric != "" || l.statOnly() || l.unit.told() || l.change) && !strings.ContainsAny(numeral.FindString(l.text), "0123456789"):
-			named++
-		default:
-			return
-		}
-	}
-	if named >= 2 {
-		d.heads++
-	}
-}
-
-// unwrap joins the lines that a box or a console broke a row into: those between two rules where rules separate the
-// rows, else those that continue only the first cell.
-func (d *draft) unwrap() {
-	ends := map[int]bool{}
-	for _, r := range d.rules {
-		ends[r] = true
-	}
-	ruled := len(d.rules) > 1
-	var rows []row
-	heads := 0
-	for i, r := range d.rows {
-		switch last := len(rows) - 1; {
-		case i < d.heads:
-			rows, heads = append(rows, r), heads+1
-		case i > d.heads && (ruled && !ends[i] || !ruled && onlyFirst(r.cells)) && (!hasNumbers(r.cells) || !hasNumbers(rows[last].cells)):
-			for k, c := range r.cells {
-				if k < len(rows[last].cells) {
-					rows[last].cells[k] = clip(strings.TrimSpace(rows[last].cells[k] + " " + c))
-				}
-			}
-		default:
-			rows = append(rows, r)
-		}
-	}
-	d.rows, d.heads = rows, heads
-}
-
-func hasNumbers(cells []string) bool { return hasNumber(cells[min(1, len(cells)):]) }
-
-// onlyFirst reports whether only the first cell has a text.
-func onlyFirst(cells []string) bool {
-	return strings.TrimSpace(cells[0]) != "" && strings.TrimSpace(strings.Join(cells[1:], "")) == ""
 }

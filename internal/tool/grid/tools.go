@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,31 +24,34 @@ const (
 func toolOf(d *draft, heads []string, rows []row) string {
 	above := strings.ToLower(strings.Join(d.above, "\n"))
 	head := strings.ToLower(strings.Join(heads, "|"))
+	begins := func(prefix string) bool { return strings.HasPrefix(head, prefix) }
 	first := strings.ToLower(rows[0].cells[0])
 	switch {
 	case d.form != boxes && d.form != pipes:
 		return ""
-	case strings.Contains(above, "genai-perf | "), d.form == boxes && strings.HasPrefix(head, "statistic|avg|min|max|p99"):
+	case strings.Contains(above, "genai-perf | "), d.form == boxes && begins("statistic|avg|min|max|p99"):
 		return genaiPerf
-	case strings.Contains(above, "aiperf | "), d.form == boxes && strings.HasPrefix(head, "metric|avg|min|max|p99"):
+	case strings.Contains(above, "aiperf | "), d.form == boxes && begins("metric|avg|min|max|p99"):
 		return aiperf
-	case strings.HasPrefix(head, "performance parameters|stage|"), strings.HasPrefix(head, "common metric|stage|value"):
+	case begins("performance parameters|stage|"), begins("common metric|stage|value"):
 		return aisbench
-	case strings.HasPrefix(head, "benchmark strategy|"), strings.HasPrefix(head, "metadata benchmark|"):
+	case begins("benchmark strategy|"), begins("metadata benchmark|"):
 		return guidellm
-	case strings.HasPrefix(head, "key|val") && strings.HasPrefix(first, "time taken for tests"),
-		strings.HasPrefix(head, "percentiles|") && strings.Contains(head, "ttft"):
+	case begins("key|val") && strings.HasPrefix(first, "time taken for tests"),
+		begins("percentiles|") && strings.Contains(head, "ttft"):
 		return evalscope
 	}
 	return ""
 }
 
+var requestLatency = regexp.MustCompile(`^(?:Average |\[)?[Ll]atency\]?(?: |$)`)
+
 // adapt gives a label the meaning that it has in a tool's console.
 func adapt(l *label, tool string) {
 	switch {
-	case l.latency && l.metric == "" && (tool == evalscope || tool == trtllm) && !strings.HasPrefix(l.text, "Total") && !strings.Contains(l.text, "package"):
-		l.metric, l.rest, l.load = "e2el", "", ""
-	case tool == aisbench && strings.HasPrefix(l.text, "Prefill"), tool == aisbench && l.text == "OutputTokenThroughput":
+	case (tool == evalscope || tool == trtllm) && l.latency && l.metric == "" && requestLatency.MatchString(l.text):
+		l.metric, l.rest, l.load = string(figure.E2EL), "", ""
+	case tool == aisbench && (strings.HasPrefix(l.text, "Prefill") || l.text == "OutputTokenThroughput"):
 		l.foreign = true
 	case tool == aisbench && l.text == "Concurrency", tool == guidellm && l.load == "concurrency":
 		l.metric, l.load, l.rest = figure.Concurrency, "", ""

@@ -6,12 +6,21 @@ import (
 )
 
 // counts are heads of columns that tell nothing apart and have no figures.
-var counts = regexp.MustCompile(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|unit|units|单位|备注|说明|better|direction)$`)
+var counts = regexp.MustCompile(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|units?|better|` +
+	`direction|单位|备注|说明)$`)
 
 // turn makes a table whose rows name the metrics, in one of their cells, one whose heads do. Of its columns those with
 // values become rows, and what stands ahead of them goes into the heads.
 func (r *reader) turn(metric int) {
 	values := r.valueColumns(metric)
+	if len(values) == 0 {
+		r.rows = nil
+		return
+	}
+	lead := map[int]bool{} // columns ahead of the values, and whether they tell rows apart
+	for i := range values[0] {
+		lead[i] = i != metric && !sameAll(r.column(i))
+	}
 	heads, rows := []label{r.heads[0]}, make([]row, len(values))
 	if heads[0].load == "" {
 		heads[0].text = ""
@@ -26,7 +35,7 @@ func (r *reader) turn(metric int) {
 			above.begin(l)
 			continue
 		}
-		heads = append(heads, r.rowLabel(row, metric, values[0], above.of(l)))
+		heads = append(heads, r.rowLabel(row, lead, above.of(l)))
 		for k, i := range values {
 			rows[k].cells = append(rows[k].cells, row.cells[i])
 		}
@@ -84,17 +93,18 @@ func (s *section) of(l label) label {
 }
 
 // rowLabel is a row's label with what the other cells ahead of its values, and that of its unit, say.
-func (r *reader) rowLabel(row row, metric, end int, l label) label {
+func (r *reader) rowLabel(row row, lead map[int]bool, l label) label {
 	l.line = row.n
 	for i, text := range row.cells {
 		u, isUnit := unitOf(text)
+		tells, ahead := lead[i]
 		switch {
 		case isUnit && !l.unit.told():
 			l.unit = u
-		case i >= end || i == metric || text == "" || isUnit:
+		case !ahead, text == "", isUnit:
 		case len(l.stats) == 0 && r.label(text).statOnly():
 			l.stats = r.label(text).stats
-		case sameAll(r.column(i)):
+		case !tells:
 		case r.heads[i].load != "":
 			l.settings = slices.Concat(l.settings, r.heads[i].settingsOf(text, false))
 		default:

@@ -60,7 +60,8 @@ var (
 	bracketed = regexp.MustCompile(`[(\[（【]([^()\[\]（）【】]*)[)\]）】]`)
 	// bareUnit is a unit that stands at the end of a label or at that of a word of an identifier.
 	bareUnit = regexp.MustCompile(`(?i)(?:^|[\s,，/:：]|时延|延迟|耗时|吞吐|吞吐量)` +
-		`((?:k ?)?(?:tokens?|toks?) ?(?:/|per) ?s(?:ec(?:ond)?)?|(?:requests?|reqs?) ?(?:/|per) ?s(?:ec(?:ond)?)?|per sec(?:ond)?|` +
+		`((?:k ?)?(?:tokens?|toks?) ?(?:/|per) ?s(?:ec(?:ond)?)?|` +
+		`(?:requests?|reqs?) ?(?:/|per) ?s(?:ec(?:ond)?)?|per sec(?:ond)?|` +
 		`ms|msec|s|sec|secs|seconds|us|µs|μs|毫秒|秒|微秒|%)(?:\s*$|[\s,，].{0,12}$)`)
 )
 
@@ -98,8 +99,8 @@ func (u unit) of(metric string) (name string, scale float64, ok bool) {
 		return metric, 1, metric != figure.Goodput
 	case u.dimension == perSecond && (want == figure.PerSecond || want == figure.TokensPerSecond):
 		return metric, u.scale, true
-	case want == figure.Count && u.dimension == figure.TokenCount, want == figure.TokenCount && u.dimension == figure.Count:
-		return metric, u.scale, metric != figure.RequestsOK && metric != figure.RequestsFailed
+	case want == figure.TokenCount && u.dimension == figure.Count:
+		return metric, u.scale, true
 	}
 	return metric, u.scale, u.dimension == want
 }

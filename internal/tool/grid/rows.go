@@ -3,25 +3,6 @@ package grid
 import (
 	"regexp"
 	"slices"
-	"strings"
-
-	"github.com/pitot-bench/pitot/internal/judge/figure"
-)
-
-// A column is what a column holds.
-type column struct {
-	kind columnKind
-	label
-}
-
-type columnKind int
-
-const (
-	otherColumn columnKind = iota
-	keyColumn              // tells rows apart
-	loadColumn
-	metricColumn
-	changeColumn
 )
 
 // readRows reads a table whose heads name the metrics: rows are variants, loads, or statistics.
@@ -47,98 +28,6 @@ func (r *reader) readRows() {
 			}
 			r.readRow(columns, row, k)
 			r.shareLoad(columns, row, k)
-		}
-	}
-}
-
-// columns sorts the columns. What stands ahead of the first metric tells rows apart.
-func (r *reader) columns() (all []column, ok bool) {
-	lead := !r.turned
-	metrics := 0
-	for i, h := range r.heads {
-		c := column{label: h}
-		switch rated := r.isRate(i, lead); {
-		case r.turned && i == 0:
-			c.kind = keyColumn
-			if h.load != "" {
-				c.kind = loadColumn
-			}
-		case h.foreign:
-		case h.change && holdsChanges(r.column(i), h):
-			c.kind = changeColumn
-		case h.onlyChange():
-		case rated:
-			c.kind, c.load, c.metric = loadColumn, "rate", ""
-		case lead && strings.EqualFold(h.text, "c") && !r.hasFractions(i):
-			c.kind, c.load = loadColumn, "concurrency"
-		case h.metric != "":
-			c.kind = metricColumn
-			metrics++
-		case h.load != "" && (h.load != "concurrency" || !r.hasFractions(i)):
-			c.kind = loadColumn
-		case lead && h.canTell():
-			c.kind = keyColumn
-		}
-		lead = lead && !r.turned && (c.kind == keyColumn || c.kind == loadColumn || c.kind == otherColumn)
-		all = append(all, c)
-	}
-	tellApart(all)
-	return all, metrics > 0 || slices.ContainsFunc(all, func(c column) bool { return c.kind == changeColumn && c.metric != "" })
-}
-
-// measures are heads of columns that are results, but none of a load test.
-var measures = regexp.MustCompile(`(?i)accura|\bhit\b|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
-
-// canTell reports whether cells below the head can tell rows apart: they are no measurements.
-func (l label) canTell() bool {
-	measured := l.latency || l.unit.told() || len(l.stats) > 0 && !l.statOnly()
-	return l.load == "" && !measured && !measures.MatchString(spaced(l.text)) && !counts.MatchString(l.text)
-}
-
-// isRate reports whether a column of requests per second is the load: it stands ahead of the figures and has round
-// numbers.
-func (r *reader) isRate(i int, lead bool) bool {
-	h := r.heads[i]
-	if !lead || h.metric != figure.RequestThroughput || h.rest != "" || len(h.stats) > 0 || strings.Contains(strings.ToLower(h.text), "put") {
-		return false
-	}
-	others := slices.ContainsFunc(r.heads, func(o label) bool { return o.metric != "" && o.metric != h.metric })
-	return others && (i == 0 || !r.hasFractions(i))
-}
-
-// column is the cells of a column.
-func (r *reader) column(i int) (cells []string) {
-	for _, row := range r.rows {
-		cells = append(cells, row.cells[i])
-	}
-	return cells
-}
-
-func (r *reader) hasFractions(i int) bool {
-	return slices.ContainsFunc(r.column(i), func(text string) bool {
-		c, ok := readCell(text)
-		return ok && len(c.values) > 0 && c.values[0].step < 0.1
-	})
-}
-
-// tellApart leaves to columns what their heads say beside the metric only where that tells columns of one metric
-// apart. Columns that nothing tells apart are not read.
-func tellApart(all []column) {
-	apart := false
-	for i, a := range all {
-		for k, b := range all[:i] {
-			if a.kind != metricColumn || b.kind != metricColumn || a.metric != b.metric || !slices.Equal(a.stats, b.stats) || a.unit.dimension != b.unit.dimension {
-				continue
-			}
-			if a.rest == b.rest && slices.Equal(a.settings, b.settings) {
-				all[i].kind, all[k].kind = otherColumn, otherColumn
-			}
-			apart = true
-		}
-	}
-	for i := range all {
-		if !apart && all[i].kind == metricColumn {
-			all[i].rest = ""
 		}
 	}
 }
@@ -192,9 +81,6 @@ func (r *reader) key(columns []column, row row, above *[]string) (k rowKey) {
 	return k
 }
 
-// tells reports whether the column tells rows apart.
-func (c column) tells() bool { return c.kind == keyColumn || c.kind == loadColumn }
-
 // shareLoad gives the result of a row the settings that stand between its figures, where rows named the metrics.
 func (r *reader) shareLoad(columns []column, row row, k rowKey) {
 	if !r.turned || len(k.stats) > 0 && k.stats[0] != "mean" {
@@ -228,20 +114,16 @@ func (r *reader) named(head, cell label) string {
 	if r.turned {
 		text = cell.rest
 	}
-	if isValue.MatchString(text) {
-		return ""
-	}
-	if repeats.MatchString(head.text) && startsWithNumber(text) || repeats.MatchString(text) {
-		return ""
-	}
+	number := startsWithNumber(text)
 	if len(cell.settings) > 0 {
 		text = cell.rest
 	}
-	if blankCell(text) {
+	switch {
+	case blankCell(text), isValue.MatchString(text), repeats.MatchString(text),
+		number && repeats.MatchString(head.text):
 		return ""
-	}
-	if startsWithNumber(text) && head.text != "" || switches[strings.ToLower(text)] && head.text != "" {
-		return clip(head.text + "=" + text)
+	case head.text != "" && (number || isSwitch.MatchString(text)):
+		text = head.text + "=" + text
 	}
 	return clip(text)
 }
@@ -250,9 +132,10 @@ func (r *reader) named(head, cell label) string {
 var isValue = regexp.MustCompile(`(?i)^(?:value|val|results?|数值|结果|值)$`)
 
 // repeats are what only counts the repetitions of a measurement.
-var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
+var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)` +
+	`\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
 
-var switches = map[string]bool{"on": true, "off": true, "yes": true, "no": true, "true": true, "false": true, "✓": true, "✗": true, "✅": true, "❌": true, "是": true, "否": true, "开": true, "关": true}
+var isSwitch = regexp.MustCompile(`(?i)^(?:on|off|yes|no|true|false|✓|✗|✅|❌|是|否|开|关)$`)
 
 // rowsAreStatistics reports whether each row is a statistic of what the heads name.
 func (r *reader) rowsAreStatistics(columns []column) bool {
@@ -299,7 +182,8 @@ func (r *reader) readRow(columns []column, row row, k rowKey) {
 
 // place is that of a cell.
 func (r *reader) place(c column, k rowKey) place {
-	p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant, load: append(slices.Clone(k.load), c.settings...)}
+	p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant}
+	p.load = slices.Concat(k.load, c.settings)
 	if c.line > 0 {
 		p.line = c.line
 	}
@@ -334,7 +218,12 @@ func (r *reader) before(columns []column, n int, values []*float64) *float64 {
 // changeRow reads a row of changes: of the first row and the one above, if these are all, or rows are variants.
 func (r *reader) changeRow(columns []column, row row, k rowKey) {
 	var first, last doneRow
-	if n := len(r.done); n == 2 || n > 2 && r.turned {
+	switch n := len(r.done); {
+	case !r.turned && n != 2:
+		last.key = k
+	case n == 1:
+		last = r.done[0]
+	case n > 1:
 		first, last = r.done[0], r.done[n-1]
 		if baseline.MatchString(last.key.label.text) && !baseline.MatchString(first.key.label.text) {
 			first, last = last, first
@@ -352,12 +241,18 @@ func (r *reader) changeRow(columns []column, row row, k rowKey) {
 		switch {
 		case cell.after != nil:
 			r.arrow(p, text, cell)
-		case ok && first.values != nil:
-			r.change(p, text, k.label.way, a, first.values[n], last.values[n])
 		case ok:
-			r.change(p, text, k.label.way, a, nil, nil)
+			r.change(p, text, k.label.way, a, valueAt(first, n), valueAt(last, n))
 		}
 	}
+}
+
+// valueAt is a value of a row, nil if there is none.
+func valueAt(row doneRow, n int) *float64 {
+	if n < len(row.values) {
+		return row.values[n]
+	}
+	return nil
 }
 
 // changeCell reads a cell of a column of changes.
@@ -366,22 +261,23 @@ func (r *reader) changeCell(columns []column, n int, values []*float64, p place,
 	if !ok || p.metric == "" && !metricOf(columns, n, &p) {
 		return
 	}
-	var before, after *float64
-	first := -1
+	first, last := -1, -1 // columns that it compares
 	for i, c := range columns[:n] {
-		switch {
-		case c.kind != metricColumn || c.metric != p.metric || !slices.Equal(c.stats, p.stats) || values[i] == nil:
-		case first < 0:
-			first = i
-		default:
-			before, after = values[first], values[i]
-			p.variant = join(p.variant, c.rest)
-			if baseline.MatchString(c.rest) && !baseline.MatchString(columns[first].rest) {
-				before, after = after, before
+		if c.kind == metricColumn && c.metric == p.metric && slices.Equal(c.stats, p.stats) && values[i] != nil {
+			if last = i; first < 0 {
+				first = i
 			}
 		}
 	}
-	r.change(p, text, columns[n].way, a, before, after)
+	if first == last {
+		r.change(p, text, columns[n].way, a, nil, nil)
+		return
+	}
+	if baseline.MatchString(columns[last].rest) && !baseline.MatchString(columns[first].rest) {
+		first, last = last, first
+	}
+	p.variant = join(p.variant, columns[last].rest)
+	r.change(p, text, columns[n].way, a, values[first], values[last])
 }
 
 // metricOf is the metric that a column of changes is of, if its head names none: that of the column to its left where
