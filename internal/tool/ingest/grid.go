@@ -26,8 +26,10 @@ func (r *textReader) gridTables() {
 		}
 		from := len(r.closed)
 		if len(g.Results) > 0 {
+			fenced := r.fenced
+			r.fenced = true // a caption right above is of the table
 			r.placeLabels()
-			r.prose = false
+			r.fenced, r.prose = fenced, false
 		}
 		for i := range g.Results {
 			r.closed = append(r.closed, r.gridTable(g, &g.Results[i]))

@@ -243,11 +243,8 @@ func (r *textReader) settle() {
 
 // tellApart names tables that have one path: by candidates of which at least two differ.
 func (r *textReader) tellApart(alike []*printed) {
-	if !slices.ContainsFunc(alike, func(t *printed) bool { return !t.repeat }) {
-		return
-	}
 	names := bestNames(alike)
-	if names == nil {
+	if slices.ContainsFunc(alike, func(t *printed) bool { return !t.repeat }) && names == nil {
 		names = commandNames(alike)
 	}
 	if names == nil {
@@ -267,6 +264,9 @@ func (r *textReader) tellApart(alike []*printed) {
 func (r *textReader) repeated(alike []*printed) {
 	var places, seen []string
 	for _, t := range alike {
+		if t.repeat {
+			continue
+		}
 		if rows := fmt.Sprint(t.rows, t.grid); !slices.Contains(seen, rows) {
 			places, seen = append(places, strconv.Itoa(t.at)), append(seen, rows)
 		}
@@ -312,7 +312,7 @@ func bestNames(alike []*printed) []candidate {
 			if j == len(t.window.candidates)-1 {
 				c.score += scoreNear
 			}
-			if in[c.text] < len(alike) && c.score >= names[i].score {
+			if in[c.text] < len(alike) && c.score >= names[i].score && (!t.repeat || pairWord.MatchString(c.text)) {
 				names[i] = c
 			}
 		}

@@ -345,7 +345,8 @@ func (r *textReader) text(l line, next string) {
 			r.labelLine(l, true)
 		}
 	} else if !r.take(l) && !r.cells.inside {
-		r.labelLine(l, !prose)
+		listed := unlisted(l.text) != strings.TrimSpace(l.text)
+		r.labelLine(l, !prose || listed)
 	}
 	r.proseLine(l)
 }
