@@ -47,8 +47,8 @@ func (abCmd) Help() string {
 }
 
 // experiment is the experiment of the command line.
-func (c *abCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
-	if !slices.Contains(p.Args, "--") || len(c.Command) == 0 {
+func (c *abCmd) experiment(sess *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
+	if !slices.Contains(sess.Args, "--") || len(c.Command) == 0 {
 		return nil, nil, usagef("no load given: name the command that measures behind --, as in pitot ab ... -- bench --rate 10")
 	}
 	name := c.Name
@@ -67,8 +67,8 @@ func (c *abCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Pr
 	return e, byFlags, nil
 }
 
-// byFlags tells problems of `pitot ab`, whose paths are names of flags or places in the
-// experiment that they make.
+// byFlags words problems of `pitot ab`: their paths are names of flags or places in the experiment that the flags
+// make.
 func byFlags(all plan.Problems) error {
 	var errs []error
 	for _, p := range all {
@@ -87,10 +87,10 @@ func byFlags(all plan.Problems) error {
 }
 
 // Run carries it out.
-func (c *abCmd) Run(p *session.Session) error {
-	e, explain, err := c.experiment(p)
+func (c *abCmd) Run(sess *session.Session) error {
+	e, explain, err := c.experiment(sess)
 	if err != nil {
 		return err
 	}
-	return c.begin(p, e, explain)
+	return c.begin(sess, e, explain)
 }

@@ -28,55 +28,54 @@ import (
 // benchCmd is `pitot bench`.
 type benchCmd struct{ flags.Bench }
 
-func (c *benchCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
-	made, err := ownCompiled(p, c.draft(p, k))
+func (c *benchCmd) compile(sess *session.Session, k *kong.Context) (*compiled, error) {
+	made, err := ownCompiled(sess, c.draft(sess, k))
 	if err == nil {
 		made.fleet = c.Fleet
 	}
 	return made, err
 }
 
-func (c *benchCmd) draft(p *session.Session, k *kong.Context) *pitot.Draft {
-	return draftOf(p, k, c.Config, false)
+func (c *benchCmd) draft(sess *session.Session, k *kong.Context) *pitot.Draft {
+	return draftOf(sess, k, c.Config, false)
 }
 
 // Run measures.
-func (c *benchCmd) Run(p *session.Session, k *kong.Context) error {
+func (c *benchCmd) Run(sess *session.Session, k *kong.Context) error {
 	release := func() {}
 	defer func() { release() }()
-	told := []listener{func(*session.View) run.Sink { // once the command line is known to be right
-		release = ui.ServePage(p, c.UI, c.Store)
+	listeners := []listener{func(*session.View) run.Sink { // once the command line is known to be right
+		release = ui.ServePage(sess, c.UI, c.Store)
 		return nil
 	}}
 	if c.MetricsAddr == "" {
-		return makeAndReport(p, k, c, &c.Results, told...)
+		return makeAndReport(sess, k, c, &c.Results, listeners...)
 	}
-	x, err := listenMetrics(c.MetricsAddr, p.Listen)
+	x, err := listenMetrics(c.MetricsAddr, sess.Listen)
 	if err != nil {
 		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
 	}
-	told = append(told, func(*session.View) run.Sink { return x })
-	return errors.Join(makeAndReport(p, k, c, &c.Results, told...), x.Close())
+	listeners = append(listeners, func(*session.View) run.Sink { return x })
+	return errors.Join(makeAndReport(sess, k, c, &c.Results, listeners...), x.Close())
 }
 
-// A listener makes a sink for runs that are told in a view; nil: none.
+// A listener makes a sink for runs with a view; nil: none.
 type listener func(*session.View) run.Sink
 
-// simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
-// server and the wait.
+// simCmd is `pitot sim`: `pitot bench` with its embedded engine, in virtual time and without HTTP.
 type simCmd struct{ flags.Sim }
 
-func (c *simCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
-	return ownCompiled(p, c.draft(p, k))
+func (c *simCmd) compile(sess *session.Session, k *kong.Context) (*compiled, error) {
+	return ownCompiled(sess, c.draft(sess, k))
 }
 
-func (c *simCmd) draft(p *session.Session, k *kong.Context) *pitot.Draft {
-	return draftOf(p, k, c.Config, true)
+func (c *simCmd) draft(sess *session.Session, k *kong.Context) *pitot.Draft {
+	return draftOf(sess, k, c.Config, true)
 }
 
 // Run simulates.
-func (c *simCmd) Run(p *session.Session, k *kong.Context) error {
-	return makeAndReport(p, k, c, &c.Results)
+func (c *simCmd) Run(sess *session.Session, k *kong.Context) error {
+	return makeAndReport(sess, k, c, &c.Results)
 }
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
@@ -101,7 +100,7 @@ func bareEngineFlags(k *kong.Kong) error {
 	return nil
 }
 
-// replayTakesRuns says of --replay what it is for `pitot predict`.
+// replayTakesRuns sets the help of --replay for `pitot predict`.
 func replayTakesRuns(k *kong.Kong) error {
 	node := flags.Command(k.Model.Node, "predict")
 	if node == nil {
@@ -128,24 +127,24 @@ type compiled struct {
 }
 
 // draftOf is the draft of a command line of Pitot's own.
-func draftOf(p *session.Session, k *kong.Context, config string, simulated bool) *pitot.Draft {
+func draftOf(sess *session.Session, k *kong.Context, config string, simulated bool) *pitot.Draft {
 	check := func(s plan.Spec) plan.Problems { return run.Check(s, session.Kinds()) }
-	return pitot.NewDraft(k, pitot.Options{Config: config, Simulated: simulated, Read: p.ReadSettings, Check: check})
+	return pitot.NewDraft(k, pitot.Options{Config: config, Simulated: simulated, Read: sess.ReadSettings, Check: check})
 }
 
 // ownCompiled compiles a command line of Pitot's own.
-func ownCompiled(p *session.Session, d *pitot.Draft) (*compiled, error) {
+func ownCompiled(sess *session.Session, d *pitot.Draft) (*compiled, error) {
 	c, err := d.Compile()
 	if err != nil {
 		return nil, usage(err)
 	}
-	return &compiled{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(p.Args)}}, nil
+	return &compiled{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(sess.Args)}}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of
-// told receive what happens, besides the store and the view.
-func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Results, told ...listener) error {
-	c, err := own.compile(p, k)
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. The sinks of listeners receive the
+// events, besides the store and the view.
+func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.Results, listeners ...listener) error {
+	c, err := own.compile(sess, k)
 	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
@@ -154,18 +153,18 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.NewView(session.ViewOptions{Quiet: o.Quiet, Progress: live.Mode(o.Progress)}), limits: limits}
+	b := batch{sess: sess, o: o, view: sess.NewView(session.ViewOptions{Quiet: o.Quiet, Progress: live.Mode(o.Progress)}), limits: limits}
 	line, err := c.Front.(*pitot.Compiled).Begin(&c.Spec)
 	if err != nil {
 		return usage(err)
 	}
-	b.view.Say(line)
-	end, err := p.JoinFleet(c.fleet, c.Spec.Target.Simulated)
+	b.view.Print(line)
+	end, err := sess.JoinFleet(c.fleet, c.Spec.Target.Simulated)
 	if err != nil {
 		return err
 	}
 	defer end()
-	for _, of := range told {
+	for _, of := range listeners {
 		if sink := of(b.view); sink != nil {
 			b.sinks = append(b.sinks, sink)
 		}
@@ -175,7 +174,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 		one := *c
 		one.Spec = specs[i]
 		if len(specs) > 1 {
-			b.view.Sayf("run %d of %d, seed %d", i+1, len(specs), one.Spec.Seed)
+			b.view.Printf("run %d of %d, seed %d", i+1, len(specs), one.Spec.Seed)
 		}
 		err = b.make(&one)
 	}
@@ -184,7 +183,7 @@ func makeAndReport(p *session.Session, k *kong.Context, own maker, o *flags.Resu
 
 // A batch is the runs of one command line.
 type batch struct {
-	p      *session.Session
+	sess   *session.Session
 	o      *flags.Results
 	view   *session.View
 	limits []compare.Gate
@@ -197,22 +196,22 @@ type batch struct {
 
 // make makes one run, reports it, and holds it to its thresholds.
 func (b *batch) make(c *compiled) error {
-	p, o := b.p, b.o
-	made, err := p.Make(experiment.VariantLoad{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks})
+	sess, o := b.sess, b.o
+	made, err := sess.Make(experiment.VariantLoad{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks})
 	if made.Result == nil {
 		return err
 	}
 	result := made.Result
 	if b.made++; b.made > 1 {
-		fmt.Fprintln(p.Stdout)
+		fmt.Fprintln(sess.Stdout)
 	}
-	printed := printReports(p, result.Trace, result.Summary, o.Report, o.Form)
+	printed := printReports(sess, result.Trace, result.Summary, o.Report, o.Form)
 	if !slices.Contains(o.Report, "pitot") {
-		printHealth(p, result.Summary.Health)
+		printHealth(sess, result.Summary.Health)
 	}
 	judged := compare.JudgeRun(b.limits, result.Trace.Run, result.Summary.Figures())
 	for _, g := range judged {
-		fmt.Fprintln(p.Stderr, comparison.GateLine(g, english))
+		fmt.Fprintln(sess.Stderr, comparison.GateLine(g, english))
 	}
 	b.judged = append(b.judged, judged...)
 	if b.invalid == nil {
@@ -224,7 +223,7 @@ func (b *batch) make(c *compiled) error {
 // ended says where a run is stored, and sums up what went wrong: in the run, in printing its report, or in what the
 // run was required to be.
 func ended(view *session.View, made session.Made, err, reported error, requireValid bool) error {
-	view.Say(made.Kept)
+	view.Print(made.StoredHint)
 	var interrupted error
 	if made.Trace.Run.Status == trace.Interrupted {
 		interrupted = errInterrupted

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Cmd is `pitot calibrate`.
+// calibrateCmd is `pitot calibrate`.
 type calibrateCmd struct {
 	Runs   []string `arg:"" optional:"" help:"${picks} With --url: flags of bench for all loads, after --."`
 	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: six loads, about 70 s."`
@@ -25,7 +25,7 @@ type calibrateCmd struct {
 }
 
 // Run finds the engine behind runs, and writes its profile.
-func (c calibrateCmd) Run(con *session.Session) (err error) {
+func (c calibrateCmd) Run(sess *session.Session) (err error) {
 	if c.Output != "" {
 		if err := files.TryAppend(c.Output); err != nil { // before a minute of measuring
 			return session.Usagef("--output: %w", err)
@@ -33,14 +33,14 @@ func (c calibrateCmd) Run(con *session.Session) (err error) {
 	}
 	var traces []*trace.Trace
 	if c.URL != "" {
-		traces, err = c.measure(con)
+		traces, err = c.measure(sess)
 	} else if err = session.RequireArgs("run", "calibrate", c.Runs); err == nil {
-		traces, err = con.Traces(c.Runs, c.Store)
+		traces, err = sess.Traces(c.Runs, c.Store)
 	}
 	if err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	found, err := calibrate.FromTraces(ctx, traces)
 	little := (*calibrate.TooLittleError)(nil)
@@ -52,13 +52,13 @@ func (c calibrateCmd) Run(con *session.Session) (err error) {
 	case err != nil:
 		return session.Usage(err)
 	}
-	if err := report.Calibrated(con.Stdout, found); err != nil {
+	if err := report.Calibrated(sess.Stdout, found); err != nil {
 		return err
 	}
 	if c.Output == "" {
-		fmt.Fprintln(con.Stderr, "pitot: -o FILE keeps it as a profile")
+		fmt.Fprintln(sess.Stderr, "pitot: -o FILE keeps it as a profile")
 		return nil
 	}
 	page := found.Profile(cmp.Or(c.Title, traces[0].Run.Plan.Model, "a calibrated engine"))
-	return session.WriteBytes("--output", c.Output, []byte(con.Secrets.Hide(page)))
+	return session.WriteBytes("--output", c.Output, []byte(sess.Secrets.Hide(page)))
 }

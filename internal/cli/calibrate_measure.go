@@ -17,13 +17,12 @@ import (
 // A load is the settings in which one differs from the others.
 type load func(d *pitot.Draft, bears float64) []pitot.Setting
 
-// loads are the runs that show most of an engine: few and many requests at once, arrivals at a
-// quarter of what it was seen to bear, and a burst of at most ten seconds' work. bears is in
-// requests per second.
+// loads are the runs that show most of an engine: few and many requests at once, arrivals at a quarter of the rate
+// that it bears, and a burst of at most ten seconds' work. bears is in requests per second.
 var loads = []load{
 	closed(1), closed(4), closed(16), closed(64),
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
-		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of its own text
+		quarter, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", max(0.1, bears/4)), 64) // of a formatted number
 		return []pitot.Setting{d.Set(pitot.Rate, quarter), d.Set(pitot.Duration, 12*time.Second)}
 	},
 	func(d *pitot.Draft, bears float64) []pitot.Setting {
@@ -38,8 +37,8 @@ func closed(n int) load {
 }
 
 // draft is that of all loads.
-func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
-	d, err := con.Draft(append([]string{"bench"}, c.Runs...)...)
+func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
+	d, err := sess.Draft(append([]string{"bench"}, c.Runs...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -50,22 +49,22 @@ func (c calibrateCmd) draft(con *session.Session) (*pitot.Draft, error) {
 		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
 	}
 	const in, out = "load[0].dataset.input_len", "load[0].dataset.output_len"
-	if d.Gives(in, out) == "" { // prompts and answers of all lengths: a length that does not vary has no cost of its own
+	if d.Gives(in, out) == "" { // a fixed length would show no cost per token
 		d = d.With(d.Set(in, "lognormal(400,0.8)"), d.Set(out, "lognormal(120,0.7)"))
 	}
 	return d.With(d.Set("target.url", c.URL)), nil
 }
 
 // load compiles load i.
-func (c calibrateCmd) load(con *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
+func (c calibrateCmd) load(sess *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
 	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
-	return con.Load(d.With(more...))
+	return sess.Load(d.With(more...))
 }
 
 // check compiles all loads, so that a mistake is reported before any traffic.
-func (c calibrateCmd) check(con *session.Session, d *pitot.Draft) error {
+func (c calibrateCmd) check(sess *session.Session, d *pitot.Draft) error {
 	for i := range loads {
-		if _, err := c.load(con, d, i, 1, "calibrate"); err != nil {
+		if _, err := c.load(sess, d, i, 1, "calibrate"); err != nil {
 			return err
 		}
 	}
@@ -73,10 +72,10 @@ func (c calibrateCmd) check(con *session.Session, d *pitot.Draft) error {
 }
 
 // measure makes the runs, one after the other.
-func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err error) {
-	d, err := c.draft(con)
+func (c calibrateCmd) measure(sess *session.Session) (traces []*trace.Trace, err error) {
+	d, err := c.draft(sess)
 	if err == nil {
-		err = c.check(con, d)
+		err = c.check(sess, d)
 	}
 	if err != nil {
 		return nil, err
@@ -84,12 +83,12 @@ func (c calibrateCmd) measure(con *session.Session) (traces []*trace.Trace, err 
 	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
-		fmt.Fprintf(con.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
-		l, err := c.load(con, d, i, bears, name)
+		fmt.Fprintf(sess.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
+		l, err := c.load(sess, d, i, bears, name)
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.one(con, l)
+		t, err := c.one(sess, l)
 		if invalid := (invalidError{}); errors.As(err, &invalid) {
 			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
 		}
@@ -110,8 +109,8 @@ type invalidError struct{ why string }
 func (e invalidError) Error() string { return e.why }
 
 // one makes the run of a load, to its end. An invalid one shows its client and ends all.
-func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
-	r, err := con.Make(l, session.Options{Store: c.Store})
+func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
+	r, err := sess.Make(l, session.Options{Store: c.Store})
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,12 +118,12 @@ func (c calibrateCmd) one(con *session.Session, l experiment.VariantLoad) (*trac
 		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{session.English.Say(plan.Say("experiment.leg-invalid", "reasons", v.Reasons))}
+		return nil, invalidError{session.English.Say(plan.Msg("experiment.leg-invalid", "reasons", v.Reasons))}
 	}
 	return r.Trace, r.Unanswered()
 }
 
-// resumeHint says what there is of a calibration that did not come to its end; nil if nothing is.
+// resumeHint describes the runs of an unfinished calibration; nil if there are none.
 func resumeHint(name string, runs int) error {
 	if runs == 0 {
 		return nil

@@ -92,9 +92,9 @@ func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
 		if code := Run(v.Session); code != exitFailed {
 			t.Errorf("exit code %d", code)
 		}
-		said := v.stderr.String()
-		if !strings.Contains(said, "pitot: run 1 of 6: a run is invalid: ") || strings.Contains(said, "run 2 of 6") || strings.Contains(said, "what was measured is kept") {
-			t.Error(said)
+		stderr := v.stderr.String()
+		if !strings.Contains(stderr, "pitot: run 1 of 6: a run is invalid: ") || strings.Contains(stderr, "run 2 of 6") || strings.Contains(stderr, "what was measured is kept") {
+			t.Error(stderr)
 		}
 	})
 }

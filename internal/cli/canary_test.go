@@ -152,21 +152,21 @@ type cage struct {
 	looked int // bytes
 }
 
-func (c *cage) process(args ...string) (p *session.Session, stdout, stderr *bytes.Buffer) {
-	p, stdout, stderr = process(c.t, nil, args...)
-	p.Dial = c.dial
-	p.Env = func(name string) (string, bool) {
+func (c *cage) process(args ...string) (sess *session.Session, stdout, stderr *bytes.Buffer) {
+	sess, stdout, stderr = process(c.t, nil, args...)
+	sess.Dial = c.dial
+	sess.Env = func(name string) (string, bool) {
 		v, ok := c.env[name]
 		return v, ok
 	}
-	return p, stdout, stderr
+	return sess, stdout, stderr
 }
 
 // run runs a command line, whatever it ends with, and looks at what it says.
 func (c *cage) run(args ...string) {
 	c.t.Helper()
-	p, stdout, stderr := c.process(args...)
-	Run(p)
+	sess, stdout, stderr := c.process(args...)
+	Run(sess)
 	c.look("standard output of "+args[0], stdout.Bytes())
 	c.look("standard error of "+args[0], stderr.Bytes())
 }

@@ -1,9 +1,9 @@
 // Package cli is the command line: commands, flags, exit codes. It sees the operating system through a
-// session.Session, so that a whole command line can run inside a test.
+// session.Session, so that tests can run complete command lines.
 //
-// A command that measures compiles its flags to a Spec, by tool/pitot (bench.go), tool/vllm (vllm.go) or tool/sglang
-// (sglang.go), and calls Session.Make. Other commands read the store, and hand what is there to judge, show and proof.
-// A small command is a file here; capacity, conform, fleet, predict, sweep and ui are folders.
+// A command that measures compiles its flags to a Spec, by tool/pitot (bench.go), tool/vllm (vllm.go) or
+// tool/sglang (sglang.go), and calls Session.Make. Other commands read the store, and hand its runs to judge, show
+// and proof. A small command is a file here; capacity, conform, fleet, predict, sweep and ui are folders.
 package cli
 
 import (
@@ -50,8 +50,8 @@ const (
 	exitFailed      = 1   // a run or a command could not be completed
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
 	exitNotMet      = 3   // all was done, and a gate of --fail-if failed, or a run is not as --require-valid wants it
-	exitCannotTell  = 4   // all was done, and the data cannot tell whether a gate of --fail-if holds, or what the capacity is
-	exitInterrupted = 130 // ended by an interrupt; what there was is reported
+	exitCannotTell  = 4   // all was done, and the data do not decide a gate of --fail-if or the capacity
+	exitInterrupted = 130 // ended by an interrupt; results until then are reported
 )
 
 // version is set by the linker.
@@ -81,7 +81,7 @@ func Main() {
 		errs.Interrupted()
 	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
-	p := &session.Session{
+	sess := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
 		Stdin:   atTerminal(os.Stdin),
@@ -93,12 +93,12 @@ func Main() {
 		Listen:  net.Listen,
 	}
 	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
-		p.Terminal = t
+		sess.Terminal = t
 	}
 	if s := machine.ScreenOf(os.Stderr); s != nil {
-		p.Screen = s
+		sess.Screen = s
 	}
-	os.Exit(Run(p))
+	os.Exit(Run(sess))
 }
 
 // atTerminal is a file that somebody types into, nil if nobody does.
@@ -109,11 +109,11 @@ func atTerminal(f *os.File) io.Reader {
 	return f
 }
 
-// passOn hands interrupts and requests to end to whoever listens; where nobody
-// does the process ends. Before that said is called.
-func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
+// passOn hands interrupts and requests to end to the listener, after a call of onInterrupt; without a listener the
+// process ends.
+func passOn(caught <-chan os.Signal, signals chan<- os.Signal, onInterrupt func()) {
 	for s := range caught {
-		said()
+		onInterrupt()
 		select {
 		case signals <- s:
 		case <-time.After(session.SignalGrace):
@@ -152,37 +152,37 @@ type grammar struct {
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
-	KeepLog    keepLogCmd             `cmd:"" name:"keep-log" hidden:""`
+	KeepLog    trimLogCmd             `cmd:"" name:"keep-log" hidden:""`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // Run runs one command line and returns its exit code.
-func Run(outside *session.Session) int {
-	p := outside.Guarded()
-	p.Version, p.Compile, p.Parse = Version(), compileLoad, parseDraft
+func Run(sess *session.Session) int {
+	sess = sess.Guarded()
+	sess.Version, sess.Compile, sess.Parse = Version(), compileLoad, parseDraft
 	var g grammar
-	args := flags.Asked(p.Args)
-	parser, exited, err := newParser(p, onlyCommand(&g, args))
+	args := flags.Asked(sess.Args)
+	parser, exited, err := newParser(sess, onlyCommand(&g, args))
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
+		fmt.Fprintf(sess.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, said, err := parse(parser, args)
+	k, hints, err := parse(parser, args)
 	if *exited { // help was printed
 		return exitOK
 	}
 	if err != nil {
-		return fail(p, err)
+		return fail(sess, err)
 	}
-	for _, line := range said {
-		fmt.Fprintf(p.Stderr, "note: %s\n", line)
+	for _, line := range hints {
+		fmt.Fprintf(sess.Stderr, "note: %s\n", line)
 	}
-	return fail(p, k.Run(p))
+	return fail(sess, k.Run(sess))
 }
 
-// onlyCommand is what the parser has to know of the grammar for a command line: its command alone,
-// since to read all of them takes longer than anything else that a short command does.
+// onlyCommand is the part of the grammar that a command line needs: its command alone, since to read all of them
+// takes longer than anything else that a short command does.
 func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
@@ -202,14 +202,14 @@ func onlyCommand(g *grammar, args []string) any {
 
 // newParser builds the parser of a grammar, or of a part of it. Kong calls exit after it printed help, and then
 // goes on: exited remembers.
-func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool, err error) {
+func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *bool, err error) {
 	exited = new(bool)
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conform.Vars()),
-		kong.Writers(p.Stdout, p.Stderr),
+		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		flags.Numbers,
 		kong.PostBuild(bareEngineFlags),
@@ -220,17 +220,17 @@ func newParser(p *session.Session, grammar any) (parser *kong.Kong, exited *bool
 	return parser, exited, err
 }
 
-// parse parses a command line, with what is to be said of it. A usage error is one of ours.
+// parse parses a command line, and returns its remarks. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
-	k, said, err := flags.Parse(parser, args)
+	k, hints, err := flags.Parse(parser, args)
 	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
 		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
 	}
-	return k, said, usage(err)
+	return k, hints, usage(err)
 }
 
 // fail prints err and returns its exit code.
-func fail(p *session.Session, err error) int {
+func fail(sess *session.Session, err error) int {
 	var mistake session.UsageError
 	var notValid session.NotValidError
 	var gate session.GateError
@@ -239,15 +239,15 @@ func fail(p *session.Session, err error) int {
 		return exitOK
 	case errors.Is(err, errInterrupted):
 		if rest := otherErrors(err, errInterrupted); rest != "" {
-			fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(rest))
+			fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(rest))
 		}
-		fmt.Fprintln(p.Stderr, "pitot: interrupted")
+		fmt.Fprintln(sess.Stderr, "pitot: interrupted")
 		return exitInterrupted
 	case errors.As(err, &mistake):
-		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+		fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(err.Error()))
 		return exitUsage
 	}
-	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+	fmt.Fprintf(sess.Stderr, "pitot: %s\n", indent(err.Error()))
 	bad := errors.As(err, &notValid)
 	unsure := errors.As(err, &gate)
 	switch {
@@ -269,7 +269,7 @@ func otherErrors(err error, but ...error) string {
 		return ""
 	}
 	var lines []string
-	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
+	for _, e := range joined.Unwrap() { // the parser joins a command's errors once more
 		if line := otherErrors(e, but...); line != "" {
 			lines = append(lines, line)
 		}
@@ -284,7 +284,7 @@ func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
 type versionCmd struct{}
 
 // Run prints the version.
-func (versionCmd) Run(p *session.Session) error {
-	_, err := fmt.Fprintln(p.Stdout, "pitot", Version())
+func (versionCmd) Run(sess *session.Session) error {
+	_, err := fmt.Fprintln(sess.Stdout, "pitot", Version())
 	return err
 }

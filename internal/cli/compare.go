@@ -28,7 +28,7 @@ type compareCmd struct {
 	advice []string // what comparison is worth making, after an A/A experiment
 }
 
-// variants are what is compared, and how.
+// variants are the flags for the runs to compare, and how.
 type variants struct {
 	Runs       []string `arg:"" optional:"" help:"${picks}"`
 	Baseline   string   `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
@@ -45,7 +45,7 @@ type variants struct {
 }
 
 // Run compares.
-func (c compareCmd) Run(p *session.Session) (err error) {
+func (c compareCmd) Run(sess *session.Session) (err error) {
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c compareCmd) Run(p *session.Session) (err error) {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	result, err := c.compare(p, o, nil)
+	result, err := c.compare(sess, o, nil)
 	if err != nil {
 		return err
 	}
@@ -64,19 +64,18 @@ func (c compareCmd) Run(p *session.Session) (err error) {
 		return usage(errors.New(words.In(c.Lang).Say(why)))
 	}
 	if result.SameVariants() {
-		c.advice = c.adviceOn(p, result, words.In(c.Lang))
+		c.advice = c.adviceOn(sess, result, words.In(c.Lang))
 	}
 	if c.Output == "" {
-		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.RawStdout}[c.Format == "text" || c.Format == "json"], result, p)
+		err = c.write(map[bool]io.Writer{true: sess.Stdout, false: sess.RawStdout}[c.Format == "text" || c.Format == "json"], result, sess)
 	} else {
 		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
 	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
 }
 
-// write gives the comparison its form; p is whose terminal it is for, nil if it is
-// for a file.
-func (c compareCmd) write(w io.Writer, result compare.Comparison, p *session.Session) error {
+// write gives the comparison its form; sess has the terminal that it is for, nil if it is for a file.
+func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.Session) error {
 	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
 	switch c.Format {
 	case "json":
@@ -91,8 +90,8 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *session.Ses
 	case "markdown":
 		return comparison.Markdown(w, result, o)
 	}
-	if p != nil && p.Columns != nil {
-		o.Width, o.Color = p.Columns(), p.Colors()
+	if sess != nil && sess.Columns != nil {
+		o.Width, o.Color = sess.Columns(), sess.Colors()
 	}
 	return comparison.Text(w, result, o)
 }
@@ -118,8 +117,8 @@ func (v variants) options(command string) (compare.Options, error) {
 
 // compare finds the runs and compares them. Traces are read one at a time; see, if
 // there is one, is shown each.
-func (v variants) compare(p *session.Session, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
-	k := p.NewPicker(v.Store)
+func (v variants) compare(sess *session.Session, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
+	k := sess.NewPicker(v.Store)
 	defer func() { err = errors.Join(err, k.Close()) }()
 	picks, err := k.Pick(v.Runs)
 	if err != nil {

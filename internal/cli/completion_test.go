@@ -12,9 +12,9 @@ func TestCompletion(t *testing.T) {
 	race.Skip(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	run := func(args ...string) string {
-		p, stdout, stderr := process(t, nil, args...)
-		p.Env = func(name string) (string, bool) { return store, name == "PITOT_STORE" }
-		if code := Run(p); code != exitOK {
+		sess, stdout, stderr := process(t, nil, args...)
+		sess.Env = func(name string) (string, bool) { return store, name == "PITOT_STORE" }
+		if code := Run(sess); code != exitOK {
 			t.Fatalf("%q: exit code %d: %s", args, code, stderr)
 		}
 		return stdout.String()

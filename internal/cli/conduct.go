@@ -29,7 +29,7 @@ import (
 // An experimentRunner carries out an experiment with this process and a store.
 type experimentRunner struct {
 	*experimentFlags
-	p        *session.Session
+	sess     *session.Session
 	store    *store.Store
 	plan     *experiment.CheckedExperiment
 	journal  *experiment.Journal
@@ -39,17 +39,17 @@ type experimentRunner struct {
 	changed  time.Time                       // when the journal was stored
 }
 
-// carryOut makes what a journal lacks, and says what came of it.
-func (c *experimentFlags) carryOut(p *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
-	view := p.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
-	x := &experimentRunner{experimentFlags: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
+// carryOut makes the legs that a journal lacks, and reports the outcome.
+func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
+	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+	x := &experimentRunner{experimentFlags: c, sess: sess, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
-	defer ui.ServePage(p, c.UI, c.Store)()
-	ctx, stop, release := watchTwice(p, func() {
-		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
+	defer ui.ServePage(sess, c.UI, c.Store)()
+	ctx, stop, release := watchTwice(sess, func() {
+		view.Printf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
 	release() // there is no server any more
@@ -66,23 +66,22 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 	return o, err
 }
 
-// watchTwice is closed by the first interrupt, after it was said; the second cancels the
-// context.
-func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
+// watchTwice calls say and closes the channel at the first interrupt; the second cancels the context.
+func watchTwice(sess *session.Session, say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
 	go func() {
 		for _, next := range []func(){func() { say(); close(stop) }, cancel} {
 			select {
-			case <-p.Signals:
+			case <-sess.Signals:
 				next()
 			case <-ctx.Done():
 				return
 			}
 		}
-		for { // what follows must not end the process before its servers
+		for { // further ones must not end the process before its servers
 			select {
-			case <-p.Signals:
+			case <-sess.Signals:
 			case <-ctx.Done():
 				return
 			}
@@ -92,9 +91,9 @@ func watchTwice(p *session.Session, say func()) (context.Context, <-chan struct{
 }
 
 func (x *experimentRunner) deps() experiment.Deps {
-	say := comparing.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
+	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -109,17 +108,17 @@ func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l 
 		case <-preparing.Done():
 		}
 	}()
-	made, err := x.p.Make(l, session.Options{Store: x.Store, View: x.view, Leg: &leg, Ends: &session.Ends{Run: ctx, Preparing: preparing, Stop: stop}})
+	made, err := x.sess.Make(l, session.Options{Store: x.Store, View: x.view, Leg: &leg, Ends: &session.Ends{Run: ctx, Preparing: preparing, Stop: stop}})
 	return made.Result, err
 }
 
-// keep stores the journal, unless another process has changed what is stored.
+// keep stores the journal, unless another process has changed the stored one.
 func (x *experimentRunner) keep(j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.p.Secrets.HideJSON(body), Changed: x.changed})
+	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.sess.Secrets.HideJSON(body), Changed: x.changed})
 	if err == nil {
 		x.changed = changed
 	}
@@ -156,7 +155,7 @@ func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Compar
 				if err != nil {
 					return nil, err
 				}
-				r := compare.Observe(x.p.ReportSkipped(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
+				r := compare.Observe(x.sess.ReportSkipped(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
 				x.observed[made.ID] = &r
 			}
 			out = append(out, *x.observed[made.ID])
@@ -165,10 +164,10 @@ func (x *experimentRunner) observe(legs []*experiment.Leg) (out []compare.Compar
 	return out, nil
 }
 
-// space is an error if there is too little of it for another leg, in the folder of the experiment or
-// where the store is. What the system does not tell is no reason to stop.
+// space is an error if there is too little of it for another leg, in the folder of the experiment or where the
+// store is. An unknown amount is no reason to stop.
 func (x *experimentRunner) space() error {
-	path, err := x.p.StorePath(x.Store)
+	path, err := x.sess.StorePath(x.Store)
 	if err != nil {
 		return err
 	}
@@ -191,7 +190,7 @@ func (x *experimentRunner) unfinished(err error) error {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
 	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag(), x.fleetFlags())
-	x.view.Sayf("%s", again)
+	x.view.Printf("%s", again)
 	var lost *experiment.LostError
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
@@ -218,19 +217,19 @@ func (x *experimentRunner) fleetFlags() string {
 }
 
 // join has a fleet send the requests of all runs, if one is named.
-func (c *experimentFlags) join(p *session.Session, made *experiment.CheckedExperiment) (end func(), err error) {
+func (c *experimentFlags) join(sess *session.Session, made *experiment.CheckedExperiment) (end func(), err error) {
 	simulated := slices.ContainsFunc(slices.Concat(made.Loads...), func(l experiment.VariantLoad) bool { return l.Spec.Target.Simulated })
-	return p.JoinFleet(c.Fleet, simulated)
+	return sess.JoinFleet(c.Fleet, simulated)
 }
 
-// report writes what came of the experiment, and the lab note.
+// report writes the outcome of the experiment, and the lab note.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
-	errs := []error{printOutcome(x.p, x.journal, out, x.plan.Same(), words.In(x.Lang))}
+	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
-	errs = append(errs, note.Run(x.p), x.Write(out.Comparison, x.Lang))
+	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 

@@ -15,8 +15,8 @@ import (
 func conformed(t *testing.T, grid string, client ...string) conform.Report {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "r.json")
-	p, stdout, stderr := process(t, nil, append([]string{"conform", "--cpu", "any", "--grid", grid, "-o", file, "--"}, client...)...)
-	if code := Run(p); code != exitOK {
+	sess, stdout, stderr := process(t, nil, append([]string{"conform", "--cpu", "any", "--grid", grid, "-o", file, "--"}, client...)...)
+	if code := Run(sess); code != exitOK {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	data, err := os.ReadFile(file)
@@ -83,8 +83,8 @@ func TestConformEndsWhatAClientStarted(t *testing.T) {
 		_, err := os.ReadFile(pipe)
 		closed <- err
 	}()
-	p, _, stderr := process(t, nil, "conform", "--cpu", "any", "--", "sh", "-c", `exec 3>"$1"; sleep 600 &`, "-", pipe, "{url}")
-	if code := Run(p); code != exitFailed || !strings.Contains(stderr.String(), "it ended without one") {
+	sess, _, stderr := process(t, nil, "conform", "--cpu", "any", "--", "sh", "-c", `exec 3>"$1"; sleep 600 &`, "-", pipe, "{url}")
+	if code := Run(sess); code != exitFailed || !strings.Contains(stderr.String(), "it ended without one") {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	if err := <-closed; err != nil {

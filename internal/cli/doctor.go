@@ -11,14 +11,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Cmd is `pitot doctor`.
+// doctorCmd is `pitot doctor`.
 type doctorCmd struct {
 	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
 	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`
 	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
 }
 
-// diagnosis is what `pitot doctor --json` prints.
+// diagnosis is the output of `pitot doctor --json`.
 type diagnosis struct {
 	Verdict  doctor.Verdict     `json:"verdict"` // the gravest
 	Plan     doctor.PlannedLoad `json:"plan"`
@@ -26,13 +26,13 @@ type diagnosis struct {
 	Facts    doctor.Facts       `json:"facts"`
 }
 
-// Run looks at this machine and says what it found. Only what is bad is an error.
-func (c doctorCmd) Run(con *session.Session) error {
+// Run examines this machine and prints the findings. Only bad ones are an error.
+func (c doctorCmd) Run(sess *session.Session) error {
 	planned := doctor.PlannedLoad{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
 		return session.Usage(err)
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	facts, err := doctor.Look(ctx)
 	if ctx.Err() != nil {
@@ -43,7 +43,7 @@ func (c doctorCmd) Run(con *session.Session) error {
 	}
 	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
 	d.Verdict = doctor.Worst(d.Findings)
-	if err := d.print(con.Stdout, c.JSON); err != nil {
+	if err := d.print(sess.Stdout, c.JSON); err != nil {
 		return err
 	}
 	if d.Verdict == doctor.Bad {

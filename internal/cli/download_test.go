@@ -9,7 +9,7 @@ import (
 // process.
 func TestDownloadsAreAllowedToOneCommandLine(t *testing.T) {
 	env := map[string]string{"HF_ENDPOINT": "http://127.0.0.1:1", "HOME": t.TempDir()}
-	p, _, stderr := process(t, env)
+	sess, _, stderr := process(t, env)
 	for _, c := range []struct {
 		args string
 		code int
@@ -20,8 +20,8 @@ func TestDownloadsAreAllowedToOneCommandLine(t *testing.T) {
 		{"sim -n 1 --tokenizer org/name", exitUsage, "; set PITOT_HF_DOWNLOAD=1 to download it, or use --hf-download\n"},
 	} {
 		stderr.Reset()
-		p.Args = strings.Fields(c.args)
-		if code := Run(p); code != c.code || !strings.HasSuffix(stderr.String(), c.want) && !strings.Contains(stderr.String(), c.want+"\n") {
+		sess.Args = strings.Fields(c.args)
+		if code := Run(sess); code != c.code || !strings.HasSuffix(stderr.String(), c.want) && !strings.Contains(stderr.String(), c.want+"\n") {
 			t.Errorf("%s: exit code %d: %s", c.args, code, stderr)
 		}
 	}

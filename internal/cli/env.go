@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
-// Cmd is `pitot env`.
+// envCmd is `pitot env`.
 type envCmd struct {
 	Site   string `arg:"" optional:"" placeholder:"TARGET" help:"Server to look at: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, or kubectl:POD[@NAMESPACE]. Default: with --url the process on this machine that serves there, else this machine."`
 	URL    string `placeholder:"URL" help:"Where the server answers: its process is the one that listens on that port."`
@@ -25,10 +25,10 @@ type envCmd struct {
 }
 
 // Run prints.
-func (c envCmd) Run(con *session.Session) error {
-	ctx, release := con.UntilInterrupt(context.Background())
+func (c envCmd) Run(sess *session.Session) error {
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	e, notes, err := c.find(ctx, con.Secrets)
+	e, notes, err := c.find(ctx, sess.Secrets)
 	switch {
 	case err != nil:
 		return err
@@ -36,17 +36,17 @@ func (c envCmd) Run(con *session.Session) error {
 		return context.Cause(ctx)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(con.Stderr, "pitot: "+session.English.Say(n))
+		fmt.Fprintln(sess.Stderr, "pitot: "+session.English.Say(n))
 	}
 	if e == nil {
 		return fmt.Errorf("nothing is known of the environment at %s", strings.TrimSpace(c.Site+" "+c.URL))
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(con.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	return report.Environment(con.Stdout, e, c.All)
+	return report.Environment(sess.Stdout, e, c.All)
 }
 
 func (c envCmd) find(ctx context.Context, secrets *secret.Set) (*environment.Environment, []plan.Message, error) {

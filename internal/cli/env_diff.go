@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
-// Diff is `pitot runs diff`.
+// envDiffCmd is `pitot runs diff`.
 type envDiffCmd struct {
 	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
 	Second string `arg:"" name:"other" help:"Another one."`
@@ -19,10 +19,10 @@ type envDiffCmd struct {
 	flags.StoreFlag
 }
 
-// Run prints what differs. That something does is no failure.
-func (c envDiffCmd) Run(con *session.Session) error {
+// Run prints the differences. That something does is no failure.
+func (c envDiffCmd) Run(sess *session.Session) error {
 	var pair [2]trace.Run
-	err := con.With(c.Store, func(s *store.Store) error {
+	err := sess.With(c.Store, func(s *store.Store) error {
 		for i, ref := range []string{c.First, c.Second} {
 			listed, err := s.Find(ref)
 			if errors.Is(err, store.ErrNoRun) {
@@ -42,7 +42,7 @@ func (c envDiffCmd) Run(con *session.Session) error {
 	}
 	found := compare.Differences(pair[0], pair[1])
 	if c.Format == "json" {
-		return runs.DifferencesJSON(con.Stdout, pair, found)
+		return runs.DifferencesJSON(sess.Stdout, pair, found)
 	}
-	return runs.Differences(con.Stdout, pair, found, session.English)
+	return runs.Differences(sess.Stdout, pair, found, session.English)
 }

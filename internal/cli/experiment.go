@@ -52,20 +52,20 @@ type experimentRunCmd struct {
 }
 
 // Run carries it out.
-func (c *experimentRunCmd) Run(p *session.Session) error {
-	e, doc, err := readExperiment(p, c.File)
+func (c *experimentRunCmd) Run(sess *session.Session) error {
+	e, doc, err := readExperiment(sess, c.File)
 	if err != nil {
 		return err
 	}
 	if c.Name != "" {
 		e.Name = c.Name
 	}
-	return c.begin(p, e, explainedBy(doc))
+	return c.begin(sess, e, explainedBy(doc))
 }
 
 // readExperiment reads a file.
-func readExperiment(p *session.Session, file string) (*design.Experiment, *plan.Document, error) {
-	data, err := p.ReadSettings(file)
+func readExperiment(sess *session.Session, file string) (*design.Experiment, *plan.Document, error) {
+	data, err := sess.ReadSettings(file)
 	if err != nil {
 		return nil, nil, usage(err)
 	}
@@ -76,19 +76,19 @@ func readExperiment(p *session.Session, file string) (*design.Experiment, *plan.
 	return e, doc, nil
 }
 
-// explainedBy tells problems by their places in a document.
+// explainedBy reports problems by their places in a document.
 func explainedBy(doc *plan.Document) func(plan.Problems) error {
 	return func(all plan.Problems) error { return doc.Explain(all) }
 }
 
 // prepareExperiment checks an experiment, and draws its seed if it has none.
-func prepareExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.CheckedExperiment, error) {
+func prepareExperiment(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.CheckedExperiment, error) {
 	if e.Design.Seed == 0 {
 		var b [4]byte
 		_, _ = rand.Read(b[:]) // never fails
 		e.Design.Seed = uint64(binary.BigEndian.Uint32(b[:])%1_000_000) + 1
 	}
-	made, err := experiment.Prepare(e, p)
+	made, err := experiment.Prepare(e, sess)
 	var problems plan.Problems
 	if errors.As(err, &problems) {
 		err = usage(explain(problems))
@@ -97,41 +97,41 @@ func prepareExperiment(p *session.Session, e *design.Experiment, explain func(pl
 }
 
 // begin carries out a new experiment.
-func (c *experimentFlags) begin(p *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
-	experiment.AddSecrets(p.Secrets, e)
-	made, err := prepareExperiment(p, e, explain)
+func (c *experimentFlags) begin(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
+	experiment.AddSecrets(sess.Secrets, e)
+	made, err := prepareExperiment(sess, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
 	}
-	end, err := c.join(p, made)
+	end, err := c.join(sess, made)
 	if err != nil {
 		return err
 	}
 	defer end()
-	s, err := p.OpenStore(c.Store)
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := c.endOrphans(p, s, e.Name); err != nil {
+	if err := c.endOrphans(sess, s, e.Name); err != nil {
 		return err
 	}
 	j := &experiment.Journal{Name: e.Name, Started: time.Now(), Status: experiment.Running, Owner: thisProcess()}
 	j.Looks = experiment.Looks(e.Design)
-	if err := j.Write(e, p.Secrets); err != nil {
+	if err := j.Write(e, sess.Secrets); err != nil {
 		return err
 	}
 	if j.Folder, err = c.newFolder(e.Name); err != nil {
 		return err
 	}
-	if err := c.create(p, s, j); err != nil {
+	if err := c.create(sess, s, j); err != nil {
 		return err
 	}
 	row, err := s.Experiment(j.Name)
 	if err != nil {
 		return err
 	}
-	return c.carryOut(p, s, made, j, row.Changed)
+	return c.carryOut(sess, s, made, j, row.Changed)
 }
 
 // makeFolder makes the folder of an experiment with its file.
@@ -143,7 +143,7 @@ func makeFolder(j *experiment.Journal) error {
 }
 
 // create makes the file of an experiment, then its row in the store.
-func (c *experimentFlags) create(p *session.Session, s *store.Store, j *experiment.Journal) error {
+func (c *experimentFlags) create(sess *session.Session, s *store.Store, j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *experimentFlags) create(p *session.Session, s *store.Store, j *experime
 	if err := makeFolder(j); err != nil {
 		return err
 	}
-	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: p.Secrets.HideJSON(body)})
+	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: sess.Secrets.HideJSON(body)})
 	if errors.Is(err, store.ErrExperimentExists) { // since it was looked for
 		err = exists(j.Name)
 	}
@@ -191,11 +191,11 @@ type experimentResumeCmd struct {
 }
 
 // Run goes on with it.
-func (c *experimentResumeCmd) Run(p *session.Session) error {
+func (c *experimentResumeCmd) Run(sess *session.Session) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	s, err := p.OpenStore(c.Store)
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return err
 	}
@@ -203,28 +203,28 @@ func (c *experimentResumeCmd) Run(p *session.Session) error {
 	if _, _, err := c.loadForResume(s, c.Name); err != nil {
 		return err
 	}
-	if err := c.endOrphans(p, s, ""); err != nil {
+	if err := c.endOrphans(sess, s, ""); err != nil {
 		return err
 	}
 	j, changed, err := c.loadForResume(s, c.Name) // without the servers that were ended
 	if err != nil {
 		return err
 	}
-	e, doc, err := c.read(p, j)
+	e, doc, err := c.read(sess, j)
 	if err != nil {
 		return err
 	}
-	made, err := prepareExperiment(p, e, explainedBy(doc))
+	made, err := prepareExperiment(sess, e, explainedBy(doc))
 	if err == nil {
 		err = usage(session.DamagedJournal(j.Name, made.Fits(j)))
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.dropLostLegs(p, s, j); err != nil {
+	if err := c.dropLostLegs(sess, s, j); err != nil {
 		return err
 	}
-	end, err := c.join(p, made)
+	end, err := c.join(sess, made)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (c *experimentResumeCmd) Run(p *session.Session) error {
 		return usagef("--folder: %w", err)
 	}
 	j.Owner = thisProcess()
-	return c.carryOut(p, s, made, j, changed)
+	return c.carryOut(sess, s, made, j, changed)
 }
 
 // journalOf reads the journal of an experiment.
@@ -261,8 +261,8 @@ type experimentStatusCmd struct {
 }
 
 // Run shows it.
-func (c *experimentStatusCmd) Run(p *session.Session) error {
-	return p.With(c.Store, func(s *store.Store) error {
+func (c *experimentStatusCmd) Run(sess *session.Session) error {
+	return sess.With(c.Store, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		if c.Name != "" {
 			rows = make([]store.Experiment, 1)
@@ -280,32 +280,32 @@ func (c *experimentStatusCmd) Run(p *session.Session) error {
 			case c.Name != "":
 				return err
 			default:
-				fmt.Fprintln(p.Stderr, "pitot:", err)
+				fmt.Fprintln(sess.Stderr, "pitot:", err)
 			}
 		}
 		if len(all) == 0 && len(rows) > 0 && !c.JSON {
 			return nil
 		}
-		return c.show(p, all)
+		return c.show(sess, all)
 	})
 }
 
-func (c *experimentStatusCmd) show(p *session.Session, all []*experiment.Journal) error {
+func (c *experimentStatusCmd) show(sess *session.Session, all []*experiment.Journal) error {
 	lang := words.In(c.Lang)
 	switch {
 	case c.JSON:
-		enc := json.NewEncoder(p.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(all)
 	case c.Name == "":
-		return comparing.List(p.Stdout, all, lang)
+		return comparing.List(sess.Stdout, all, lang)
 	}
-	return errors.Join(comparing.Status(p.Stdout, all[0], lang), printOrphans(p, all[0], lang))
+	return errors.Join(comparing.Status(sess.Stdout, all[0], lang), printOrphans(sess, all[0], lang))
 }
 
 // compileLoad compiles a command line that makes one run.
-func compileLoad(s *session.Session, words []string) (experiment.VariantLoad, error) {
-	c, err := planOf(s, words)
+func compileLoad(sess *session.Session, words []string) (experiment.VariantLoad, error) {
+	c, err := planOf(sess, words)
 	switch {
 	case err != nil:
 		return experiment.VariantLoad{}, err
@@ -316,8 +316,8 @@ func compileLoad(s *session.Session, words []string) (experiment.VariantLoad, er
 }
 
 // parseDraft is the draft of a command line of bench or sim.
-func parseDraft(s *session.Session, words []string) (*pitot.Draft, error) {
-	k, err := parseMeasuring(s, words)
+func parseDraft(sess *session.Session, words []string) (*pitot.Draft, error) {
+	k, err := parseMeasuring(sess, words)
 	if err != nil {
 		return nil, err
 	}
@@ -327,5 +327,5 @@ func parseDraft(s *session.Session, words []string) (*pitot.Draft, error) {
 	if !ok {
 		return nil, usagef("`%s`: use bench or sim", strings.Join(words, " "))
 	}
-	return d.draft(s, k), nil
+	return d.draft(sess, k), nil
 }

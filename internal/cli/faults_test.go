@@ -59,11 +59,11 @@ func bench(t *testing.T, url string, args ...string) metrics.Summary {
 			line = append(line, preset...)
 		}
 	}
-	p := &session.Session{
+	sess := &session.Session{
 		Args: line,
 		Env:  func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
 	}
-	if code := Run(p); code != exitOK {
+	if code := Run(sess); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
 	var s metrics.Summary

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// A Client is a command that Pitot stands in for.
+// A foreignClient is a command that Pitot stands in for.
 type foreignClient int
 
 // The clients.
@@ -20,7 +20,7 @@ const (
 	clientSGLang                         // sglang.bench_serving
 )
 
-// names are what clients are called.
+// clientNames are the commands of clients.
 var clientNames = []struct {
 	words  string
 	client foreignClient
@@ -39,14 +39,14 @@ var clientNames = []struct {
 	{"python benchmark_serving.py", clientVLLM},
 }
 
-// A Line is a command line of a client.
+// A foreignLine is a command line of a client.
 type foreignLine struct {
 	foreignClient
 	Called []string // the words ahead of the flags, as they were typed
 	Flags  []string
 }
 
-// Of takes a command line apart. Its first word is the program.
+// foreignLineOf splits a command line. Its first word is the program.
 func foreignLineOf(words []string) (foreignLine, error) {
 	plain := straight(words)
 	for _, n := range clientNames {

@@ -14,21 +14,21 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// Cmd is `pitot import`.
+// importCmd is `pitot import`.
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.StoreFlag
 }
 
-// A tally counts what an import found.
+// A tally counts the results that an import found.
 type tally struct {
 	added, known, problems int
-	rows                   [][]string // what is shown of each
+	rows                   [][]string // shown of each
 }
 
 // Run imports.
-func (c importCmd) Run(con *session.Session) error {
+func (c importCmd) Run(sess *session.Session) error {
 	if err := session.RequireArgs("path", "import", c.Paths); err != nil {
 		return err
 	}
@@ -38,28 +38,28 @@ func (c importCmd) Run(con *session.Session) error {
 	}
 	var runs *store.Store
 	if !c.DryRun {
-		if runs, err = con.OpenStore(c.Store); err != nil {
+		if runs, err = sess.OpenStore(c.Store); err != nil {
 			return err
 		}
 		defer runs.Close()
 	}
 	var n tally
 	var errs []error
-	n.complain(con, problems)
+	n.complain(sess, problems)
 	for _, f := range files {
 		problems, err := n.file(runs, f)
-		n.complain(con, problems)
+		n.complain(sess, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, doc.Columns(con.Stdout, n.rows))...)
-	fmt.Fprintln(con.Stdout, n.words(c.DryRun))
+	err = errors.Join(append(errs, doc.Columns(sess.Stdout, n.rows))...)
+	fmt.Fprintln(sess.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
 	}
 	return err
 }
 
-// file keeps what a file holds.
+// file stores the results in a file.
 func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error
 	return problems, errors.Join(errs...)
 }
 
-// keep stores what was found, unless there is no store, and says so.
+// keep stores a result, if there is a store, and adds a row for it.
 func (n *tally) keep(runs *store.Store, f session.File, found result.Found) error {
 	where := f.Path
 	if o := found.Run.Origin; o != nil {
@@ -100,7 +100,7 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 	return nil
 }
 
-// storeNew stores what was found, unless it is known.
+// storeNew stores a result, unless it is known.
 func storeNew(runs *store.Store, found result.Found) (known bool, err error) {
 	sampled, err := found.Telemetry()
 	if err != nil {
@@ -120,13 +120,13 @@ func (n tally) words(dry bool) string {
 	return text
 }
 
-// complain says on stderr what could not be read, and counts it.
-func (n *tally) complain(con *session.Session, problems []result.Problem) {
-	con.ReportProblems(problems)
+// complain reports problems on stderr, and counts them.
+func (n *tally) complain(sess *session.Session, problems []result.Problem) {
+	sess.ReportProblems(problems)
 	n.problems += len(problems)
 }
 
-// contents says whose result a run is, and how much there is of it.
+// contents says which tool made a run, and how detailed it is.
 func contents(run trace.Run) string {
 	if run.Origin == nil {
 		return "pitot"

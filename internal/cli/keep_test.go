@@ -10,8 +10,8 @@ import (
 // on runs a command line on a store.
 func on(t *testing.T, store, args string) (code int, stdout, stderr string) {
 	t.Helper()
-	p, out, errs := process(t, nil, append(strings.Fields(args), "--store", store)...)
-	code = Run(p)
+	sess, out, errs := process(t, nil, append(strings.Fields(args), "--store", store)...)
+	code = Run(sess)
 	return code, out.String(), errs.String()
 }
 

@@ -35,10 +35,10 @@ func TestAKeyUnderAnotherName(t *testing.T) {
 			go func() { _ = server.Serve(network) }()
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
-			p := &session.Session{Args: words, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
+			sess := &session.Session{Args: words, Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
 				return "runs.db", name == "PITOT_STORE"
 			}}
-			code = Run(p)
+			code = Run(sess)
 			out = stdout.String() + stderr.String()
 		})
 		if strings.Contains(out, key) {

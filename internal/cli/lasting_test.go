@@ -62,17 +62,17 @@ func TestASweepOfRatesLasts(t *testing.T) {
 				t.Errorf("%+v, then %+v", rows[i], again[i])
 			}
 		}
-		kept, err := store.Open(v.store)
+		stored, err := store.Open(v.store)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer kept.Close()
-		runs, err := kept.List(store.Filter{})
+		defer stored.Close()
+		runs, err := stored.List(store.Filter{})
 		if err != nil || len(runs) != 3 { // a light one, and two
 			t.Fatalf("%d runs, %v", len(runs), err)
 		}
 		for i, least := range []time.Duration{100 * time.Second, time.Minute} {
-			r, err := kept.Run(rows[i].Runs[0])
+			r, err := stored.Run(rows[i].Runs[0])
 			if d := r.Plan.Spec.Duration.Std(); err != nil || d < least || d > least+5*time.Second || r.Plan.Spec.Requests != 0 {
 				t.Errorf("a load of %v, %v", d, err)
 			}

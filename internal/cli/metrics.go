@@ -22,13 +22,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
-// An Exporter serves the figures of one run after the other. It is a sink.
+// A metricsExporter serves the figures of one run after the other. It is a sink.
 //
 //	run events ──> metricsExporter ──> GET /metrics
 //
-// Requests and tokens are counters, latencies histograms, by Pitot's own definitions; what is sampled during the run
-// stands there too, with the prefix pitot_, so that one scrape has both sides. All series have the label run. Between
-// runs there are those of the last one.
+// Requests and tokens are counters, latencies histograms, by Pitot's own definitions; telemetry of the run is there
+// too, with the prefix pitot_, so that one scrape has both sides. All series have the label run. Between runs there
+// are those of the last one.
 type metricsExporter struct {
 	server http.Server
 	done   chan struct{}
@@ -37,7 +37,7 @@ type metricsExporter struct {
 	current *figures // nil before the first run
 }
 
-// Listen serves on an address, such as 127.0.0.1:9464, until Close.
+// listenMetrics serves on an address, such as 127.0.0.1:9464, until Close.
 func listenMetrics(address string, listen func(network, address string) (net.Listener, error)) (*metricsExporter, error) {
 	l, err := listen("tcp", address)
 	if err != nil {
@@ -106,7 +106,7 @@ type figures struct {
 	ttft, tpot, itl, e2el *metrics.PrometheusHistogram
 	lateness              *metrics.PrometheusHistogram
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	over    bool
 	samples map[string]float64 // by name with labels
 }
@@ -242,7 +242,7 @@ func (f *figures) sampleName(v telemetry.Value) string {
 	return f.name(name, labels...)
 }
 
-// plain is the name of a label with nothing in it that the format forbids.
+// plainMetric replaces characters of a label's name that the format forbids.
 func plainMetric(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

@@ -30,13 +30,12 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// A counted connection makes room when it is closed.
+// A countedMetric is a connection that makes room when it is closed.
 type countedMetric struct {
 	net.Conn
 	closed func()
 }
 
-// Close closes it.
 func (c *countedMetric) Close() error {
 	defer c.closed()
 	return c.Conn.Close()

@@ -45,9 +45,9 @@ func TestTenantsHaveTheirOwnKeys(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	defer front.Close()
-	p, stdout, stderr := process(t, map[string]string{"KEY_A": "sk-of-tenant-a", "OPENAI_API_KEY": "sk-of-everybody"}, "bench", "-q", "--url", front.URL, "-n", "20", "--report", "json",
+	sess, stdout, stderr := process(t, map[string]string{"KEY_A": "sk-of-tenant-a", "OPENAI_API_KEY": "sk-of-everybody"}, "bench", "-q", "--url", front.URL, "-n", "20", "--report", "json",
 		"--tenant", "name=a rate=500 output-len=2 api-key-env=KEY_A model=other", "--tenant=name=b rate=500 output-len=2 'header=X-Session-Token=very secret'", "--warmup", "0")
-	if code := Run(p); code != exitOK {
+	if code := Run(sess); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var s struct {
@@ -80,8 +80,8 @@ func TestTenantsHaveTheirOwnKeys(t *testing.T) {
 // specOf is the Spec of a command line, or what is wrong with it.
 func specOf(t *testing.T, args ...string) (*compiled, error) {
 	t.Helper()
-	p, _, _ := process(t, nil, args...)
-	return planOf(p, args)
+	sess, _, _ := process(t, nil, args...)
+	return planOf(sess, args)
 }
 
 func TestSettingsOfAPart(t *testing.T) {
@@ -116,8 +116,8 @@ func TestSettingsOfAPart(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	p, _, stderr := process(t, nil, "bench", "--tenant", "name=a rate=1 workload=poems")
-	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), `workload "poems": unknown kind; allowed: agent, chat`) {
+	sess, _, stderr := process(t, nil, "bench", "--tenant", "name=a rate=1 workload=poems")
+	if code := Run(sess); code != exitUsage || !strings.Contains(stderr.String(), `workload "poems": unknown kind; allowed: agent, chat`) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

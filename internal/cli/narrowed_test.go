@@ -17,9 +17,9 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 	race.Skip(t)
 	var g grammar
 	var stdout bytes.Buffer
-	p := &session.Session{Stdout: &stdout, Stderr: &stdout}
+	sess := &session.Session{Stdout: &stdout, Stderr: &stdout}
 	helped := func(grammar any, args []string) string {
-		parser, exited, err := newParser(p, grammar)
+		parser, exited, err := newParser(sess, grammar)
 		if err != nil {
 			t.Fatal(err)
 		}

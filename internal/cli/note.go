@@ -30,13 +30,13 @@ type noteCmd struct {
 }
 
 // Run writes the note.
-func (c noteCmd) Run(p *session.Session) error {
+func (c noteCmd) Run(sess *session.Session) error {
 	o, err := c.options("note")
 	if err != nil {
 		return err
 	}
 	switch info, err := os.Stat(c.Output); {
-	case err != nil: // it is not there, or writing it will say what is wrong
+	case err != nil: // it does not exist, or writing it will fail
 	case info.IsDir():
 		return usagef("--output %s: is a folder; use a file name, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
 	case !c.Force:
@@ -46,11 +46,11 @@ func (c noteCmd) Run(p *session.Session) error {
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n, err := c.note(p, o, c.Table, words.In(c.Lang))
+	n, err := c.note(sess, o, c.Table, words.In(c.Lang))
 	if err != nil {
 		return err
 	}
-	if n.Experiment, err = c.experimentOf(p, n); err != nil {
+	if n.Experiment, err = c.experimentOf(sess, n); err != nil {
 		return err
 	}
 	n.Title, n.Date, n.Pitot, n.Folder = c.Title, time.Now().Format(time.DateOnly), Version(), folder
@@ -62,18 +62,18 @@ func (c noteCmd) Run(p *session.Session) error {
 	if err := savePage(c.Output, page); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "wrote %s", plain.Line(c.Output))
+	fmt.Fprintf(sess.Stdout, "wrote %s", plain.Line(c.Output))
 	if len(page.Plots) > 0 {
-		fmt.Fprintf(p.Stdout, " and %s in %s", session.Plural(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
+		fmt.Fprintf(sess.Stdout, " and %s in %s", session.Plural(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
 	}
-	fmt.Fprintln(p.Stdout)
+	fmt.Fprintln(sess.Stdout)
 	return nil
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.
-func (v variants) note(p *session.Session, o compare.Options, table string, l *words.Language) (comparison.Note, error) {
+func (v variants) note(sess *session.Session, o compare.Options, table string, l *words.Language) (comparison.Note, error) {
 	runs := comparing.NoteRuns{Table: table, Lang: l}
-	c, err := v.compare(p, o, runs.Add)
+	c, err := v.compare(sess, o, runs.Add)
 	return comparison.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// printOutcome writes the verdict, the comparison with what confirms it, what else was seen,
-// and what it cost.
-func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
+// printOutcome writes the comparison with its confirmation, how the experiment ended, and its cost.
+func printOutcome(sess *session.Session, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
 	whole := out.Comparison
 	if c := out.Confirmation; c != nil {
 		whole.Workloads = slices.Concat(whole.Workloads, c.Workloads)
@@ -26,17 +25,17 @@ func printOutcome(p *session.Session, j *experiment.Journal, out *experiment.Out
 	if same {
 		o.Advice = comparing.Worthwhile(j, whole, lang)
 	}
-	if p.Columns != nil {
-		o.Width, o.Color = p.Columns(), p.Colors()
+	if sess.Columns != nil {
+		o.Width, o.Color = sess.Columns(), sess.Colors()
 	}
-	err := comparison.Text(p.Stdout, whole, o)
-	fmt.Fprintln(p.Stdout)
-	return errors.Join(err, comparing.Ending(p.Stdout, j, lang))
+	err := comparison.Text(sess.Stdout, whole, o)
+	fmt.Fprintln(sess.Stdout)
+	return errors.Join(err, comparing.Ending(sess.Stdout, j, lang))
 }
 
-// adviceOn says after an A/A experiment what comparison is worth making.
-func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {
-	_ = p.With(v.Store, func(s *store.Store) error { // without it there is no advice
+// adviceOn says after an A/A experiment which comparison is worth making.
+func (v variants) adviceOn(sess *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {
+	_ = sess.With(v.Store, func(s *store.Store) error { // without it there is no advice
 		j, err := journalOf(s, c.Experiment())
 		if err == nil {
 			advice = comparing.Worthwhile(j, c, lang)
@@ -47,17 +46,17 @@ func (v variants) adviceOn(p *session.Session, c compare.Comparison, lang *words
 }
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
-func (c noteCmd) experimentOf(p *session.Session, n comparison.Note) (told *comparison.Experiment, err error) {
+func (c noteCmd) experimentOf(sess *session.Session, n comparison.Note) (made *comparison.Experiment, err error) {
 	name := comparing.MadeBy(n.Runs)
 	if len(c.Runs) != 1 || name == "" {
 		return nil, nil
 	}
-	err = p.With(c.Store, func(s *store.Store) error {
+	err = sess.With(c.Store, func(s *store.Store) error {
 		j, err := journalOf(s, name)
 		if err == nil {
-			told, err = comparing.ToldIn(n, j)
+			made, err = comparing.ExperimentOf(n, j)
 		}
 		return err
 	})
-	return told, err
+	return made, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Files are flags of the files.
+// outputFiles are the flags of result files for a pipeline.
 type outputFiles struct {
 	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
@@ -35,8 +35,7 @@ func (o outputFiles) Check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes what is asked for: the XML in place of a file that is there, the summary
-// behind what stands in its file.
+// Write writes the requested files: the XML replaces its file, the summary is appended.
 func (o outputFiles) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	var errs []error
@@ -54,7 +53,7 @@ func (o outputFiles) Write(c compare.Comparison, lang string) error {
 	return errors.Join(errs...)
 }
 
-// named is an error under the name of a flag.
+// outputsNamed is an error under the name of a flag.
 func outputsNamed(flag string, err error) error {
 	if err == nil {
 		return nil

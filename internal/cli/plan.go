@@ -39,20 +39,20 @@ func (planCmd) Help() string {
 }
 
 // Run prints the plan.
-func (c *planCmd) Run(p *session.Session) error {
-	e, explain, err := c.experiment(p)
+func (c *planCmd) Run(sess *session.Session) error {
+	e, explain, err := c.experiment(sess)
 	if err != nil {
 		return err
 	}
 	if e != nil {
-		return planExperiment(p, e, explain, c.Store)
+		return planExperiment(sess, e, explain, c.Store)
 	}
-	made, err := c.plan(p)
+	made, err := c.plan(sess)
 	if err != nil {
 		return err
 	}
-	home := p.Offline()
-	ctx, release := p.UntilInterrupt(context.Background())
+	home := sess.Offline()
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	f, err := run.Preview(ctx, made.Spec, home.Deps(made.Given, filepath.Join(os.TempDir(), "pitot")))
 	if err != nil {
@@ -62,32 +62,32 @@ func (c *planCmd) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	writeForecast(p.Stdout, f)
-	_, err = p.Stdout.Write(text)
+	writeForecast(sess.Stdout, f)
+	_, err = sess.Stdout.Write(text)
 	return err
 }
 
 // experiment is the experiment that the arguments name: a file of one, or the command line of
 // `pitot ab`; nil if they name a run.
-func (c *planCmd) experiment(p *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
-	if slices.Contains(p.Args, "--") {
+func (c *planCmd) experiment(sess *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
+	if slices.Contains(sess.Args, "--") {
 		if len(c.What) > 0 && c.What[0] == "ab" {
-			return planOfAB(p, c.What)
+			return planOfAB(sess, c.What)
 		}
 		return nil, nil, nil
 	}
 	if len(c.What) != 1 || !isExperiment(c.What[0]) {
 		return nil, nil, nil
 	}
-	e, doc, err := readExperiment(p, c.What[0])
+	e, doc, err := readExperiment(sess, c.What[0])
 	if err != nil {
 		return nil, nil, err
 	}
 	return e, explainedBy(doc), nil
 }
 
-// isExperiment reports whether a file has an experiment. What is none may be the name of a
-// run, and what plans runs says what is wrong.
+// isExperiment reports whether a file has an experiment. Anything else may be the name of a run, and planning the
+// run reports mistakes.
 func isExperiment(file string) bool {
 	data, err := files.ReadSmall(file)
 	if err != nil {
@@ -98,17 +98,17 @@ func isExperiment(file string) bool {
 }
 
 // planOfAB is the experiment of a command line of `pitot ab`.
-func planOfAB(p *session.Session, args []string) (*design.Experiment, func(plan.Problems) error, error) {
+func planOfAB(sess *session.Session, args []string) (*design.Experiment, func(plan.Problems) error, error) {
 	var g grammar
-	parser, exited, err := newParser(p, &g)
+	parser, exited, err := newParser(sess, &g)
 	if err != nil {
 		return nil, nil, err
 	}
-	own := *p
+	own := *sess
 	own.Args = args
 	if !slices.Contains(args, "--") { // the parser takes the first one away
-		at := slices.Index(p.Args, "--")
-		own.Args = p.Args[at+1:]
+		at := slices.Index(sess.Args, "--")
+		own.Args = sess.Args[at+1:]
 	}
 	if _, _, err := parse(parser, own.Args); err != nil {
 		return nil, nil, err
@@ -120,21 +120,21 @@ func planOfAB(p *session.Session, args []string) (*design.Experiment, func(plan.
 }
 
 // plan is what the arguments name.
-func (c *planCmd) plan(p *session.Session) (*compiled, error) {
+func (c *planCmd) plan(sess *session.Session) (*compiled, error) {
 	if len(c.What) == 0 {
 		return nil, usagef("name a run, a file, or a command behind --, as in pitot plan -- bench --rate 5")
 	}
 	one := c.What[0]
-	if i := slices.Index(p.Args, "--"); i >= 0 {
-		return planOf(p, c.What)
+	if i := slices.Index(sess.Args, "--"); i >= 0 {
+		return planOf(sess, c.What)
 	}
 	if len(c.What) > 1 {
 		return nil, usagef("one run or file at a time; a command line stands behind --, as in pitot plan -- %s", strings.Join(c.What, " "))
 	}
 	if info, err := os.Stat(one); err == nil && !info.IsDir() {
-		return planOf(p, []string{"bench", "--config", one})
+		return planOf(sess, []string{"bench", "--config", one})
 	}
-	t, err := runArg{one, c.StoreFlag}.load(p)
+	t, err := runArg{one, c.StoreFlag}.load(sess)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func (c *planCmd) plan(p *session.Session) (*compiled, error) {
 }
 
 // planOf is the plan of a command line.
-func planOf(p *session.Session, args []string) (*compiled, error) {
+func planOf(sess *session.Session, args []string) (*compiled, error) {
 	if args[0] == "pitot" {
 		args = args[1:]
 	}
-	k, err := parseMeasuring(p, args)
+	k, err := parseMeasuring(sess, args)
 	if err != nil {
 		return nil, err
 	}
@@ -160,13 +160,13 @@ func planOf(p *session.Session, args []string) (*compiled, error) {
 	if !ok {
 		return nil, usagef("`%s` makes no run; use bench, sim, vllm, sglang or python", strings.Join(args, " "))
 	}
-	return m.compile(p, k)
+	return m.compile(sess, k)
 }
 
 // parseMeasuring parses a command line within another one.
-func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
+func parseMeasuring(sess *session.Session, args []string) (*kong.Context, error) {
 	var g grammar
-	parser, exited, err := newParser(p, onlyCommand(&g, args))
+	parser, exited, err := newParser(sess, onlyCommand(&g, args))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func parseMeasuring(p *session.Session, args []string) (*kong.Context, error) {
 	return k, err
 }
 
-// writeForecast says what would be sent, in comments.
+// writeForecast describes the requests, in comments.
 func writeForecast(w io.Writer, f *run.Forecast) {
 	line := func(name, format string, a ...any) { fmt.Fprintf(w, "# %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	say := words.In(words.Default).Say

@@ -17,31 +17,31 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// planExperiment prints what an experiment would do, and what it would be able to tell by
-// the experiments that are in the store.
-func planExperiment(p *session.Session, e *design.Experiment, explain func(plan.Problems) error, file string) error {
-	made, err := prepareExperiment(p, e, explain)
+// planExperiment prints what an experiment would do, and which changes it could detect by the noise of stored
+// experiments.
+func planExperiment(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error, file string) error {
+	made, err := prepareExperiment(sess, e, explain)
 	if err != nil {
 		return err
 	}
-	ctx, release := p.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	runs, err := forecasts(ctx, p, made)
+	runs, err := forecasts(ctx, sess, made)
 	if err != nil {
 		return err
 	}
-	before, err := allJournals(p, file)
+	before, err := allJournals(sess, file)
 	if err != nil {
 		return err
 	}
-	return comparing.Plan(p.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), english)
+	return comparing.Plan(sess.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), english)
 }
 
 // forecasts looks into the workloads of the baseline, without a server.
 func forecasts(
-	ctx context.Context, p *session.Session, made *experiment.CheckedExperiment,
+	ctx context.Context, sess *session.Session, made *experiment.CheckedExperiment,
 ) (all []*run.Forecast, err error) {
-	home := p.Offline()
+	home := sess.Offline()
 	for i, l := range made.Loads[0] {
 		f, err := run.Preview(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))
 		if err != nil {
@@ -53,15 +53,15 @@ func forecasts(
 }
 
 // allJournals are those of the store, the newest first; none if there is no store yet.
-func allJournals(p *session.Session, file string) (all []*experiment.Journal, err error) {
-	path, err := p.StorePath(file)
+func allJournals(sess *session.Session, file string) (all []*experiment.Journal, err error) {
+	path, err := sess.StorePath(file)
 	if err != nil || file == "" && !files.Exists(path) {
 		return nil, err
 	}
-	err = p.With(file, func(s *store.Store) error {
+	err = sess.With(file, func(s *store.Store) error {
 		rows, err := s.Experiments()
 		for _, row := range rows {
-			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` tells of damage
+			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` reports damage
 				all = append(all, j)
 			}
 		}

@@ -66,21 +66,21 @@ func TestAPlanIsTheRunAgain(t *testing.T) {
 		if strings.Contains(line, "|") {
 			args = fieldsWithBlanks(strings.ReplaceAll(strings.ReplaceAll(line, "URL", server), " --output-len=", ""))
 		}
-		p, stdout, stderr := process(t, nil, args...)
-		if code := Run(p); code != exitOK {
+		sess, stdout, stderr := process(t, nil, args...)
+		if code := Run(sess); code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", line, code, stderr)
 		}
 		sent := taken()
 		stdout.Reset()
-		p.Args = []string{"plan", "last"}
-		if code := Run(p); code != exitOK || len(taken()) > 0 {
+		sess.Args = []string{"plan", "last"}
+		if code := Run(sess); code != exitOK || len(taken()) > 0 {
 			t.Fatalf("%s: exit code %d: %s", line, code, stderr)
 		}
 		if err := os.WriteFile("again.yaml", stdout.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p.Args = []string{"bench", "-q", "--config", "again.yaml"}
-		if code := Run(p); code != exitOK {
+		sess.Args = []string{"bench", "-q", "--config", "again.yaml"}
+		if code := Run(sess); code != exitOK {
 			t.Fatalf("%s: exit code %d: %s\n%s", line, code, stderr, stdout)
 		}
 		if diff := cmp.Diff(sent, taken()); diff != "" || len(sent) < 4 {
@@ -122,8 +122,8 @@ func TestPlansComeBack(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "times"), []byte("0\n0.5\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, stdout, stderr := process(t, nil, append([]string{"plan", "--"}, strings.Fields(line)...)...)
-		if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "version: 1\n") {
+		sess, stdout, stderr := process(t, nil, append([]string{"plan", "--"}, strings.Fields(line)...)...)
+		if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), "version: 1\n") {
 			t.Errorf("%s: exit code %d: %s%s", line, code, stdout, stderr)
 			continue
 		}
@@ -133,8 +133,8 @@ func TestPlansComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		stdout.Reset()
-		p.Args = []string{"plan", file}
-		if code := Run(p); code != exitOK || stdout.String() != first {
+		sess.Args = []string{"plan", file}
+		if code := Run(sess); code != exitOK || stdout.String() != first {
 			t.Errorf("%s: exit code %d: %s\n%s", line, code, stderr, cmp.Diff(first, stdout.String()))
 		}
 	}
@@ -150,8 +150,8 @@ func TestPlansInTheWordsOfOtherTools(t *testing.T) {
 	} {
 		var plans []string
 		for _, args := range []string{line, same} {
-			p, stdout, stderr := process(t, nil, append([]string{"plan", "--", "bench", "--tokenizer", "none"}, strings.Fields(args)...)...)
-			if code := Run(p); code != exitOK {
+			sess, stdout, stderr := process(t, nil, append([]string{"plan", "--", "bench", "--tokenizer", "none"}, strings.Fields(args)...)...)
+			if code := Run(sess); code != exitOK {
 				t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 			}
 			plans = append(plans, stdout.String())
@@ -164,8 +164,8 @@ func TestPlansInTheWordsOfOtherTools(t *testing.T) {
 
 // A secret is named in a plan and never in it.
 func TestPlansNameSecrets(t *testing.T) {
-	p, stdout, stderr := process(t, map[string]string{"MY_KEY": "sk-of-mine"}, "plan", "--", "bench", "--url", "http://127.0.0.1:1", "--api-key-env", "MY_KEY", "--header", "X-Api-Key=sk-given")
-	if code := Run(p); code != exitOK || strings.Contains(stdout.String()+stderr.String(), "sk-") || !strings.Contains(stdout.String(), "env: MY_KEY") || !strings.Contains(stdout.String(), "given: true") {
+	sess, stdout, stderr := process(t, map[string]string{"MY_KEY": "sk-of-mine"}, "plan", "--", "bench", "--url", "http://127.0.0.1:1", "--api-key-env", "MY_KEY", "--header", "X-Api-Key=sk-given")
+	if code := Run(sess); code != exitOK || strings.Contains(stdout.String()+stderr.String(), "sk-") || !strings.Contains(stdout.String(), "env: MY_KEY") || !strings.Contains(stdout.String(), "given: true") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -198,8 +198,8 @@ func TestPlansThatCannotBe(t *testing.T) {
 		{[]string{"bench", "--config", newer}, "newer.yaml:1:10: version 2"},
 		{[]string{"plan", wrong}, "wrong.json:1:"},
 	} {
-		p, stdout, stderr := process(t, nil, tt.args...)
-		if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), tt.want) {
+		sess, stdout, stderr := process(t, nil, tt.args...)
+		if code := Run(sess); code != exitUsage || !strings.Contains(stderr.String(), tt.want) {
 			t.Errorf("%q: exit code %d: %s%s, want %s", tt.args, code, stdout, stderr, tt.want)
 		}
 	}

@@ -49,7 +49,7 @@ func poison(v reflect.Value) {
 		}
 	case reflect.Struct:
 		if m, ok := v.Addr().Interface().(*plan.Message); ok {
-			*m = plan.Say("server-ready", "why", hostile, "name", hostile, "names", []string{hostile})
+			*m = plan.Msg("server-ready", "why", hostile, "name", hostile, "names", []string{hostile})
 			return
 		}
 		for i := range v.NumField() {
@@ -78,7 +78,7 @@ func poisoned(id string, imported bool) (trace.Run, []*trace.Record) {
 	run.ID, run.Kind, run.Status, run.End = id, trace.Measured, trace.Complete, trace.Instant(2e9)
 	run.Plan.Dialect, run.Plan.Protocol, run.Plan.Requests, run.Plan.Spec = "pitot", "completions", 2, nil
 	run.Plan.Objectives, run.Plan.Percentiles, run.Probes, run.Leg = nil, []float64{99}, nil, nil
-	run.Verdict.Validity, run.Notes = trace.Valid, []plan.Message{plan.Text(hostile), plan.Say(hostile, "x", hostile)}
+	run.Verdict.Validity, run.Notes = trace.Valid, []plan.Message{plan.Text(hostile), plan.Msg(hostile, "x", hostile)}
 	run.ServerCounters = map[string]float64{hostile: 1}
 	if imported {
 		run.Kind, run.Origin.Tool, run.Origin.Detail = trace.Imported, "guidellm", trace.Summed
@@ -188,16 +188,16 @@ func TestNothingHostileReachesATerminal(t *testing.T) {
 			}
 			for _, line := range lines {
 				var stdout, stderr bytes.Buffer
-				p := &session.Session{
+				sess := &session.Session{
 					Stdout: &stdout, Stderr: &stderr, Columns: func() int { return 100 }, Signals: make(chan os.Signal), Dial: network.Dial, Listen: net.Listen,
 					Env: func(name string) (string, bool) {
 						return map[string]string{"PITOT_STORE": "runs.db", "HOME": "."}[name], name == "PITOT_STORE" || name == "HOME"
 					},
 				}
 				for word := range strings.FieldsSeq(line) {
-					p.Args = append(p.Args, strings.NewReplacer("EVIL", hostile, "URL", "http://parrot:8000").Replace(word))
+					sess.Args = append(sess.Args, strings.NewReplacer("EVIL", hostile, "URL", "http://parrot:8000").Replace(word))
 				}
-				Run(p)
+				Run(sess)
 				if stdout.Len()+stderr.Len() == 0 {
 					t.Errorf("%s prints nothing", line)
 				}
@@ -221,7 +221,7 @@ func makePoisonedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runs.Close()
-	legs := []*experiment.Leg{{Variant: hostile, Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: experiment.Failed, Why: plan.Say("experiment.leg-failed", "why", hostile), Log: hostile}}
+	legs := []*experiment.Leg{{Variant: hostile, Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: experiment.Failed, Why: plan.Msg("experiment.leg-failed", "why", hostile), Log: hostile}}
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -275,8 +275,8 @@ func TestMachinesGetWhatThereIs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	makePoisonedStore(t)
 	for format, want := range map[string]string{"json": `\u009b31m\u202e`, "jsonl": `\u009b31m\u202e`, "csv": "\u009b31m\u202e"} {
-		p, stdout, _ := process(t, nil, "runs", "export", "-f", format, "measured", "--store", "runs.db")
-		if code := Run(p); code != exitOK {
+		sess, stdout, _ := process(t, nil, "runs", "export", "-f", format, "measured", "--store", "runs.db")
+		if code := Run(sess); code != exitOK {
 			t.Fatal(code)
 		}
 		if !strings.Contains(stdout.String(), want) {

@@ -28,7 +28,7 @@ import (
 )
 
 // process is a process with an environment and a store of its own.
-func process(t *testing.T, env map[string]string, args ...string) (p *session.Session, stdout, stderr *bytes.Buffer) {
+func process(t *testing.T, env map[string]string, args ...string) (sess *session.Session, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	store := filepath.Join(t.TempDir(), "runs.db")
@@ -114,8 +114,8 @@ func TestMistakes(t *testing.T) {
 		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "The model `nope` does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, stdout, stderr := process(t, nil, strings.Fields(tt.args)...)
-			if code := Run(p); code != tt.code {
+			sess, stdout, stderr := process(t, nil, strings.Fields(tt.args)...)
+			if code := Run(sess); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
 			if got := stderr.String(); !strings.Contains(got, tt.want) || len(regexp.MustCompile(`(?m)^pitot: `).FindAllString(got, -1)) != 1 {
@@ -159,12 +159,12 @@ func TestTheProxyOfTheEnvironment(t *testing.T) {
 	}))
 	defer proxy.Close()
 	args := strings.Fields("bench -q --url http://engine.invalid -n 3 --output-len 3 -c 1 --warmup 0")
-	p, stdout, stderr := process(t, map[string]string{"http_proxy": proxy.URL}, args...)
-	if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "3 ok, 0 failed") || through.Load() < 3 {
+	sess, stdout, stderr := process(t, map[string]string{"http_proxy": proxy.URL}, args...)
+	if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), "3 ok, 0 failed") || through.Load() < 3 {
 		t.Errorf("exit code %d, %d requests through the proxy\n%s%s", code, through.Load(), stdout, stderr)
 	}
-	p, _, stderr = process(t, map[string]string{"HTTP_PROXY": proxy.URL, "NO_PROXY": "invalid"}, args...)
-	if code := Run(p); code != exitFailed || !strings.Contains(stderr.String(), "host name did not resolve") {
+	sess, _, stderr = process(t, map[string]string{"HTTP_PROXY": proxy.URL, "NO_PROXY": "invalid"}, args...)
+	if code := Run(sess); code != exitFailed || !strings.Contains(stderr.String(), "host name did not resolve") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -196,8 +196,8 @@ func TestSpeculativeDecodingCounters(t *testing.T) {
 		fmt.Fprintln(w, "broken_total NaN")
 	}))
 	defer server.Close()
-	p, stdout, stderr := process(t, map[string]string{"PITOT_COLLECT": "none"}, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
-	if code := Run(p); code != exitOK {
+	sess, stdout, stderr := process(t, map[string]string{"PITOT_COLLECT": "none"}, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
+	if code := Run(sess); code != exitOK {
 		t.Fatal(code, stderr)
 	}
 	want := `---------------Speculative Decoding---------------
@@ -215,9 +215,9 @@ Per-position acceptance (%):
 	if !strings.Contains(stdout.String(), want) || scrapes.Load() != 2 {
 		t.Errorf("%d scrapes\n%s", scrapes.Load(), stdout)
 	}
-	p.Args = strings.Fields("runs report last --dialect vllm")
+	sess.Args = strings.Fields("runs report last --dialect vllm")
 	stdout.Reset()
-	if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), want) {
+	if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), want) {
 		t.Errorf("exit code %d, from the store\n%s", code, stdout)
 	}
 }
@@ -358,8 +358,8 @@ func TestModelsThatAreNotToldAtOnce(t *testing.T) {
 				inner.Handler().ServeHTTP(w, r)
 			}))
 			defer server.Close()
-			p, stdout, stderr := process(t, nil, strings.Fields("bench -n 2 -c 1 --output-len 3 --warmup 0 --url "+server.URL+" "+tt.args)...)
-			if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "2 ok") || !strings.Contains(stderr.String(), tt.said) {
+			sess, stdout, stderr := process(t, nil, strings.Fields("bench -n 2 -c 1 --output-len 3 --warmup 0 --url "+server.URL+" "+tt.args)...)
+			if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), "2 ok") || !strings.Contains(stderr.String(), tt.said) {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
 		})
@@ -369,8 +369,8 @@ func TestModelsThatAreNotToldAtOnce(t *testing.T) {
 // A run that is under way cannot be removed, and any report of it says that its
 // figures are not to be trusted.
 func TestARunUnderWay(t *testing.T) {
-	p, stdout, stderr := process(t, nil, "runs", "rm", "r")
-	file, _ := p.Env("PITOT_STORE")
+	sess, stdout, stderr := process(t, nil, "runs", "rm", "r")
+	file, _ := sess.Env("PITOT_STORE")
 	runs, err := store.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -379,23 +379,23 @@ func TestARunUnderWay(t *testing.T) {
 	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Load{Dialect: "pitot", Requests: 5}}, store.Owner{}); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is still running") {
+	if code := Run(sess); code != exitUsage || !strings.Contains(stderr.String(), "run r is still running") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	stderr.Reset()
-	p.Args = []string{"runs", "report", "r", "--dialect", "vllm"}
-	if code := Run(p); code != exitOK || !strings.Contains(stderr.String(), "INVALID run") {
+	sess.Args = []string{"runs", "report", "r", "--dialect", "vllm"}
+	if code := Run(sess); code != exitOK || !strings.Contains(stderr.String(), "INVALID run") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
 // What a run had come to is stored with each flush, at the end all of it.
 func TestARunLeavesSnapshots(t *testing.T) {
-	p, _, stderr := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 6 --output-len 3 -c 2 --warmup 2")...)
-	if code := Run(p); code != exitOK {
+	sess, _, stderr := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 6 --output-len 3 -c 2 --warmup 2")...)
+	if code := Run(sess); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	file, _ := p.Env("PITOT_STORE")
+	file, _ := sess.Env("PITOT_STORE")
 	runs, err := store.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -421,13 +421,13 @@ func TestARunLeavesSnapshots(t *testing.T) {
 
 // A terminal that went away does not lose the run.
 func TestTheRunOutlivesItsReader(t *testing.T) {
-	p, _, _ := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 3 --output-len 3 -c 1 --warmup 0 --name kept")...)
-	p.Stdout = brokenPipe{}
-	if code := Run(p); code != exitFailed {
+	sess, _, _ := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 3 --output-len 3 -c 1 --warmup 0 --name kept")...)
+	sess.Stdout = brokenPipe{}
+	if code := Run(sess); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}
 	show, stdout, stderr := process(t, nil, "runs", "show", "kept")
-	show.Env = p.Env
+	show.Env = sess.Env
 	if code := Run(show); code != exitOK || !strings.Contains(stdout.String(), "3 of 3 requests") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}

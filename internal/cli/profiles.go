@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Cmd is `pitot profiles`.
+// profilesCmd is `pitot profiles`.
 type profilesCmd struct {
 	List  listCmd  `cmd:"" default:"1" help:"List the profiles of the program (default)."`
 	Show  showCmd  `cmd:"" help:"Print the file of a profile."`
@@ -19,7 +19,7 @@ type profilesCmd struct {
 type listCmd struct{}
 
 // Run lists.
-func (listCmd) Run(con *session.Session) error {
+func (listCmd) Run(sess *session.Session) error {
 	rows := [][]string{{"PROFILE", "WHAT IT IS", "ERROR"}}
 	for _, name := range profile.Names() {
 		q, err := profile.Load(name)
@@ -28,7 +28,7 @@ func (listCmd) Run(con *session.Session) error {
 		}
 		rows = append(rows, []string{name, q.Title, q.Error})
 	}
-	return doc.Columns(con.Stdout, rows)
+	return doc.Columns(sess.Stdout, rows)
 }
 
 type showCmd struct {
@@ -36,7 +36,7 @@ type showCmd struct {
 }
 
 // Run prints.
-func (c showCmd) Run(con *session.Session) error {
+func (c showCmd) Run(sess *session.Session) error {
 	file, data, err := apiserver.ProfileText(c.Profile, files.ReadSmall)
 	if err != nil {
 		return session.Usage(err)
@@ -44,6 +44,6 @@ func (c showCmd) Run(con *session.Session) error {
 	if _, err := profile.Parse(file, data); err != nil {
 		return session.Usage(err)
 	}
-	_, err = con.Stdout.Write(data)
+	_, err = sess.Stdout.Write(data)
 	return err
 }

@@ -23,8 +23,8 @@ type checkCmd struct {
 	Seed    uint64   `placeholder:"N" help:"Seed of the draws; each has its own (${default})." default:"0"`
 }
 
-// Run holds profiles against what was measured.
-func (c checkCmd) Run(con *session.Session) error {
+// Run compares profiles with measured runs.
+func (c checkCmd) Run(sess *session.Session) error {
 	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
 		return session.Usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
 	}
@@ -35,14 +35,14 @@ func (c checkCmd) Run(con *session.Session) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	for i, q := range profiles {
 		if i > 0 {
-			fmt.Fprintln(con.Stdout)
+			fmt.Fprintln(sess.Stdout)
 		}
-		fmt.Fprintf(con.Stdout, "%s: %s\n", q.Name, q.Title)
-		if err := c.check(ctx, con.Stdout, q); err != nil {
+		fmt.Fprintf(sess.Stdout, "%s: %s\n", q.Name, q.Title)
+		if err := c.check(ctx, sess.Stdout, q); err != nil {
 			return err
 		}
 	}
@@ -76,8 +76,8 @@ type fitCmd struct {
 	Steps   int      `default:"500" placeholder:"N" help:"Maximum number of evaluations (${default})."`
 }
 
-// Run fits, and prints what it found; an interrupt ends it with the best so far.
-func (c fitCmd) Run(con *session.Session) error {
+// Run fits, and prints the fit; an interrupt ends it with the best so far.
+func (c fitCmd) Run(sess *session.Session) error {
 	if most := calibrate.FitDraws; min(c.Draws, c.Steps) < 1 || c.Draws > most || c.Steps > most*most*most {
 		return session.Usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)
 	}
@@ -88,13 +88,13 @@ func (c fitCmd) Run(con *session.Session) error {
 	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
 		return session.Usagef("profile %s has no evidence marked as fitted: true", q.Name)
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	told := math.Inf(1)
+	lastReported := math.Inf(1)
 	plan := calibrate.FitPlan{Rules: known.Rules(), Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
-		if loss < 0.98*told {
-			told = loss
-			fmt.Fprintf(con.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
+		if loss < 0.98*lastReported {
+			lastReported = loss
+			fmt.Fprintf(sess.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
 		}
 	}}
 	if err := plan.Validate(q); err != nil {
@@ -104,10 +104,11 @@ func (c fitCmd) Run(con *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Fitted(con.Stdout, out); err != nil {
+	if err := report.Fitted(sess.Stdout, out); err != nil {
 		return err
 	}
-	fmt.Fprintln(con.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
+	fmt.Fprintln(sess.Stderr,
+		"write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
 }
 

@@ -49,8 +49,8 @@ func TestNumbersBeyondTheirRanges(t *testing.T) {
 // refused runs a command line that is the user's mistake.
 func refused(t *testing.T, args, wants []string) {
 	t.Helper()
-	p, stdout, stderr := process(t, nil, args...)
-	if code := Run(p); code != exitUsage {
+	sess, stdout, stderr := process(t, nil, args...)
+	if code := Run(sess); code != exitUsage {
 		t.Errorf("%s: exit code %d\n%s", args, code, stdout)
 	}
 	for _, want := range wants {

@@ -99,8 +99,8 @@ func TestFlagsInVain(t *testing.T) {
 		{"bench --api-key-env K --header a=b", "--api-key-env: only applies to a server, and none is given"},
 		{"sweep --model m --rate 1,2", "--model: only applies to a server, and none is given; add --url URL to measure one"},
 	} {
-		p, _, stderr := process(t, nil, strings.Fields(tt.args)...)
-		if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), tt.want) {
+		sess, _, stderr := process(t, nil, strings.Fields(tt.args)...)
+		if code := Run(sess); code != exitUsage || !strings.Contains(stderr.String(), tt.want) {
 			t.Errorf("%s: exit code %d, %s, want %s", tt.args, code, stderr, tt.want)
 		}
 	}

@@ -7,15 +7,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Most is how many runs one command makes.
+// mostRepeats is the largest number of runs that one command makes.
 const mostRepeats = 10_000
 
-// Specs are n runs of a Spec: the first as it is, each further one with the next seed, or
-// all with the same.
+// repeatSpecs are n runs of a Spec: the first as it is, each further one with the next seed, or all with the same.
 //
-// What one run draws another one must draw anew, or noise that is common to both would pass for none: each has a seed
-// of its own, for prompts, arrivals and the simulated engine. With the same seed they send the same requests, which
-// leaves the noise of the server and of the machine, and what a cache of prompts makes of it.
+// Each run draws prompts, arrivals and the simulated engine with another seed, or noise common to all would look
+// like none. With the same seed they send the same requests, which leaves the noise of the server and of the
+// machine, and the effect of a cache of prompts.
 func repeatSpecs(s plan.Spec, n int, same bool) []plan.Spec {
 	all := make([]plan.Spec, n)
 	for i := range all {
@@ -28,8 +27,8 @@ func repeatSpecs(s plan.Spec, n int, same bool) []plan.Spec {
 	return all
 }
 
-// reseeded are the settings of the engine with the seed i after its own; what is no object is
-// left to whom it concerns.
+// reseeded are the settings of the engine with the seed i after its own; settings that are no object stay for the
+// engine to refuse.
 func reseeded(t plan.Target, i int) json.RawMessage {
 	if t.URL != "" {
 		return t.Engine

@@ -14,8 +14,8 @@ import (
 )
 
 // experimentNamed is the experiment of that name; nil if there is none.
-func experimentNamed(p *session.Session, name, file string) (j *experiment.Journal) {
-	_ = p.With(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
+func experimentNamed(sess *session.Session, name, file string) (j *experiment.Journal) {
+	_ = sess.With(file, func(s *store.Store) (err error) { // finding a run reports the error
 		row, err := s.Experiment(name)
 		if err == nil {
 			j, err = session.ReadJournal(row)
@@ -25,33 +25,32 @@ func experimentNamed(p *session.Session, name, file string) (j *experiment.Journ
 	return j
 }
 
-// reportExperiment writes the state of an experiment and, where it has legs to judge, what
-// came of it.
-func reportExperiment(p *session.Session, j *experiment.Journal, dialect string, kept flags.StoreFlag) error {
+// reportExperiment writes the state of an experiment and, where it has legs to judge, its outcome.
+func reportExperiment(sess *session.Session, j *experiment.Journal, dialect string, in flags.StoreFlag) error {
 	if dialect == "json" {
-		enc := json.NewEncoder(p.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(j)
 	}
 	if cmp.Or(dialect, "pitot") != "pitot" {
 		return usagef("%s is an experiment; --dialect %s reports a run, such as %s", j.Name, dialect, "`pitot runs list '"+j.Name+"*'`")
 	}
-	if err := comparing.Status(p.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
+	if err := comparing.Status(sess.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
 		return err
 	}
-	fmt.Fprintln(p.Stdout)
-	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", StoreFlag: kept}
+	fmt.Fprintln(sess.Stdout)
+	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", StoreFlag: in}
 	o, err := v.options("runs report")
 	if err != nil {
 		return err
 	}
 	out := new(experiment.Outcome)
-	if out.Comparison, err = v.compare(p, o, nil); err != nil {
+	if out.Comparison, err = v.compare(sess, o, nil); err != nil {
 		return err
 	}
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {
 		return err
 	}
-	return printOutcome(p, j, out, e.Same(), english)
+	return printOutcome(sess, j, out, e.Same(), english)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Flags are those of a command that reports.
+// reportFile are the flags of a command that reports.
 type reportFile struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write a file instead: .html is an interactive page in one file, .png and .svg are a plot."`
 	Plot   string `placeholder:"NAME" help:"Plot of --output: changes, meanwhile-1, ttft, itl, output or timeline-1. Default: the first of these that there is."`
@@ -82,16 +82,16 @@ func (f reportFile) WritePlot(n comparison.Note) error {
 }
 
 // WritePage writes the page of a run or an experiment, which ref names, with all its answers.
-func (f reportFile) WritePage(con *session.Session, file, ref string) error {
-	return con.With(file, func(runs *store.Store) error {
-		s := ui.Server(runs, file, file, con.Version)
+func (f reportFile) WritePage(sess *session.Session, file, ref string) error {
+	return sess.With(file, func(runs *store.Store) error {
+		s := ui.Server(runs, file, file, sess.Version)
 		defer s.Close()
 		r, err := reportOf(runs, ref)
 		if err != nil {
 			return err
 		}
 		r.Language = f.Lang
-		ctx, release := con.UntilInterrupt(context.Background())
+		ctx, release := sess.UntilInterrupt(context.Background())
 		defer release()
 		err = session.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })
 		if ctx.Err() != nil {
@@ -101,7 +101,7 @@ func (f reportFile) WritePage(con *session.Session, file, ref string) error {
 	})
 }
 
-// reportOf is what the page of a run or an experiment asks.
+// reportOf is the page of a run or an experiment.
 func reportOf(runs *store.Store, ref string) (web.Report, error) {
 	if e, err := runs.Experiment(ref); err == nil {
 		return web.ExperimentReport(e.Name), nil

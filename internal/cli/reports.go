@@ -53,51 +53,50 @@ func checkForm(name, form string) error {
 
 // printReports writes the reports that were asked for, one after the other; s is t
 // in figures, form that of another tool's.
-func printReports(p *session.Session, t *trace.Trace, s metrics.Summary, names []string, form string) error {
+func printReports(sess *session.Session, t *trace.Trace, s metrics.Summary, names []string, form string) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
-			fmt.Fprintln(p.Stdout)
+			fmt.Fprintln(sess.Stdout)
 		}
-		errs = append(errs, printReport(p, t, s, name, form))
+		errs = append(errs, printReport(sess, t, s, name, form))
 	}
 	return errors.Join(errs...)
 }
 
-// printReport writes one report: pitot, that of another tool, or json, the figures of
-// pitot's. What a reader has to know of a tool's goes to stderr, so that stdout is that
-// tool's alone.
-func printReport(p *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
+// printReport writes one report: pitot, that of another tool, or json, the figures of pitot's. Remarks on another
+// tool's report go to stderr, so that stdout is that tool's alone.
+func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
 	switch name {
 	case "pitot":
-		return report.Text(p.Stdout, s, english)
+		return report.Text(sess.Stdout, s, english)
 	case "json":
-		enc := json.NewEncoder(p.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
 	}
 	if t.Run.Kind == trace.Simulated { // their tables have no place for it
-		fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
+		fmt.Fprintf(sess.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
 	}
 	r, err := toolNamed(name).Report(t, form)
 	if err != nil {
 		return err
 	}
-	err = r.WriteTable(p.Stdout)
+	err = r.WriteTable(sess.Stdout)
 	for _, n := range slices.Concat(t.Run.Notes, r.Notes()) {
-		fmt.Fprintln(p.Stderr, "note: "+english.Say(n))
+		fmt.Fprintln(sess.Stderr, "note: "+english.Say(n))
 	}
 	return err
 }
 
 // printHealth says on stderr, even if quiet, that figures are not to be trusted; Pitot's report has it in its head.
-func printHealth(p *session.Session, h metrics.Health) {
+func printHealth(sess *session.Session, h metrics.Health) {
 	v := h.Verdict
 	switch v.Validity {
 	case trace.Invalid:
-		fmt.Fprintln(p.Stderr, "pitot: INVALID run: "+english.SayAll("stop", v.Reasons))
+		fmt.Fprintln(sess.Stderr, "pitot: INVALID run: "+english.SayAll("stop", v.Reasons))
 	case trace.Doubtful:
-		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", v.Reasons))
+		fmt.Fprintln(sess.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", v.Reasons))
 	}
 }
 

@@ -26,8 +26,8 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	l := &lab{t: t}
-	if code, said := l.run("ab -q --name x --blocks 1 --seed 1 --before profile:small-chat --same -- sim -n 2 --output-len 4"); code != exitOK {
-		t.Fatal(code, said)
+	if code, output := l.run("ab -q --name x --blocks 1 --seed 1 --before profile:small-chat --same -- sim -n 2 --output-len 4"); code != exitOK {
+		t.Fatal(code, output)
 	}
 	s, err := store.Open("runs.db")
 	if err != nil {
@@ -39,11 +39,11 @@ func newLab(t *testing.T) *lab {
 }
 
 // run runs a command line, and returns what it said on both streams.
-func (l *lab) run(line string) (code int, said string) {
+func (l *lab) run(line string) (code int, output string) {
 	l.t.Helper()
-	p, stdout, stderr := process(l.t, nil, strings.Fields(line)...)
-	p.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
-	code = Run(p)
+	sess, stdout, stderr := process(l.t, nil, strings.Fields(line)...)
+	sess.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
+	code = Run(sess)
 	return code, stderr.String() + stdout.String()
 }
 
@@ -79,13 +79,13 @@ func (l *lab) edit(change func(*experiment.Journal)) {
 // expect runs a command line whose exit code and words are known.
 func (l *lab) expect(line string, code int, words ...string) {
 	l.t.Helper()
-	got, said := l.run(line)
+	got, output := l.run(line)
 	if got != code {
-		l.t.Errorf("%s: exit code %d, want %d: %s", line, got, code, said)
+		l.t.Errorf("%s: exit code %d, want %d: %s", line, got, code, output)
 	}
 	for _, word := range words {
-		if !strings.Contains(said, word) {
-			l.t.Errorf("%s: said %q, which lacks %q", line, said, word)
+		if !strings.Contains(output, word) {
+			l.t.Errorf("%s: said %q, which lacks %q", line, output, word)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestAKilledExperimentGoesOn(t *testing.T) {
 	lost := j.Legs[2].Runs[0].ID
 	l.killed(3)
 	l.expect("experiment status x", exitOK, "experiment x: interrupted", "leg 3: the process of the experiment ended during it")
-	if _, said := l.run("experiment status x --json"); strings.Contains(said, `"running"`) {
-		t.Errorf("it is said to be running: %s", said)
+	if _, output := l.run("experiment status x --json"); strings.Contains(output, `"running"`) {
+		t.Errorf("it is said to be running: %s", output)
 	}
 	l.expect("experiment resume x", exitOK, "leg 3 of 4", "leg 4 of 4")
 	made, err := l.s.Run(lost)
@@ -140,7 +140,7 @@ func TestAKilledRunIsVoid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &experimentRunner{p: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
+	x := &experimentRunner{sess: &session.Session{}, store: l.s, journal: j, changed: row.Changed}
 	j.Abandon()
 	if err := x.void(j.Legs[2]); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestAnExperimentOfAnotherProcess(t *testing.T) {
 	l.expect("experiment resume x --yes", exitOK)
 
 	row, j := l.row()
-	x := &experimentRunner{p: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
+	x := &experimentRunner{sess: &session.Session{}, store: l.s, changed: row.Changed.Add(-1)}
 	if err := x.keep(j); !errors.Is(err, store.ErrExperimentChanged) {
 		t.Errorf("what another process has stored is replaced: %v", err)
 	}

@@ -46,15 +46,15 @@ type runArg struct {
 }
 
 // load reads the run.
-func (a runArg) load(p *session.Session) (t *trace.Trace, err error) {
-	err = p.With(a.Store, func(runs *store.Store) (err error) {
+func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
+	err = sess.With(a.Store, func(runs *store.Store) (err error) {
 		t, err = runs.Load(a.Run)
 		return err
 	})
 	if errors.Is(err, store.ErrNoRun) {
 		err = usage(err)
 	}
-	return p.ReportSkipped(t), err
+	return sess.ReportSkipped(t), err
 }
 
 type runsListCmd struct {
@@ -67,7 +67,7 @@ type runsListCmd struct {
 }
 
 // Run lists.
-func (c runsListCmd) Run(p *session.Session) error {
+func (c runsListCmd) Run(sess *session.Session) error {
 	for _, name := range c.Figure {
 		if !figure.Known(name) {
 			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
@@ -79,12 +79,12 @@ func (c runsListCmd) Run(p *session.Session) error {
 	}
 	total := 0
 	var all []runs.Run
-	err = p.With(c.Store, func(s *store.Store) (err error) {
+	err = sess.With(c.Store, func(s *store.Store) (err error) {
 		total, err = s.Count(filter)
 		filter.Limit = c.N
 		list, errList := s.List(filter)
 		if err = errors.Join(err, errList); err == nil && (c.JSON || c.Figure != nil) {
-			all, err = withFigures(p, s, list)
+			all, err = withFigures(sess, s, list)
 			return err
 		}
 		for _, l := range list {
@@ -96,19 +96,19 @@ func (c runsListCmd) Run(p *session.Session) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return runs.Summary(p.Stdout, all, runs.JSON, english)
+		return runs.Summary(sess.Stdout, all, runs.JSON, english)
 	case total == 0 && c.Match == "" && !c.Selects():
-		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
+		_, err := fmt.Fprintln(sess.Stdout, "no runs yet: pitot bench makes one")
 		return err
 	}
-	return runs.List(p.Stdout, all, c.Figure, total, english)
+	return runs.List(sess.Stdout, all, c.Figure, total, english)
 }
 
 // withFigures adds the figures of runs, which are computed once. Damaged runs have none.
-func withFigures(p *session.Session, s *store.Store, list []store.Listing) (all []runs.Run, err error) {
+func withFigures(sess *session.Session, s *store.Store, list []store.Listing) (all []runs.Run, err error) {
 	for i := 0; i < len(list) && err == nil; i++ {
 		one := runs.Run{Listing: list[i]}
-		if one.Figures, err = figuresOf(s, one.ID); err != nil && p.ReportDamage(err) {
+		if one.Figures, err = figuresOf(s, one.ID); err != nil && sess.ReportDamage(err) {
 			err = nil
 		}
 		all = append(all, one)
@@ -142,12 +142,12 @@ type runsShowCmd struct {
 }
 
 // Run shows.
-func (c runsShowCmd) Run(p *session.Session) error {
-	t, err := c.load(p)
+func (c runsShowCmd) Run(sess *session.Session) error {
+	t, err := c.load(sess)
 	if err != nil {
 		return err
 	}
-	return report.Trace(p.Stdout, t, c.N, english)
+	return report.Trace(sess.Stdout, t, c.N, english)
 }
 
 type runsReportCmd struct {
@@ -160,7 +160,7 @@ type runsReportCmd struct {
 }
 
 // Run reports.
-func (c runsReportCmd) Run(p *session.Session) error {
+func (c runsReportCmd) Run(sess *session.Session) error {
 	refused := func(run trace.Run) error { return usage(known.Named(c.Dialect).CheckReport(run, c.SLO, c.Percentiles)) }
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
 	err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)),
@@ -169,12 +169,12 @@ func (c runsReportCmd) Run(p *session.Session) error {
 		return err
 	}
 	if c.Output != "" {
-		return c.file(p)
+		return c.file(sess)
 	}
-	if j := experimentNamed(p, c.runArg.Run, c.Store); j != nil {
-		return reportExperiment(p, j, c.Dialect, c.StoreFlag)
+	if j := experimentNamed(sess, c.runArg.Run, c.Store); j != nil {
+		return reportExperiment(sess, j, c.Dialect, c.StoreFlag)
 	}
-	t, err := c.load(p)
+	t, err := c.load(sess)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (c runsReportCmd) Run(p *session.Session) error {
 		return err
 	}
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
-		return c.reported(p, t.Run)
+		return c.reported(sess, t.Run)
 	}
 	if len(c.SLO) > 0 {
 		t.Run.Plan.Objectives = c.SLO
@@ -191,39 +191,39 @@ func (c runsReportCmd) Run(p *session.Session) error {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
-		printHealth(p, metrics.HealthOf(t))
-		return printReport(p, t, metrics.Summary{}, c.Dialect, c.DialectVersion)
+		printHealth(sess, metrics.HealthOf(t))
+		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion)
 	}
 	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
-		printHealth(p, summary.Health)
+		printHealth(sess, summary.Health)
 	}
-	return printReport(p, t, summary, c.Dialect, c.DialectVersion)
+	return printReport(sess, t, summary, c.Dialect, c.DialectVersion)
 }
 
 // file writes the report into a file.
-func (c runsReportCmd) file(p *session.Session) error {
+func (c runsReportCmd) file(sess *session.Session) error {
 	if c.Dialect != "pitot" || c.DialectVersion != "" || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--output %s: --dialect, --dialect-version, --slo and --percentiles only apply to text", c.Output)
 	}
 	if c.Page() {
-		return c.WritePage(p, c.Store, c.runArg.Run)
+		return c.WritePage(sess, c.Store, c.runArg.Run)
 	}
 	v := variants{Runs: []string{c.runArg.Run}, Level: "95%", Margin: "2%", StoreFlag: c.StoreFlag}
 	o, err := v.options("runs report")
 	if err != nil {
 		return err
 	}
-	n, err := v.note(p, o, "", words.In(c.Lang))
+	n, err := v.note(sess, o, "", words.In(c.Lang))
 	if err != nil {
 		return err
 	}
 	return c.WritePlot(n)
 }
 
-// reported writes the report of a run of which there is what its tool said and not
-// each request: that tool's own is all there can be.
-func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
+// reported writes the report of a run that has its tool's figures but no requests: only that tool's own report is
+// possible.
+func (c runsReportCmd) reported(sess *session.Session, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
 	if toolNamed(o.Tool).Log == nil {
@@ -232,7 +232,7 @@ func (c runsReportCmd) reported(p *session.Session, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, report.Detail(o.Detail), o.Tool)
 	}
-	return result.WriteReported(p.Stdout, run, tool.Tables(known.Tools())...)
+	return result.WriteReported(sess.Stdout, run, tool.Tables(known.Tools())...)
 }
 
 type runsExportCmd struct {
@@ -246,7 +246,7 @@ type runsExportCmd struct {
 }
 
 // Run exports.
-func (c runsExportCmd) Run(p *session.Session) error {
+func (c runsExportCmd) Run(sess *session.Session) error {
 	filter, err := c.Select("")
 	if err != nil {
 		return err
@@ -255,25 +255,25 @@ func (c runsExportCmd) Run(p *session.Session) error {
 		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
-	return p.With(c.Store, func(s *store.Store) error {
-		write, err := c.writer(p, s, filter, form)
+	return sess.With(c.Store, func(s *store.Store) error {
+		write, err := c.writer(sess, s, filter, form)
 		switch {
 		case err != nil:
 			return err
 		case c.Output != "":
 			return session.WriteFile("--output", c.Output, write)
 		case form.Text():
-			return write(p.Stdout)
+			return write(sess.Stdout)
 		}
-		return write(p.RawStdout)
+		return write(sess.RawStdout)
 	})
 }
 
-// writer writes what is asked for.
-func (c runsExportCmd) writer(p *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
+// writer is the function that writes the export.
+func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
 	if c.Summary && len(c.Runs) == 0 {
 		list, err := s.List(filter)
-		return func(w io.Writer) error { return summarize(p, w, s, list, form) }, err
+		return func(w io.Writer) error { return summarize(sess, w, s, list, form) }, err
 	}
 	if len(c.Runs) == 0 {
 		c.Runs = []string{"last"}
@@ -281,30 +281,30 @@ func (c runsExportCmd) writer(p *session.Session, s *store.Store, filter store.F
 	list, err := found(s, c.Runs, filter)
 	switch {
 	case c.Summary:
-		return func(w io.Writer) error { return summarize(p, w, s, list, form) }, err
+		return func(w io.Writer) error { return summarize(sess, w, s, list, form) }, err
 	case c.Telemetry:
-		return func(w io.Writer) error { return runs.ExportTelemetry(w, tracesOf(p, list, s.Telemetry), form) }, err
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, tracesOf(sess, list, s.Telemetry), form) }, err
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, tracesOf(p, list, s.Load), form) }, err
+	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, s.Load), form) }, err
 }
 
 // summarize writes a row for each run.
-func summarize(p *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
-	all, err := withFigures(p, s, list)
+func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
+	all, err := withFigures(sess, s, list)
 	return errors.Join(err, runs.Summary(w, all, form, english))
 }
 
 // tracesOf reads runs one after the other.
-func tracesOf(p *session.Session, list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
+func tracesOf(sess *session.Session, list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
 	return func(yield func(*trace.Trace, error) bool) {
 		for _, l := range list {
 			t, err := load(l.ID)
-			if err != nil && len(list) > 1 && p.ReportDamage(err) {
+			if err != nil && len(list) > 1 && sess.ReportDamage(err) {
 				continue
 			}
-			if !yield(p.ReportSkipped(t), err) {
+			if !yield(sess.ReportSkipped(t), err) {
 				return
 			}
 		}
@@ -345,11 +345,11 @@ type runsRmCmd struct {
 }
 
 // Run removes.
-func (c runsRmCmd) Run(p *session.Session) error {
+func (c runsRmCmd) Run(sess *session.Session) error {
 	if err := session.RequireArgs("run", "runs rm", c.Runs); err != nil {
 		return err
 	}
-	return p.With(c.Store, func(s *store.Store) error {
+	return sess.With(c.Store, func(s *store.Store) error {
 		list, err := found(s, c.Runs, store.Filter{})
 		for _, l := range list {
 			if l.Status == trace.Running {
@@ -357,11 +357,11 @@ func (c runsRmCmd) Run(p *session.Session) error {
 			}
 		}
 		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, session.IsPattern) {
-			err = confirmRemoval(p, list)
+			err = confirmRemoval(sess, list)
 		}
 		for i := 0; i < len(list) && err == nil; i++ {
 			if err = s.Remove(list[i].ID); err == nil {
-				fmt.Fprintln(p.Stdout, "removed", list[i].ID)
+				fmt.Fprintln(sess.Stdout, "removed", list[i].ID)
 			}
 		}
 		return err
@@ -369,15 +369,15 @@ func (c runsRmCmd) Run(p *session.Session) error {
 }
 
 // confirmRemoval asks at a terminal whether runs are to be removed.
-func confirmRemoval(p *session.Session, list []store.Listing) error {
+func confirmRemoval(sess *session.Session, list []store.Listing) error {
 	for _, l := range list {
-		fmt.Fprintln(p.Stderr, plain.Line(doc.Join("  ", l.ID, l.Name)))
+		fmt.Fprintln(sess.Stderr, plain.Line(doc.Join("  ", l.ID, l.Name)))
 	}
-	if p.Stdin == nil {
+	if sess.Stdin == nil {
 		return usagef("%s would be removed; add --yes", session.Plural(len(list), "run"))
 	}
-	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", session.Plural(len(list), "run"))
-	answer, _ := bufio.NewReader(io.LimitReader(p.Stdin, 64)).ReadString('\n') // no answer is no
+	fmt.Fprintf(sess.Stderr, "remove %s? [y/N] ", session.Plural(len(list), "run"))
+	answer, _ := bufio.NewReader(io.LimitReader(sess.Stdin, 64)).ReadString('\n') // no answer is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was removed")
 	}
@@ -387,11 +387,11 @@ func confirmRemoval(p *session.Session, list []store.Listing) error {
 type runsCheckCmd struct{ flags.StoreFlag }
 
 // Run reads everything.
-func (c runsCheckCmd) Run(p *session.Session) error {
-	p.RemoveStale()
-	return p.With(c.Store, func(runs *store.Store) error {
+func (c runsCheckCmd) Run(sess *session.Session) error {
+	sess.RemoveStale()
+	return sess.With(c.Store, func(runs *store.Store) error {
 		health, err := runs.Check(known.VerifyFigures)
-		fmt.Fprintln(p.Stdout, health)
+		fmt.Fprintln(sess.Stdout, health)
 		return errors.Join(err, health.Err())
 	})
 }
@@ -399,12 +399,12 @@ func (c runsCheckCmd) Run(p *session.Session) error {
 type runsRepairCmd struct{ flags.StoreFlag }
 
 // Run repairs.
-func (c runsRepairCmd) Run(p *session.Session) error {
-	path, err := p.StorePath(c.Store)
+func (c runsRepairCmd) Run(sess *session.Session) error {
+	path, err := sess.StorePath(c.Store)
 	if err != nil {
 		return err
 	}
 	health, err := store.Repair(path, known.VerifyFigures)
-	fmt.Fprintln(p.Stdout, health)
+	fmt.Fprintln(sess.Stdout, health)
 	return err
 }

@@ -51,7 +51,7 @@ func TestSeedsOfRuns(t *testing.T) {
 		if err := os.WriteFile(settings, []byte("seed: 7\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		seedOf := func(line string) (seed uint64, said bool) {
+		seedOf := func(line string) (seed uint64, found bool) {
 			v.stderr.Reset()
 			v.Args = append(strings.Fields(line), "--store", v.store, "--tokenizer", "none")
 			if code := Run(v.Session); code != exitOK {
@@ -60,10 +60,10 @@ func TestSeedsOfRuns(t *testing.T) {
 			seed = v.last(t).Run.Plan.Seed
 			return seed, strings.HasPrefix(v.stderr.String(), fmt.Sprintf("seed %d, as none is given\n", seed))
 		}
-		one, said := seedOf(server)
+		one, found := seedOf(server)
 		two, again := seedOf(server)
-		if one == two || !said || !again {
-			t.Errorf("seeds %d and %d, said %v and %v:\n%s", one, two, said, again, &v.stderr)
+		if one == two || !found || !again {
+			t.Errorf("seeds %d and %d, said %v and %v:\n%s", one, two, found, again, &v.stderr)
 		}
 		if first := v.last(t).Run.Plan.Spec; first.Seed != two {
 			t.Errorf("the plan has %d, the run %d", first.Seed, two)
@@ -114,9 +114,9 @@ func TestTheSamePromptsTwice(t *testing.T) {
 		v.stdout.Reset()
 		v.Args = []string{"compare", "one", "two", "--store", v.store}
 		code := Run(v.Session)
-		said := strings.Join(strings.Fields(v.stdout.String()), " ")
+		output := strings.Join(strings.Fields(v.stdout.String()), " ")
 		for _, want := range []string{"differs cached-before: 0.0 % | 9", "nothing is judged: the server had more of the prompts of one side in its cache"} {
-			if code != exitOK || !strings.Contains(said, want) {
+			if code != exitOK || !strings.Contains(output, want) {
 				t.Errorf("exit code %d, no %q in\n%s", code, want, v.stdout.String())
 			}
 		}

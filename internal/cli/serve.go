@@ -23,7 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// Cmd is `pitot serve`.
+// serveCmd is `pitot serve`.
 type serveCmd struct {
 	Addr   string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
 	Host   string `placeholder:"NAME" help:"Address to listen on, without the port."`
@@ -50,12 +50,12 @@ func (serveCmd) Help() string {
 }
 
 // Run serves until it is interrupted.
-func (c serveCmd) Run(con *session.Session, k *kong.Context) error {
+func (c serveCmd) Run(sess *session.Session, k *kong.Context) error {
 	front, settings, err := pitot.Engine(k)
 	if err != nil {
 		return session.Usage(err)
 	}
-	cfg, deployment, err := settings.Config(con.Version, files.ReadSmall)
+	cfg, deployment, err := settings.Config(sess.Version, files.ReadSmall)
 	if err != nil {
 		return session.InWords(front, plan.Below("target.engine", err))
 	}
@@ -63,7 +63,7 @@ func (c serveCmd) Run(con *session.Session, k *kong.Context) error {
 		return session.Usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
-	cfg.Precise = con.Alone
+	cfg.Precise = sess.Alone
 	if c.TruthLimit < 1 || c.TruthLimit > plan.MaxRequests {
 		return session.Usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
 	}
@@ -72,7 +72,7 @@ func (c serveCmd) Run(con *session.Session, k *kong.Context) error {
 	}
 	cfg.TruthLimit, cfg.StallLimit, cfg.Role = c.TruthLimit, c.StallLimit, apiserver.Role(c.Role)
 	if c.APIKey != "" {
-		if cfg.APIKey = con.Getenv(c.APIKey); cfg.APIKey == "" {
+		if cfg.APIKey = sess.Getenv(c.APIKey); cfg.APIKey == "" {
 			return session.Usagef("--api-key-env %s: the variable is not set", c.APIKey)
 		}
 	}
@@ -80,7 +80,7 @@ func (c serveCmd) Run(con *session.Session, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.freshen(&cfg, con); err != nil {
+	if err := c.freshen(&cfg, sess); err != nil {
 		return err
 	}
 	server, err := apiserver.New(cfg)
@@ -91,24 +91,24 @@ func (c serveCmd) Run(con *session.Session, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := con.Listen("tcp", addr)
+	l, err := sess.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if cfg.Open(l.Addr()) && !c.Open {
 		return errors.Join(session.Usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
 	}
-	fmt.Fprintf(con.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
+	fmt.Fprintf(sess.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
 	if deployment != nil {
-		fmt.Fprintf(con.Stderr, "profile %s: %s\n", deployment.Name, deployment.Title)
+		fmt.Fprintf(sess.Stderr, "profile %s: %s\n", deployment.Name, deployment.Title)
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	return server.Serve(ctx, l, certificate)
 }
 
 // freshen gives the server a seed of this start, if it is to have one.
-func (c serveCmd) freshen(cfg *apiserver.Config, con *session.Session) error {
+func (c serveCmd) freshen(cfg *apiserver.Config, sess *session.Session) error {
 	if !c.FreshSeed {
 		return nil
 	}
@@ -116,11 +116,11 @@ func (c serveCmd) freshen(cfg *apiserver.Config, con *session.Session) error {
 		return session.Usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
 	}
 	cfg.Seed = rand.Uint64N(math.MaxInt64)
-	fmt.Fprintf(con.Stderr, "seed %d\n", cfg.Seed)
+	fmt.Fprintf(sess.Stderr, "seed %d\n", cfg.Seed)
 	return nil
 }
 
-// address is --addr, or what --host and --port say.
+// address is --addr, or --host and --port.
 func (c serveCmd) address() (string, error) {
 	halves := c.Host != "" || c.Port != nil
 	switch {

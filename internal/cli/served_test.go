@@ -62,22 +62,22 @@ func TestAServerNamesNoPath(t *testing.T) {
 	const bench = "bench -q -n 2 --input-len 4 --output-len 2 --report json --url http://served:8000 "
 	const sglang = "sglang bench_serving --backend sglang-oai --host served --port 8000 --dataset-name random-ids --random-input-len 4 --random-output-len 2 --num-prompts 2 --output-file out.jsonl "
 	stores := 0
-	run := func(t *testing.T, said, line string) (code int, out string) {
+	run := func(t *testing.T, model, line string) (code int, out string) {
 		t.Helper()
 		if line != "plan last" {
 			stores++
 		}
 		synctest.Test(t, func(*testing.T) {
 			network := memnet.Listen()
-			server := &http.Server{Handler: named(said)}
+			server := &http.Server{Handler: named(model)}
 			go func() { _ = server.Serve(network) }()
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
-			p := &session.Session{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
+			sess := &session.Session{Args: strings.Fields(line), Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal), Dial: network.Dial, Env: func(name string) (string, bool) {
 				value, set := map[string]string{"PITOT_STORE": filepath.Join(folder, fmt.Sprintf("runs-%d.db", stores)), "HOME": filepath.Join(folder, "home")}[name]
 				return value, set
 			}}
-			code = Run(p)
+			code = Run(sess)
 			out = stdout.String() + stderr.String()
 		})
 		return code, out

@@ -22,10 +22,10 @@ import (
 type sglangLine struct {
 	*sglang.Args
 	program string   // as Python names it
-	called  []string // what stands ahead of the flags
+	called  []string // the words ahead of the flags
 	given   []string
 	fleet   session.Fleet
-	p       *session.Session
+	sess    *session.Session
 	start   []string // lines that the dataset has for the start
 }
 
@@ -44,8 +44,8 @@ func (l *sglangLine) parse() (err error) {
 	return err
 }
 
-func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
-	c, err := l.Checked(toolEnv(p))
+func (l *sglangLine) compile(sess *session.Session) (*compiled, error) {
+	c, err := l.Checked(toolEnv(sess))
 	if err != nil {
 		return nil, err
 	}
@@ -53,27 +53,27 @@ func (l *sglangLine) compile(p *session.Session) (*compiled, error) {
 	return &compiled{*c, l.fleet}, nil
 }
 
-func runSGLang(given foreignLine, p *session.Session) error {
+func runSGLang(given foreignLine, sess *session.Session) error {
 	l := sglangOf(given)
-	l.p = p
+	l.sess = sess
 	err := l.parse()
 	if errors.Is(err, python.ErrHelp) {
-		_, err := fmt.Fprint(p.Stdout, flags.SGLang(l.program, l.given))
+		_, err := fmt.Fprint(sess.Stdout, flags.SGLang(l.program, l.given))
 		return err
 	}
 	if err != nil {
-		fmt.Fprint(p.Stderr, sglang.Usage(l.program, l.given))
+		fmt.Fprint(sess.Stderr, sglang.Usage(l.program, l.given))
 		return usagef("%s: error: %w", l.program, err)
 	}
-	if err := l.fleet.Check(p.Getenv); err != nil {
+	if err := l.fleet.Check(sess.Getenv); err != nil {
 		return err
 	}
-	if at, by := l.fleet.Named(p.Getenv); at != "" && l.PrintRequests {
+	if at, by := l.fleet.Named(sess.Getenv); at != "" && l.PrintRequests {
 		return usagef("--print-requests does not go with %s: the requests are sent by other machines; leave it out", by)
 	}
-	l.say("benchmark_args=" + l.Namespace())
-	l.say(l.Warnings()...)
-	made, err := l.compile(p)
+	l.print("benchmark_args=" + l.Namespace())
+	l.print(l.Warnings()...)
+	made, err := l.compile(sess)
 	if err != nil {
 		return err
 	}
@@ -84,48 +84,48 @@ func runSGLang(given foreignLine, p *session.Session) error {
 	if l.PrintRequests {
 		t.sinks = append(t.sinks, &announcer{line: l})
 	}
-	return t.make(p)
+	return t.make(sess)
 }
 
-func (l *sglangLine) say(lines ...string) {
+func (l *sglangLine) print(lines ...string) {
 	for _, line := range lines {
-		fmt.Fprintln(l.p.Stdout, line)
+		fmt.Fprintln(l.sess.Stdout, line)
 	}
 }
 
-func (l *sglangLine) sayf(format string, a ...any) { l.say(fmt.Sprintf(format, a...)) }
+func (l *sglangLine) printf(format string, a ...any) { l.print(fmt.Sprintf(format, a...)) }
 
 // lines prints those of the tool around a run.
 func (l *sglangLine) lines(e run.Event) error {
 	switch e := e.(type) {
 	case run.Polling:
-		l.sayf(sglang.Waiting, e.Limit.Seconds(), e.URL)
+		l.printf(sglang.Waiting, e.Limit.Seconds(), e.URL)
 	case run.Polled:
 		if e.Err == nil {
-			l.sayf(sglang.Ready, e.Took.Seconds())
+			l.printf(sglang.Ready, e.Took.Seconds())
 		} else {
-			l.sayf(sglang.NotReady, e.Limit.Seconds())
+			l.printf(sglang.NotReady, e.Limit.Seconds())
 		}
 	case run.ModelFound:
 		l.Resolve(e.Root)
-		l.say(l.Namespace(), "")
+		l.print(l.Namespace(), "")
 	case run.Built:
 		l.start = e.Workload.Start
-		l.say(e.Workload.Lines...)
+		l.print(e.Workload.Lines...)
 	case run.WarmingUp:
-		l.sayf(sglang.WarmUp, l.WarmupRequests)
+		l.printf(sglang.WarmUp, l.WarmupRequests)
 	case run.WarmedUp:
-		l.sayf(sglang.WarmedUp, l.WarmupRequests)
+		l.printf(sglang.WarmedUp, l.WarmupRequests)
 	case run.Profiling:
 		if e.Start {
-			l.say(sglang.StartProfiling)
+			l.print(sglang.StartProfiling)
 		} else {
-			l.say(sglang.StopProfiling)
+			l.print(sglang.StopProfiling)
 		}
 	case run.Profiled:
-		l.say(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
+		l.print(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
 	case run.Starting:
-		l.say(slices.Concat(l.Unprofiled(), l.start)...)
+		l.print(slices.Concat(l.Unprofiled(), l.start)...)
 	}
 	return nil
 }
@@ -142,28 +142,27 @@ func (*announcer) Handle(run.Event) error { return nil }
 // Watch prints a line when a request is sent, and one when it is answered.
 func (a *announcer) Watch(req *workload.Request) func(*trace.Record) {
 	id, begin := sglang.NewUUID(), time.Now()
-	a.say(a.line.StartLine(id, begin, req))
-	return func(rec *trace.Record) { a.say(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
+	a.print(a.line.StartLine(id, begin, req))
+	return func(rec *trace.Record) { a.print(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
 }
 
-func (a *announcer) say(line string) {
+func (a *announcer) print(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.line.say(line)
+	a.line.print(line)
 }
 
-// report prints the table, adds a line to the result file, and says what a reader has to
-// know of the figures.
+// report prints the table, adds a line to the result file, and prints remarks on the figures.
 func (l *sglangLine) report(result *run.Result) error {
 	r, err := sglang.NewReport(result.Trace, "")
 	if err != nil {
 		return err
 	}
-	l.say(l.Tips()...)
-	l.say("")
-	err = r.WriteTable(l.p.Stdout)
+	l.print(l.Tips()...)
+	l.print("")
+	err = r.WriteTable(l.sess.Stdout)
 	for _, n := range r.Notes() {
-		fmt.Fprintln(l.p.Stderr, "note: "+english.Say(n))
+		fmt.Fprintln(l.sess.Stderr, "note: "+english.Say(n))
 	}
 	if saved := files.Append(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
 		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))

@@ -429,14 +429,14 @@ func TestSGLangCommandLines(t *testing.T) {
 		"python -m sglang.bench_serving --help", "python3 -u -m sglang.benchmark.serving -h", "sglang bench_serving --help",
 		"python -msglang.bench_serving -h", "python3 some/where/bench_serving.py --help", "sglang --help", "help sglang", "help python",
 	} {
-		p, stdout, stderr := process(t, nil, strings.Fields(line)...)
-		if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "--dialect-version FORM") || !strings.Contains(stdout.String(), "[--backend {sglang,") || !strings.Contains(stdout.String(), "--num-prompts NUM_PROMPTS                   1000\n") {
+		sess, stdout, stderr := process(t, nil, strings.Fields(line)...)
+		if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), "--dialect-version FORM") || !strings.Contains(stdout.String(), "[--backend {sglang,") || !strings.Contains(stdout.String(), "--num-prompts NUM_PROMPTS                   1000\n") {
 			t.Errorf("%s: %d %s", line, code, stderr.String())
 		}
 	}
 	for _, line := range []string{"python -m http.server", "python", "sglang serve", "sglang", "python -c pass"} {
-		p, _, stderr := process(t, nil, strings.Fields(line)...)
-		if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "bench_serving") {
+		sess, _, stderr := process(t, nil, strings.Fields(line)...)
+		if code := Run(sess); code != exitUsage || !strings.Contains(stderr.String(), "bench_serving") {
 			t.Errorf("%s: %d %s", line, code, stderr.String())
 		}
 	}

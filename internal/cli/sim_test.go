@@ -201,14 +201,14 @@ func TestAnInterruptEndsASweep(t *testing.T) {
 // An hour of 10 requests per second, from the command line to the report.
 func BenchmarkSimHour(b *testing.B) {
 	for b.Loop() {
-		p := &session.Session{
+		sess := &session.Session{
 			Args: []string{
 				"sim", "-q", "--store", filepath.Join(b.TempDir(), "runs.db"), "--rate", "10", "-n", "36000",
 				"--ttft", "lognormal(50ms,0.2)", "--itl", "lognormal(10ms,0.3)",
 			},
 			Env: func(string) (string, bool) { return "", false }, Stdout: io.Discard, Stderr: os.Stderr, Signals: make(chan os.Signal),
 		}
-		if code := Run(p); code != exitOK {
+		if code := Run(sess); code != exitOK {
 			b.Fatal(code)
 		}
 	}
@@ -223,8 +223,8 @@ func TestAnInterruptEndsCheckAndFit(t *testing.T) {
 		var stdout, stderr strings.Builder
 		signals := make(chan os.Signal, 1)
 		signals <- os.Interrupt
-		p := &session.Session{Args: strings.Fields(command), Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: signals}
-		if code := Run(p); code != exitInterrupted || !strings.Contains(stdout.String(), told) || !strings.HasSuffix(stderr.String(), "pitot: interrupted\n") {
+		sess := &session.Session{Args: strings.Fields(command), Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: signals}
+		if code := Run(sess); code != exitInterrupted || !strings.Contains(stdout.String(), told) || !strings.HasSuffix(stderr.String(), "pitot: interrupted\n") {
 			t.Errorf("%s: exit code %d, %q, %q", command, code, stdout.String(), stderr.String())
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Cmd is `pitot runs tag`.
+// tagsCmd is `pitot runs tag`.
 type tagsCmd struct {
 	Which  string   `arg:"" name:"run" help:"Id, prefix of an id, name, last, or a pattern such as 'nightly*', which takes all runs that match."`
 	Add    []string `arg:"" optional:"" name:"tags" sep:"none" placeholder:"+TAG -TAG" help:"Tags to add, each with + before it, and to remove, with -."`
@@ -32,15 +32,15 @@ func (tagsCmd) Help() string {
 }
 
 // Run changes labels, and prints them.
-func (c tagsCmd) Run(con *session.Session) error {
+func (c tagsCmd) Run(sess *session.Session) error {
 	add, remove, err := c.wanted()
 	if err != nil {
 		return err
 	}
-	open := con.OpenRuns
+	open := sess.OpenRuns
 	changes := len(add)+len(remove) > 0 || c.Remark != nil
 	if changes {
-		open = con.OpenStore
+		open = sess.OpenStore
 	}
 	runs, err := open(c.Store)
 	if err != nil {
@@ -52,23 +52,23 @@ func (c tagsCmd) Run(con *session.Session) error {
 		l := list[i]
 		if changes {
 			l.Labels, err = runs.Label(l.ID, func(now *trace.Labels) error {
-				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(con.Secrets, add)...), func(tag string) bool {
+				now.Tags = slices.DeleteFunc(append(now.Tags, secret.Clean(sess.Secrets, add)...), func(tag string) bool {
 					return slices.Contains(remove, tag)
 				})
 				if c.Remark != nil {
-					now.Remark = con.Secrets.Hide(*c.Remark)
+					now.Remark = sess.Secrets.Hide(*c.Remark)
 				}
 				return nil
 			})
 		}
 		if err == nil {
-			err = show(con.Stdout, l)
+			err = show(sess.Stdout, l)
 		}
 	}
 	return err
 }
 
-// wanted are the tags to add and to remove, and what is wrong with the command line.
+// wanted are the tags to add and to remove, and the mistakes of the command line.
 func (c tagsCmd) wanted() (add, remove []string, err error) {
 	clean := func(given, tag string) string {
 		tag, wrong := trace.CleanTag(tag)

@@ -49,20 +49,20 @@ func TestDevicesBesideARun(t *testing.T) {
 		},
 		"npu-smi": {`^devices +2 devices · busy 75 % · 300 W · at most 45 °C$`, `^energy +unknown, the run took less than 30 s$`},
 	} {
-		p, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
-		if code := Run(p); code != exitOK {
+		sess, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
+		if code := Run(sess); code != exitOK {
 			t.Fatal(code, stderr)
 		}
 		report := stdout.String()
 		wantEach(t, report, want...)
 		stdout.Reset()
-		p.Args = strings.Fields("runs report last")
-		if code := Run(p); code != exitOK || stdout.String() != report {
+		sess.Args = strings.Fields("runs report last")
+		if code := Run(sess); code != exitOK || stdout.String() != report {
 			t.Errorf("%d, the report of the stored run is\n%s", code, stdout)
 		}
 		stdout.Reset()
-		p.Args = strings.Fields("runs export last --telemetry -f csv")
-		if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), ","+program+`,device.power,"device=""0`) || strings.Contains(stdout.String(), ",server,") {
+		sess.Args = strings.Fields("runs export last --telemetry -f csv")
+		if code := Run(sess); code != exitOK || !strings.Contains(stdout.String(), ","+program+`,device.power,"device=""0`) || strings.Contains(stdout.String(), ",server,") {
 			t.Errorf("%d, %s", code, stdout)
 		}
 	}
@@ -178,12 +178,12 @@ func TestEnergyIsCompared(t *testing.T) {
 		base = v.last(t)
 	})
 	dir := t.TempDir()
-	p, stdout, stderr := process(t, nil)
+	sess, stdout, stderr := process(t, nil)
 	run := func(line string) string {
 		t.Helper()
 		stdout.Reset()
-		p.Args = strings.Fields(line)
-		if code := Run(p); code != exitOK {
+		sess.Args = strings.Fields(line)
+		if code := Run(sess); code != exitOK {
 			t.Fatal(line, code, stderr)
 		}
 		return stdout.String()

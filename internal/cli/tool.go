@@ -25,13 +25,13 @@ type foreignCmd struct {
 	Args []string `arg:"" optional:"" help:"The client, and its flags."`
 }
 
-func (*foreignCmd) compile(p *session.Session, k *kong.Context) (*compiled, error) {
+func (*foreignCmd) compile(sess *session.Session, k *kong.Context) (*compiled, error) {
 	l, err := foreignLineOf(k.Args)
 	if err != nil {
 		return nil, err
 	}
 	var line interface {
-		compile(p *session.Session) (*compiled, error)
+		compile(sess *session.Session) (*compiled, error)
 	}
 	switch l.foreignClient {
 	case clientVLLMSweep:
@@ -45,12 +45,12 @@ func (*foreignCmd) compile(p *session.Session, k *kong.Context) (*compiled, erro
 	if err != nil {
 		return nil, usage(err)
 	}
-	made, err := line.compile(p)
+	made, err := line.compile(sess)
 	return made, usage(err)
 }
 
 // Run runs the client that the words name.
-func (*foreignCmd) Run(p *session.Session, k *kong.Context) error {
+func (*foreignCmd) Run(sess *session.Session, k *kong.Context) error {
 	l, err := foreignLineOf(k.Args)
 	if err != nil {
 		return err
@@ -61,11 +61,11 @@ func (*foreignCmd) Run(p *session.Session, k *kong.Context) error {
 		if err != nil {
 			return err
 		}
-		return runVLLMSweep(p, vllmBench(p), words, sent)
+		return runVLLMSweep(sess, vllmBench(sess), words, sent)
 	case clientSGLang:
-		return runSGLang(l, p)
+		return runSGLang(l, sess)
 	}
-	return runVLLM(l, p)
+	return runVLLM(l, sess)
 }
 
 // A toolRun is a command line of another tool that makes a run: Pitot's run, with that
@@ -79,27 +79,27 @@ type toolRun struct {
 }
 
 // make makes the run, and reports it.
-func (t *toolRun) make(p *session.Session) error {
-	t.collect(p.Getenv(collectVariable))
-	shown := live.Plain // beside what the tool prints
+func (t *toolRun) make(sess *session.Session) error {
+	t.collect(sess.Getenv(collectVariable))
+	shown := live.Plain // mixes with the tool's output
 	if t.noProgress {
 		shown = live.Off
 	}
-	end, err := p.JoinFleet(t.fleet, false)
+	end, err := sess.JoinFleet(t.fleet, false)
 	if err != nil {
 		return err
 	}
 	defer end()
-	view := p.NewView(session.ViewOptions{Progress: shown})
-	made, err := p.Make(experiment.VariantLoad{Compiled: t.Compiled}, session.Options{View: view, Sinks: t.sinks})
+	view := sess.NewView(session.ViewOptions{Progress: shown})
+	made, err := sess.Make(experiment.VariantLoad{Compiled: t.Compiled}, session.Options{View: view, Sinks: t.sinks})
 	if made.Result == nil {
 		return err
 	}
 	reported := t.report(made.Result)
-	printHealth(p, made.Summary.Health)
+	printHealth(sess, made.Summary.Health)
 	err = ended(view, made, err, reported, t.requireValid)
 	if none := inWords(t.Front, made.Unanswered()); none != nil && err == nil { // by that tool's rules no failure
-		view.Sayf("pitot: %s", indent(none.Error()))
+		view.Printf("pitot: %s", indent(none.Error()))
 	}
 	return err
 }
@@ -122,8 +122,8 @@ func (t *toolRun) collect(sources string) {
 }
 
 // toolEnv is this process as a tool's command line sees it.
-func toolEnv(p *session.Session) tool.Env {
-	return tool.Env{Getenv: p.Getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
+func toolEnv(sess *session.Session) tool.Env {
+	return tool.Env{Getenv: sess.Getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
 }
 
 // random are a few hexadecimal digits.

@@ -43,18 +43,18 @@ func TestRequireValid(t *testing.T) {
 		{vllm + "--require-valid", exitNotMet, "Serving Benchmark Result"},
 	} {
 		t.Chdir(t.TempDir())
-		p, stdout, stderr := process(t, map[string]string{}, strings.Fields(tt.args)...)
-		p.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
-		p.Dial = scarce(8)
-		code := Run(p)
+		sess, stdout, stderr := process(t, map[string]string{}, strings.Fields(tt.args)...)
+		sess.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
+		sess.Dial = scarce(8)
+		code := Run(sess)
 		if code != tt.code || !strings.Contains(stdout.String(), tt.report) || strings.HasSuffix(stderr.String(), says) != (tt.code == exitNotMet) {
 			t.Errorf("%s: exit code %d\n%s%s", tt.args, code, stdout, stderr)
 		}
 		if strings.Contains(tt.report, "Serving") && !strings.Contains(stderr.String(), "pitot: INVALID run") {
 			t.Errorf("%s: nothing is said of the run:\n%s", tt.args, stderr)
 		}
-		kept := lastIn(t, "runs.db")
-		if v := kept.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
+		stored := lastIn(t, "runs.db")
+		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
 			t.Errorf("%s: the verdict kept is %+v", tt.args, v)
 		}
 	}
@@ -76,9 +76,9 @@ func lastIn(t *testing.T, file string) *trace.Trace {
 
 // What could not be done goes before what was found.
 func TestAVerdictIsNoExcuse(t *testing.T) {
-	p, _, stderr := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 20 --arrival at-once --output-len 3 --warmup 0 --require-valid")...)
-	p.Stdout, p.Dial = brokenPipe{}, scarce(8)
-	if code := Run(p); code != exitFailed || !strings.Contains(stderr.String(), "the run is invalid") {
+	sess, _, stderr := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 20 --arrival at-once --output-len 3 --warmup 0 --require-valid")...)
+	sess.Stdout, sess.Dial = brokenPipe{}, scarce(8)
+	if code := Run(sess); code != exitFailed || !strings.Contains(stderr.String(), "the run is invalid") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -45,8 +45,8 @@ func parseVLLM(l foreignLine) (*vllmLine, error) {
 	return &vllmLine{a, l.Called, args, sent}, nil
 }
 
-func (l *vllmLine) compile(p *session.Session) (*compiled, error) {
-	c, err := l.Checked(toolEnv(p))
+func (l *vllmLine) compile(sess *session.Session) (*compiled, error) {
+	c, err := l.Checked(toolEnv(sess))
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +54,18 @@ func (l *vllmLine) compile(p *session.Session) (*compiled, error) {
 	return &compiled{*c, l.fleet}, nil
 }
 
-func runVLLM(given foreignLine, p *session.Session) error {
+func runVLLM(given foreignLine, sess *session.Session) error {
 	l, err := parseVLLM(given)
 	if errors.Is(err, python.ErrHelp) {
-		_, err = fmt.Fprint(p.Stdout, flags.VLLM())
+		_, err = fmt.Fprint(sess.Stdout, flags.VLLM())
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.Stdout, l.Namespace())
-	made, err := l.compile(p)
-	leaves := newVLLMFiles(l.Args, p)
+	fmt.Fprintln(sess.Stdout, l.Namespace())
+	made, err := l.compile(sess)
+	leaves := newVLLMFiles(l.Args, sess)
 	if err == nil {
 		err = leaves.Try()
 	}
@@ -74,20 +74,20 @@ func runVLLM(given foreignLine, p *session.Session) error {
 	}
 	traffic := func(e run.Event) error {
 		if _, ok := e.(run.Starting); ok {
-			fmt.Fprint(p.Stdout, l.Traffic())
+			fmt.Fprint(sess.Stdout, l.Traffic())
 		}
 		return nil
 	}
 	t := toolRun{
 		compiled: made, noProgress: l.DisableTqdm, requireValid: l.RequireValid, sinks: []run.Sink{run.SinkFunc(traffic)}, report: leaves.Report,
 	}
-	return t.make(p)
+	return t.make(sess)
 }
 
-// vllmBench makes the run of a command line of vllm bench serve, with what it prints on stdout.
-func vllmBench(p *session.Session) func(words []string, stdout io.Writer) error {
+// vllmBench makes the run of a command line of vllm bench serve, and prints its output on stdout.
+func vllmBench(sess *session.Session) func(words []string, stdout io.Writer) error {
 	return func(words []string, stdout io.Writer) error {
-		own := *p
+		own := *sess
 		own.Args, own.Stdout = words, stdout
 		l, err := foreignLineOf(words)
 		if err != nil {

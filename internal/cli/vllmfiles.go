@@ -20,14 +20,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// Files are those of a command line.
+// vllmFiles writes the files of a command line.
 type vllmFiles struct {
 	*vllm.Args
-	con *session.Session
+	sess *session.Session
 }
 
-// Of are the files of a command line.
-func newVLLMFiles(a *vllm.Args, con *session.Session) *vllmFiles { return &vllmFiles{a, con} }
+func newVLLMFiles(a *vllm.Args, sess *session.Session) *vllmFiles { return &vllmFiles{a, sess} }
 
 // Try makes sure that the result file can be written.
 func (f *vllmFiles) Try() error {
@@ -63,11 +62,11 @@ func (f *vllmFiles) Report(result *run.Result) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.WriteErrors(f.con.Stdout), r.WriteTable(f.con.Stdout)); err != nil {
+	if err := errors.Join(r.WriteErrors(f.sess.Stdout), r.WriteTable(f.sess.Stdout)); err != nil {
 		return err
 	}
 	if n := result.Summary.Tokens.Assumed; n > 0 && !f.SkipTokenizerInit {
-		f.note(plan.Say("report.output-assumed", "requests", n))
+		f.note(plan.Msg("report.output-assumed", "requests", n))
 	}
 	for _, n := range r.Notes() {
 		f.note(n)
@@ -86,8 +85,8 @@ func (f *vllmFiles) Report(result *run.Result) error {
 	return err
 }
 
-// plots draws what is asked for, beside the result file. One that cannot be drawn is no
-// failure of the run.
+// plots draws the requested plots into the folder of the result file. One that cannot be drawn is no failure of the
+// run.
 func (f *vllmFiles) plots(base string, r *vllm.Report) {
 	served := make([]plot.Served, len(r.Figures.Requests))
 	for i, q := range r.Figures.Requests {
@@ -98,10 +97,10 @@ func (f *vllmFiles) plots(base string, r *vllm.Report) {
 			return
 		}
 		if err := files.Write(name, draw); err != nil {
-			fmt.Fprintf(f.con.Stderr, "note: %s: %v\n", name, err)
+			fmt.Fprintf(f.sess.Stderr, "note: %s: %v\n", name, err)
 			return
 		}
-		fmt.Fprintf(f.con.Stdout, "%s plot saved to: %s\n", what, name)
+		fmt.Fprintf(f.sess.Stdout, "%s plot saved to: %s\n", what, name)
 	}
 	limits, _ := f.TimelineLimits() // checked
 	draw(f.PlotTimeline, "Timeline", base+".timeline.html", func(w io.Writer) error {
@@ -116,7 +115,7 @@ func (f *vllmFiles) plots(base string, r *vllm.Report) {
 }
 
 func (f *vllmFiles) note(m plan.Message) {
-	fmt.Fprintln(f.con.Stderr, "note: "+session.English.Say(m))
+	fmt.Fprintln(f.sess.Stderr, "note: "+session.English.Say(m))
 }
 
 // save writes the result file, or adds a line to it.
@@ -133,7 +132,7 @@ func (f *vllmFiles) save(name string, result []byte) error {
 // savePyTorch writes the file for the PyTorch benchmark database, if the environment asks
 // for it.
 func (f *vllmFiles) savePyTorch(name string, r *vllm.Report) error {
-	if asked, _ := f.con.Env("SAVE_TO_PYTORCH_BENCHMARK_FORMAT"); asked == "" {
+	if asked, _ := f.sess.Env("SAVE_TO_PYTORCH_BENCHMARK_FORMAT"); asked == "" {
 		return nil
 	}
 	b, err := r.PyTorch(f.Args)

@@ -20,7 +20,7 @@ import (
 // A sweeper carries out a command line.
 type sweeper struct {
 	*vllm.Line
-	con     *session.Session
+	sess    *session.Session
 	bench   func(words []string, stdout io.Writer) error
 	serves  []vllm.Params
 	benches []vllm.Params
@@ -28,27 +28,27 @@ type sweeper struct {
 	all     results
 }
 
-// Run carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the
-// requests, if one does. bench makes the run of a command line of `vllm bench serve`, of the words after vllm.
+// runVLLMSweep carries out the flags of `vllm bench sweep serve`; sentBy names the fleet that sends the requests,
+// if one does. bench makes the run of a command line of `vllm bench serve`, of the words after vllm.
 //
 // The server of each combination of its parameters is started once, and all combinations of the load's are measured on
 // it, each several times; between two runs its caches are reset. Folders and files are those of vLLM. Unlike there, all
 // command lines are checked before a server is started.
-func runVLLMSweep(con *session.Session, bench func(words []string, stdout io.Writer) error, args []string, sentBy session.Fleet) error {
+func runVLLMSweep(sess *session.Session, bench func(words []string, stdout io.Writer) error, args []string, sentBy session.Fleet) error {
 	line, err := vllm.ParseSweep(args)
 	switch {
 	case errors.Is(err, python.ErrHelp):
-		_, err = io.WriteString(con.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+vllm.SweepHelp())
+		_, err = io.WriteString(sess.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+vllm.SweepHelp())
 		return err
 	case err != nil:
 		return session.Usagef("vllm bench sweep serve: error: %w", err)
 	}
-	s := &sweeper{Line: line, con: con, bench: bench}
+	s := &sweeper{Line: line, sess: sess, bench: bench}
 	if err := s.prepare(); err != nil {
 		return session.Usagef("vllm bench sweep serve: error: %w", err)
 	}
 	if !s.DryRun {
-		end, err := con.JoinFleet(sentBy, false)
+		end, err := sess.JoinFleet(sentBy, false)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *sweeper) prepare() (err error) {
 		if l, err := foreignLineOf(words); err != nil || l.foreignClient != clientVLLM && l.foreignClient != clientVLLMRust {
 			return fmt.Errorf("--bench-cmd: must be vllm bench serve and its flags")
 		}
-		if _, err := s.con.Command(slices.Concat([]string{filepath.Base(words[0])}, words[1:])); err != nil {
+		if _, err := s.sess.Command(slices.Concat([]string{filepath.Base(words[0])}, words[1:])); err != nil {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}
@@ -112,7 +112,7 @@ func (s *sweeper) words(bench vllm.Params, file string) []string {
 	return append(bench.Apply(s.Bench), "--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result", "--result-dir", filepath.Dir(file), "--result-filename", filepath.Base(file))
 }
 
-func (s *sweeper) printf(format string, a ...any) { fmt.Fprintf(s.con.Stdout, format+"\n", a...) }
+func (s *sweeper) printf(format string, a ...any) { fmt.Fprintf(s.sess.Stdout, format+"\n", a...) }
 
 // run makes all combinations, and writes the table of all results.
 func (s *sweeper) run() error {
@@ -122,7 +122,7 @@ func (s *sweeper) run() error {
 			err = s.failed(serve, err)
 		}
 		if err != nil {
-			fmt.Fprintln(s.con.Stderr, "pitot: --resume goes on with what is missing")
+			fmt.Fprintln(s.sess.Stderr, "pitot: --resume goes on with what is missing")
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (s *sweeper) failed(serve vllm.Params, why error) error {
 // describe writes an error as the tool does.
 func (s *sweeper) describe(o *python.Object, why error) {
 	o.Set("error_type", "RuntimeError")
-	o.Set("error", s.con.Secrets.Hide(why.Error()))
+	o.Set("error", s.sess.Secrets.Hide(why.Error()))
 }
 
 // serve makes the combinations of one server, which is started unless all of them are there.

@@ -84,7 +84,7 @@ func (s *sweeper) measure(up *running, serve, bench vllm.Params, n int, file str
 	}
 	out := io.Discard
 	if s.ShowStdout {
-		out = s.con.Stdout
+		out = s.sess.Stdout
 	}
 	err := s.bench(words, out)
 	if err == nil {

@@ -32,12 +32,12 @@ func isVLLM(command []string) bool { return strings.HasSuffix(command[0], "vllm"
 type running struct {
 	server  *server.Running
 	command []string
-	con     *session.Session
+	sess    *session.Session
 }
 
 // start starts a server, and waits until it is ready.
 func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
-	up := &running{command: serve.Apply(s.Serve), con: s.con}
+	up := &running{command: serve.Apply(s.Serve), sess: s.sess}
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {
 		return nil, err
 	}
@@ -45,11 +45,13 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, release := s.con.UntilInterrupt(context.Background())
+	ctx, release := s.sess.UntilInterrupt(context.Background())
 	defer release()
 	up.server, err = server.Start(ctx, design.ServerSetup{
 		Command: "exec " + shell.Join(up.command), Env: map[string]string{"VLLM_SERVER_DEV_MODE": "1"}, ReadyTimeout: plan.Duration(time.Duration(s.ReadyTimeout) * time.Second),
-	}, server.Options{URL: vllm.Address(up.command), Log: log, Secrets: s.con.Secrets, Keeper: session.LogKeeper()})
+	}, server.Options{
+		URL: vllm.Address(up.command), Log: log, Secrets: s.sess.Secrets, TrimCommand: session.TrimLogCommand(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 // stop ends the server with all that it started.
 func (r *running) stop(ctx context.Context) {
 	if _, err := r.server.Stop(ctx); err != nil {
-		fmt.Fprintln(r.con.Stderr, "pitot:", err)
+		fmt.Fprintln(r.sess.Stderr, "pitot:", err)
 	}
 }
 
@@ -80,17 +82,17 @@ func (r *running) died() error {
 	}
 }
 
-// reset does what follows a run: it runs the command for that, or resets the caches.
+// reset runs the command that follows a run, or resets the caches.
 func (s *sweeper) reset(up *running) error {
 	if up.server == nil {
 		return nil
 	}
-	ctx, release := s.con.UntilInterrupt(context.Background())
+	ctx, release := s.sess.UntilInterrupt(context.Background())
 	defer release()
 	if s.After != nil {
 		out, err := proc.Ask(ctx, proc.Question{Args: s.After})
 		if s.ShowStdout {
-			fmt.Fprint(s.con.Stdout, out)
+			fmt.Fprint(s.sess.Stdout, out)
 		}
 		if err != nil {
 			return fmt.Errorf("--after-bench-cmd: %w", err)

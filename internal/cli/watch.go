@@ -23,7 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// Cmd is `pitot watch`.
+// watchCmd is `pitot watch`.
 type watchCmd struct {
 	URL     string        `arg:"" optional:"" placeholder:"URL" help:"Server to watch, such as http://127.0.0.1:8000, by its /metrics; a URL that ends in metrics is read as it is."`
 	Collect []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What else to watch, as for bench: the URL of an exporter; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none. May be repeated. Default: this machine and its devices, if the server is on it."`
@@ -36,16 +36,16 @@ type watchCmd struct {
 	flags.Connection
 }
 
-// Run watches until it is told to end.
-func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
-	spec, target, err := c.compile(con, k)
+// Run watches until an interrupt or its limit.
+func (c watchCmd) Run(sess *session.Session, k *kong.Context) error {
+	spec, target, err := c.compile(sess, k)
 	if err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	w := c.watching(con, spec)
-	shown, restore, err := c.shown(con, w)
+	w := c.watching(sess, spec)
+	shown, restore, err := c.shown(sess, w)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (c watchCmd) Run(con *session.Session, k *kong.Context) error {
 	return err
 }
 
-// compile makes of the command line what is sampled, and how the server is reached.
-func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, collect.Target, error) {
+// compile makes a Spec with the sources of telemetry and a target from the command line.
+func (c watchCmd) compile(sess *session.Session, k *kong.Context) (plan.Spec, collect.Target, error) {
 	if c.URL == "" && (len(c.Collect) == 0 || slices.Equal(c.Collect, []string{plan.NoTelemetry})) {
 		return plan.Spec{}, collect.Target{}, session.Usagef("nothing to watch; name a server, as in pitot watch http://127.0.0.1:8000, or sources with --collect")
 	}
@@ -80,13 +80,13 @@ func (c watchCmd) compile(con *session.Session, k *kong.Context) (plan.Spec, col
 	spec.Telemetry.Sources = c.sources(&spec.Target)
 	spec.Telemetry.Every = cmp.Or(spec.Telemetry.Every, plan.Duration(time.Second))
 	target, err := run.Reach(&spec, run.Deps{
-		Env: con.Env, Read: files.ReadSmall, Given: front.Given, Secrets: con.Secrets, Dial: con.Dial, Proxy: con.Proxy(),
+		Env: sess.Env, Read: files.ReadSmall, Given: front.Given, Secrets: sess.Secrets, Dial: sess.Dial, Proxy: sess.Proxy(),
 	})
 	return spec, target, session.InWords(front, err)
 }
 
-// sources are the server and what else is to be watched. A URL that names a page itself is a
-// source as it is, and its folder the target.
+// sources are the server and the other sources to watch. A URL that names a page itself is a source as it is, and
+// its folder the target.
 func (c watchCmd) sources(t *plan.Target) (all []string) {
 	if t.URL != "" {
 		all = append(all, t.URL)
@@ -101,28 +101,30 @@ func (c watchCmd) sources(t *plan.Target) (all []string) {
 	return append(all, slices.DeleteFunc(slices.Clone(c.Collect), func(s string) bool { return s == plan.NoTelemetry })...)
 }
 
-func (c watchCmd) watching(con *session.Session, spec plan.Spec) *watching {
+func (c watchCmd) watching(sess *session.Session, spec plan.Spec) *watching {
 	target := strings.Join(append([]string{"pitot watch"}, spec.Telemetry.Sources...), " ")
 	if spec.Telemetry.Sources[len(spec.Telemetry.Sources)-1] == source.Auto {
 		target = "pitot watch " + spec.Telemetry.Sources[0]
 	}
 	return &watching{
-		every: spec.Telemetry.Every.Std(), limit: c.For, most: c.Number, target: con.Secrets.Hide(target),
-		secrets: con.Secrets, begun: time.Now(), lang: words.In(c.Lang),
+		every: spec.Telemetry.Every.Std(), limit: c.For, most: c.Number, target: sess.Secrets.Hide(target),
+		secrets: sess.Secrets, begun: time.Now(), lang: words.In(c.Lang),
 	}
 }
 
 // shown is where it is shown: a screen on a terminal, else lines. restore, which may be called
 // again, leaves the terminal as it was.
-func (c watchCmd) shown(con *session.Session, w *watching) (s shower, restore func(), err error) {
+func (c watchCmd) shown(sess *session.Session, w *watching) (s shower, restore func(), err error) {
 	nothing := func() {}
 	switch {
 	case c.Format == "json":
-		return &lines{con.Stdout, jsonOf(w.lang)}, nothing, nil
-	case con.Terminal == nil || con.Dumb():
-		return &lines{con.Stdout, lineOf(w.lang)}, nothing, nil
+		return &lines{sess.Stdout, jsonOf(w.lang)}, nothing, nil
+	case sess.Terminal == nil || sess.Dumb():
+		return &lines{sess.Stdout, lineOf(w.lang)}, nothing, nil
 	}
-	p := &page{Terminal: con.Terminal, colors: con.Colors(), ascii: con.ASCII(), lang: w.lang, hide: con.Secrets.Hide}
+	p := &page{
+		Terminal: sess.Terminal, colors: sess.Colors(), ascii: sess.ASCII(), lang: w.lang, hide: sess.Secrets.Hide,
+	}
 	if err := p.open(); err != nil {
 		return nil, nil, fmt.Errorf("take over the terminal: %w", err)
 	}

@@ -21,7 +21,7 @@ type shower interface {
 	resized() bool // the last view must be drawn anew
 }
 
-// A watching is what is known while it goes on.
+// A watching is the state of `pitot watch`.
 type watching struct {
 	every, limit time.Duration // limit 0: none
 	most         int           // views that are shown; 0: no limit
@@ -59,8 +59,8 @@ func (w *watching) spans() resources.Spans {
 	return resources.SpansOf(w.every)
 }
 
-// watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is
-// an error if nothing was seen of what was named first.
+// watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is an error if the
+// first named source gave nothing.
 func (w *watching) watch(ctx context.Context, collectors []collect.Collector, to shower) error {
 	w.group = collect.Start(ctx, w.every, collectors)
 	defer func() { w.group.End(w.begun) }()
@@ -139,7 +139,7 @@ func ends(key byte) bool {
 	return key == 'q' || key == 'Q' || key == ctrlC || key == ctrlD || key == ctrlBackslash
 }
 
-// update takes what is new.
+// update takes new values.
 func (w *watching) update() {
 	now, spans := time.Now(), w.spans()
 	sources, values := w.group.Fresh(w.begun)
@@ -167,7 +167,7 @@ func (w *watching) update() {
 	}
 }
 
-// view is what is known.
+// view shows the present state.
 func (w *watching) view() live.View {
 	v := live.View{Target: w.target, Time: time.Now(), Every: w.every, Course: w.course}
 	for _, s := range w.sources {

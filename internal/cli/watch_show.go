@@ -38,8 +38,8 @@ func lineOf(lang *words.Language) func(live.View) (string, error) {
 	return func(v live.View) (string, error) { return live.Line(v, lang), nil }
 }
 
-// A page is a view that is drawn in place of the one before, on a page of the terminal of its
-// own: what stood there before is there again at the end.
+// A page draws each view over the one before, on the alternate screen of the terminal, which restores the previous
+// content at the end.
 type page struct {
 	session.Terminal
 	colors, ascii bool
@@ -50,7 +50,7 @@ type page struct {
 	columns, rows int // when it was last drawn
 }
 
-// What is written to a terminal besides text.
+// Control sequences.
 const (
 	ownPage    = "\x1b[?1049h\x1b[?25l" // without a cursor
 	oldPage    = "\x1b[?25h\x1b[?1049l"

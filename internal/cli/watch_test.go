@@ -27,14 +27,14 @@ func watched(t *testing.T, page http.HandlerFunc, with func(*session.Session), a
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	var out, errs bytes.Buffer
-	p := &session.Session{
+	sess := &session.Session{
 		Args: append([]string{"watch", "http://engine:80"}, args...), Stdout: &out, Stderr: &errs, Signals: make(chan os.Signal),
 		Env: func(name string) (string, bool) { return "sk-hushhush1234", name == "OPENAI_API_KEY" }, Dial: l.Dial, Listen: net.Listen,
 	}
 	if with != nil {
-		with(p)
+		with(sess)
 	}
-	code = Run(p)
+	code = Run(sess)
 	if err := server.Close(); err != nil {
 		t.Error(err)
 	}
@@ -101,7 +101,7 @@ func TestWatchEnds(t *testing.T) {
 		begun := time.Now()
 		signals := make(chan os.Signal)
 		time.AfterFunc(10*time.Second, func() { signals <- os.Interrupt })
-		code, _, stderr := watched(t, rising(), func(p *session.Session) { p.Signals = signals })
+		code, _, stderr := watched(t, rising(), func(sess *session.Session) { sess.Signals = signals })
 		if code != exitOK || stderr != "" || time.Since(begun) != 10*time.Second {
 			t.Errorf("interrupted: code %d after %v: %s", code, time.Since(begun), stderr)
 		}
@@ -208,9 +208,9 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 				defer screen.mu.Unlock()
 				screen.columns = 60
 			})
-			code, stdout, stderr := watched(t, rising(), func(p *session.Session) {
-				p.Terminal, p.Signals = shown, signals
-				p.Columns = func() int { return 80 }
+			code, stdout, stderr := watched(t, rising(), func(sess *session.Session) {
+				sess.Terminal, sess.Signals = shown, signals
+				sess.Columns = func() int { return 80 }
 			}, args...)
 			if end == "closed" {
 				if code != exitFailed || screen.raw {

@@ -21,7 +21,7 @@ type LegBegins struct {
 // ServerStarts says that the server of a leg was started, and is waited for.
 type ServerStarts struct{ Leg *Leg }
 
-// Waiting says what the start or the end of the server of a leg waits for, if that takes long.
+// Waiting has the present wait of the start or the end of a leg's server, if it is long.
 type Waiting struct {
 	Leg  *Leg
 	What plan.Message
@@ -33,7 +33,7 @@ type ServerReady struct {
 	Took time.Duration
 }
 
-// RunMade is a run of a leg that is kept.
+// RunMade is a stored run of a leg.
 type RunMade struct {
 	Leg      *Leg
 	Workload string
@@ -46,8 +46,8 @@ type LegEnded struct {
 	Again bool
 }
 
-// ServerUnstopped says that the end of a server was not seen to be complete: Err that it may
-// still run, Unverified what is not as it was before it.
+// ServerUnstopped says that the end of a server could not be verified: Err that it may still run, Unverified what
+// differs from the state before it.
 type ServerUnstopped struct {
 	Leg        *Leg
 	Err        error
@@ -60,7 +60,7 @@ type LogShortened struct {
 	Written, LeftOut int64
 }
 
-// Judged is what the experiment says so far.
+// Judged is the comparison so far.
 type Judged struct {
 	Looks      compare.Looks
 	Comparison compare.Comparison

@@ -5,16 +5,16 @@
 //	               ^                                                              │
 //	               └───────────── unless enough was seen, or time is up ──────────┘
 //
-// A leg is one turn of a variant: its server is started, its workloads are measured, and the
-// server is stopped. The order of legs is that of package design, and what the runs say is
-// judged by package compare, after each block if the experiment may end early.
+// A leg is one turn of a variant: its server is started, its workloads are measured, and the server is stopped.
+// Package design orders the legs, and package compare judges the runs, after each block if the experiment may end
+// early.
 //
-// The Journal is the memory of an experiment. It is kept after every change, so a process
-// that is killed loses no leg but the one under way, which is made again by Run with the same
-// journal. A leg that fails is kept, made again once, and not judged.
+// The Journal is the memory of an experiment. It is stored after every change, so a process that is killed loses
+// only the leg under way, which Run makes again with the same journal. A leg that fails stays in it, is made again
+// once, and is not judged.
 //
-// The package knows no terminal, store or process: what it needs comes in through Deps, so a
-// run may be local or a fleet's, and a test runs in virtual time.
+// The package knows no terminal, store or process: its dependencies come in through Deps, so a run may be local or
+// a fleet's, and a test runs in virtual time.
 package experiment
 
 import (
@@ -49,9 +49,9 @@ type Deps struct {
 	// Void marks all stored runs of a leg as no evidence, also one that Measure has not come to
 	// the end of.
 	Void func(*Leg) error
-	// Tell receives the events, also from several goroutines at once; may be nil.
-	Tell func(Event)
-	Now  func() time.Time
+	// OnEvent receives the events, also from several goroutines at once; may be nil.
+	OnEvent func(Event)
+	Now     func() time.Time
 	// Port is a free port of this machine.
 	Port func() (int, error)
 	// Space is an error if there is too little space for the files of another leg; may be nil.
@@ -113,7 +113,7 @@ func Prepare(e *design.Experiment, c Compiler) (*CheckedExperiment, error) {
 		for w, workload := range e.Workloads {
 			l, err := compile(c, variant, workload)
 			path := pathOf(e, w)
-			if err != nil && (v == 0 || variant.Flags != "" || variant.Settings != nil) { // once, where nothing is a variant's own
+			if err != nil && (v == 0 || variant.Flags != "" || variant.Settings != nil) { // common ones once
 				problems = append(problems, plan.Problem{Path: path, Why: err.Error()})
 			}
 			if err == nil {

@@ -7,17 +7,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A Forecast says what an experiment will do, and what it will be able to tell, by what
-// experiments before it have seen.
+// A Forecast says what an experiment will do, and which changes it can detect by the noise of earlier experiments.
 type Forecast struct {
 	Legs      []Leg // of a design that ends early: all that there may be
 	Endless   bool  // it may end early
 	Workloads []WorkloadForecast
-	// Start is what a server takes until it answers, by servers of these workloads before; 0:
-	// unknown, or there is none to start.
+	// Start is how long a server takes until it answers, by earlier servers of these workloads; 0: unknown, or
+	// there is none to start.
 	Start time.Duration
-	Leg   time.Duration // what a leg takes; 0: unknown
-	Least time.Duration // what a leg takes at least, by its schedules
+	Leg   time.Duration // time of a leg; 0: unknown
+	Least time.Duration // least time of a leg, by its schedules
 }
 
 // A WorkloadForecast is about one workload.
@@ -30,8 +29,8 @@ type WorkloadForecast struct {
 	Seen    int           // such experiments
 }
 
-// Preview says what a plan will do. runs are the forecasts of its workloads, for the baseline,
-// before the journals of other experiments, the newest first, and host this machine.
+// Preview forecasts a plan. runs are the forecasts of its workloads, for the baseline, before the journals of other
+// experiments, the newest first, and host this machine.
 func Preview(p *CheckedExperiment, host string, runs []*run.Forecast, before []*Journal) Forecast {
 	f := Forecast{Endless: p.Design.Adaptive()}
 	for block := 1; block <= p.Design.Most(); block++ {

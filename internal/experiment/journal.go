@@ -28,7 +28,7 @@ const (
 	Interrupted Status = "interrupted" // by a signal, or by the end of the process
 )
 
-// A Journal is what became of an experiment so far, and enough to go on with it.
+// A Journal is the state of an experiment, and enough to go on with it.
 type Journal struct {
 	Name string `json:"name"`
 	File string `json:"file"` // the experiment as YAML, without secrets
@@ -48,7 +48,7 @@ type Journal struct {
 	// Winner is the variant that was confirmed on fresh legs; empty: none.
 	Winner string `json:"winner,omitempty"`
 	Legs   []*Leg `json:"legs"`
-	// Noise is what the figures varied by, by workload.
+	// Noise is the variation of the figures, by workload.
 	Noise []Noise `json:"noise,omitempty"`
 	// Spent is the time of all processes that ran it.
 	Spent time.Duration `json:"spent"`
@@ -58,7 +58,7 @@ type Journal struct {
 type Owner struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	Birth string `json:"birth"` // as the system tells, so that a later process is not taken for it
+	Birth string `json:"birth"` // as the system reports it, so that a later process is not taken for it
 }
 
 // A Leg is one turn of a variant.
@@ -89,10 +89,10 @@ type Leg struct {
 type LegRun struct {
 	ID       string        `json:"id"`
 	Workload string        `json:"workload"`
-	Took     time.Duration `json:"took"` // with what precedes it
+	Took     time.Duration `json:"took"` // with the steps before it
 	// Simulated is the virtual time of a simulation.
 	Simulated time.Duration `json:"simulated,omitempty"`
-	// Machine, Model and Load say what the noise of the run is that of.
+	// Machine, Model and Load identify the noise of the run.
 	Machine string `json:"machine"`
 	Model   string `json:"model"`
 	Load    string `json:"load"` // LoadKey
@@ -121,7 +121,7 @@ func machineAt(address, host string) string {
 	return name
 }
 
-// LoadKey tells loads apart whose noise differs.
+// LoadKey identifies loads with the same noise.
 func LoadKey(workload, arrival plan.Message, requests, concurrency int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", workload.Key(), arrival.Key(), requests, concurrency))
 	return hex.EncodeToString(sum[:8])
@@ -163,7 +163,7 @@ func (j *Journal) Blocks() (n int) {
 	return n
 }
 
-// BlockTime is what a block takes, by the legs made so far; 0 before the first.
+// BlockTime is the time of a block, by the legs made so far; 0 before the first.
 func (j *Journal) BlockTime() time.Duration {
 	var all time.Duration
 	turns := map[turn]bool{}
@@ -182,8 +182,8 @@ func (j *Journal) BlockTime() time.Duration {
 	return all / time.Duration(len(done)) * time.Duration(slots)
 }
 
-// simulated is the virtual time ahead of the next run of a leg: that of the legs which are evidence
-// and whose turns come before, one after the other, and of its own runs.
+// simulated is the virtual time ahead of the next run of a leg: that of the Done legs with earlier turns, and of
+// the runs that it has made.
 func (j *Journal) simulated(l *Leg) (all time.Duration) {
 	for _, other := range j.Legs {
 		if other == l || other.Status == Done && other.turn().before(l.turn()) {

@@ -25,7 +25,7 @@ type FigureNoise struct {
 	Spread   compare.Spread `json:"spread"`
 }
 
-// noise is what a comparison of an experiment saw, by workload. The load is the baseline's.
+// noise is the noise that a comparison of an experiment saw, by workload. The load is the baseline's.
 func (j *Journal) noise(c compare.Comparison, baseline string) (all []Noise) {
 	for _, w := range c.Workloads {
 		made, ok := j.evidenceRun(baseline, w.Name)
@@ -61,7 +61,7 @@ func (j *Journal) evidenceRun(variant, workload string) (LegRun, bool) {
 	return LegRun{}, false
 }
 
-// noiseOf is what experiments before saw of a load together; of how many tells how many.
+// noiseOf merges the noise that earlier experiments saw with a load; of is their number.
 func noiseOf(before []*Journal, machine, key, model string) (all Noise, of int) {
 	spreads := map[string][]compare.Spread{}
 	for _, j := range before {

@@ -24,8 +24,8 @@ const (
 	runRemoved plan.Code = "experiment.run-removed"
 )
 
-// ReadJournal reads a journal that was stored. What could not have been written by an
-// experiment is an error: somebody has edited it.
+// ReadJournal reads a journal that was stored. A journal that no experiment could have written is an error:
+// somebody has edited it.
 func ReadJournal(stored []byte) (*Journal, error) {
 	j := new(Journal)
 	err := json.Unmarshal(stored, j)
@@ -36,7 +36,7 @@ func ReadJournal(stored []byte) (*Journal, error) {
 		return nil, err
 	}
 	if p := j.check(); len(p) > 0 {
-		return nil, p[:1] // what follows an edit says little
+		return nil, p[:1] // later problems mean little
 	}
 	return j, nil
 }
@@ -87,14 +87,13 @@ func (s Status) check(path string) (p plan.Problems) {
 	return p
 }
 
-// Abandon says of a journal whose process has ended what became of it: nothing is running any
-// more, servers aside.
+// Abandon marks a journal after its process has died: nothing runs any more, except maybe servers.
 func (j *Journal) Abandon() {
 	if j.Status == Running {
 		j.Status = Interrupted
 	}
 	for _, l := range j.With(Running) {
-		l.Status, l.Why = Interrupted, plan.Say(legKilled)
+		l.Status, l.Why = Interrupted, plan.Msg(legKilled)
 	}
 }
 
@@ -108,7 +107,7 @@ func (j *Journal) Without(there func(run string) (bool, error)) (gone []*Leg, er
 				return gone, err
 			}
 			if !ok && l.Status == Done {
-				l.Status, l.Why = Interrupted, plan.Say(runRemoved, "run", made.ID)
+				l.Status, l.Why = Interrupted, plan.Msg(runRemoved, "run", made.ID)
 				gone = append(gone, l)
 			}
 		}
@@ -130,18 +129,17 @@ func (p *CheckedExperiment) Fits(j *Journal) error {
 	return nil
 }
 
-// Write makes the file of an experiment as it is kept, without secrets. The journal says
-// whether there were any.
+// Write makes the file of an experiment as it is stored, without secrets. The journal says whether there were any.
 func (j *Journal) Write(e *design.Experiment, secrets *secret.Set) error {
 	whole, err := e.YAML()
 	if err != nil {
 		return err
 	}
-	kept, err := secret.Clean(secrets, e).YAML()
+	cleaned, err := secret.Clean(secrets, e).YAML()
 	if err != nil {
 		return err
 	}
-	j.File, j.Withheld = string(kept), !bytes.Equal(whole, kept)
+	j.File, j.Withheld = string(cleaned), !bytes.Equal(whole, cleaned)
 	return nil
 }
 
@@ -152,12 +150,12 @@ func (e *WithheldError) Error() string {
 	return fmt.Sprintf("its file has secrets, which are not kept: put them into %s, each in place of its %s, and resume again", e.File, secret.Mark)
 }
 
-// Read reads the file of an experiment that goes on. It is the kept one; if that lacks secrets
-// it is the one in its folder, given, in which they are again. nil stands for no such file.
+// Read reads the file of an experiment that goes on. It is the stored one; if that lacks secrets it is given, the
+// one in its folder, which has them again. nil stands for no such file.
 func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Document, error) {
-	kept, doc, err := design.Read(file, []byte(j.File))
+	stored, doc, err := design.Read(file, []byte(j.File))
 	if err != nil || !j.Withheld {
-		return kept, doc, err
+		return stored, doc, err
 	}
 	if given == nil || strings.TrimSpace(string(given)) == strings.TrimSpace(j.File) {
 		return nil, nil, &WithheldError{file}
@@ -166,7 +164,7 @@ func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Doc
 	if err != nil {
 		return nil, nil, err
 	}
-	if at := differs("", tree(kept), tree(e)); at != "" {
+	if at := differs("", tree(stored), tree(e)); at != "" {
 		return nil, nil, fmt.Errorf("%s: %s differs from what the experiment began with: only secrets may be put in, each in place of its %s", file, at, secret.Mark)
 	}
 	if whole, err := e.YAML(); err != nil || bytes.Contains(whole, []byte(secret.Mark)) {
@@ -187,36 +185,36 @@ func tree(e *design.Experiment) (v any) {
 	return v
 }
 
-// differs is the path of the first place at which a tree is not the one that was kept, in
-// which secret.Mark stands for anything; empty if there is none.
-func differs(path string, kept, given any) string {
-	switch kept := kept.(type) {
+// differs is the path of the first difference from the stored tree, in which secret.Mark stands for anything; empty
+// if there is none.
+func differs(path string, stored, given any) string {
+	switch stored := stored.(type) {
 	case map[string]any:
 		given, ok := given.(map[string]any)
-		if !ok || !slices.Equal(slices.Sorted(maps.Keys(kept)), slices.Sorted(maps.Keys(given))) {
+		if !ok || !slices.Equal(slices.Sorted(maps.Keys(stored)), slices.Sorted(maps.Keys(given))) {
 			return path
 		}
-		for _, name := range slices.Sorted(maps.Keys(kept)) {
-			if at := differs(plan.Join(path, name), kept[name], given[name]); at != "" {
+		for _, name := range slices.Sorted(maps.Keys(stored)) {
+			if at := differs(plan.Join(path, name), stored[name], given[name]); at != "" {
 				return at
 			}
 		}
 	case []any:
 		given, ok := given.([]any)
-		if !ok || len(given) != len(kept) {
+		if !ok || len(given) != len(stored) {
 			return path
 		}
-		for i := range kept {
-			if at := differs(plan.Item(path, i), kept[i], given[i]); at != "" {
+		for i := range stored {
+			if at := differs(plan.Item(path, i), stored[i], given[i]); at != "" {
 				return at
 			}
 		}
 	case string:
-		if text, ok := given.(string); !ok || !equalsMasked(kept, text) {
+		if text, ok := given.(string); !ok || !equalsMasked(stored, text) {
 			return path
 		}
 	default:
-		if kept != given {
+		if stored != given {
 			return path
 		}
 	}
@@ -262,7 +260,7 @@ func AddSecrets(secrets *secret.Set, e *design.Experiment) {
 // inCommand are the secrets of a command line of a workload.
 func inCommand(line string) []string {
 	words, err := shell.Split(line)
-	if err != nil { // it is an error of its own, which repeats the line
+	if err != nil { // reported elsewhere, with the line
 		words = server.Words(line)
 	}
 	return secret.InArgs(words)

@@ -33,17 +33,15 @@ const (
 	serverDied     plan.Code = "experiment.server-died"
 )
 
-// An Outcome is what came of an experiment.
+// An Outcome is the result of an experiment.
 type Outcome struct {
 	Comparison compare.Comparison
-	// Confirmation compares the baseline with the best of several variants on legs of their
-	// own; nil: there was none.
+	// Confirmation compares the baseline with the best of several variants on extra legs; nil: there was none.
 	Confirmation *compare.Comparison
 }
 
-// Run carries out what a journal lacks of a plan. Closing stop ends it: what is under way is
-// ended, servers are stopped, and the error is ErrInterrupted. Cancelling ctx does so without
-// waiting for answers.
+// Run makes the legs of a plan that a journal lacks. Closing stop ends it: it ends the leg under way, servers are
+// stopped, and the error is ErrInterrupted. Cancelling ctx does so without waiting for answers.
 func Run(ctx context.Context, stop <-chan struct{}, p *CheckedExperiment, j *Journal, d Deps) (*Outcome, error) {
 	x := &execution{CheckedExperiment: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, failed: map[turn]int{}, since: d.Now(), spent: j.Spent}
 	j.Status, j.Why, j.Ended = Running, plan.Message{}, plan.Message{}
@@ -58,7 +56,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *CheckedExperiment, j *Jou
 	case errors.Is(err, ErrInterrupted):
 		j.Status = Interrupted
 	default:
-		j.Status, j.Why = Failed, plan.Say(legFailed, "why", errorText(err))
+		j.Status, j.Why = Failed, plan.Msg(legFailed, "why", errorText(err))
 	}
 	return out, also(err, x.storeJournal())
 }
@@ -70,7 +68,7 @@ type execution struct {
 	j    *Journal
 	stop <-chan struct{}
 	up   map[string]*started // servers, by variant
-	// baseline is what devices had before the first server.
+	// baseline is the state of devices before the first server.
 	baseline *server.Baseline
 	since    time.Time
 	spent    time.Duration // of the processes before
@@ -79,8 +77,8 @@ type execution struct {
 }
 
 func (x *execution) emit(e Event) {
-	if x.Tell != nil {
-		x.Tell(e)
+	if x.OnEvent != nil {
+		x.OnEvent(e)
 	}
 }
 
@@ -172,7 +170,7 @@ type LostError struct{ Leg *Leg }
 func (e *LostError) Error() string { return "the legs fail, one after the other" }
 
 // Message is it as data.
-func (e *LostError) Message() plan.Message { return plan.Say(legsFail) }
+func (e *LostError) Message() plan.Message { return plan.Msg(legsFail) }
 
 // leg makes one attempt at a turn.
 func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error {
@@ -200,12 +198,12 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	case err == nil && why.IsZero():
 		l.Status = Done
 	case x.stopped(ctx):
-		l.Status, l.Why, err = Interrupted, plan.Say(legInterrupted), cmp.Or(err, ErrInterrupted)
+		l.Status, l.Why, err = Interrupted, plan.Msg(legInterrupted), cmp.Or(err, ErrInterrupted)
 		if !errors.Is(err, ErrInterrupted) {
 			err = errors.Join(ErrInterrupted, err)
 		}
 	case err != nil:
-		l.Status, l.Why = Failed, plan.Say(legFailed, "why", err)
+		l.Status, l.Why = Failed, plan.Msg(legFailed, "why", err)
 	default:
 		l.Status, l.Why = Failed, why
 	}
@@ -241,7 +239,7 @@ func (x *execution) stopped(ctx context.Context) bool {
 	}
 }
 
-// legs is how many there will be without repetitions, 0 if that depends on what they say.
+// legs is how many there will be without repetitions; 0 if that depends on their results.
 func (x *execution) legs() int {
 	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
 		return 0
@@ -265,7 +263,7 @@ func (x *execution) number(l *Leg) int {
 func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.Message, err error) {
 	s, err := x.serverOf(ctx, l, variant)
 	if err != nil {
-		return plan.Say(serverFailed, "why", errorText(err)), nil
+		return plan.Msg(serverFailed, "why", errorText(err)), nil
 	}
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
@@ -292,7 +290,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,
 		Attempt: l.Attempt, Confirms: l.Confirms, ServerStart: s.number,
 	}
-	if load.Spec.Target.URL == "" { // each run has an engine of its own
+	if load.Spec.Target.URL == "" { // each run starts an engine
 		place.ServerStart = (l.Position-1)*max(1, x.Design.Runs) + repeat
 	}
 	watched, release := s.watch(ctx)
@@ -312,17 +310,17 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	var wrong plan.Problems
 	switch {
 	case x.stopped(ctx):
-		return plan.Say(legInterrupted), nil
+		return plan.Msg(legInterrupted), nil
 	case !died.IsZero():
-		return plan.Say(serverDied, "why", died), nil
+		return plan.Msg(serverDied, "why", died), nil
 	case errors.As(err, &wrong) || err != nil && r != nil: // a setting, or the store
 		return why, err
 	case err != nil:
-		return plan.Say(legFailed, "why", err), nil
+		return plan.Msg(legFailed, "why", err), nil
 	case r.Unanswered() != nil:
-		return plan.Say(legUnanswered, "why", r.Unanswered()), nil
+		return plan.Msg(legUnanswered, "why", r.Unanswered()), nil
 	case r.Summary.Health.Verdict.Validity == trace.Invalid:
-		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
+		return plan.Msg(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
 	}
 	return why, x.storeJournal()
 }
@@ -345,10 +343,10 @@ func errorText(err error) any {
 	return err
 }
 
-// seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all
-// variants. Legs of a block share them where each has a server of its own, whose cache has not
-// seen the prompts; else those of one variant have different ones. An engine that each run
-// starts has a seed of its own, which is that of its turn: attempts that failed change no figure.
+// seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all variants. Legs of a
+// block share them if each starts a server, since its cache has not seen the prompts; else those of one variant
+// have different ones. The seed of an engine that each run starts is that of its turn: attempts that failed change
+// no figure.
 func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int) plan.Spec {
 	ordinal := 1
 	if !fresh {
@@ -371,8 +369,7 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int
 	return s
 }
 
-// drifted are the settings of a drift that goes on from leg to leg: simulations begin at 0,
-// each with a time of its own.
+// drifted are the settings of a drift that goes on from leg to leg: each simulation's time begins at 0.
 func (x *execution) drifted(settings json.RawMessage, l *Leg) json.RawMessage {
 	var all map[string]any
 	if json.Unmarshal(settings, &all) != nil || all == nil {
@@ -385,7 +382,7 @@ func (x *execution) drifted(settings json.RawMessage, l *Leg) json.RawMessage {
 	return b
 }
 
-// judge says what the legs that are evidence say.
+// judge compares the legs that are evidence.
 func (x *execution) judge(looks compare.Looks, confirms bool) (compare.Comparison, error) {
 	var legs []*Leg
 	for _, l := range x.j.With(Done) {

@@ -103,7 +103,7 @@ func (l *lab) startServer(_ context.Context, s design.ServerSetup, o server.Opti
 	if l.up[name] != nil {
 		l.t.Errorf("%s is started twice", name)
 	}
-	if err := o.Kept(server.Handle{Runner: design.Docker, Container: name}); err != nil {
+	if err := o.SaveHandle(server.Handle{Runner: design.Docker, Container: name}); err != nil {
 		return nil, err
 	}
 	l.say("start %s", name)
@@ -414,7 +414,7 @@ func TestTooLittleSpace(t *testing.T) {
 		p, j := newPlan(design.Design{Blocks: 2})
 		_, err := Run(t.Context(), nil, p, j, d)
 		space := (*SpaceError)(nil)
-		if !errors.As(err, &space) || j.Status != Failed || j.Why.Key() != plan.Say(legFailed, "why", space.Message()).Key() || l.starts != 3 || len(l.up) != 0 {
+		if !errors.As(err, &space) || j.Status != Failed || j.Why.Key() != plan.Msg(legFailed, "why", space.Message()).Key() || l.starts != 3 || len(l.up) != 0 {
 			t.Fatalf("%v, %+v, %d starts", err, j.Why, l.starts)
 		}
 		if _, err := Run(t.Context(), nil, p, j, d); err != nil || len(j.Legs) != 8 || len(j.With(Done)) != 8 {

@@ -59,11 +59,11 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	}
 	starting, release := x.untilStopped(ctx)
 	defer release()
-	waits := &waiter{tell: func(what plan.Message) { x.emit(Waiting{l, what}) }}
+	waits := &waiter{report: func(what plan.Message) { x.emit(Waiting{l, what}) }}
 	defer waits.over()
 	running, err := x.Start(starting, own, server.Options{
-		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(), Tell: waits.wait,
-		Kept: func(h server.Handle) error {
+		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(), OnWait: waits.wait,
+		SaveHandle: func(h server.Handle) error {
 			l.Handle = &h
 			return x.storeJournal()
 		},
@@ -121,7 +121,7 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 	}
 }
 
-// settle rests between the end of a server and what follows.
+// settle rests after the end of a server.
 func (x *execution) settle(ctx context.Context, variant string) {
 	i := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == variant })
 	if i < 0 || x.Variants[i].Server.Settle == 0 {

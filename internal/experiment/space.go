@@ -6,8 +6,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// LegSpace is the free space that a leg begins with, in bytes: for the log of its server, which
-// package proc keeps below 64 MiB and what is written in a tenth of a second, and for its runs.
+// LegSpace is the free space that a leg begins with, in bytes: for the log of its server, which package proc keeps
+// below 64 MiB plus the output of a tenth of a second, and for its runs.
 const LegSpace = 128 << 20
 
 const noSpace plan.Code = "experiment.no-space"
@@ -24,7 +24,7 @@ func (e *SpaceError) Error() string {
 
 // Message is it as data.
 func (e *SpaceError) Message() plan.Message {
-	return plan.Say(noSpace, "folder", e.Folder, "free", e.Free, "need", LegSpace)
+	return plan.Msg(noSpace, "folder", e.Folder, "free", e.Free, "need", LegSpace)
 }
 
 // hasSpace is an error if there is too little space for another leg.

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Looks are those of a design: one after each block if what was measured may end it.
+// Looks are those of a design: one after each block if the results may end it.
 func Looks(d design.Design) compare.Looks {
 	if d.Until == "" && d.Precision == 0 {
 		return compare.Looks{}
@@ -27,9 +27,9 @@ func (x *execution) enough(block int) (why plan.Message, err error) {
 	}
 	switch each := x.j.BlockTime(); {
 	case block > x.Design.Most():
-		return plan.Say(endedBlocks, "blocks", made), nil
+		return plan.Msg(endedBlocks, "blocks", made), nil
 	case x.Design.Budget > 0 && made > 0 && !x.begun(block) && x.elapsed()+each > x.Design.Budget.Std():
-		return plan.Say(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil
+		return plan.Msg(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil
 	}
 	return why, nil
 }
@@ -40,7 +40,7 @@ func (x *execution) begun(block int) bool { return x.j.Blocks() >= block }
 // elapsed is the time that the experiment has taken.
 func (x *execution) elapsed() time.Duration { return x.spent + x.Now().Sub(x.since) }
 
-// look judges what there is after a number of blocks, and says whether that is enough.
+// look judges the runs after a number of blocks, and reports whether they are enough.
 func (x *execution) look(made int) (why plan.Message, err error) {
 	x.j.Looks.Done = made
 	c, err := x.judge(x.j.Looks, false)
@@ -51,15 +51,14 @@ func (x *execution) look(made int) (why plan.Message, err error) {
 	reached := c.Precision()
 	switch {
 	case x.Design.Until == design.UntilVerdict && settled(c):
-		return plan.Say(endedVerdict, "blocks", made), nil
+		return plan.Msg(endedVerdict, "blocks", made), nil
 	case x.Design.Precision > 0 && !math.IsNaN(reached) && reached <= float64(x.Design.Precision):
-		return plan.Say(endedPrecision, "blocks", made, "reached", reached, "wanted", float64(x.Design.Precision)), nil
+		return plan.Msg(endedPrecision, "blocks", made, "reached", reached, "wanted", float64(x.Design.Precision)), nil
 	}
 	return why, nil
 }
 
-// settled reports whether a comparison answers what was asked: its gates, or where there are
-// none its main figures.
+// settled reports whether a comparison answers the question: its gates, or where there are none its main figures.
 func settled(c compare.Comparison) bool {
 	if len(c.Gates) == 0 {
 		return c.Settled()

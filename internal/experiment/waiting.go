@@ -7,17 +7,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// longWait is how long something is waited for before it is told: most servers start and end
-// sooner.
+// longWait is how long a wait lasts before it is reported: most servers start and end sooner.
 const longWait = 5 * time.Second
 
-// A waiter tells what a server is waited for, if that takes long.
+// A waiter reports what it waits for, if that takes long.
 type waiter struct {
-	tell func(plan.Message)
+	report func(plan.Message)
 
 	mu    sync.Mutex
 	what  plan.Message
-	timer *time.Timer // nil: nothing is waited for, or it was told
+	timer *time.Timer // nil: no wait, or it was reported
 }
 
 // wait sets the current wait.
@@ -27,7 +26,7 @@ func (w *waiter) wait(what plan.Message) {
 	switch w.what = what; {
 	case what.Code == serverKilled: // it is no wait
 		w.stop()
-		w.tell(what)
+		w.report(what)
 	case w.timer == nil:
 		w.timer = time.AfterFunc(longWait, w.late)
 	}
@@ -38,7 +37,7 @@ func (w *waiter) late() {
 	defer w.mu.Unlock()
 	if w.timer != nil {
 		w.timer = nil
-		w.tell(w.what)
+		w.report(w.what)
 	}
 }
 

@@ -22,16 +22,16 @@ type slowServer struct {
 }
 
 func (s *slowServer) Ready(ctx context.Context) (time.Duration, error) {
-	s.tell(plan.Say("server.waiting-ready"))
+	s.tell(plan.Msg("server.waiting-ready"))
 	time.Sleep(s.start)
 	return s.Server.Ready(ctx)
 }
 
 func (s *slowServer) Stop(ctx context.Context) (server.Stopped, error) {
-	s.tell(plan.Say("server.waiting-exit"))
+	s.tell(plan.Msg("server.waiting-exit"))
 	time.Sleep(s.stop)
 	if s.stop > time.Minute {
-		s.tell(plan.Say(serverKilled))
+		s.tell(plan.Msg(serverKilled))
 	}
 	return s.Server.Stop(ctx)
 }
@@ -56,7 +56,7 @@ func TestLongWaitsAreTold(t *testing.T) {
 				l := newLab(t)
 				d := l.deps()
 				var told []plan.Code
-				d.Tell = func(e Event) {
+				d.OnEvent = func(e Event) {
 					switch e := e.(type) {
 					case Waiting:
 						told = append(told, e.What.Code)
@@ -66,7 +66,7 @@ func TestLongWaitsAreTold(t *testing.T) {
 				}
 				d.Start = func(ctx context.Context, s design.ServerSetup, o server.Options) (Server, error) {
 					up, err := l.startServer(ctx, s, o)
-					return &slowServer{up, o.Tell, tt.start, tt.stop, tt.log}, err
+					return &slowServer{up, o.OnWait, tt.start, tt.stop, tt.log}, err
 				}
 				p, j := newPlan(design.Design{Blocks: 2})
 				if _, err := Run(t.Context(), nil, p, j, d); err != nil {

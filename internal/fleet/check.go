@@ -9,9 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// ForWorkers is the part of a Spec that workers need: what precedes and what follows the requests
-// is the controller's. A worker applies it to every Order too, so that no Spec can have it start a
-// program, wait for hours or listen.
+// ForWorkers is the part of a Spec that workers need: the steps before and after the requests are the controller's.
+// A worker applies it to every Order too, so that no Spec can have it start a program, wait for hours or listen.
 func ForWorkers(s plan.Spec) plan.Spec {
 	s.Before, s.After, s.Cache = plan.Before{}, plan.After{}, ""
 	s.Before.Ready.Connect = plan.Duration(connectLimit)

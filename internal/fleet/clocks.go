@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// MaxRate is how much the difference of two clocks changes, in seconds per second. Linux corrects
-// the rate of a clock by at most 500 ppm (MAXFREQ in include/linux/timex.h), and
-// oscillators of computers are off by up to 100 ppm. A clock that is slewed faster than that, as
-// chrony can be told to, counts as one that steps, again and again.
+// MaxRate is how much the difference of two clocks changes, in seconds per second. Linux corrects the rate of a
+// clock by at most 500 ppm (MAXFREQ in include/linux/timex.h), and oscillators of computers are off by up to 100
+// ppm. A clock that is slewed faster, as chrony can be configured to, counts as one that steps repeatedly.
 const MaxRate = 500e-6
 
 // Unknown is a bound that says nothing.

@@ -10,7 +10,7 @@ type mark struct {
 	at   int64
 	sent int64 // when the exchange began that it is from
 	read int64 // as it was added
-	// least is what read and all other marks together say of this instant.
+	// least is the bound at this instant by read and all other marks.
 	least int64
 }
 
@@ -70,7 +70,7 @@ func (c *ceiling) at(t int64) int64 {
 	return v
 }
 
-// reach is what the mark says of another instant.
+// reach is the bound of the mark at another instant.
 func (m mark) reach(t int64) int64 { return m.least + widening(t-m.at) }
 
 // highest is the highest that the ceiling is between two instants.
@@ -131,16 +131,16 @@ func (c *ceiling) sameSlot(i, k int) bool { return c.marks[i].at/c.width == c.ma
 
 // thin leaves the best of each slot.
 func (c *ceiling) thin() {
-	kept := c.marks[:0]
+	marks := c.marks[:0]
 	for i := 0; i < len(c.marks); {
 		k := i + 1
 		for k < len(c.marks) && c.sameSlot(i, k) {
 			k++
 		}
-		kept = append(kept, best(c.marks[i:k])...)
+		marks = append(marks, best(c.marks[i:k])...)
 		i = k
 	}
-	c.marks = kept
+	c.marks = marks
 }
 
 // best returns, of the marks of a slot, the one that says most of later instants and the one that
@@ -176,7 +176,7 @@ func (c *ceiling) beyond(at, floor int64) (sent int64, found bool) {
 			return m.sent, true
 		}
 	}
-	return -farthest, true // the mark is no longer kept, which happens only if at is within its slot
+	return -farthest, true // the mark was dropped, which happens only if at is within its slot
 }
 
 // cut forgets all later than an instant.

@@ -55,9 +55,9 @@ func (c *Clock) span(from, to int64) span {
 	return all
 }
 
-// At returns how far their clock is ahead of ours at an instant of ours, and how far that can be
-// from the truth: Unknown without exchanges, right after a step, and of a time before too many steps. Of the
-// future it says what follows from what is known now.
+// At returns how far their clock is ahead of ours at an instant of ours, and how far that can be from the truth:
+// Unknown without exchanges, right after a step, and of a time before too many steps. The future is extrapolated
+// from present exchanges.
 func (c *Clock) At(ours int64) (offset, bound int64) {
 	t := possible(ours)
 	s := c.span(t, t)
@@ -68,15 +68,15 @@ func (c *Clock) At(ours int64) (offset, bound int64) {
 	return s.low + int64(width/2), int64(width/2 + width%2)
 }
 
-// Theirs is what their clock shows when ours shows an instant, within the bound of At.
+// Theirs is the time on their clock at an instant of ours, within the bound of At.
 func (c *Clock) Theirs(ours int64) int64 {
 	offset, _ := c.At(ours)
 	return minus(possible(ours), -offset)
 }
 
-// MaxOffset is how far two runs can be apart that are to be one: ours began at zero on our clock, theirs at
-// at on theirs. At every instant t of ours from zero to end, theirs(t)-at and t-zero differ by no
-// more. Unknown if that cannot be said.
+// MaxOffset is the largest offset between two parts of a run: ours began at zero on our clock, theirs at at on
+// theirs. At every instant t of ours from zero to end, theirs(t)-at and t-zero differ by no more. Unknown without a
+// bound.
 func (c *Clock) MaxOffset(zero, at, end int64) int64 {
 	zero, at, end = possible(zero), possible(at), possible(end)
 	s := c.span(zero, max(zero, end))

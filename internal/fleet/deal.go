@@ -85,10 +85,9 @@ func Places(total, n int) []int {
 	return places
 }
 
-// Redeal deals the places of a gate again, after shares have ended or were lost. Those that are
-// not active have none. An active one never has fewer than before: places cannot be taken from
-// requests in flight. What is free goes to those with the fewest. The sum is total unless there
-// is no active share, or they have more already.
+// Redeal deals the places of a gate again, after shares have ended or were lost. Those that are not active have
+// none. An active one never has fewer than before: places cannot be taken from requests in flight. Free places go
+// to those with the fewest. The sum is total unless there is no active share, or they have more already.
 func Redeal(total int, active []bool, have []int) []int {
 	places, free := make([]int, len(have)), total
 	var order []int // active shares, those with the fewest places first

@@ -1,5 +1,4 @@
-// Package fleet is what a controller and its workers say to each other when one run is sent from
-// many machines.
+// Package fleet has the messages between a controller and its workers when many machines send one run.
 //
 // A controller makes a run as any other: it prepares the Spec, warms the server up, samples, judges
 // and stores. It only leaves the requests to others. A worker is a process that sends a share of
@@ -16,10 +15,10 @@
 //	         <─ records, through a stream ──────────  (package delivery)
 //	         <─ End, the last of the stream ────────
 //
-// All but the records are requests and replies of NATS. A Beat does four things at once, and each
-// of them may be repeated: it measures the clock, asks for the progress, says how many places of
-// the gate the worker has, and whether to go on. A worker that does not answer Beats for a while is
-// lost; it is told so if it comes back, and sends nothing more.
+// All but the records are requests and replies of NATS. A Beat does four things at once, and each of them may be
+// repeated: it measures the clock, asks for the progress, says how many places of the gate the worker has, and
+// whether to go on. A worker that does not answer Beats for a while is lost; if it comes back it learns so, and
+// sends nothing more.
 //
 // A worker does not depend on its controller once it has begun: it sends its share to the end, and
 // the records wait in the stream until a controller takes them.
@@ -29,9 +28,9 @@
 // A Share divides a run among machines: who sends which request, and how many requests each
 // may have in flight.
 //
-// The rule needs nothing but the requests, so every machine applies it by itself to the workload
-// that it rebuilt. The k-th request that waits for no other belongs to share k mod n, and a request
-// that waits for another belongs to the share of that one, so that a conversation stays whole:
+// The rule needs nothing but the requests, so every machine applies it by itself to the workload that it rebuilt.
+// The k-th request that waits for no other belongs to share k mod n, and a request that waits for another belongs
+// to the share of that one, so that one worker sends all of a conversation:
 //
 //	request   0    1    2    3    4    5    6
 //	waits for          (0)       (2)       (1)

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// A Key is what a worker signs its deliveries with. Its public half is the ID of the worker: everybody in a fleet
-// can send what they like, and who knows the ID can tell what that worker has sent.
+// A Key signs the deliveries of a worker. Its public half is the ID of the worker: everybody in a fleet can send
+// anything, and with the ID one can verify that a worker sent it.
 type Key struct{ private ed25519.PrivateKey }
 
 // NewKey makes a random Key.

@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Protocol is the version of the messages of this package. A controller and its workers have the
-// same one, and the same version of Pitot: a run whose parts differ is not one run.
+// Protocol is the version of the messages of this package. A controller and its workers have the same one, and the
+// same version of Pitot: versions do not mix in one run.
 const Protocol = 3
 
 // A Question asks every worker that is there who it is.
@@ -18,7 +18,7 @@ type Question struct {
 	Pitot    string `json:"pitot"` // version of who asks
 }
 
-// A Worker is the answer to a Question: who a worker is and what it does.
+// A Worker is the answer to a Question: who a worker is and its state.
 type Worker struct {
 	// ID names the worker for as long as its process lives, and is a token of a subject: it is that of its Key.
 	ID       string `json:"id"`
@@ -36,9 +36,9 @@ type Worker struct {
 	Capacity float64   `json:"capacity,omitempty"`
 	State    State     `json:"state"`
 	Run      string    `json:"run,omitempty"`  // that it works on: the id of its Order
-	Kept     string    `json:"kept,omitempty"` // and that by which the run is kept, once it has a Start
+	StoredID string    `json:"kept,omitempty"` // and the id by which the run is stored, once it has a Start
 	Wall     time.Time `json:"wall"`           // its wall clock
-	// Private: what is sent to it stays private, as far as it knows.
+	// Private: nobody can read what it receives, as far as it knows.
 	Private bool `json:"private,omitempty"`
 }
 
@@ -81,8 +81,8 @@ type Input struct {
 	// Path is that of a file in Name, if Name is a folder, a tokenizer or a dataset. With a slash
 	// at its end the Input is the list of the files of that folder.
 	Path string `json:"path,omitempty"`
-	// Root is where the controller found a tokenizer or a dataset. It stands for Name in what is
-	// prepared, and no worker looks there.
+	// Root is where the controller found a tokenizer or a dataset. It replaces Name in the prepared run, and no
+	// worker looks there.
 	Root   string `json:"root,omitempty"`
 	Digest string `json:"digest"` // SHA-256 of the content, hexadecimal
 	Size   int64  `json:"size"`   // bytes
@@ -94,7 +94,7 @@ type InputKind string
 
 // The kinds of Inputs.
 const (
-	FileInput      InputKind = "file"      // a dataset, a trace, times of arrivals, certificates; with a Path of a folder
+	FileInput      InputKind = "file"      // a dataset, trace, arrival times or certificates; Path: in a folder
 	TokenizerInput InputKind = "tokenizer" // by path or by name on a hub
 	DatasetInput   InputKind = "dataset"   // a repository of a hub
 	FetchedInput   InputKind = "fetched"   // the content of an address
@@ -103,8 +103,8 @@ const (
 // A Poll asks a worker how far it is with a run.
 type Poll struct {
 	Run string `json:"run"`
-	// Aside: who asks is not the controller of the run.
-	Aside bool `json:"aside,omitempty"`
+	// Observer: the sender is not the controller of the run.
+	Observer bool `json:"aside,omitempty"`
 }
 
 // Readiness is the reply to an Order, a Poll and a Start.
@@ -113,13 +113,13 @@ type Readiness struct {
 	// Digest is that of the worker's requests.
 	Digest   string `json:"digest,omitempty"`
 	Requests int    `json:"requests,omitempty"`
-	// Why is what a Failed worker failed with, for people.
+	// Why is the error of a Failed worker, for people.
 	Why string `json:"why,omitempty"`
 	// Leaving: the worker ends, and another one may take its place.
 	Leaving bool `json:"leaving,omitempty"`
 	// Busy is the other run that the worker works on.
 	Busy string `json:"busy,omitempty"`
-	// Silent is how long the controller has said nothing.
+	// Silent is how long the controller has sent nothing.
 	Silent time.Duration `json:"silent,omitempty"`
 	// Needs are the Inputs, by position in the Order, that the worker does not have: it waits for
 	// them in the object store of the run.
@@ -129,9 +129,9 @@ type Readiness struct {
 // A Start deals a worker its share and names the instant at which all begin.
 type Start struct {
 	Run string `json:"run"`
-	// Kept is the id by which the controller keeps the run, for people.
-	Kept string `json:"kept"`
-	// Share is the worker's position among Of workers; package deal says what that gives it.
+	// StoredID is the id by which the controller stores the run, for people.
+	StoredID string `json:"kept"`
+	// Share is the worker's position among Of workers; package deal says which requests those are.
 	Share int `json:"share"`
 	Of    int `json:"of"`
 	// Places is how many requests of the worker may be in flight; 0: as many as there are. Most
@@ -144,7 +144,7 @@ type Start struct {
 	At int64 `json:"at"`
 }
 
-// A Beat is what a controller says to a worker again and again. Its reply is a Pulse.
+// A Beat is a controller's periodic message to a worker. Its reply is a Pulse.
 type Beat struct {
 	Run string `json:"run"`
 	// Go: all workers have a Start. One that has not heard this when its instant comes does not
@@ -162,7 +162,7 @@ const (
 	GoOn     Stop = iota
 	NoMore        // send no more; wait for requests in flight
 	Cancel        // end requests in flight too; also sent to a worker that counts as lost
-	Discard       // the run is not made, or without this worker: what is not delivered need not be
+	Discard       // the run is not made, or without this worker: nothing more need be delivered
 	Finished      // the controller has everything: forget the run
 )
 
@@ -176,7 +176,7 @@ type Pulse struct {
 	Progress trace.Snapshot `json:"progress"`
 }
 
-// An End is the last thing that a worker delivers of a run: what is known of its client then.
+// An End is the last thing that a worker delivers of a run: the final state of its client.
 type End struct {
 	Share   int             `json:"share"`
 	Records int             `json:"records"` // delivered before this
@@ -190,8 +190,7 @@ type End struct {
 	Notes    []plan.Message  `json:"notes,omitempty"`
 }
 
-// A Heading is the first thing in the stream of a run: what a controller needs that takes over
-// from one that died.
+// A Heading is the first message in the stream of a run, for a controller that takes over from one that died.
 type Heading struct {
 	Fleet   string    `json:"fleet"`  // id of the run among the workers
 	Digest  string    `json:"digest"` // of its requests

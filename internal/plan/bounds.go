@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a file may be: more is no file of settings, and would cost its parser too much.
+// Limits of a settings file: a larger one is none, and would cost its parser too much.
 const (
 	maxFile   = 4 << 20
 	maxParts  = 20_000 // lines and items: the parser's time grows with their square

@@ -67,8 +67,7 @@ func (t *Telemetry) check() (p Problems) {
 	return p
 }
 
-// CheckSampled reports problems with the parts of a Spec that say what telemetry samples, and
-// how it is reached.
+// CheckSampled reports problems with the sources of telemetry in a Spec, and how they are reached.
 func (s *Spec) CheckSampled() Problems { return append(s.Target.check(), s.Telemetry.check()...) }
 
 func (t *Target) check() (p Problems) {
@@ -221,7 +220,7 @@ func CheckPercentiles(path string, all []float64) (p Problems) {
 	return p
 }
 
-// mostMiB is more than any answer has, and what a machine can hold.
+// mostMiB is more than any answer has, and fits into memory.
 const mostMiB = 4096
 
 func (c *Client) check(t Target) (p Problems) {

@@ -22,10 +22,9 @@
 // Nesting says how deeply JSON from outside is nested, before anything that
 // recurses reads it.
 //
-// What reads JSON calls itself for every bracket. Ten million of them in a row, which is
-// a small file and a smaller event, end the process with an overflow of the stack, and a
-// third of that keeps it busy for half a minute. A glance that counts brackets takes
-// milliseconds. So what reads JSON of a server, a file or another tool looks here first.
+// JSON decoders recurse for every bracket. Ten million of them in a row, which is a small file, overflow the stack
+// and end the process; a third of that takes half a minute. Counting brackets takes milliseconds, so code that
+// decodes JSON of a server, a file or another tool asks here first.
 //
 // # Lists of values
 //
@@ -37,5 +36,5 @@
 //	1..10+3       1, 4, 7 and 10
 //	uniform(1,9)  one value: commas in brackets and quotes separate nothing
 //
-// A value is a text. What it means is decided by who takes it.
+// A value is a text; the caller interprets it.
 package plan

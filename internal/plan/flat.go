@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Role says what a setting of a Spec is about. The tag role:"..." of a field of the Spec gives
-// it to the settings of that field. A field without the tag has the role of its parent, so that
-// a new field is compared and listed unless someone decides otherwise.
+// A Role says which part of a run a setting affects. The tag role:"..." of a field of the Spec gives it to the
+// settings of that field. A field without the tag has the role of its parent, so that a new field is compared and
+// listed unless someone decides otherwise.
 type Role string
 
 // The roles.

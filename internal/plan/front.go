@@ -1,6 +1,6 @@
 package plan
 
-// A Front is a front end: it words problems, and knows what a setting is called there.
+// A Front is a front end: it words problems, and knows the names of settings there.
 type Front interface {
 	Explain(Problems) error
 	NameOf(path string) string

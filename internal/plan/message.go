@@ -29,10 +29,10 @@ type Message struct {
 	Args Args
 }
 
-// Say makes a message from a code and its arguments, each a name and a value.
+// Msg makes a message from a code and its arguments, each a name and a value.
 // Numbers of any kind become float64, durations seconds, errors and Stringers
 // strings. It panics on a value that Args cannot hold.
-func Say(code Code, args ...any) Message {
+func Msg(code Code, args ...any) Message {
 	m := Message{Code: code}
 	for i := 0; i+1 < len(args); i += 2 {
 		if m.Args == nil {
@@ -143,7 +143,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// typedArg returns a value of JSON in the type that Say gives it.
+// typedArg returns a value of JSON in the type that Msg gives it.
 func typedArg(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

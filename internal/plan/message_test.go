@@ -10,8 +10,8 @@ import (
 )
 
 func TestMessagesComeBackAsTheyWere(t *testing.T) {
-	m := Say("some-code", "count", 3, "took", 1500*time.Millisecond, "why", errors.New("no"), "list", []string{"a", "b"},
-		"inner", Say("other"), "all", []Message{Say("one", "x", 1), Text("two")}, "texts", []Message{Text("a"), Text("b")}, "text", Text("c"), "yes", true, "share", float32(0.5))
+	m := Msg("some-code", "count", 3, "took", 1500*time.Millisecond, "why", errors.New("no"), "list", []string{"a", "b"},
+		"inner", Msg("other"), "all", []Message{Msg("one", "x", 1), Text("two")}, "texts", []Message{Text("a"), Text("b")}, "text", Text("c"), "yes", true, "share", float32(0.5))
 	b, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	if diff := cmp.Diff(m, again); diff != "" {
 		t.Error(diff)
 	}
-	if m.Key() != again.Key() || m.Key() == Say("some-code").Key() {
+	if m.Key() != again.Key() || m.Key() == Msg("some-code").Key() {
 		t.Errorf("%s, %s", m.Key(), again.Key())
 	}
 }
@@ -46,9 +46,9 @@ func TestASentenceIsAMessage(t *testing.T) {
 }
 
 func TestMapChangesEveryText(t *testing.T) {
-	m := Say("c", "a", "x", "n", 1, "list", []string{"x", "y"}, "inner", Say("d", "b", "x"), "all", []Message{Say("e", "b", "x"), Text("x")})
+	m := Msg("c", "a", "x", "n", 1, "list", []string{"x", "y"}, "inner", Msg("d", "b", "x"), "all", []Message{Msg("e", "b", "x"), Text("x")})
 	got := m.Map(func(s string) string { return s + "!" })
-	want := Say("c", "a", "x!", "n", 1, "list", []string{"x!", "y!"}, "inner", Say("d", "b", "x!"), "all", []Message{Say("e", "b", "x!"), Text("x!")})
+	want := Msg("c", "a", "x!", "n", 1, "list", []string{"x!", "y!"}, "inner", Msg("d", "b", "x!"), "all", []Message{Msg("e", "b", "x!"), Text("x!")})
 	if diff := cmp.Diff(want, got); diff != "" || m.Args["a"] != "x" {
 		t.Error(diff)
 	}

@@ -24,7 +24,7 @@ func Check(data []byte) error {
 	return nil
 }
 
-// Unmarshal is json.Unmarshal of what Check passes.
+// Unmarshal is json.Unmarshal for JSON that passes Check.
 func Unmarshal(data []byte, v any) error {
 	if err := Check(data); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Numbers are read alike wherever people write them, in flags, plans and files of settings:
+// Flags, plans and settings files read numbers alike:
 //
 //	10 +10 1_000 1e3 10.0 0x10 0b11 0o17     a whole number
 //	2.5 .5 5e-3 inf .inf                     a number, as are all of the above
@@ -39,7 +39,7 @@ func ParseUnsigned(text string) (uint64, error) {
 	return uint64(x), err
 }
 
-// exact reads a number that is whole, and so small that there are no others between it and the next.
+// exact reads an integer of at most 2^53: up to there a float64 has all of them.
 func exact(text string) (float64, error) {
 	x, err := ParseNumber(text)
 	if !errors.Is(err, errZero) && (err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53) {

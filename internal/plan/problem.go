@@ -13,10 +13,10 @@ import (
 // Each front end renders the path in its own words: as a flag, as a place in a
 // file, as a field of a form.
 type Problem struct {
-	Path  string `json:"path"`            // such as load[0].arrival.rate; empty for the whole
+	Path  string `json:"path"`            // such as load[0].arrival.rate; empty for all of it
 	Value string `json:"value,omitempty"` // as given; empty if absent, or if it may be secret
 	Why   string `json:"why"`             // such as "must be positive"
-	Hint  string `json:"hint,omitempty"`  // what to do; empty if Why says it
+	Hint  string `json:"hint,omitempty"`  // how to mend it; empty if Why says so
 
 	at Place // in the file where it was found, if not that of the path
 }

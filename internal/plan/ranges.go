@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The ranges of what a plan may ask for. They are wide of any use, and keep a slip of the
-// hand from filling the memory or from running forever.
+// Ranges of settings. They are wide of any use, and keep a slip of the hand from filling the memory or from running
+// forever.
 const (
 	MaxRequests = 10_000_000 // requests of a run, and texts in them
 	MaxTokens   = 1 << 24    // of a prompt or an answer: more than a model has room for
@@ -24,7 +24,7 @@ const (
 	MinRate = 1e-7 // requests per second: fewer come after a longer time
 )
 
-// Count requires a number of requests, or of what else makes requests.
+// Count requires a number of requests, sessions or the like.
 func (p *Problems) Count(path string, n, low int) { p.IntegerIn(path, n, low, MaxRequests) }
 
 // Tokens requires the length of a prompt or of an answer.

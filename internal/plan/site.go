@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Site is where a process runs whose environment is asked for. Files and flags write it as
+// A Site is where the process runs that an environment is read of. Files and flags write it as
 //
 //	local               this machine; the process that listens on the target's port
 //	pid:123             a process of this machine
@@ -34,7 +34,7 @@ const (
 
 var siteKinds = []string{Nowhere, Here, ByPID, InDocker, InPodman, OverSSH, InCluster}
 
-// IsZero reports whether nothing was said.
+// IsZero reports whether no site was given.
 func (p Site) IsZero() bool { return p.Kind == "" }
 
 // String writes it; empty for the zero value.

@@ -75,7 +75,7 @@ func (s *Spec) Rate() (sum float64) {
 // A Target is the system under test: a server, or the embedded engine.
 type Target struct {
 	URL      string   `json:"url,omitempty"`                 // of the server, without a route; empty: the engine
-	Route    string   `json:"route,omitempty" role:"client"` // of the requests, put behind the URL; empty: the protocol's
+	Route    string   `json:"route,omitempty" role:"client"` // appended to the URL; empty: the protocol's
 	Key      *Source  `json:"key,omitempty" role:"client"`   // bearer key; nil: none
 	Headers  []Header `json:"headers,omitempty"`
 	CA       string   `json:"ca,omitempty" role:"client"` // file of authorities trusted in addition to the system's
@@ -130,7 +130,7 @@ type Request struct {
 	// IDs is the prefix of each request's x-request-id, followed by its number;
 	// empty: chosen by the run.
 	IDs         string  `json:"ids,omitempty" role:"silent"`
-	PartsAlways bool    `json:"parts_always,omitempty" role:"client"` // the content of a message is a list, even of text alone
+	PartsAlways bool    `json:"parts_always,omitempty" role:"client"` // content is a list, even of text alone
 	MediaFirst  bool    `json:"media_first,omitempty" role:"client"`  // before the text
 	AsMessages  bool    `json:"as_messages,omitempty"`                // texts to embed or pool go as chats
 	Recount     Recount `json:"recount,omitzero" role:"client"`
@@ -202,7 +202,7 @@ type Tokenizer struct {
 	Where    string `json:"where,omitempty"`
 	Required bool   `json:"required,omitempty"` // Where must be found; else the server's is used
 	Info     string `json:"info,omitempty"`     // route where the server may name it, before the root
-	NoPath   bool   `json:"no_path,omitempty"`  // the root is the server's word: a name in the caches, never opened as a path
+	NoPath   bool   `json:"no_path,omitempty"`  // the server named the root: it is looked up in caches only
 	Vocab    int    `json:"vocab,omitempty"`    // ids to draw from if the tokenizer does not say
 	Download bool   `json:"download,omitempty"` // missing files from the hub
 }
@@ -259,7 +259,7 @@ type Cache string
 const (
 	ColdCache   Cache = "cold"   // empty: it is reset before the run
 	PrimedCache Cache = "primed" // it has the prompts of the run, which were sent before
-	WarmCache   Cache = "warm"   // as what went before has left it
+	WarmCache   Cache = "warm"   // as earlier requests have left it
 )
 
 // Flush empties a cache of the server.
@@ -353,13 +353,13 @@ type Client struct {
 	Engine         string   `json:"engine,omitempty"`          // h1 or nethttp; empty: chosen by the target
 	Procs          int      `json:"procs,omitempty"`           // processors used at once; 0: chosen by the run
 	NewConnections bool     `json:"new_connections,omitempty"` // one for every request
-	NoResend       bool     `json:"no_resend,omitempty"`       // also where the server closed a reused connection without an answer
-	KeepReusing    bool     `json:"keep_reusing,omitempty"`    // however often it does; implies NoResend
+	NoResend       bool     `json:"no_resend,omitempty"`       // not even on a reused connection that was closed
+	KeepReusing    bool     `json:"keep_reusing,omitempty"`    // however often they are closed; implies NoResend
 	KeepAlive      Duration `json:"keep_alive,omitzero"`       // of an idle connection; 0: the default
 	Timeout        Duration `json:"timeout,omitzero"`          // of a request; 0: none
 	IdleTimeout    Duration `json:"idle_timeout,omitzero"`     // between two arrivals of bytes; 0: none
 	MaxEvent       int      `json:"max_event,omitempty"`       // the largest event of a stream, in MiB; 0: the default
-	MaxBody        int      `json:"max_body,omitempty"`        // the largest answer in one piece, in MiB; 0: the default
+	MaxBody        int      `json:"max_body,omitempty"`        // limit of an answer in one piece, MiB; 0: the default
 }
 
 // Telemetry selects the sources to sample during the run.

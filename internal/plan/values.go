@@ -82,7 +82,7 @@ func series(first, last, by, step string, most int) (all []string, err error) {
 // rounding is by how much a value may miss the end that it meets, relatively.
 const rounding = 1e-9
 
-// parse reads what span has matched.
+// parse reads the text that span has matched.
 func parse(text string) float64 {
 	v, _ := strconv.ParseFloat(text, 64)
 	return v

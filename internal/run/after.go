@@ -23,8 +23,8 @@ func (x *execution) workers() []plan.Worker {
 	return []plan.Worker{{}}
 }
 
-// startProfilers starts them unless the run is stopped already. Once a server was told to start, its answer is awaited
-// although the run is stopped: a server that is left at once may start after it was told to stop.
+// startProfilers starts them unless the run is stopped already. The answer to a start is awaited although the run
+// is stopped: else the server might start after it was asked to stop.
 func (x *execution) startProfilers(ctx, unlessStopped context.Context) {
 	p := x.spec.Before.Profiler
 	if p.Start.Route == "" || unlessStopped.Err() != nil {
@@ -97,7 +97,7 @@ func (x *execution) callProfilers(ctx context.Context, enough <-chan struct{}, s
 	}
 }
 
-// tail does what follows the last answer at once, which After.Tail makes a part of the run.
+// tail makes the steps right after the last answer, which After.Tail makes a part of the run.
 func (x *execution) tail(ctx context.Context) {
 	begin := time.Now()
 	if x.spec.After.Tail {
@@ -123,14 +123,14 @@ func (x *execution) account(ctx context.Context) json.RawMessage {
 	}
 	ctx, cancel := context.WithTimeout(ctx, scrapeLimit)
 	defer cancel()
-	told, err := x.target.server().Get(ctx, route)
+	answer, err := x.target.server().Get(ctx, route)
 	if silent(err) {
 		x.note(accountUnknown, "why", err)
 	}
 	if err != nil {
 		return nil
 	}
-	return told
+	return answer
 }
 
 // silent reports an error of a server that is gone; one without the route answers.

@@ -72,7 +72,7 @@ func (b *builder) one(ctx context.Context) (out built, err error) {
 	s := b.streams[0]
 	out.due, err = s.arrival.Arrange(&out.work, workload.Arranging{Seed: b.spec.Seed, Adapters: b.spec.Adapters})
 	if short := len(out.work.Requests) - out.due.Requests; err == nil && short > 0 {
-		out.work.Notes = append(out.work.Notes, plan.Say(shortReplay, "unsent", short))
+		out.work.Notes = append(out.work.Notes, plan.Msg(shortReplay, "unsent", short))
 	}
 	out.work.Requests = out.work.Requests[:out.due.Requests]
 	out.when = s.arrival.Describe()
@@ -171,12 +171,12 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 			return built{}, plan.Below(plan.Join(s.path, "arrival"), err)
 		}
 		schedules, parts = append(schedules, schedule), append(parts, s.parts[0])
-		when = append(when, plan.Say(arriveTenant, "name", s.Name, "arrival", s.arrival.Describe()))
+		when = append(when, plan.Msg(arriveTenant, "name", s.Name, "arrival", s.arrival.Describe()))
 	}
 	at, of := traffic.Superpose(schedules, n)
 	out, err := b.mergeParts(ctx, parts, of, loadTenants)
 	out.due = workload.Arrangement{Schedule: slices.Values(at), Requests: len(out.work.Requests)}
-	out.when = plan.Say(arriveTenants, "tenants", when)
+	out.when = plan.Msg(arriveTenants, "tenants", when)
 	return out, err
 }
 
@@ -226,13 +226,13 @@ func (b *builder) mergeParts(ctx context.Context, parts []*part, of []int, code 
 		}
 		some[i].Requests = slices.Clip(w.Requests)
 		for _, n := range w.Notes {
-			out.work.Notes = append(out.work.Notes, plan.Say(partNote, "part", o.Name, "note", n))
+			out.work.Notes = append(out.work.Notes, plan.Msg(partNote, "part", o.Name, "note", n))
 		}
 	}
 	var arrivals int
 	out.work.Requests, arrivals = traffic.MergeParts(some, of, b.source.IDPrefix)
 	if arrivals < len(of) {
-		out.work.Notes = append(out.work.Notes, plan.Say(fewArrivals, "asked", len(of), "sent", arrivals))
+		out.work.Notes = append(out.work.Notes, plan.Msg(fewArrivals, "asked", len(of), "sent", arrivals))
 	}
 	if arrivals == 0 {
 		return out, plan.Problems{{Path: "load", Why: "no part of it sends anything"}}
@@ -254,8 +254,8 @@ func perPart(of []int, parts int) []int {
 func shares(code plan.Code, parts []*part, counts []int) plan.Message {
 	all := make([]plan.Message, len(parts))
 	for i, o := range parts {
-		all[i] = plan.Say(loadShare, "name", o.Name, "arrivals", counts[i])
+		all[i] = plan.Msg(loadShare, "name", o.Name, "arrivals", counts[i])
 	}
 	slices.SortFunc(all, func(a, b plan.Message) int { return cmp.Compare(a.Args["name"].(string), b.Args["name"].(string)) })
-	return plan.Say(code, "parts", all)
+	return plan.Msg(code, "parts", all)
 }

@@ -112,8 +112,8 @@ func (x *execution) prime(ctx context.Context) (answered int) {
 	return len(out.Records) - cold.failed
 }
 
-// primers are the prompts that are known before the run, for one token each. A turn that
-// remembers answers is not: its conversation caches what goes before it.
+// primers are the prompts that are known before the run, for one token each. A turn that remembers answers is not:
+// its conversation caches the turns before it.
 func (p *Prepared) primers() (out []workload.Request) {
 	silent := endpoint.Protocol(p.spec.Request.Protocol).Silent()
 	for _, r := range p.Requests() {
@@ -133,8 +133,8 @@ func (p *Prepared) primers() (out []workload.Request) {
 // default on GPUs. SGLang and llama.cpp have no blocks, and find more.
 const usualBlock = 16
 
-// cacheConfig is the size of a block of the KV cache, and how many tokens the whole cache holds,
-// among a server's metrics; 0 if they do not tell. Of several engines it is the first one's.
+// cacheConfig is the size of a block of the KV cache, and the number of tokens in all of the cache, from a server's
+// metrics; 0 if they lack it. Of several engines the first one counts.
 func cacheConfig(samples []exposition.Sample) (block, tokens int) {
 	for _, s := range samples {
 		switch {

@@ -42,8 +42,7 @@ type Deps struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen  func(network, address string) (net.Listener, error)
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none
-	// Profile is what the engine of a simulation stands for, in place of what the Spec says
-	// of it; nil: nothing is replaced.
+	// Profile replaces the profile of a simulation's engine in the Spec; nil: nothing is replaced.
 	Profile *profile.Profile
 	// Inspect keeps the environment of client and server with the run. Serving is where a
 	// server is that was started for the run, if the Spec names no other place.
@@ -54,14 +53,15 @@ type Deps struct {
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the
 	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
-	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
+	// Collectors sample during a run, by its Spec and its target; nil: nothing is sampled.
 	Collectors func(t plan.Telemetry, target collect.Target) []collect.Collector
-	// Before finds an earlier run against the server of a run whose Spec has the same prompts, by its id; nil: none is known.
+	// Before finds an earlier run with the same prompts against the server of a run, and returns its id; nil: none
+	// is known.
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
-	// Tell receives the events while a run is prepared; may be nil.
-	Tell func(Event)
+	// OnEvent receives the events while a run is prepared; may be nil.
+	OnEvent func(Event)
 }
 
 // A Hub has tokenizers and datasets.
@@ -85,18 +85,18 @@ func (d *Deps) files(download bool) workload.Files {
 }
 
 func (d *Deps) emit(e Event) {
-	if d.Tell != nil {
-		d.Tell(d.clean(e))
+	if d.OnEvent != nil {
+		d.OnEvent(d.clean(e))
 	}
 }
 
 // clean is an event without secrets. Requests and records are not copied: endpoint cleans
 // these, and no sink keeps those.
 func (d *Deps) clean(e Event) Event {
-	switch told := e.(type) {
+	switch event := e.(type) {
 	case Starting:
-		told.Run = secret.Clean(d.Secrets, told.Run)
-		return told
+		event.Run = secret.Clean(d.Secrets, event.Run)
+		return event
 	case Waiting, Polling, Polled, ModelFound, Noted, Profiling, Profiled, Ended:
 		return secret.Clean(d.Secrets, e)
 	}

@@ -29,7 +29,7 @@ func (p *Prepared) engine() error {
 		p.run.Env.Embedded = true
 		return nil
 	}
-	if p.intake, err = apiserver.NewAdmission(cfg); err != nil {
+	if p.admission, err = apiserver.NewAdmission(cfg); err != nil {
 		return err
 	}
 	return p.checkSimulated()
@@ -60,9 +60,9 @@ func (p *Prepared) checkSimulated() error {
 	problems.If(p.spec.KeepText, "keep_text", nil, "a simulated answer has no text")
 	problems.If(len(p.server.Faults) > 0, "target.engine.fault", nil, "nothing is sent that could go wrong; faults are for `pitot serve` and `pitot bench`")
 	if asked.Model == "" {
-		asked.Model = p.intake.Model()
+		asked.Model = p.admission.Model()
 	}
-	names := p.intake.Models()
+	names := p.admission.Models()
 	problems.If(!slices.Contains(names, asked.Model), "request.model", asked.Model, "the engine serves %s", strings.Join(names, ", "))
 	return problems.Err()
 }
@@ -92,7 +92,7 @@ func (p *Prepared) startEngine() (url string, err error) {
 // An engineTokenizer does the same as /tokenize and /detokenize of the engine.
 type engineTokenizer struct{ *apiserver.Admission }
 
-func (t engineTokenizer) name() plan.Message { return plan.Say(tokensEngine) }
+func (t engineTokenizer) name() plan.Message { return plan.Msg(tokensEngine) }
 
 func (t engineTokenizer) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
 	return t.Admission.Encode(text), nil

@@ -71,12 +71,11 @@ func (b *built) cut(until time.Duration) error {
 	}
 	b.work.Requests = b.work.Requests[:b.work.Before(n)]
 	b.due.Requests = len(b.work.Requests)
-	b.when = plan.Say(arriveFor, "arrival", b.when, "time", until.String())
+	b.when = plan.Msg(arriveFor, "arrival", b.when, "time", until.String())
 	return nil
 }
 
-// noteSpent notes a run that time alone should have ended, and whose requests were over
-// before.
+// noteSpent notes a run that only its time should have ended, and that ran out of requests before.
 func (x *execution) noteSpent(sent int, end time.Duration) {
 	if x.spec.Requests == 0 && x.spec.Gate.Concurrency > 0 && sent == len(x.Requests()) && end < x.spec.Duration.Std() {
 		x.note(requestsSpent, "requests", sent, "time", end.Round(100*time.Millisecond).String(), "duration", x.spec.Duration.String())

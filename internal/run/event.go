@@ -16,7 +16,7 @@ import (
 // An Event is something that happened; it is one of the types below.
 type Event any
 
-// What happens while a run is prepared.
+// Events while a run is prepared.
 type (
 	// Waiting says that a server that may be starting is waited for.
 	Waiting struct {
@@ -44,7 +44,7 @@ type (
 	Noted struct{ Note plan.Message }
 )
 
-// What happens while it is executed.
+// Events while it is executed.
 type (
 	// WarmingUp says that this number of requests is sent before the run, maybe none; in
 	// each wave, if waves are sent until they agree.
@@ -79,8 +79,8 @@ type (
 		Load     PlannedWork
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
-	// Sampled is what telemetry has since the last Sampled: all sources as they are so far, and
-	// the new values. It comes about once a second.
+	// Sampled is the telemetry since the last Sampled: all sources as they are so far, and the new values. It comes
+	// about once a second.
 	Sampled struct {
 		Sources []telemetry.Source
 		Values  []telemetry.Value
@@ -95,7 +95,7 @@ type (
 	Judged struct{ Result *Result }
 )
 
-// A PlannedWork is what a run has to do, as far as that is known before it begins.
+// A PlannedWork is the work of a run, as far as it is known before the run begins.
 type PlannedWork struct {
 	Requests int           // at most
 	Output   int           // tokens of all answers together, at most; 0: unknown
@@ -114,9 +114,8 @@ type Result struct {
 	Account json.RawMessage // of the server of itself; nil: it gave none, or was not asked
 }
 
-// A Sink receives the events of a run as they happen. Recorded comes from many goroutines
-// at once, and Sampled from one of its own. An error at Starting ends the run before it begins; other errors are joined to
-// that of the run.
+// A Sink receives the events of a run as they happen. Recorded comes from many goroutines at once, and Sampled from
+// another one. An error at Starting ends the run before it begins; other errors are joined to that of the run.
 type Sink interface{ Handle(Event) error }
 
 // A Watcher is a Sink that looks at each request as it is sent, and at its record as soon

@@ -35,15 +35,14 @@ type execution struct {
 	telemetry *sampling
 }
 
-// Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
-// later by sending no more and waiting for the requests in flight. Cancelling ctx ends
-// that too. A run that has begun gives a Result even if it is stopped; an error beside it is
-// that of a sink.
+// Execute makes the run. Closing stop ends it: before the first request with ErrStopped, later by sending no more
+// and waiting for the requests in flight. Cancelling ctx ends that too. A run that has begun gives a Result even if
+// it is stopped; an error with it is that of a sink.
 func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...Sink) (*Result, error) {
 	x := &execution{Prepared: p, run: p.run, sinks: sinks, stop: stop}
 	x.run.Notes = slices.Clone(p.run.Notes)
 	x.run.ID = newID(time.Now())
-	if p.intake != nil {
+	if p.admission != nil {
 		return x.simulate(ctx)
 	}
 	defer x.stopProfilers(context.WithoutCancel(ctx)) // of a run that did not come so far
@@ -102,7 +101,7 @@ func (x *execution) handle(e Event) error {
 }
 
 // note adds a note to the run, and sends it to the sinks.
-func (x *execution) note(code plan.Code, args ...any) { x.add(plan.Say(code, args...)) }
+func (x *execution) note(code plan.Code, args ...any) { x.add(plan.Msg(code, args...)) }
 
 func (x *execution) add(n plan.Message) {
 	n = x.hide(n)
@@ -137,12 +136,12 @@ func (x *execution) awaitReady(ctx context.Context) error {
 	if request == nil {
 		return nil
 	}
-	ready, told := x.spec.Before.Ready, false
+	ready, reported := x.spec.Before.Ready, false
 	err := driver.Ready(ctx, x.client, *request, ready.Timeout.Std(), func(err error) bool {
 		failed := (*driver.FailedError)(nil)
 		goOn := ready.Insist || errors.As(err, &failed) && failed.MayPass() && !x.routeMissing(failed)
-		if goOn && !told {
-			told = true
+		if goOn && !reported {
+			reported = true
 			_ = x.handle(Waiting{URL: x.target.base, Limit: ready.Timeout.Std(), Err: err, Answer: true})
 		}
 		return goOn
@@ -202,7 +201,7 @@ func (x *execution) warmedUp(records []*trace.Record) error {
 	return nil
 }
 
-// foreign reports a run by the rules of another tool, whose requests are sent as it would.
+// foreign reports a run by the rules of another tool, which sends requests as that tool would.
 func (p *Prepared) foreign() bool { return p.spec.Dialect.Name != "" && p.spec.Dialect.Name != "pitot" }
 
 // flush empties the server's cache, if the Spec has a route for that.
@@ -223,10 +222,9 @@ func (x *execution) flush(ctx context.Context) error {
 	return nil
 }
 
-// tryStamps is the self-test before a run. A note says what is wrong with the stamps; a
-// system without any is mentioned in the report.
+// tryStamps is the self-test before a run. A note reports wrong stamps; the report mentions a system without any.
 func (x *execution) tryStamps(ctx context.Context) {
-	if x.Fleet != nil { // each machine of it has tried its own
+	if x.Fleet != nil { // each machine has tested its stamps
 		return
 	}
 	var notes []plan.Message
@@ -248,9 +246,9 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
 		return nil, err
 	}
-	told, sampled := x.emitStop(), x.emitSamples(progress)
+	endStop, sampled := x.emitStop(), x.emitSamples(progress)
 	out, sent := x.send(ctx, progress)
-	told()
+	endStop()
 	sampled()
 	x.run.Started, x.run.End, x.run.Client, x.run.Probes, x.run.Status = out.Started, out.End, out.Client, out.Probes, trace.Complete
 	if out.Stopped {
@@ -290,8 +288,7 @@ func (x *execution) send(ctx context.Context, progress *driver.Progress) (driver
 	return out.Outcome, err
 }
 
-// finish does what follows the last answer. A stop ends it, but not the storing of the
-// run.
+// finish makes the steps after the last answer. A stop ends it, but not the storing of the run.
 func (x *execution) finish(ctx context.Context, records []*trace.Record, before map[string]float64) (*Result, error) {
 	after, release := x.unlessStopped(ctx)
 	defer release()
@@ -324,16 +321,16 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 	return r, errors.Join(err, x.handle(Judged{r}))
 }
 
-// emitDoubts says beside another tool's report what Pitot's would say of its figures.
+// emitDoubts adds to another tool's report the doubts that Pitot's would have about its figures.
 func (x *execution) emitDoubts(s metrics.Summary) {
 	if !x.foreign() {
 		return
 	}
 	if s.Server != nil && !s.Server.Dropped.IsZero() {
-		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
+		_ = x.handle(Noted{plan.Msg(countersDoubtful, "why", s.Server.Dropped)})
 	}
 	if q := s.Requests; q.LastFailed > 0 {
-		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed-q.Lost(), "from", q.FirstFailed, "to", q.LastFailed)})
+		_ = x.handle(Noted{plan.Msg(failedWhen, "failed", q.Failed-q.Lost(), "from", q.FirstFailed, "to", q.LastFailed)})
 	}
 	if note := s.CacheNote(); !note.IsZero() {
 		_ = x.handle(Noted{note})
@@ -422,7 +419,7 @@ func closedLoop(s *plan.Spec) bool {
 	return s.Gate.Concurrency > 0 && !slices.ContainsFunc(s.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
-// ahead is what the run has to do.
+// ahead is the planned work of the run.
 func (x *execution) ahead() PlannedWork {
 	l := PlannedWork{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
 	open, turns, starts := false, false, 0
@@ -470,7 +467,8 @@ func (p *Prepared) takeEngineLag() trace.Lag {
 	return p.engineLag()
 }
 
-// noteConnections notes what became of reused connections that the server closed.
+// noteConnections notes requests that were sent again, or failed, because the server had closed a reused
+// connection.
 func (x *execution) noteConnections(records []*trace.Record) {
 	again, failed := 0, 0
 	for _, r := range records {

@@ -19,8 +19,8 @@ type Fleet interface {
 	// Start has them agree on the instant at which the run begins, soon. r is the run as it is then.
 	// An error says that nothing was sent, and nothing will be.
 	Start(ctx context.Context, r *trace.Run) error
-	// Drive follows the requests that are sent from then on, and tells progress and records; stop
-	// and ctx are those of driver.Run. All requests that were sent or lost are in the Outcome.
+	// Drive follows the requests that are sent from then on, and reports progress and records; stop and ctx are
+	// those of driver.Run. All requests that were sent or lost are in the Outcome.
 	Drive(ctx context.Context, stop <-chan struct{}, t FleetSink) (Outcome, error)
 	// Close lets the machines go.
 	Close()
@@ -38,14 +38,14 @@ type Job struct {
 	Embedded bool                              // the server is the engine inside this process
 }
 
-// FleetSink is where a Fleet tells what happens. Record may come from many goroutines.
+// FleetSink receives the events of a Fleet. Record may come from many goroutines.
 type FleetSink struct {
 	Progress *driver.Progress
 	Record   func(*trace.Record)
 	Note     func(plan.Message)
 }
 
-// An Outcome is what a Fleet brings back. Its Client is complete.
+// An Outcome is the result of a Fleet. Its Client is complete.
 type Outcome struct {
 	driver.Outcome
 	Fleet    *trace.Fleet

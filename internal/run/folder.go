@@ -6,14 +6,14 @@ import (
 	"io/fs"
 )
 
-// maxModelFile limits the files that come with a model's tokenizer, which are read as a
-// whole: the largest known has 35 MB.
+// maxModelFile limits the files that come with a model's tokenizer, which are read into memory: the largest known
+// has 35 MB.
 const maxModelFile = 64 << 20
 
 // A modelFolder is a folder of such files.
 type modelFolder struct{ fs.FS }
 
-// ReadFile reads a file that is not too large, whatever its size is said to be.
+// ReadFile reads a file that is not too large, without trusting the size that Stat reports.
 func (f modelFolder) ReadFile(name string) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {

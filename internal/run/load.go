@@ -40,7 +40,7 @@ type load struct {
 	spec    *plan.Spec
 	streams []*stream
 	ask     workload.Ask
-	enough  int // requests for its time; 0: what the Spec or the datasets say
+	enough  int // requests for its time; 0: by the Spec or the datasets
 }
 
 // The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the
@@ -123,7 +123,7 @@ func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
 	return p
 }
 
-// followsData reports whether requests are sent at times of their own.
+// followsData reports whether requests are sent at times from the data.
 func (s *stream) followsData() bool {
 	timed, ok := s.arrival.(interface{ FollowsData() bool })
 	return ok && timed.FollowsData()
@@ -183,7 +183,7 @@ func (l *load) source(o *part, files workload.Files) *workload.Source {
 	}
 }
 
-// timed reports whether requests are sent at times of their own.
+// timed reports whether requests are sent at times from the data.
 func (l *load) timed() bool {
 	return slices.ContainsFunc(l.streams, (*stream).followsData)
 }

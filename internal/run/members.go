@@ -14,14 +14,14 @@ import (
 // pydantic's, serde's, JSON Schema's, those of OpenAI and of servers like it.
 var refuses = regexp.MustCompile(`(?i)\b(extra|forbid(den)?|permitted|allowed|(un)?support(s|ed)?|unknown|unrecogni[sz]ed|unexpected|additional|invalid (parameter|field|argument|property))\b`)
 
-// proposes finds where they go on with what they would take.
+// proposes finds where they go on with accepted values.
 var proposes = regexp.MustCompile("(?i)expected one of|did you mean|\\buse ['\"`]")
 
 // needed are members without which a request asks nothing, or is answered otherwise than it is read.
 var needed = []string{"model", "stream", "messages", "prompt", "input", "inputs", "input_ids", "text", "text_input", "query", "documents", "file"}
 
-// without is the object that leaves out of every body the members that a server's words refuse, and what they are; empty if
-// it refuses none that a setting can leave out.
+// without is the object that removes from every body the members that a server's error refuses, and their names;
+// empty if it refuses none that a setting can remove.
 func (x *execution) without(r *trace.Record) (body string, members []string) {
 	words := r.Error
 	if at := proposes.FindStringIndex(words); at != nil {

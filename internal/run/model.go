@@ -74,7 +74,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 	limit := p.spec.Before.Ready.Connect.Std()
 	deadline := time.Now().Add(limit)
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		call, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
 		list, err := p.target.server().Models(call)
 		cancel()
@@ -84,7 +84,7 @@ func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 			return nil, context.Cause(ctx)
 		case err == nil, !errors.As(err, &may), !may.MayPass(), !time.Now().Before(deadline):
 			return list, err
-		case !told:
+		case !reported:
 			p.emit(Waiting{URL: p.target.base, Limit: limit, Err: err})
 		}
 		_ = pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))

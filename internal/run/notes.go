@@ -2,7 +2,7 @@ package run
 
 import "github.com/pitot-bench/pitot/internal/plan"
 
-// What is noted of a run.
+// Notes on a run.
 const (
 	noTokenizer      plan.Code = "run.no-tokenizer"
 	otherTokenizer   plan.Code = "run.other-tokenizer"

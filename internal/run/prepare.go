@@ -19,8 +19,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A Prepared run is ready to be executed. After Prepare nothing in it changes, except
-// for what it holds open until Close.
+// A Prepared run is ready to be executed. After Prepare it does not change; Close ends its fleet, connections and
+// engine.
 type Prepared struct {
 	*Deps
 	spec   plan.Spec // with all that was left to defaults, the server and the tokenizer
@@ -28,7 +28,7 @@ type Prepared struct {
 	load   *load
 	built  built
 	tokens tokens
-	named  [2]string // what the user calls the model: not what the server answers
+	named  [2]string // the user's names of the model, not the server's
 
 	target     *target
 	listed     []endpoint.Model // by the server
@@ -36,9 +36,9 @@ type Prepared struct {
 	stopEngine func() error
 	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
-	server  apiserver.Config     // of the engine
-	intake  *apiserver.Admission // of a simulation
-	standIn *apiserver.Admission // in place of the engine, which is not started for a forecast
+	server    apiserver.Config     // of the engine
+	admission *apiserver.Admission // of a simulation
+	standIn   *apiserver.Admission // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
 	waves  waves // of a warm-up until steady
@@ -90,12 +90,12 @@ func (p *Prepared) Close() {
 		return
 	}
 	if err := p.stopEngine(); err != nil {
-		p.emit(Noted{plan.Say(engineEnded, "why", err)})
+		p.emit(Noted{plan.Msg(engineEnded, "why", err)})
 	}
 }
 
 // note adds a note to the run, and reports it.
-func (p *Prepared) note(code plan.Code, args ...any) { p.addNotes(plan.Say(code, args...)) }
+func (p *Prepared) note(code plan.Code, args ...any) { p.addNotes(plan.Msg(code, args...)) }
 
 func (p *Prepared) addNotes(notes ...plan.Message) {
 	for _, n := range notes {
@@ -147,7 +147,7 @@ func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	return l, plan.Merge(form, plan.Merge(ofKinds, source.Check(spec.Telemetry)))
 }
 
-// addSecrets makes the secrets known that a Spec holds, and those given beside it.
+// addSecrets adds the secrets in a Spec, and those given with it, to the Set.
 func (p *Prepared) addSecrets(spec json.RawMessage) {
 	if p.Secrets == nil {
 		p.Secrets = new(secret.Set)
@@ -184,7 +184,7 @@ func (p *Prepared) checkStored() (problems plan.Problems) {
 	return problems
 }
 
-// SpareFiles is the number of files that a run opens beside its connections.
+// SpareFiles is the number of files that a run opens in addition to its connections.
 const SpareFiles = 64
 
 // checkFiles refuses a run that would run out of file descriptors: n requests, at once or
@@ -200,7 +200,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 		need += uint64(connections) // the engine's ends
 		way = ", or run the engine in a process of its own (pitot serve)"
 	}
-	problems.If(connections > 0 && limit > 0 && need > limit && p.intake == nil && p.Fleet == nil, "gate.concurrency", nil,
+	problems.If(connections > 0 && limit > 0 && need > limit && p.admission == nil && p.Fleet == nil, "gate.concurrency", nil,
 		"%d connections need about %d open files and the limit is %d; raise `ulimit -n`, or lower the concurrency%s", connections, need, limit, way)
 	return problems
 }
@@ -208,7 +208,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 // resolve asks the server, and builds the requests.
 func (p *Prepared) resolve(ctx context.Context) error {
 	p.addNotes(p.Notes...)
-	if p.intake == nil {
+	if p.admission == nil {
 		if err := p.connect(ctx); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says
+	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have more
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {
@@ -270,7 +270,7 @@ func (p *Prepared) connect(ctx context.Context) error {
 func (p *Prepared) noteTokens() {
 	tool := p.spec.Dialect.Name
 	switch {
-	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.intake != nil:
+	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.admission != nil:
 	case tool != "" && tool != "pitot":
 		p.note(otherTokenizer, "tokenizer", cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root), "tool", tool, "server", p.tokens.tok != nil)
 	case p.tokens.tok == nil && p.spec.Tokens.Where == "" && !p.load.ask.Text:
@@ -281,7 +281,7 @@ func (p *Prepared) noteTokens() {
 // newIDs is the beginning of the x-request-id of every request of a run, by which the logs
 // of a server distinguish runs. In a simulation the same Spec gives the same records.
 func (p *Prepared) newIDs() string {
-	if p.intake != nil {
+	if p.admission != nil {
 		return "sim-"
 	}
 	return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-"

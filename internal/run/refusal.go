@@ -19,7 +19,7 @@ type RemedyError struct {
 	Ways []Way
 }
 
-// A Way out is a setting, by its path, and what that does about an error.
+// A Way out is a setting, by its path, and its effect on an error.
 type Way struct{ Path, Does string }
 
 func (e *RemedyError) Error() string { return e.Err.Error() }
@@ -27,8 +27,7 @@ func (e *RemedyError) Error() string { return e.Err.Error() }
 // Unwrap is the error itself.
 func (e *RemedyError) Unwrap() error { return e.Err }
 
-// Named are the ways out, a line each, by what a front end calls their settings; nil if it
-// has none of them.
+// Named are the ways out, a line each, by the front end's names of their settings; nil if it has none of them.
 func (e *RemedyError) Named(nameOf func(path string) string) error {
 	var lines []error
 	for _, w := range e.Ways {
@@ -54,8 +53,8 @@ func (x *execution) refused(err error, failed *driver.FailedError, others ...Way
 	return remedied(err, ways...)
 }
 
-// waysOut are the settings that change what a server refused: members that it names, or
-// else, where the prompts are token ids, these; or how it answers.
+// waysOut are the settings that change the refused part of a request: members that it names, or else, where the
+// prompts are token ids, these; or how it answers.
 func (x *execution) waysOut(r *trace.Record) []Way {
 	elsewhere := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable,

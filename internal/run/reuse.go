@@ -15,9 +15,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A beginnings knows the beginnings of prompts, by the hash of all bytes up to the end of each
-// block. So it tells how much of a prompt an earlier one began with, to within a block, in a
-// memory that does not grow with the length of prompts:
+// A beginnings knows the beginnings of prompts, by the hash of all bytes up to the end of each block. So it finds
+// how much of a prompt an earlier one began with, to within a block, in memory that does not grow with the length
+// of prompts:
 //
 //	prompt   ├ block ┼ block ┼ block ┼ rest
 //	known        ✓       ✓       –             between two and three blocks are shared
@@ -69,15 +69,15 @@ const templateTokens = 64
 // primedShare of the full blocks of the prompts that were sent ahead must be found again.
 const primedShare = 0.9
 
-// boundCache adds to the run what the evidence on the state of the cache is held against.
+// boundCache adds to the run the bounds for the evidence on the state of the cache.
 func (x *execution) boundCache(records []*trace.Record) {
 	if x.run.Cache == nil {
 		return
 	}
 	c := *x.run.Cache // sinks have read the one of before
 	for _, r := range records {
-		if r.OK() && r.Usage.CachedTold {
-			c.Told++
+		if r.OK() && r.Usage.CachedReported {
+			c.Reported++
 		}
 	}
 	switch c.Declared {
@@ -89,7 +89,7 @@ func (x *execution) boundCache(records []*trace.Record) {
 	x.run.Cache = &c
 }
 
-// countReuse adds to the run what the server's cache had of its prompts, and notes what was there before it.
+// countReuse adds to the run how much of its prompts the server's cache had, and notes any from before it.
 func (x *execution) countReuse(records []*trace.Record) {
 	if x.run.Env.Embedded {
 		return
@@ -116,8 +116,8 @@ func (x *execution) countReuse(records []*trace.Record) {
 	x.note(promptsCached, "share", share, "run", r.Before, "seeded", seeded, "cold", !x.foreign())
 }
 
-// cachedBefore is how many prompt tokens the run can have left in the cache, and what preceded it with its prompts; negative where
-// that cannot be told.
+// cachedBefore is how many prompt tokens the run, and requests with its prompts before it, can have left in the
+// cache; negative if unknown.
 func (x *execution) cachedBefore(records []*trace.Record) int {
 	n := x.reusable(records)
 	before := x.spec.Before
@@ -153,7 +153,7 @@ func samePrompts(a, b *plan.Spec, seeded bool) bool {
 	return a != nil && b != nil && (a.Seed == b.Seed || !seeded) && string(promptsOf(*a)) == string(promptsOf(*b))
 }
 
-// promptsOf is what the prompts of a Spec depend on, beside the seed.
+// promptsOf is what the prompts of a Spec depend on, without the seed.
 func promptsOf(s plan.Spec) []byte {
 	load := slices.Clone(s.Load)
 	for i := range load {
@@ -163,9 +163,8 @@ func promptsOf(s plan.Spec) []byte {
 	return b
 }
 
-// findable is how many prompt tokens at least a server finds that has seen the prompts before:
-// of those that were sent ahead and answered in the run. It computes the last token of each
-// prompt, and what does not fill a block.
+// findable is how many prompt tokens at least a server finds that has seen the prompts before: of those that were
+// sent ahead and answered in the run. It computes the last token of each prompt, and tokens that fill no block.
 func (x *execution) findable(records []*trace.Record) int {
 	block, n := cmp.Or(x.block, usualBlock), 0
 	for _, r := range records {
@@ -181,9 +180,8 @@ func promptOf(r *trace.Record) int { return cmp.Or(r.Credible().Prompt, r.Prompt
 
 func (p *Prepared) silent() bool { return endpoint.Protocol(p.spec.Request.Protocol).Silent() }
 
-// reusable is how many prompt tokens earlier requests of the run can have left in the cache:
-// beginnings that prompts share, all that a turn remembers, and a little for what is not known
-// exactly. It is -1 where prompts are more than text.
+// reusable is how many prompt tokens earlier requests of the run can have left in the cache: beginnings that
+// prompts share, all that a turn remembers, and a small allowance. It is -1 where prompts are more than text.
 func (x *execution) reusable(records []*trace.Record) int {
 	requests, by := x.Requests(), make(map[int]*trace.Record, len(records))
 	total := 0
@@ -216,12 +214,11 @@ type sharing struct {
 	known    *beginnings
 	records  map[int]*trace.Record
 	requests []workload.Request
-	copies   map[int]bool // prompts that are whole in the cache, by index
+	copies   map[int]bool // prompts entirely in the cache, by index
 	template int          // tokens
 }
 
-// of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if
-// that cannot be told.
+// of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if unknown.
 func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
 	q := &s.requests[r.Index]
 	if q.Remember {
@@ -241,8 +238,8 @@ func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
 	return min(n, length), true
 }
 
-// remembered is that of a turn: the prompt before it and the answer to that, and what belongs
-// to the template; all of a conversation that begins as another did.
+// remembered is that of a turn: the prompt before it and the answer to that, and the template's tokens; all of a
+// conversation that begins as another did.
 func (s *sharing) remembered(r *trace.Record, q *workload.Request) (tokens int, ok bool) {
 	before, length := s.records[q.After-1], promptOf(r)
 	s.copies[r.Index] = s.copies[q.After-1]

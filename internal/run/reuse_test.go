@@ -106,7 +106,7 @@ func TestPromptsOfAnEarlierRun(t *testing.T) {
 		for i := range 10 {
 			x.built.work.Requests = append(x.built.work.Requests, workload.Request{Text: tt.prompt(i), PromptTokens: 400})
 			r := trace.NewRecord(i)
-			r.PromptTokens, r.Usage = 400, trace.Usage{Prompt: 400, Cached: tt.cached, CachedTold: true}
+			r.PromptTokens, r.Usage = 400, trace.Usage{Prompt: 400, Cached: tt.cached, CachedReported: true}
 			if tt.name == "of the template" {
 				r.PromptTokens, r.Usage.Prompt = 50, 450
 			}

@@ -190,15 +190,15 @@ func TestRunsInOneProcessAreIndependent(t *testing.T) {
 		}
 	})
 	same("one after the other", after)
-	beside := make([]outcome, len(texts))
+	concurrent := make([]outcome, len(texts))
 	synctest.Test(t, func(t *testing.T) {
 		var all sync.WaitGroup
 		for i, text := range texts {
-			all.Go(func() { beside[i] = outcomeOf(t, spec(t, text), newWorld()) })
+			all.Go(func() { concurrent[i] = outcomeOf(t, spec(t, text), newWorld()) })
 		}
 		all.Wait()
 	})
-	same("side by side", beside)
+	same("side by side", concurrent)
 }
 
 // The Spec that a run keeps makes the same requests again, and so does the Spec of that run.
@@ -216,11 +216,11 @@ func TestAKeptSpecSendsTheSame(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				kept, err := json.Marshal(r.Trace.Run.Plan.Spec)
+				stored, err := json.Marshal(r.Trace.Run.Plan.Spec)
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, _, err := plan.Read("kept.json", kept)
+				again, _, err := plan.Read("kept.json", stored)
 				if err != nil {
 					t.Fatal(err)
 				}

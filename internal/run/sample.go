@@ -137,7 +137,7 @@ func (x *execution) endSampling() {
 	}
 }
 
-// result is what was sampled; nil: nothing.
+// result is the telemetry; nil: none.
 func (s *sampling) result() *telemetry.Set {
 	if s == nil {
 		return nil

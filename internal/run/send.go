@@ -53,16 +53,15 @@ func (s sending) health(c *trace.Client, procs int) {
 type Part struct {
 	Requests []workload.Request
 	Due      iter.Seq[time.Duration] // of those that wait for no answer
-	Index    []int                   // position of each in the whole run
+	Index    []int                   // position of each in the run
 	Start    time.Time               // the instant 0 of the run; it has a monotonic reading
 	Places   *driver.Places          // nil: no limit
 	Limit    int                     // places at the beginning
 	Probe    bool                    // this part has the probes of the run
 }
 
-// Send sends a part of the run, and nothing else: no warm-up, no telemetry, no verdict. The
-// records count from Start and have their index in the whole run. It is Execute for one
-// machine of a fleet.
+// Send sends a part of the run, and nothing else: no warm-up, no telemetry, no verdict. The records count from
+// Start and have their index in the run. It is Execute for one machine of a fleet.
 func (p *Prepared) Send(ctx context.Context, stop <-chan struct{}, part Part, progress *driver.Progress, record func(*trace.Record)) driver.Outcome {
 	s := sending{Prepared: p, sender: p.client, progress: progress, record: func(r *trace.Record) {
 		r.Index = part.Index[r.Index]
@@ -82,11 +81,11 @@ func (p *Prepared) Reach(ctx context.Context) error {
 	return nil
 }
 
-// ServedBy is what the headers of the first answer say of what serves.
+// ServedBy names the server, by the headers of the first answer.
 func (p *Prepared) ServedBy() string { return p.client.ServedBy() }
 
-// TryStamps tests the kernel's receive timestamps on this machine, where a run has the
-// process to itself. The notes say what is wrong with them.
+// TryStamps tests the kernel's receive timestamps on this machine, where a run has the process to itself. The notes
+// report wrong ones.
 func (p *Prepared) TryStamps(ctx context.Context) (t *trace.SelfTest, notes []plan.Message) {
 	if p.Quiet == nil || ctx.Err() != nil {
 		return nil, nil
@@ -96,9 +95,9 @@ func (p *Prepared) TryStamps(ctx context.Context) (t *trace.SelfTest, notes []pl
 	switch {
 	case ctx.Err() != nil: // it is over
 	case err != nil:
-		notes = append(notes, plan.Say(selfTestFailed, "why", err))
+		notes = append(notes, plan.Msg(selfTestFailed, "why", err))
 	case finding.Verdict != doctor.OK && system == "linux":
-		notes = append(notes, plan.Say(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice))
+		notes = append(notes, plan.Msg(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice))
 	}
 	return t, notes
 }

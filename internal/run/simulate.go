@@ -62,8 +62,8 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return x.judge(out.Records, x.handle(Ended{&x.run}))
 }
 
-// Simulation is what the engine of a simulation has to do: all requests as it takes them, and
-// when they are sent. It does not depend on what steps cost.
+// Simulation is the work of a simulated engine: all requests as it takes them, and when they are sent. It does not
+// depend on the cost of steps.
 func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 	requests, err := p.forecastRequests(ctx)
 	if ctx.Err() != nil {
@@ -147,17 +147,17 @@ func (f *forecaster) take(req *workload.Request) (apiserver.Admitted, error) {
 	if err != nil {
 		return apiserver.Admitted{}, err
 	}
-	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.intake.Model() && asked.Body == nil && asked.Sampling == nil &&
+	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.admission.Model() && asked.Body == nil && asked.Sampling == nil &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
-		return f.intake.Tokens(req.Tokens, req.OutputTokens, asked.IgnoreEOS), nil
+		return f.admission.Tokens(req.Tokens, req.OutputTokens, asked.IgnoreEOS), nil
 	case plain && req.Text != "" && utf8.ValidString(req.Text):
-		return f.intake.Text(req.Text, req.OutputTokens, asked.IgnoreEOS), nil
+		return f.admission.Text(req.Text, req.OutputTokens, asked.IgnoreEOS), nil
 	}
 	body, err := f.client.Encode(req)
 	if err != nil {
 		return apiserver.Admitted{}, err
 	}
-	return f.intake.Body(body, asked.Protocol), nil
+	return f.admission.Body(body, asked.Protocol), nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// Where a tokenizer can be, beside files, folders and names.
+// Places of a tokenizer other than files, folders and names.
 const (
 	tokensOfServer = "server"
 	noTokens       = "none"
@@ -46,7 +46,7 @@ type tokens struct {
 // download where it is allowed, as the server's /tokenize, or none.
 func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 	asked := p.spec.Tokens
-	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, p.served().Meta.Vocab, defaultVocab)}}
+	ids := tokens{name: plan.Msg(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, p.served().Meta.Vocab, defaultVocab)}}
 	if asked.Where == noTokens {
 		return ids, nil
 	}
@@ -84,7 +84,7 @@ func (p *Prepared) tokensName(ctx context.Context) string {
 	if asked.Where != "" {
 		return asked.Where
 	}
-	if p.intake != nil || p.run.Env.Embedded {
+	if p.admission != nil || p.run.Env.Embedded {
 		return ""
 	}
 	name := cmp.Or(p.servedTokens(ctx), p.spec.Request.Root)
@@ -95,8 +95,8 @@ func (p *Prepared) tokensName(ctx context.Context) string {
 	return name
 }
 
-// servedTokens is the name of the tokenizer or the model in what the server says of itself,
-// where the Spec says that it does; else empty.
+// servedTokens is the name of the tokenizer or the model that the server reports, if the Spec has a route for that;
+// else empty.
 func (p *Prepared) servedTokens(ctx context.Context) string {
 	route := p.spec.Tokens.Info
 	if route == "" || p.target == nil {
@@ -114,7 +114,7 @@ func (p *Prepared) servedTokens(ctx context.Context) string {
 	return cmp.Or(info.Tokenizer, info.Model)
 }
 
-// localTokens reads a tokenizer, and the chat template beside it.
+// localTokens reads a tokenizer and its chat template.
 func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error) {
 	if p.Hub == nil {
 		return tokens{}, fmt.Errorf("no tokenizer %q", name)
@@ -195,8 +195,8 @@ type namedTokenizer interface {
 // serverTokens is the tokenizer of the server under test.
 func (p *Prepared) serverTokens(ctx context.Context) (namedTokenizer, error) {
 	switch {
-	case p.intake != nil:
-		return engineTokenizer{p.intake}, nil
+	case p.admission != nil:
+		return engineTokenizer{p.admission}, nil
 	case p.standIn != nil:
 		return engineTokenizer{p.standIn}, nil
 	case p.target == nil:
@@ -214,7 +214,7 @@ func (p *Prepared) askingTokenizer() serverTokenizer {
 	return serverTokenizer{&endpoint.Tokenizer{Server: p.target.server(), Model: cmp.Or(p.served().ID, p.spec.Request.Model)}}
 }
 
-func (s serverTokenizer) name() plan.Message { return plan.Say(tokensServer) }
+func (s serverTokenizer) name() plan.Message { return plan.Msg(tokensServer) }
 
 func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) (ids []int32, err error) {
 	err = insist(ctx, func() error { ids, err = s.Tokenizer.Encode(ctx, text, special); return err })

@@ -13,7 +13,7 @@ import (
 func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
 	switch {
-	case p.intake != nil:
+	case p.admission != nil:
 		return nil, nil
 	case w.Steady:
 		return nil, p.drawWaves(ctx, b)
@@ -107,8 +107,7 @@ func (p *Prepared) small(text string, tokens int) workload.Request {
 // smallIDs is the number of token ids of a small request: fewer than a prefix cache keeps.
 const smallIDs = 4
 
-// first is the first request of the run with all of its prompt, without what belongs to its
-// place; empty where there is none.
+// first is the first request of the run, unspooled; empty if there is none.
 func (p *Prepared) first() workload.Request {
 	if len(p.Requests()) == 0 {
 		return workload.Request{}
@@ -124,7 +123,7 @@ func (p *Prepared) first() workload.Request {
 func (p *Prepared) readyRequest() *workload.Request {
 	ready := p.spec.Before.Ready
 	switch {
-	case ready.Timeout == 0 || p.intake != nil:
+	case ready.Timeout == 0 || p.admission != nil:
 		return nil
 	case ready.Ask == plan.AskSmall:
 		small := p.small("Hello", 1)

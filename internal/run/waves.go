@@ -75,8 +75,7 @@ func (p *Prepared) waveTimes() (due []time.Duration) {
 	return due
 }
 
-// wavePool are the requests of all waves, n in each, grouped by what they are drawn from and
-// sorted by length.
+// wavePool are the requests of all waves, n in each, grouped by their source and sorted by length.
 func (p *Prepared) wavePool(ctx context.Context, b *builder, n int) (pool []workload.Request, err error) {
 	parts, weights := b.waveParts()
 	if parts == nil {
@@ -148,7 +147,7 @@ func (p *Prepared) syntheticRequests(n int) (out []workload.Request) {
 	return out
 }
 
-// scrambled is a request as long as another; name makes it one of its own.
+// scrambled is a request as long as another, with other text for each name.
 func (p *Prepared) scrambled(like *workload.Request, random *rand.Rand, name string) workload.Request {
 	whole, err := like.Unspooled()
 	if err != nil { // the run will say so

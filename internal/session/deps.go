@@ -36,8 +36,8 @@ func Kinds() run.Kinds {
 	return k
 }
 
-// Deps is the world around a run: this process. given are secrets by their paths; spool is
-// where prompts may be kept.
+// Deps is the world around a run: this process. given are secrets by their paths; prompts may be spooled to the
+// folder of spoolBeside.
 func (s *Session) Deps(given map[string]string, spoolBeside string) run.Deps {
 	d := run.Deps{
 		Kinds: Kinds(), Open: func(name string) (workload.Reader, error) { return files.Open(name) }, Read: files.ReadSmall, Folder: files.Folder, Temp: os.TempDir(), Env: s.Env, Given: given, Secrets: s.Secrets,
@@ -72,7 +72,7 @@ func (s *Session) JoinFleet(f Fleet, simulated bool) (end func(), err error) {
 	}, err
 }
 
-// chunkBytes is what a chunk takes in memory, with what a growing slice wastes.
+// chunkBytes is the memory of a chunk, with the waste of a growing slice.
 const chunkBytes = 24
 
 // environment describes this machine and process.
@@ -88,7 +88,7 @@ func (s *Session) hub(download bool) *hub.Hub {
 	return hub.New(hub.Config{Getenv: s.Getenv, Dial: s.Dial, Proxy: s.Proxy(), Version: s.Version, Download: download})
 }
 
-// hubOf adapts a hub to what a run asks of it.
+// hubOf adapts a hub to run.Hub.
 type hubOf struct{ *hub.Hub }
 
 // Dataset is the files of a dataset.
@@ -96,7 +96,7 @@ func (h hubOf) Dataset(ctx context.Context, name string) (fs.FS, string, error) 
 	return h.Hub.Dataset(name).FS(ctx)
 }
 
-// known are the secrets of the environment, and what looks like one on the command line.
+// known are the secrets of the environment, and texts like secrets on the command line.
 func (s *Session) known() *secret.Set {
 	set := new(secret.Set)
 	set.Add(append(secret.InEnv(s.Getenv), secret.InArgs(experiment.SplitServerArgs(s.Args))...)...)

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A UsageError is a mistake in what the user wrote.
+// A UsageError is a mistake of the user.
 type UsageError struct{ error }
 
 // Usage makes err one, unless it is nil.
@@ -35,7 +35,7 @@ func (e NotValidError) Error() string {
 	return fmt.Sprintf("the run is %s, and --require-valid asks for a valid one", e.Validity)
 }
 
-// A GateError says that gates failed, or that the data cannot tell: of gates, or what Why says.
+// A GateError says that gates failed, or that the data do not decide: gates, or the question in Why.
 type GateError struct {
 	Failed, Inconclusive int
 	Why                  string
@@ -51,7 +51,7 @@ func (e GateError) Error() string {
 	return Plural(e.Inconclusive, "gate") + " inconclusive: the data cannot tell"
 }
 
-// RequireArgs wants at least one of what a command works on.
+// RequireArgs requires at least one argument.
 func RequireArgs(what, command string, given []string) error {
 	if len(given) == 0 {
 		return Usagef("no %s given; see `pitot %s --help`", what, command)
@@ -67,7 +67,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// WriteFile makes a file, which a flag names, of what write writes.
+// WriteFile writes a file that a flag names.
 func WriteFile(flag, name string, write func(io.Writer) error) error {
 	if err := files.Write(name, write); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)

@@ -27,7 +27,7 @@ type File struct {
 // mostPasted is how many bytes of standard input are read.
 const mostPasted = 64 << 20
 
-// pasted is what somebody pastes, up to its end.
+// pasted reads a pasted text, up to its end.
 func pasted(in io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, mostPasted+1))
 	switch {
@@ -41,8 +41,8 @@ func pasted(in io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// Files are the files that args name; a folder stands for the results in it.
-// What a folder has beside them is in the problems, where someone would miss it.
+// Files are the files that args name; a folder stands for the results in it. Other files of a folder that might be
+// meant as results are in the problems.
 func Files(args []string) (files []File, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {
@@ -113,9 +113,8 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Read gives what the file holds. Results with records read them from the file, until
-// it is closed. Problems name its path; that it holds nothing is none of a file that
-// was only met in a folder.
+// Read returns the results in the file. Results with records read them from the file, until it is closed. Problems
+// name its path; that it holds nothing is none of a file that was only met in a folder.
 func (f File) Read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
 	source := result.Source{Name: f.name, Data: bytes.NewReader(f.text), Size: int64(len(f.text))}
 	file = io.NopCloser(nil)
@@ -138,7 +137,7 @@ func (f File) Read() (found []result.Found, problems []result.Problem, file io.C
 	return found, problems, file, nil
 }
 
-// ReportProblems says on stderr what could not be read.
+// ReportProblems reports on stderr files that could not be read.
 func (s *Session) ReportProblems(problems []result.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(s.Stderr, "pitot: "+problem.Error())

@@ -16,7 +16,7 @@ import (
 
 // A Pick is a run that a name stands for.
 type Pick struct {
-	Label string // what the name is called, where there are several
+	Label string // of the name, where there are several
 	Run   trace.Run
 	Load  func() (*trace.Trace, error)
 
@@ -61,7 +61,7 @@ func Merge(names, labels []string, find func(name string) ([]Pick, error)) (pick
 	return picks, errors.Join(errs...)
 }
 
-// Pasted is the name of what stands on standard input.
+// Pasted is the name for standard input.
 const Pasted = "-"
 
 // beforeAndAfter makes two variants of two tables without headings: who pastes two has something
@@ -75,8 +75,7 @@ func beforeAndAfter(picks []Pick) {
 	}
 }
 
-// findAll are the picks of a name, or of several with commas between, where no run has the whole
-// as its name.
+// findAll are the picks of a name, or of several with commas between, unless a run has that very name.
 func findAll(name string, find func(name string) ([]Pick, error)) ([]Pick, error) {
 	picks, err := find(name)
 	if err == nil || !strings.Contains(name, ",") {
@@ -93,8 +92,8 @@ func findAll(name string, find func(name string) ([]Pick, error)) ([]Pick, error
 	return all, nil
 }
 
-// called is the label of runs that were named by ids, or with commas between: the name of the
-// run, or what the names of all begin with. Others are called as they were named.
+// called is the label of runs that were named by ids, or with commas between: the name of the run, or the common
+// beginning of their names. Others are called as they were named.
 func called(picks []Pick, name string) string {
 	if len(picks) == 0 || !strings.Contains(name, ",") && picks[0].Run.ID != name {
 		return name
@@ -112,7 +111,7 @@ func called(picks []Pick, name string) string {
 	return cmp.Or(begin, name)
 }
 
-// labelUniquely gives runs of different names labels of their own, where they would have one label.
+// labelUniquely labels runs of different names by these names, where they would share a label.
 func labelUniquely(picks []Pick) {
 	names := map[string]map[string]bool{} // by label
 	for _, one := range picks {
@@ -141,12 +140,12 @@ func LabelOf(picks []Pick, name string) string {
 // A Finder finds runs of a store.
 type Finder struct {
 	Runs *store.Store
-	// Damaged is told of a run that cannot be read, and says whether to pass over it, among
-	// others of its name.
+	// Damaged receives the error of a run that cannot be read, and says whether to skip the run, among others of
+	// its name.
 	Damaged func(error) bool
 	// Loaded is shown each trace that was loaded, before anybody else.
 	Loaded func(*trace.Trace)
-	// Neither says what a name is not, before what is said of a run that is not there.
+	// Neither begins the error about an unknown run: it says what else the name is not.
 	Neither string
 	// Journals are those of the names that were experiments.
 	Journals []*experiment.Journal
@@ -213,7 +212,7 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 		return nil, err
 	}
 	for _, l := range j.Legs {
-		if l.Status == experiment.Running { // what is not complete is no evidence
+		if l.Status == experiment.Running { // incomplete legs are no evidence
 			continue
 		}
 		for _, made := range l.Runs {
@@ -237,12 +236,11 @@ func (f *Finder) experiment(name string) (picks []Pick, err error) {
 // IsPattern reports whether a name is a pattern.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// LargeRun is the number of records from which what a run took is given back to the system at once.
+// LargeRun is the number of records from which the memory of a run is returned to the system at once.
 const LargeRun = 20_000
 
-// Observed loads a run for use, which keeps what is needed of it, and returns the number of its
-// records. The collector works harder meanwhile, so that little more than the run itself is in
-// memory, and none of it afterwards.
+// Observed loads a run, calls use, which takes the values it needs, and returns the number of records. It lowers
+// GOGC meanwhile, so that memory has little more than the run, and returns memory to the system after a large one.
 func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
 	before := debug.SetGCPercent(50)
 	defer func() {

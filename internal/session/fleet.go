@@ -39,7 +39,7 @@ const (
 // HasFlag reports whether the flags, without the environment, name a fleet.
 func (f Fleet) HasFlag() bool { return f.At != "" }
 
-// Named is At, or what the environment says, and the name of the one that does.
+// Named is At, or else the variable of the environment, and the name of the flag or variable.
 func (f Fleet) Named(getenv func(string) string) (at, by string) {
 	if f.At != "" {
 		return f.At, "--fleet"
@@ -50,7 +50,7 @@ func (f Fleet) Named(getenv func(string) string) (at, by string) {
 // MostLocal is the number of worker processes that one command starts at most.
 const MostLocal = 1000
 
-// Check says what is wrong with the flags, before anything is connected to.
+// Check validates the flags before anything connects.
 func (f Fleet) Check(getenv func(string) string) error {
 	at, by := f.Named(getenv)
 	if f.Workers != nil && (*f.Workers < 1 || *f.Workers > plan.MaxRequests) {
@@ -133,8 +133,8 @@ func CheckFile(flag, name string) error {
 	return file.Close()
 }
 
-// CheckFleetURL says what is wrong with the URL of a NATS server, or with one of several with commas
-// between; by is the flag or variable that has it. What it says has no secret of it.
+// CheckFleetURL validates the URL of a NATS server, or several with commas between; by is the flag or variable that
+// has it. Its errors hide secrets of the URL.
 func CheckFleetURL(by, text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 )
 
-// InWords tells what went wrong with a run in the words of a front end.
+// InWords words the error of a run as a front end does.
 func InWords(front plan.Front, err error) error {
 	var problems plan.Problems
 	var remedy *run.RemedyError

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// ReadJournal reads the journal of an experiment. One whose process has ended is not running any more.
+// ReadJournal reads the journal of an experiment. If its process has ended, it does not count as running.
 func ReadJournal(row store.Experiment) (*experiment.Journal, error) {
 	j, err := experiment.ReadJournal(row.Body)
 	if err != nil {
@@ -28,7 +28,7 @@ func alive(o experiment.Owner) bool {
 	return o.Host != proc.Host() || o.Birth != "" && proc.Birth(o.PID) == o.Birth
 }
 
-// DamagedJournal says what can be done about a journal with an error; nil without one.
+// DamagedJournal adds a hint to the error of a journal; nil without one.
 func DamagedJournal(name string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are kept; start a new one under another --name", plain.Line(name), err)

@@ -19,29 +19,29 @@ import (
 
 // A Link is a command's connection to a fleet. Nil is none: this process sends.
 type Link struct {
-	con   *Session
-	flags Fleet
-	local bool
-	named bool // by a flag, not by the environment
-	bus   *bus.Bus
-	say   atomic.Pointer[func(string)]
-	end   []func() // the last first
+	session *Session
+	flags   Fleet
+	local   bool
+	named   bool // by a flag, not by the environment
+	bus     *bus.Bus
+	log     atomic.Pointer[func(string)]
+	end     []func() // the last first
 }
 
 // Join connects a command to the fleet that flags or the environment name; nil: they name none.
 // Where all runs of the command are simulations, flags must name none, and the environment may.
-func Join(con *Session, f Fleet, simulated bool) (*Link, error) {
-	if err := f.Check(con.Getenv); err != nil {
+func Join(s *Session, f Fleet, simulated bool) (*Link, error) {
+	if err := f.Check(s.Getenv); err != nil {
 		return nil, err
 	}
-	switch at, _ := f.Named(con.Getenv); {
+	switch at, _ := f.Named(s.Getenv); {
 	case at == "" || simulated && !f.HasFlag():
 		return nil, nil
 	case simulated:
 		return nil, errSimulated
 	default:
-		l := &Link{con: con, flags: f, local: at == LocalFleet, named: f.HasFlag()}
-		ctx, release := con.UntilInterrupt(context.Background())
+		l := &Link{session: s, flags: f, local: at == LocalFleet, named: f.HasFlag()}
+		ctx, release := s.UntilInterrupt(context.Background())
 		defer release()
 		if err := Cause(ctx, l.open(ctx, at)); err != nil {
 			l.Close()
@@ -55,18 +55,18 @@ var errSimulated = Usagef("--fleet: a simulation is made in virtual time by one 
 
 // report says something where the run under way is shown.
 func (l *Link) report(line string) {
-	if say := l.say.Load(); say != nil {
+	if say := l.log.Load(); say != nil {
 		(*say)(line)
 		return
 	}
-	fmt.Fprintln(l.con.Stderr, "pitot:", line)
+	fmt.Fprintln(l.session.Stderr, "pitot:", line)
 }
 
 func (l *Link) open(ctx context.Context, at string) error {
 	f := l.flags
 	o := bus.Options{
-		URL: at, Token: l.con.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
-		Name: "pitot controller", Dial: l.con.Dial, Say: l.report,
+		URL: at, Token: l.session.Getenv(FleetTokenVariable), Creds: f.FleetCreds, NKey: f.FleetNKey, CA: f.FleetCA, Cert: f.FleetCert, Key: f.FleetKey,
+		Name: "pitot controller", Dial: l.session.Dial, Log: l.report,
 	}
 	if l.local {
 		if err := l.here(&o); err != nil {
@@ -83,21 +83,21 @@ func (l *Link) open(ctx context.Context, at string) error {
 
 // here starts a server and workers on this machine.
 func (l *Link) here(o *bus.Options) error {
-	l.con.RemoveStale()
+	l.session.RemoveStale()
 	dir, remove, err := files.MakeTemporary(FleetFolder)
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, remove)
 	o.Token = NewToken()
-	l.con.Secrets.Add(o.Token)
-	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Say: l.report})
+	l.session.Secrets.Add(o.Token)
+	s, err := bus.StartServer(bus.ServerOptions{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "server"), Token: o.Token, Log: l.report})
 	if err != nil {
 		return err
 	}
 	l.end = append(l.end, s.Close)
 	o.URL = s.URL()
-	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Say: l.report}
+	c := &LocalWorkers{Pause: time.Second, URL: o.URL, Token: o.Token, Folder: dir, Log: l.report}
 	if err := c.Hire(l.flags.Count(LocalFleet)); err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (l *Link) here(o *bus.Options) error {
 // FleetFolder begins the names of folders of local fleets.
 const FleetFolder = "fleet"
 
-// Into has the fleet send the requests of a run; say tells what becomes of it. The environment
-// names no fleet for a simulation.
+// Into has the fleet send the requests of a run; say receives its progress. The environment names no fleet for a
+// simulation.
 func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, error) {
 	switch {
 	case l == nil || simulated && !l.named:
@@ -117,7 +117,7 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 	case simulated:
 		return d, errSimulated
 	}
-	l.say.Store(&say)
+	l.log.Store(&say)
 	o := l.options()
 	o.Ledger = new(inputs.Ledger)
 	d = o.Ledger.Watch(d)
@@ -126,18 +126,18 @@ func (l *Link) Into(d run.Deps, simulated bool, say func(string)) (run.Deps, err
 }
 
 func (l *Link) options() control.Options {
-	at, _ := l.flags.Named(l.con.Getenv)
+	at, _ := l.flags.Named(l.session.Getenv)
 	return control.Options{
-		Bus: l.bus, Pitot: l.con.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Say: l.report,
+		Bus: l.bus, Pitot: l.session.Version, Workers: l.flags.Count(at), Wait: l.flags.Wait(), Fewer: l.flags.FleetFewer, Tolerate: l.flags.Tolerate, Log: l.report,
 	}
 }
 
-// Close ends the connection, and what was started on this machine for it.
+// Close ends the connection, and the local server and workers.
 func (l *Link) Close() {
 	if l == nil {
 		return
 	}
-	l.say.Store(nil)
+	l.log.Store(nil)
 	for i := len(l.end) - 1; i >= 0; i-- {
 		l.end[i]()
 	}

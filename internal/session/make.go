@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Store    string     // file of the store, as a command line names it
 	View     *View      // shows the run; nil: a brief one, by the next two
-	Quiet    bool       // nothing is said on the way
+	Quiet    bool       // print nothing on the way
 	Progress live.Mode  // how a terminal shows the run; empty: Auto
 	Leg      *trace.Leg // of an experiment; nil: none
 	Sinks    []run.Sink // see the events of the run, besides the store and the view
@@ -30,7 +30,7 @@ type Options struct {
 	Enough <-chan struct{}
 }
 
-// Ends are what ends a run: Preparing what precedes its first request, Stop its sending, Run what is in flight.
+// Ends end a run: Preparing ends the steps before the first request, Stop the sending, Run the requests in flight.
 type Ends struct {
 	Run, Preparing context.Context
 	Stop           <-chan struct{}
@@ -39,11 +39,11 @@ type Ends struct {
 // Made is a run that was made, and how to see it again.
 type Made struct {
 	*run.Result
-	Kept string // empty: it is not stored
+	StoredHint string // empty: it is not stored
 }
 
 // Make makes a run and stores it. Its end before the first request is ErrInterrupted; later it is the result of an
-// interrupted run. A result may come beside an error: what was measured.
+// interrupted run. With an error there may be a result: the measurements so far.
 func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	view := o.View
 	if view == nil {
@@ -58,12 +58,12 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	deps.Before = func(r *trace.Run, same func(*plan.Spec) bool) string { return keep.store.Before(*r, same) }
 	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = l.Notes, l.Args, o.Leg, l.Serving
 	sinks := append([]run.Sink{keep, view}, o.Sinks...)
-	deps.Tell = func(e run.Event) {
+	deps.OnEvent = func(e run.Event) {
 		for _, s := range sinks {
 			_ = s.Handle(e)
 		}
 	}
-	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, func(line string) { view.Sayf("%s", line) }); err != nil {
+	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, func(line string) { view.Printf("%s", line) }); err != nil {
 		return Made{}, err
 	}
 	defer view.End()

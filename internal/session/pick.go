@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// PickHelp says what an argument can be.
+// PickHelp describes the forms of an argument.
 const PickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last; with commas between, one variant), result files, notes or folders of them, or - for a pasted table."
 
 // A Picker finds the runs that arguments stand for: files and folders first, then
@@ -48,7 +48,7 @@ func (k *Picker) Runs() *store.Store {
 	return k.finder.Runs
 }
 
-// Close lets go of what picks are read from.
+// Close closes the store that picks are read from.
 func (k *Picker) Close() error {
 	var errs []error
 	for _, c := range slices.Backward(k.open) {
@@ -62,8 +62,8 @@ func (k *Picker) Pick(args []string) ([]Pick, error) {
 	return Merge(args, Labels(args), k.one)
 }
 
-// one is what an argument stands for. A folder that has the name of stored runs and no
-// results in it is in nobody's way: the plots of a note may be in it.
+// one finds the runs that an argument names. A folder that has the name of stored runs and no results in it is in
+// nobody's way: the plots of a note may be in it.
 func (k *Picker) one(arg string) ([]Pick, error) {
 	info, err := os.Stat(arg)
 	if err != nil && arg != Pasted {
@@ -84,8 +84,7 @@ func (k *Picker) one(arg string) ([]Pick, error) {
 	return nil, Usagef("%s: contains no result that can be compared; `pitot import --dry-run` shows what is read", arg)
 }
 
-// Labels are short names for arguments: of a path its last part, where that tells
-// them apart.
+// Labels are short names for arguments: the last part of a path, where that is unique.
 func Labels(args []string) []string {
 	short := make([]string, len(args))
 	for i, arg := range args {
@@ -134,7 +133,7 @@ func (k *Picker) stored(arg string) ([]Pick, error) {
 	return k.finder.Find(arg)
 }
 
-// experimentIn is the name of the experiment whose folder this is; empty: of none.
+// experimentIn is the name of the experiment that the folder belongs to; empty: none.
 func experimentIn(folder string) string {
 	data, err := files.ReadSmall(filepath.Join(folder, "experiment.yaml"))
 	if err != nil {
@@ -147,7 +146,7 @@ func experimentIn(folder string) string {
 	return e.Name
 }
 
-// ReportDamage says on stderr that a run is damaged, if that is what an error says.
+// ReportDamage says on stderr that a run is damaged, if an error says so.
 func (s *Session) ReportDamage(err error) bool {
 	damage := (*store.Damage)(nil)
 	if errors.As(err, &damage) {

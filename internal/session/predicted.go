@@ -17,8 +17,8 @@ import (
 // PredictedPercentiles are those that are predicted unless others are asked for.
 var PredictedPercentiles = []float64{99}
 
-// MostCached is the largest number of requests in a load of which all draws are kept for the next
-// profile, and simulated at once.
+// MostCached is the largest number of requests in a load for which draws are cached for the next profile and
+// simulated concurrently.
 const MostCached = 10_000
 
 // AsSimulation is a Spec without all that is about a server and the client in front of it.
@@ -37,7 +37,7 @@ type PredictedLoad struct {
 	spec    plan.Spec
 	settled bool // the time of the load was chosen, and its steady state counts
 	mu      sync.Mutex
-	known   map[string]draw // by what they depend on of a profile
+	known   map[string]draw // by the parts of a profile that they depend on
 }
 
 // A draw is requests, and the run that simulates them.
@@ -46,17 +46,17 @@ type draw struct {
 	run trace.Run
 }
 
-// NewPredictedLoad is the load of a Spec of a simulation, by itself or as AsSimulation makes one of another;
-// words says what is wrong with it as its front end does. Settled is that its steady state counts.
-func NewPredictedLoad(con *Session, s plan.Spec, settled bool, words func(error) error) *PredictedLoad {
+// NewPredictedLoad is the load of a Spec of a simulation, by itself or as AsSimulation makes one of another; words
+// words its problems as its front end does. If settled, its steady state counts.
+func NewPredictedLoad(sess *Session, s plan.Spec, settled bool, words func(error) error) *PredictedLoad {
 	if len(s.Percentiles) == 0 {
 		s.Percentiles = PredictedPercentiles
 	}
-	return &PredictedLoad{session: con, words: words, spec: s, settled: settled, known: map[string]draw{}}
+	return &PredictedLoad{session: sess, words: words, spec: s, settled: settled, known: map[string]draw{}}
 }
 
-// lengthen gives a load whose requests and time are open the time that it takes to show what its
-// rate does to the engine of a profile. It is the same for all profiles that come after.
+// lengthen sets the duration of a load without a number of requests or a time: long enough to show the effect of
+// its rate on the engine of a profile. Later profiles use the same duration.
 func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error {
 	if !lasting.Open(&l.spec) {
 		return nil
@@ -77,7 +77,7 @@ func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error 
 	return nil
 }
 
-// mostTries is how often a load is lengthened whose answers turn out to take longer.
+// mostTries is how often a load is lengthened if its answers take longer than expected.
 const mostTries = 2
 
 // simulate is a run of a Spec.
@@ -115,11 +115,11 @@ func (l *PredictedLoad) Case(ctx context.Context, p *profile.Profile) (c predict
 	return c, len(first.Requests), nil
 }
 
-// draw is draw i, kept or made.
+// draw is draw i, cached or made.
 func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d draw, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock() // drawing keeps all processors busy
-	key := fmt.Sprint(i, intake(p))
+	key := fmt.Sprint(i, inputKey(p))
 	if d, ok := l.known[key]; ok {
 		return d, nil
 	}
@@ -132,9 +132,9 @@ func (l *PredictedLoad) draw(ctx context.Context, p *profile.Profile, i int) (d 
 	return d, l.words(err)
 }
 
-// intake is what the requests depend on of a profile: what the model is called, how long its
-// answers are and its context, and whether it matters what prompts say.
-func intake(p *profile.Profile) string {
+// inputKey has the parts of a profile that the requests depend on: the model's name, the length of its answers and
+// its context, and whether the text of prompts matters.
+func inputKey(p *profile.Profile) string {
 	e := p.Engine
 	return fmt.Sprint(p.Model, e.Context(), e.KV.PrefixCache, e.Disaggregation != nil, e.Speculative != nil, e.Replicas.Router)
 }

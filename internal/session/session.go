@@ -3,7 +3,7 @@
 //
 //	words ─ cli ─> Spec ─ Make ─> run.Prepare ─ run.Execute ─> store, view, other sinks
 //
-// A whole command line runs inside a test on a Session of the test's own.
+// Tests run complete command lines on a Session that they make.
 package session
 
 import (
@@ -56,12 +56,12 @@ type Session struct {
 type Terminal interface {
 	io.Writer
 	Size() (columns, rows int)
-	// Keys begins to read what is typed, key by key, without showing it; restore leaves the
-	// terminal as it was. Interrupts are keys too. Where nobody types, there are no keys.
+	// Keys begins to read the keyboard, key by key, without echo; restore leaves the terminal as it was. Interrupts
+	// are keys too. Where nobody types, there are no keys.
 	Keys() (keys <-chan byte, restore func(), err error)
 }
 
-// English is the language of what has no flag for another one.
+// English is the language of output without a flag for another one.
 var English = words.In(words.Default)
 
 // Getenv is the value of a variable, empty when it is not set.
@@ -120,12 +120,12 @@ func (s *Session) UntilInterrupt(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
-// LogKeeper has the arguments by which Pitot keeps the log of a server short, once the process that
-// started the server was killed.
-func LogKeeper() []string { return []string{"pitot", "keep-log"} }
+// TrimLogCommand is the command line that keeps the log of a server short after the process that started
+// the server was killed.
+func TrimLogCommand() []string { return []string{"pitot", "keep-log"} }
 
-// Guarded is the session with everything that it prints behind a plain.Writer. Past that goes what is for a machine
-// and no JSON, unless to a terminal, and the progress of a run.
+// Guarded is the session with its output behind a plain.Writer. Only the progress of a run goes past it and, unless
+// to a terminal, output for machines that is no JSON.
 func (s *Session) Guarded() *Session {
 	q := *s
 	q.Secrets = s.known()

@@ -2,8 +2,8 @@ package session
 
 import "context"
 
-// Signals are the interrupts of a run: while it is prepared one ends it; then the first
-// stops it, and the second cancels what is in flight.
+// Signals are the interrupts of a run: while it is prepared the first ends it; afterwards the first stops it, and
+// the second cancels requests in flight.
 type Signals struct {
 	Run       context.Context // its execution
 	Preparing context.Context
@@ -39,7 +39,7 @@ func (s *Session) WatchSignals() *Signals {
 	return w
 }
 
-// Executing says that the run is prepared; what it returns is closed to stop it.
+// Executing says that the run is prepared. The channel is closed to stop it.
 func (s *Signals) Executing() <-chan struct{} {
 	stop := make(chan struct{})
 	s.begin <- stop

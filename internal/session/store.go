@@ -38,8 +38,7 @@ func (s *Session) StorePath(file string) (string, error) {
 	return filepath.Join(dir, "pitot", "pitot.db"), err
 }
 
-// OpenStore opens the store at StorePath to write to it, and removes what commands that were killed
-// have left.
+// OpenStore opens the store at StorePath to write to it, and removes leftovers of killed commands.
 func (s *Session) OpenStore(file string) (*store.Store, error) {
 	s.RemoveStale()
 	return s.openStoreBy(file, store.OpenWrite)

@@ -18,18 +18,18 @@ import (
 type View struct {
 	Console *live.Console
 	ViewOptions
-	told    map[string]bool // notes
+	printed map[string]bool // notes
 	display *live.Display
 }
 
-// ViewOptions say what is wanted.
+// ViewOptions configure a View.
 type ViewOptions struct {
-	Quiet    bool      // nothing is said
+	Quiet    bool      // print nothing
 	Progress live.Mode // how a run is shown while it goes on; empty: Auto
-	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
-	// not. Interrupts are told by the experiment.
+	// Brief is for one run of an experiment: it prints each note once and nothing about success. The experiment
+	// reports interrupts.
 	Brief bool
-	Lang  *words.Language // of what is drawn; nil: English
+	Lang  *words.Language // nil: English
 }
 
 // NewView makes a View that draws on the session's screen.
@@ -53,57 +53,56 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
-// Sayf writes a line, unless it is unwanted.
-func (v *View) Sayf(format string, a ...any) {
+// Printf writes a line, unless the view is quiet.
+func (v *View) Printf(format string, a ...any) {
 	if !v.Quiet {
-		v.Console.Say(fmt.Sprintf(format, a...))
+		v.Console.Print(fmt.Sprintf(format, a...))
 	}
 }
 
-// Say writes a line, unless it is unwanted or empty.
-func (v *View) Say(line string) {
+// Print writes a line, unless the view is quiet or the line empty.
+func (v *View) Print(line string) {
 	if line != "" {
-		v.Sayf("%s", line)
+		v.Printf("%s", line)
 	}
 }
 
-// Unsaved says, even if nothing else is said, that the run cannot be stored at present, or
-// that it can again.
+// Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
-	said, mark := English.Say(plan.Say("store.saved")), ""
+	text, mark := English.Say(plan.Msg("store.saved")), ""
 	if err != nil {
-		said, mark = English.Say(plan.Say("store.failing", "why", err)), English.Word("store.not-saved")
+		text, mark = English.Say(plan.Msg("store.failing", "why", err)), English.Word("store.not-saved")
 	}
-	v.Console.Warn("pitot: "+said, mark)
+	v.Console.Warn("pitot: "+text, mark)
 }
 
-// Handle says what happens.
+// Handle prints events.
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
 		if note := English.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
-			v.Sayf("note: %s", note)
+			v.Printf("note: %s", note)
 		}
 	case run.Waiting:
 		what := ""
 		if e.Answer {
 			what = " to answer"
 		}
-		v.Sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
+		v.Printf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
 		switch {
 		case v.Brief:
 		case e.Steady:
-			v.Sayf("warming up with waves of %d requests until two agree", e.Requests)
+			v.Printf("warming up with waves of %d requests until two agree", e.Requests)
 		case e.Requests > 0:
-			v.Sayf("warming up with %d requests", e.Requests)
+			v.Printf("warming up with %d requests", e.Requests)
 		}
 	case run.WaveDone:
 		if !v.Brief {
-			v.Sayf("%s", wave(e))
+			v.Printf("%s", wave(e))
 		}
 	case run.Priming:
-		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
+		v.Printf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && v.Progress != live.Off {
 			v.display = live.Start(v.Console, live.Subject{
@@ -123,7 +122,7 @@ func (v *View) Handle(e run.Event) error {
 			v.display.Ending()
 		}
 		if !v.Brief {
-			v.Sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
+			v.Printf("interrupted: waiting for what is in flight; interrupt again to end that too")
 		}
 	case run.Ended:
 		v.End()
@@ -144,15 +143,15 @@ func own() (used time.Duration, processors int) { return machine.OwnCPU(), runti
 
 // first reports whether a note is new.
 func (v *View) first(note string) bool {
-	if v.told == nil {
-		v.told = map[string]bool{}
+	if v.printed == nil {
+		v.printed = map[string]bool{}
 	}
-	old := v.told[note]
-	v.told[note] = true
+	old := v.printed[note]
+	v.printed[note] = true
 	return !old
 }
 
-// wave says what the requests of a wave got.
+// wave reports the outcome of a wave.
 func wave(e run.WaveDone) string {
 	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
 	if w.TTFT == 0 {

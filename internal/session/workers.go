@@ -19,7 +19,7 @@ type LocalWorkers struct {
 	URL, Token string
 	More       []string // flags of each worker
 	Folder     string   // for their logs
-	Say        func(string)
+	Log        func(string)
 	Heard      func(worker, line string) // gets each line that a worker prints; may be nil
 	Pause      time.Duration             // before a worker is started again
 
@@ -92,10 +92,10 @@ func (c *LocalWorkers) keep(ctx context.Context, name string, up *proc.Supervise
 			why += ": " + last[len(last)-1]
 		}
 		if len(starts) == MostStarts && time.Since(starts[0]) < startsIn {
-			c.Say(fmt.Sprintf("worker %s has ended again (%s); it is not started any more, its log is %s", name, why, c.log(name)))
+			c.Log(fmt.Sprintf("worker %s has ended again (%s); it is not started any more, its log is %s", name, why, c.log(name)))
 			return
 		}
-		c.Say(fmt.Sprintf("worker %s has ended (%s); it is started again", name, why))
+		c.Log(fmt.Sprintf("worker %s has ended (%s); it is started again", name, why))
 		select {
 		case <-ctx.Done():
 			return
@@ -103,7 +103,7 @@ func (c *LocalWorkers) keep(ctx context.Context, name string, up *proc.Supervise
 		}
 		next, err := c.start(name, slices.Concat(c.More, unmeasured)...)
 		if err != nil {
-			c.Say(fmt.Sprintf("worker %s cannot be started again: %v", name, err))
+			c.Log(fmt.Sprintf("worker %s cannot be started again: %v", name, err))
 			return
 		}
 		up, starts = next, append(starts, time.Now())

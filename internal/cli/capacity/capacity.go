@@ -85,12 +85,12 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 }
 
 // Run searches, and prints the answer.
-func (c Cmd) Run(con *session.Session, k *kong.Context) error {
+func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	s, err := c.settings()
 	if err != nil {
 		return session.Usage(err)
 	}
-	legs, err := c.newLegs(con, s)
+	legs, err := c.newLegs(sess, s)
 	if err != nil {
 		return err
 	}
@@ -101,14 +101,14 @@ func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 	if s.Twin == nil && !c.NoModel {
 		s.Learn = legs.fitModel
 	}
-	end, err := con.JoinFleet(c.Fleet, c.URL == "")
+	end, err := sess.JoinFleet(c.Fleet, c.URL == "")
 	if err != nil {
 		return err
 	}
 	defer end()
-	defer ui.ServePage(con, c.UI, c.Store)()
+	defer ui.ServePage(sess, c.UI, c.Store)()
 	if !c.Quiet {
-		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
+		fmt.Fprintf(sess.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
 	a, err := legs.search(s, k.Args)
 	if err != nil {
@@ -118,20 +118,20 @@ func (c Cmd) Run(con *session.Session, k *kong.Context) error {
 	if c.Format == "json" {
 		write = writeJSON
 	}
-	if err := write(con.Stdout, a); err != nil || a.Known() {
+	if err := write(sess.Stdout, a); err != nil || a.Known() {
 		return err
 	}
 	if a.End == search.Client {
-		fmt.Fprintf(con.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
+		fmt.Fprintf(sess.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
 	}
 	return session.GateError{Inconclusive: 1, Why: "the capacity is not known"}
 }
 
 // flags are those that a search goes on with.
-func (c *Cmd) flags(con *session.Session, s search.Settings) []search.Flag {
-	load := shell.Join(con.Masked(c.Load))
+func (c *Cmd) flags(sess *session.Session, s search.Settings) []search.Flag {
+	load := shell.Join(sess.Masked(c.Load))
 	return []search.Flag{
-		{Name: "--url", Value: con.Masked([]string{c.URL})[0]},
+		{Name: "--url", Value: sess.Masked([]string{c.URL})[0]},
 		{Name: "--slo", Value: strings.Join(names(s.Objectives), ",")},
 		{Name: "--by", Value: c.By},
 		{Name: "--profile", Value: c.Profile},

@@ -25,7 +25,7 @@ import (
 // legs makes the runs of a search.
 type legs struct {
 	Cmd
-	con    *session.Session
+	sess   *session.Session
 	draft  *pitot.Draft // of all legs
 	s      search.Settings
 	name   string
@@ -37,12 +37,12 @@ type legs struct {
 	remove func()  // removes it
 	models int
 
-	told    []search.AnswerLeg // that were made
-	limited []float64          // the figures that the objectives limit, of the last one
+	finished []search.AnswerLeg // that were made
+	limited  []float64          // the figures that the objectives limit, of the last one
 }
 
-func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
-	g := &legs{Cmd: c, con: con, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
+func (c Cmd) newLegs(sess *session.Session, s search.Settings) (*legs, error) {
+	g := &legs{Cmd: c, sess: sess, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
 	if err := g.begin(); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (c Cmd) newLegs(con *session.Session, s search.Settings) (*legs, error) {
 
 // restore finds the runs of the search that goes on.
 func (g *legs) restore() error {
-	all, err := g.con.Traces([]string{g.name + "/*"}, g.Store)
+	all, err := g.sess.Traces([]string{g.name + "/*"}, g.Store)
 	if err != nil {
 		return session.Usagef("--resume: %w", err)
 	}
@@ -84,7 +84,7 @@ func (g *legs) restore() error {
 
 // sameFlags refuses by name the flags that are not those that the search began with.
 func (g *legs) sameFlags() error {
-	runs, err := g.con.OpenStore(g.Store)
+	runs, err := g.sess.OpenStore(g.Store)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (g *legs) sameFlags() error {
 		return nil
 	}
 	var errs []error
-	for _, now := range g.flags(g.con, g.s) {
+	for _, now := range g.flags(g.sess, g.s) {
 		i := slices.IndexFunc(was.Flags, func(f search.Flag) bool { return f.Name == now.Name })
 		if i >= 0 && was.Flags[i].Value != now.Value {
 			errs = append(errs, fmt.Errorf("--resume %s: %s was %q, and is %q now; give it as it was, or begin anew with another --name", g.name, now.Name, was.Flags[i].Value, now.Value))
@@ -104,10 +104,10 @@ func (g *legs) sameFlags() error {
 	return session.Usage(errors.Join(errs...))
 }
 
-// begin makes the draft of all legs, of bench or of sim. What a leg has of its own is refused as a flag of bench, some
-// of which sim lacks.
+// begin makes the draft of all legs, of bench or of sim. Settings that each leg chooses are refused as flags of
+// bench, some of which sim lacks.
 func (g *legs) begin() error {
-	bench, err := g.con.Draft(append([]string{"bench"}, g.Load...)...)
+	bench, err := g.sess.Draft(append([]string{"bench"}, g.Load...)...)
 	if err == nil {
 		if err := checkShared(bench); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (g *legs) begin() error {
 		}
 		return err
 	}
-	if g.draft, err = g.con.Draft(append([]string{"sim"}, g.Load...)...); err != nil {
+	if g.draft, err = g.sess.Draft(append([]string{"sim"}, g.Load...)...); err != nil {
 		return err
 	}
 	if err = checkShared(g.draft); err == nil && g.Profile != "" {
@@ -128,7 +128,7 @@ func (g *legs) begin() error {
 	return err
 }
 
-// checkShared refuses what is not shared by all legs.
+// checkShared refuses settings that legs do not share.
 func checkShared(d *pitot.Draft) error {
 	if flag := d.Gives(append([]string{"target.engine.profile", "objectives"}, pitot.OfLegs...)...); flag != "" {
 		return session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
@@ -146,16 +146,16 @@ func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 		d.Set(pitot.Duration, l.Length().Round(time.Millisecond)), d.Set("seed", l.Seed&0xffffffff), d.Set("name", g.name+"/"+strconv.Itoa(l.Number)),
 	}
 	if l.By == search.Rate {
-		return g.con.Load(d.With(append(own, d.Set(pitot.Rate, l.Load))...))
+		return g.sess.Load(d.With(append(own, d.Set(pitot.Rate, l.Load))...))
 	}
 	own = append(own, d.Set(pitot.InFlight, int(l.Load)))
 	if g.alone > 0 { // as many as it can answer at most, not thousands
 		own = append(own, d.Set(pitot.Requests, int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
 	}
-	return g.con.Load(d.With(own...))
+	return g.sess.Load(d.With(own...))
 }
 
-// measure makes a leg, or gives what was seen of it when the search was made before.
+// measure makes a leg, or returns the stored outcome of a resumed search.
 func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) {
 	if t := g.stored[l.Number]; t != nil {
 		o := search.Observe(t, l, g.s.Objectives)
@@ -172,7 +172,7 @@ func (g *legs) measure(_ context.Context, l search.Leg) (search.Outcome, error) 
 		return search.Outcome{}, err
 	}
 	w := newWatch(l)
-	r, err := g.con.Make(load, session.Options{
+	r, err := g.sess.Make(load, session.Options{
 		Store: g.Store, Quiet: true, Sinks: []run.Sink{w}, Enough: w.enough,
 		Leg: &trace.Leg{Experiment: g.name, Workload: loadName(l), Block: l.Number, Slot: 1, Position: l.Number, Repeat: 1},
 	})
@@ -253,7 +253,7 @@ func (g *legs) profileModel() (search.Model, error) {
 
 // fitModel makes a model of the runs so far.
 func (g *legs) fitModel(ctx context.Context, _ []search.MeasuredLeg) (search.Model, error) {
-	ctx, release := g.con.UntilInterrupt(ctx)
+	ctx, release := g.sess.UntilInterrupt(ctx)
 	defer release()
 	found, err := calibrate.FromTraces(ctx, g.made)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// line says what a leg showed.
+// line is the outcome of a leg in a line.
 func line(l search.MeasuredLeg, s search.Settings) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d  %-6s %12s  ", l.Number, l.Why, loadName(l.Leg))
@@ -23,7 +23,7 @@ func line(l search.MeasuredLeg, s search.Settings) string {
 	verdict, _ := l.Judge(s.Objectives)
 	fmt.Fprintf(&b, "of %d  %s", l.Requests, verdict)
 	if reason := l.Reason(); reason != "" {
-		fmt.Fprintf(&b, ": %s", session.English.Say(plan.Say(reason)))
+		fmt.Fprintf(&b, ": %s", session.English.Say(plan.Msg(reason)))
 	}
 	return b.String()
 }
@@ -37,7 +37,7 @@ func writeJSON(w io.Writer, a *search.Answer) error {
 }
 
 func writeText(w io.Writer, a *search.Answer) error {
-	for _, m := range a.Says {
+	for _, m := range a.Text {
 		fmt.Fprintln(w, session.English.Say(m))
 	}
 	if a.Below.Legs+a.Above.Legs > 0 {

@@ -24,9 +24,9 @@ func (w *twin) Replay(ctx context.Context, l search.Leg, draw uint64) (o search.
 	if err != nil {
 		return o, err
 	}
-	ctx, release := w.legs.con.UntilInterrupt(ctx)
+	ctx, release := w.legs.sess.UntilInterrupt(ctx)
 	defer release()
-	r, err := w.legs.con.Simulate(ctx, s)
+	r, err := w.legs.sess.Simulate(ctx, s)
 	switch {
 	case ctx.Err() != nil:
 		return o, context.Cause(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// Compare compares picks. observe gives what a comparison keeps of one by those rules.
+// Compare compares picks. observe makes the observation of one by those rules.
 func Compare(picks []session.Pick, o compare.Options, observe func(p session.Pick, by []compare.RuleSource) (compare.ComparedRun, error)) (compare.Comparison, error) {
 	all := make([]trace.Run, len(picks))
 	for i, one := range picks {

@@ -1,9 +1,8 @@
-// Package comparing is what commands and the page do alike with runs that are to be compared:
-// which stored runs a name stands for, how an experiment wants its own to be judged, and the
-// comparison, for which one run after the other is in memory.
+// Package comparing compares runs for commands and the page: it finds the stored runs that a name stands for,
+// judges those of an experiment as its design asks, and loads one run after the other.
 //
 //	names ──> Finder ──> picks ──> Compare ──> compare.Comparison     commands: text, gates, notes
 //	                                  │
-//	                 Page: kept observations, one at a time, no run that is too large
+//	                 Page: cached observations, one at a time, no run that is too large
 //	                                  └──> view.Comparison, view.Note  the page
 package comparing

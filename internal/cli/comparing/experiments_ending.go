@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Ending writes why an experiment ended, which legs it lost, and what it cost.
+// Ending writes why an experiment ended, which legs it lost, and its cost.
 func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 	say := func(code plan.Code, args ...any) { fmt.Fprintln(w, lang.Word(code, args...)) }
 	if !j.Ended.IsZero() && j.Looks.Most > 1 {
@@ -29,7 +29,7 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 	return nil
 }
 
-// cost is what an experiment was made of, and how long it took.
+// cost is the number of legs of an experiment, and how long it took.
 func cost(j *experiment.Journal) plan.Message {
 	legs, runs, confirms := j.With(experiment.Done), 0, map[int]bool{}
 	for _, l := range legs {
@@ -39,7 +39,7 @@ func cost(j *experiment.Journal) plan.Message {
 		}
 	}
 	first, later := startTimes(j)
-	return plan.Say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
+	return plan.Msg("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
 }
 
 // starts are how many servers were started, and how long that took; zero if none was.
@@ -48,7 +48,7 @@ func starts(j *experiment.Journal) plan.Message {
 	if len(first) == 0 {
 		return plan.Message{}
 	}
-	return plan.Say("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
+	return plan.Msg("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
 }
 
 // startTimes are the times that servers took until they answered: the first of each variant,

@@ -27,7 +27,7 @@ type experimentPage struct {
 	lang   *words.Language
 }
 
-func newTelling(j *experiment.Journal, lang *words.Language) experimentPage {
+func newExperimentPage(j *experiment.Journal, lang *words.Language) experimentPage {
 	t := experimentPage{j: j, lang: lang, design: &design.Experiment{}}
 	if e, _, err := design.Read("", []byte(j.File)); err == nil { // else its legs say something all the same
 		t.design, t.all = e, e.Expanded()
@@ -168,7 +168,7 @@ func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	return out
 }
 
-// timeLeft is what the legs to come will take, by those that were made; nil if nobody knows.
+// timeLeft is the time that the remaining legs will take, by those made; nil if unknown.
 func (t experimentPage) timeLeft() *float64 {
 	done := t.j.With(experiment.Done)
 	if t.j.Status != experiment.Running || len(done) == 0 {
@@ -194,15 +194,15 @@ func (t experimentPage) method() (fields []view.Field) {
 	if t.all == nil {
 		return nil
 	}
-	told, e := ExperimentInNote(t.j, t.design), t.design
-	add := func(title plan.Code, said ...string) {
-		said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-		if len(said) > 0 {
-			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: doc.Clean(t.lang.Join("sentence", said...))})
+	made, e := ExperimentInNote(t.j, t.design), t.design
+	add := func(title plan.Code, texts ...string) {
+		texts = slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+		if len(texts) > 0 {
+			fields = append(fields, view.Field{Name: t.lang.Word(title), Value: doc.Clean(t.lang.Join("sentence", texts...))})
 		}
 	}
 	kind := plan.Code("note.order-abba")
-	if told.Squares {
+	if made.Squares {
 		kind = "note.order-squares"
 	}
 	orders, confirming := t.orders()
@@ -211,15 +211,15 @@ func (t experimentPage) method() (fields []view.Field) {
 		order = append(order, t.lang.Word("note.order-confirming", "variant", t.j.Winner, "blocks", len(confirming), "orders", strings.Join(confirming, " ")))
 	}
 	add("note.order", order...)
-	add("note.servers", t.lang.Word(told.Servers), t.say(told.Starts))
-	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", told.Runs, "several", told.Runs > 1))
+	add("note.servers", t.lang.Word(made.Servers), t.sentence(made.Starts))
+	add("note.load", t.lang.Word("note.seeds", "seed", e.Design.Seed, "runs", made.Runs, "several", made.Runs > 1))
 	if t.j.Looks.Most > 1 {
 		add("note.looks", t.lang.Word("note.looks-some", "done", t.j.Looks.Done, "most", t.j.Looks.Most))
 	} else {
 		add("note.looks", t.lang.Word("note.looks-one"))
 	}
 	if len(t.j.With(experiment.Done)) > 0 {
-		add("note.cost", t.say(told.Cost))
+		add("note.cost", t.sentence(made.Cost))
 	}
 	return fields
 }
@@ -250,8 +250,8 @@ func (t experimentPage) letter(variant string) string {
 	return comparison.Letter(i)
 }
 
-// say is a message as a sentence; empty for none.
-func (t experimentPage) say(m plan.Message) string {
+// sentence words a message as a sentence; empty for none.
+func (t experimentPage) sentence(m plan.Message) string {
 	if m.IsZero() {
 		return ""
 	}

@@ -40,7 +40,7 @@ func underWay() *experiment.Journal {
 	}
 	first, failed, again := leg(1, 1, 1, "before", experiment.Done), leg(2, 2, 1, "after", experiment.Failed), leg(3, 2, 2, "after", experiment.Running)
 	first.Runs = []experiment.LegRun{{ID: "r1", Workload: "chat", Took: 30 * time.Second}}
-	failed.Why, failed.Log = plan.Say("experiment.server-died", "why", "exit \x1b[31mstatus 1"), "/tmp/ab/logs/leg-002-after.log"
+	failed.Why, failed.Log = plan.Msg("experiment.server-died", "why", "exit \x1b[31mstatus 1"), "/tmp/ab/logs/leg-002-after.log"
 	again.Took = 10 * time.Second
 	return &experiment.Journal{
 		Name: "ab", File: abFile, Folder: "/tmp/ab", Started: begin, Owner: experiment.Owner{Host: "elsewhere", PID: 1, Birth: "1"},
@@ -50,7 +50,7 @@ func underWay() *experiment.Journal {
 
 func TestExperimentForThePage(t *testing.T) {
 	live := map[int][]view.LegRun{3: {{ID: "r3", Workload: "chat", Running: true}}}
-	e := newTelling(underWay(), words.In("en")).answer(live, time.Unix(1_800_000_000, 0))
+	e := newExperimentPage(underWay(), words.In("en")).answer(live, time.Unix(1_800_000_000, 0))
 	if r := e.Row; r.Done != 1 || r.Planned != 8 || r.Failed != 1 || r.AtMost || r.State != "under way" || r.Same || strings.Join(r.Variants, " ") != "before after" {
 		t.Errorf("%+v", r)
 	}
@@ -94,19 +94,19 @@ func TestExperimentForThePage(t *testing.T) {
 // one whose file cannot be read has its legs all the same.
 func TestEndsOfExperiments(t *testing.T) {
 	done := underWay()
-	done.Status, done.Ended, done.Looks, done.Legs = experiment.Done, plan.Say("experiment.ended-verdict", "blocks", 2), compare.Looks{Done: 2, Most: 8}, done.Legs[:1]
-	if e := newTelling(done, words.In("zh")).answer(nil, time.Time{}); e.Row.Planned != 1 || e.Left != nil || e.Most != 8 || e.Looks != 2 || e.Ended == "" || len(e.Commands) != 1 {
+	done.Status, done.Ended, done.Looks, done.Legs = experiment.Done, plan.Msg("experiment.ended-verdict", "blocks", 2), compare.Looks{Done: 2, Most: 8}, done.Legs[:1]
+	if e := newExperimentPage(done, words.In("zh")).answer(nil, time.Time{}); e.Row.Planned != 1 || e.Left != nil || e.Most != 8 || e.Looks != 2 || e.Ended == "" || len(e.Commands) != 1 {
 		t.Errorf("%+v", e)
 	}
 	killed := underWay()
 	killed.Status = experiment.Interrupted
 	killed.Abandon()
-	if e := newTelling(killed, words.In("en")).answer(nil, time.Time{}); e.Commands[0].Line != "pitot experiment resume ab" || e.Blocks[0].Legs[2].Status != "interrupted" || e.Row.Planned != 8 || e.Left != nil {
+	if e := newExperimentPage(killed, words.In("en")).answer(nil, time.Time{}); e.Commands[0].Line != "pitot experiment resume ab" || e.Blocks[0].Legs[2].Status != "interrupted" || e.Row.Planned != 8 || e.Left != nil {
 		t.Errorf("%+v", e)
 	}
 	unread := underWay()
 	unread.File = "version: 99"
-	if e := newTelling(unread, words.In("en")).answer(nil, time.Time{}); len(e.Blocks) != 1 || e.Blocks[0].Legs[0].Letter != "?" || e.Row.Planned != 2 || e.Row.Same || e.Method != nil {
+	if e := newExperimentPage(unread, words.In("en")).answer(nil, time.Time{}); len(e.Blocks) != 1 || e.Blocks[0].Legs[0].Letter != "?" || e.Row.Planned != 2 || e.Row.Same || e.Method != nil {
 		t.Errorf("%+v", e)
 	}
 }

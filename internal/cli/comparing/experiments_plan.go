@@ -48,8 +48,7 @@ func Plan(w io.Writer, p *experiment.CheckedExperiment, f experiment.Forecast, l
 	return nil
 }
 
-// legs writes them a block in a line, each with the time at which it begins where that can be
-// told.
+// legs writes them a block in a line, each with the time at which it begins, if known.
 func legs(w io.Writer, f experiment.Forecast, lang *words.Language) error {
 	rows := [][]string{{lang.Word("experiments.block"), lang.Word("experiments.order")}}
 	for i, l := range f.Legs {

@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// At is a journal as it is at an instant, that was stored before: what is under way takes longer
-// than was stored, and what a process was doing that has ended is interrupted.
+// At is a stored journal at a later instant: the time of a leg under way goes on, and the leg of a dead process is
+// interrupted.
 func At(now, stored time.Time, j *experiment.Journal) *experiment.Journal {
 	if j.Status != experiment.Running {
 		j.Abandon()
@@ -41,7 +41,7 @@ func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
 	return doc.Columns(w, rows)
 }
 
-// statusOf are the words on a status. Of what runs it is known whether its process is alive.
+// statusOf are the words on a status. Running journals are those of living processes.
 func statusOf(s experiment.Status) plan.Code {
 	if s == experiment.Running {
 		return "experiments.running"
@@ -49,8 +49,7 @@ func statusOf(s experiment.Status) plan.Code {
 	return plan.Code("status." + s)
 }
 
-// Status writes the state of an experiment: each leg, what it had of a server, and why it
-// failed.
+// Status writes the state of an experiment: each leg, its server, and why it failed.
 func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 	fmt.Fprintln(w, lang.Word("experiment.state", "name", j.Name, "status", lang.Word(statusOf(j.Status)), "started", j.Started.Format(time.DateTime), "spent", rounded(j.Spent)))
 	if !j.Why.IsZero() {

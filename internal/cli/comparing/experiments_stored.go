@@ -31,7 +31,7 @@ func Answers(s *store.Store, lang *words.Language) (out view.Experiments, err er
 			out.Damaged = append(out.Damaged, err.Error())
 			continue
 		}
-		out.Rows = append(out.Rows, newTelling(At(time.Now(), row.Changed, j), lang).row())
+		out.Rows = append(out.Rows, newExperimentPage(At(time.Now(), row.Changed, j), lang).row())
 	}
 	return out, nil
 }
@@ -52,7 +52,7 @@ func Answer(s *store.Store, name string, lang *words.Language) (view.Experiment,
 			return view.Experiment{}, err
 		}
 	}
-	return newTelling(At(time.Now(), row.Changed, j), lang).answer(live, row.Changed), nil
+	return newExperimentPage(At(time.Now(), row.Changed, j), lang).answer(live, row.Changed), nil
 }
 
 // liveRuns are the runs of an experiment that are under way, by the positions of their legs.
@@ -73,11 +73,11 @@ var ErrNoLog = fmt.Errorf("no log of a server: %w", fs.ErrNotExist)
 // endOfLog is how much of it is shown, in bytes.
 const endOfLog = 64 << 10
 
-// logName is what experiments call the logs of servers. A store may come from elsewhere, and no
-// other file is opened because it says so.
+// logName is the form of names of server logs. A store may come from elsewhere, and no other file is opened because
+// it says so.
 var logName = regexp.MustCompile(`^leg-\d{3,}-[^/\\]*\.log$`)
 
-// Log is the end of the output of the server of a leg, without what looks like a secret.
+// Log is the end of the output of the server of a leg, with texts like secrets hidden.
 func Log(s *store.Store, name string, leg int) (text string, err error) {
 	row, err := s.Experiment(name)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A View writes what happens.
+// A View writes the events of an experiment.
 type View struct {
-	Say  func(line string)
-	Lang *words.Language
+	Print func(line string)
+	Lang  *words.Language
 }
 
-// Handle says what happens.
+// Handle writes an event.
 func (v View) Handle(e experiment.Event) {
-	say := func(code plan.Code, args ...any) { v.Say(v.Lang.Word(code, args...)) }
+	say := func(code plan.Code, args ...any) { v.Print(v.Lang.Word(code, args...)) }
 	switch e := e.(type) {
 	case experiment.LegBegins:
 		say("experiment.leg", "leg", e.Number, "of", e.Of, "block", e.Leg.Block, "variant", e.Leg.Variant, "again", e.Leg.Attempt > 1, "confirms", e.Leg.Confirms)
@@ -36,7 +36,7 @@ func (v View) Handle(e experiment.Event) {
 			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
 		}
 	case experiment.Waiting:
-		v.Say(v.Lang.Say(e.What))
+		v.Print(v.Lang.Say(e.What))
 	case experiment.LogShortened:
 		say("experiment.log-shortened", "written", e.Written, "left", e.LeftOut, "log", e.Leg.Log)
 	case experiment.ServerUnstopped:
@@ -51,10 +51,10 @@ func (v View) Handle(e experiment.Event) {
 
 func (v View) unstopped(e experiment.ServerUnstopped) {
 	if e.Err != nil {
-		v.Say(v.Lang.Word("experiment.unstopped", "variant", e.Leg.Variant, "why", e.Err))
+		v.Print(v.Lang.Word("experiment.unstopped", "variant", e.Leg.Variant, "why", e.Err))
 	}
 	for _, m := range e.Unverified {
-		v.Say(v.Lang.Say(m))
+		v.Print(v.Lang.Say(m))
 	}
 }
 
@@ -75,7 +75,7 @@ func brief(t *trace.Trace) plan.Message {
 	for _, f := range (metrics.Rules{}).Figures(t, "pitot", "") {
 		value[f.Name] = f.Value
 	}
-	return plan.Say("experiment.figures", "ttft", value[figure.TTFT.Mean()], "tpot", value[figure.TPOT.Mean()], "output", value[figure.OutputThroughput], "requests", value[figure.RequestThroughput])
+	return plan.Msg("experiment.figures", "ttft", value[figure.TTFT.Mean()], "tpot", value[figure.TPOT.Mean()], "output", value[figure.OutputThroughput], "requests", value[figure.RequestThroughput])
 }
 
 // waves are those of the warm-up of a run; 0: it had none.

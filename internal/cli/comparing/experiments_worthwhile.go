@@ -25,8 +25,8 @@ func mainRows(w compare.Workload) (rows []compare.Row) {
 	return rows[:min(len(rows), mostMain)]
 }
 
-// Worthwhile are lines, one for each workload of an A/A experiment, on what a comparison of
-// two variants takes to find a change, by the noise that was seen.
+// Worthwhile are lines, one for each workload of an A/A experiment, on what a comparison of two variants takes to
+// find a change, by the noise seen.
 func Worthwhile(j *experiment.Journal, c compare.Comparison, lang *words.Language) (lines []string) {
 	for _, w := range c.Workloads {
 		if takes := worthwhile(w, c, j.BlockTime(), lang); takes != nil {

@@ -26,8 +26,8 @@ import (
 // Folder is where the plots of a note of the page are, relative to it.
 const Folder = "note"
 
-// keptNotes is how many notes are kept, whose plots the page asks for one by one.
-const keptNotes = 4
+// cachedNotes is how many notes are cached: the page asks for their plots one by one.
+const cachedNotes = 4
 
 // A written is a note, or why there is none.
 type written struct {
@@ -86,10 +86,10 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 		return nil, err
 	}
 	if why := n.Comparison.WhyNothingCompared(); !why.IsZero() {
-		return &written{refused: loadsApart(why)}, nil
+		return &written{refused: loadsDiffer(why)}, nil
 	}
 	if r.journal != nil {
-		if n.Experiment, err = ToldIn(n, r.journal); err != nil {
+		if n.Experiment, err = ExperimentOf(n, r.journal); err != nil {
 			return nil, err
 		}
 	}
@@ -97,9 +97,9 @@ func (p *Page) writeNote(ctx context.Context, asked view.Asked, r *answer, o com
 	return &written{title: n.Title, page: page}, err
 }
 
-// NoteRuns keep of runs what a note shows, so that their traces can be read one after the other.
+// NoteRuns have the parts of runs that a note shows, so that their traces can be read one after the other.
 type NoteRuns struct {
-	Table string // the tool whose result tables are shown; empty: none
+	Table string // the tool to show result tables of; empty: none
 	Lang  *words.Language
 	All   []comparison.NoteRun
 	Err   error // of tables that could not be written
@@ -114,17 +114,17 @@ func (n *NoteRuns) Add(t *trace.Trace) {
 	n.All = append(n.All, comparison.NewNoteRun(t, table.String()))
 }
 
-// ToldIn is how the runs of a note were made by an experiment.
-func ToldIn(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
+// ExperimentOf describes how an experiment made the runs of a note.
+func ExperimentOf(n comparison.Note, j *experiment.Journal) (*comparison.Experiment, error) {
 	e, _, err := design.Read("", []byte(j.File))
 	if err != nil {
 		return nil, err
 	}
-	told := ExperimentInNote(j, e)
+	out := ExperimentInNote(j, e)
 	if e.Same() {
-		told.Advice = Worthwhile(j, n.Comparison, n.Lang)
+		out.Advice = Worthwhile(j, n.Comparison, n.Lang)
 	}
-	return told, nil
+	return out, nil
 }
 
 // MadeBy is the experiment that made all runs of a note; "" if none did.

@@ -34,15 +34,15 @@ type Limits struct {
 // DefaultLimits are those of a server.
 var DefaultLimits = Limits{Records: 100_000, Total: 1_000_000, Runs: 1_000}
 
-// What is kept of comparisons that were made.
+// Limits of the cache of comparisons.
 const (
-	keptRecords = 200_000 // of the runs whose observations are kept
-	keptRuns    = 400
-	keptResults = 32
+	cachedRecords = 200_000 // of the runs with cached observations
+	cachedRuns    = 400
+	cachedResults = 32
 )
 
-// A Page answers what the page asks of comparisons, experiments and notes. Traces are loaded one
-// at a time, whoever asks; what was observed of a run that has ended is kept.
+// A Page answers the page's requests for comparisons, experiments and notes. It loads one trace at a time, whoever
+// asks, and caches the observations of runs that have ended.
 type Page struct {
 	Runs    *store.Store
 	Store   string // as a flag of commands, empty: the store that they find by themselves
@@ -51,24 +51,24 @@ type Page struct {
 
 	turn     chan struct{} // who has it loads a trace
 	mu       sync.Mutex
-	observed kept[observation]
-	results  kept[*answer]
-	notes    kept[*written]
+	observed lru[observation]
+	results  lru[*answer]
+	notes    lru[*written]
 }
 
 // NewPage answers for a store.
 func NewPage(runs *store.Store, file, version string) *Page {
 	p := &Page{Runs: runs, Store: file, Version: version, Limits: DefaultLimits, turn: make(chan struct{}, 1)}
-	p.observed.most, p.observed.weight = keptRuns, keptRecords
-	p.results.most, p.notes.most = keptResults, keptNotes
+	p.observed.most, p.observed.weight = cachedRuns, cachedRecords
+	p.results.most, p.notes.most = cachedResults, cachedNotes
 	return p
 }
 
-// An observation is what a comparison keeps of a run, and its distributions.
+// An observation has the figures of a run for comparisons, and its distributions.
 type observation struct {
 	run       compare.ComparedRun
 	latencies plot.Latencies
-	leftOut   []plan.Message // what of it is damaged
+	leftOut   []plan.Message // its damage
 }
 
 // An answer is a comparison of runs, or why there is none, in no language.
@@ -78,7 +78,7 @@ type answer struct {
 	latencies map[string]plot.Latencies
 	picks     []session.Pick
 	refused   *refusal
-	damage    []plan.Message // of runs that were passed over, or are not whole
+	damage    []plan.Message // of runs that were skipped, or are incomplete
 }
 
 // Compare answers a comparison.
@@ -112,7 +112,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 		return r, err
 	}
 	key := r.key(asked)
-	if known, ok := p.keptResult(key); ok {
+	if known, ok := p.cachedResult(key); ok {
 		return known, nil
 	}
 	r.Comparison, err = p.judge(ctx, r, o, nil)
@@ -131,7 +131,7 @@ func (p *Page) compare(ctx context.Context, asked view.Asked) (*answer, error) {
 		return nil, err
 	}
 	if why := r.WhyNothingCompared(); !why.IsZero() {
-		r.refused = loadsApart(why)
+		r.refused = loadsDiffer(why)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 	return r, o, err
 }
 
-// reportDamage keeps that a run is damaged, if that is what an error says.
+// reportDamage notes that a run is damaged, if an error says so.
 func (r *answer) reportDamage(err error) bool {
 	damaged := errors.As(err, new(*store.Damage))
 	if damaged {
@@ -182,7 +182,7 @@ func (p *Page) judge(ctx context.Context, r *answer, o compare.Options, see func
 	})
 }
 
-// key tells results apart: the question, and the runs as they are at present.
+// key identifies a result: the question, and the runs as they are at present.
 func (r *answer) key(asked view.Asked) string {
 	key, _ := json.Marshal(asked) // of strings and numbers
 	for _, one := range r.picks {
@@ -194,7 +194,7 @@ func (r *answer) key(asked view.Asked) string {
 	return string(key)
 }
 
-func (p *Page) keptResult(key string) (*answer, bool) {
+func (p *Page) cachedResult(key string) (*answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, ok := p.results.get(key)
@@ -229,7 +229,7 @@ func (p *Page) observe(ctx context.Context, one session.Pick, by []compare.RuleS
 	return seen, err
 }
 
-// load loads a run and keeps what a page needs of it.
+// load loads a run and caches its observation.
 func load(one session.Pick, by []compare.RuleSource, o compare.Options, see func(*trace.Trace)) (seen observation, records int, err error) {
 	records, err = one.Observed(func(t *trace.Trace) {
 		if see != nil {
@@ -256,7 +256,7 @@ func (p *Page) wait(ctx context.Context) (release func(), err error) {
 // tooLarge refuses runs that are too large, or too many.
 func (p *Page) tooLarge(picks []session.Pick) (*refusal, error) {
 	refuse := func(code plan.Code, args ...any) (*refusal, error) {
-		return &refusal{setting: "size", why: plan.Say(code, args...)}, nil
+		return &refusal{setting: "size", why: plan.Msg(code, args...)}, nil
 	}
 	if len(picks) > p.Limits.Runs {
 		return refuse("compare.too-many", "runs", len(picks), "most", p.Limits.Runs)

@@ -235,14 +235,14 @@ func TestTogether(t *testing.T) {
 		for _, one := range picks {
 			got = append(got, one.Run.Name+":"+one.Label)
 		}
-		if said := strings.Join(got, " "); err == nil && said != tt.want || err != nil && tt.want != "error" {
-			t.Errorf("%q: %s, %v", tt.names, said, err)
+		if text := strings.Join(got, " "); err == nil && text != tt.want || err != nil && tt.want != "error" {
+			t.Errorf("%q: %s, %v", tt.names, text, err)
 		}
 	}
 }
 
 func TestKept(t *testing.T) {
-	k := kept[int]{most: 3, weight: 10}
+	k := lru[int]{most: 3, weight: 10}
 	for i, weight := range []int{4, 4, 4} {
 		k.put(fmt.Sprint(i), i, weight)
 	}
@@ -260,7 +260,7 @@ func TestKept(t *testing.T) {
 	if _, ok := k.get("4"); !ok || len(k.entries) != 1 {
 		t.Errorf("%+v", k.entries)
 	}
-	light := kept[int]{most: 2}
+	light := lru[int]{most: 2}
 	for i := range 5 {
 		light.put("a", i, 0)
 		light.put(fmt.Sprint(i), i, 0)

@@ -12,9 +12,8 @@ import (
 // mostPast is how many stored runs are looked through for sessions like those that are compared.
 const mostPast = 5_000
 
-// Past gives the stored runs of a server, a model and a load (compare.Options). What cannot be read
-// of the store tells nothing: a comparison is one without it too. Runs of experiments and invalid
-// ones are left out, and those whose figures are not kept.
+// Past gives the stored runs of a server, a model and a load (compare.Options). Unreadable runs are left out, since
+// a comparison does without them, and so are runs of experiments, invalid ones, and those without stored figures.
 func Past(runs *store.Store) func(of []trace.Run) []compare.Past {
 	return func(of []trace.Run) (past []compare.Past) {
 		list, err := runs.List(store.Filter{Kind: trace.Measured, Status: trace.Complete, Limit: mostPast})

@@ -47,8 +47,8 @@ func TestStoredSessionsAreAskedOfASecondDay(t *testing.T) {
 	if !strings.Contains(notes, "24 h lie between them, at most 60 s within them") || verdict(c) != "worse ~" || c.Overall.Text != "worse ~" {
 		t.Errorf("%s, %s: %s", verdict(c), c.Overall.Text, notes)
 	}
-	if said := c.Loads[0].Results[0].Text; !strings.HasPrefix(said, "worse ~ in ") || !strings.Contains(said, "all of base-* ran first, so that 60 % of a drift would look like it") {
-		t.Error(said)
+	if text := c.Loads[0].Results[0].Text; !strings.HasPrefix(text, "worse ~ in ") || !strings.Contains(text, "all of base-* ran first, so that 60 % of a drift would look like it") {
+		t.Error(text)
 	}
 	if n, _, err := NewPage(s.Store, "", "1").Note(t.Context(), view.Asked{Runs: []string{"base-*", "new-*"}}, english); err != nil || !strings.Contains(n.Markdown, "**note**: all runs of base-") || !strings.Contains(n.Markdown, "is worse ~**") {
 		t.Errorf("%v: %s", err, n.Markdown)

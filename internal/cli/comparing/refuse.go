@@ -46,10 +46,10 @@ func refusalOf(err error) *refusal {
 	return nil
 }
 
-// loadsApart refuses variants that met different loads. Those of one size may be put together.
-func loadsApart(why plan.Message) *refusal {
+// loadsDiffer refuses variants that met different loads. Those of one size may be put together.
+func loadsDiffer(why plan.Message) *refusal {
 	r := &refusal{setting: "loads", why: why}
-	if settings, _ := why.Args["settings"].(string); why.Code == compare.LoadsApart && settings != "" {
+	if settings, _ := why.Args["settings"].(string); why.Code == compare.LoadsDiffer && settings != "" {
 		r.values = strings.Split(settings, ",")
 	}
 	return r

@@ -24,20 +24,20 @@ func (Cmd) Help() string {
 }
 
 // Run prints the script.
-func (c Cmd) Run(con *session.Session) error {
-	_, err := io.WriteString(con.Stdout, Script(c.Shell))
+func (c Cmd) Run(sess *session.Session) error {
+	_, err := io.WriteString(sess.Stdout, Script(c.Shell))
 	return err
 }
 
-// CompleteCmd is what the scripts call with the words so far.
+// CompleteCmd is the command that the scripts call with the words so far.
 type CompleteCmd struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints what can stand next, a word and a sentence a line.
-func (c CompleteCmd) Run(con *session.Session, k *kong.Context) error {
-	for _, one := range Names(func() []string { return runNames(con) }).For(k.Model.Node, c.Words) {
-		fmt.Fprintf(con.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)
+// Run prints the completions, a word and a sentence a line.
+func (c CompleteCmd) Run(sess *session.Session, k *kong.Context) error {
+	for _, one := range Names(func() []string { return runNames(sess) }).For(k.Model.Node, c.Words) {
+		fmt.Fprintf(sess.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)
 	}
 	return nil
 }
@@ -46,12 +46,12 @@ func (c CompleteCmd) Run(con *session.Session, k *kong.Context) error {
 const mostNames = 50
 
 // runNames are names, else ids, of the newest stored runs; a store is not made for them.
-func runNames(con *session.Session) (names []string) {
-	file, err := con.StorePath("")
+func runNames(sess *session.Session) (names []string) {
+	file, err := sess.StorePath("")
 	if _, none := os.Stat(file); err != nil || none != nil {
 		return nil
 	}
-	_ = con.With("", func(runs *store.Store) error {
+	_ = sess.With("", func(runs *store.Store) error {
 		list, err := runs.List(store.Filter{Limit: mostNames})
 		for _, l := range list {
 			if l.Name != "" && !slices.Contains(names, l.Name) {

@@ -1,5 +1,4 @@
-// Package completion says what can stand next on a command line, and has the scripts by which
-// bash, zsh and fish ask.
+// Package completion completes command lines, and has the scripts for bash, zsh and fish.
 //
 // A script knows nothing of Pitot: it runs `pitot complete WORD...` with the words so far,
 // the last of them begun or empty, and offers the lines that come back. So a shell that was
@@ -19,7 +18,7 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// Script is what a shell runs at its start: bash, zsh or fish; empty for another one.
+// Script is the script that a shell runs at its start: bash, zsh or fish; empty for another one.
 func Script(shell string) string {
 	b, _ := scripts.ReadFile("scripts/pitot." + shell)
 	return string(b)
@@ -43,7 +42,7 @@ type Known struct {
 // A Line is the command line of another tool: words that stand first, then flags.
 type Line struct{ Words, Flags []string }
 
-// For lists what can stand in place of the last of words, which may be empty or begun.
+// For lists completions of the last of words, which may be empty.
 func (k Known) For(root *kong.Node, words []string) []Candidate {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" }) // bash divides --flag=value
 	if len(words) == 0 {
@@ -77,7 +76,7 @@ func (k Known) For(root *kong.Node, words []string) []Candidate {
 	return all
 }
 
-// walk follows words into the grammar: to a command, and to a flag whose value comes next.
+// walk follows words into the grammar: to a command, and to a flag that a value must follow.
 func walk(root *kong.Node, words []string) (node *kong.Node, flag *kong.Flag, rest []string) {
 	node = root
 	for i, w := range words {
@@ -138,7 +137,7 @@ func pathOf(node *kong.Node) string {
 	return pathOf(node.Parent) + " " + node.Name
 }
 
-// next is what can follow the words of a line.
+// next lists the words that can follow a line.
 func (l Line) next(before []string) []Candidate {
 	if len(before) < len(l.Words) {
 		return []Candidate{{Word: l.Words[len(before)]}}

@@ -129,8 +129,7 @@ func (r clientRun) records() []*trace.Record {
 // storeName is the store of a client that is a Pitot, in its folder.
 const storeName = "runs.db"
 
-// tail is the end of what the client wrote to stderr, or if that is nothing to
-// stdout.
+// tail is the end of the client's stderr, or if that is empty of its stdout.
 func (r clientRun) tail() []string {
 	for _, name := range []string{"stderr", "stdout"} {
 		if lines := proc.LastLines(filepath.Join(r.dir, name)); len(lines) > 0 {

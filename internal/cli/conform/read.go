@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// Read reads results that --conform names: files, and the JSON files of folders. What is wrong is
-// said of all of them at once.
+// Read reads results that --conform names: files, and the JSON files of folders. It reports the problems of all of
+// them at once.
 func Read(names []string) (reports []conform.Report, err error) {
 	var errs []error
 	for _, name := range names {

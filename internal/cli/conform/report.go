@@ -21,8 +21,8 @@ type reportCmd struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results written by conform --out FILE.json."`
 }
 
-// Run puts the results beside each other.
-func (c reportCmd) Run(con *session.Session) error {
+// Run writes one report of all the results.
+func (c reportCmd) Run(sess *session.Session) error {
 	if err := errors.Join(session.RequireArgs("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c reportCmd) Run(con *session.Session) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return write(con, c.Out, reports)
+	return write(sess, c.Out, reports)
 }
 
 // writers are the forms of a result, by the ends of file names.
@@ -66,8 +66,8 @@ func checkOutputs(files []string) error {
 }
 
 // write prints the table and writes the files.
-func write(con *session.Session, files []string, reports []conform.Report) error {
-	errs := []error{conformity.Text(con.Stdout, reports, session.English)}
+func write(sess *session.Session, files []string, reports []conform.Report) error {
+	errs := []error{conformity.Text(sess.Stdout, reports, session.English)}
 	for _, name := range files {
 		errs = append(errs, session.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, session.English) }))
 	}

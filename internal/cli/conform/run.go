@@ -1,5 +1,5 @@
-// Package conform is the command `pitot conform`: it starts clients against the truth server,
-// reads what they report, and writes how wrong it is.
+// Package conform is the command `pitot conform`: it starts clients against the truth server, reads their reports,
+// and writes how wrong they are.
 package conform
 
 import (
@@ -52,14 +52,14 @@ type runCmd struct {
 	Command []string      `arg:"" optional:"" help:"The client. Default: pitot bench."`
 }
 
-// Help tells of placeholders below the flags.
+// Help explains placeholders below the flags.
 func (runCmd) Help() string {
 	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
 		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
 }
 
 // Run puts the client to the grid.
-func (c runCmd) Run(con *session.Session) error {
+func (c runCmd) Run(sess *session.Session) error {
 	cells, err := c.cells()
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c runCmd) Run(con *session.Session) error {
 	if err != nil {
 		return session.Usagef("--cpu %s: %w", c.CPU, err)
 	}
-	con.RemoveStale()
+	sess.RemoveStale()
 	folder, remove, err := c.folder()
 	if err != nil {
 		return err
@@ -80,14 +80,14 @@ func (c runCmd) Run(con *session.Session) error {
 		return err
 	}
 	defer release()
-	ctx, stop := con.UntilInterrupt(context.Background())
+	ctx, stop := sess.UntilInterrupt(context.Background())
 	defer stop()
-	t := trial{runCmd: c, con: con, placement: place, folder: folder}
+	t := trial{runCmd: c, sess: sess, placement: place, folder: folder}
 	r, err := t.grid(ctx, cells)
 	if len(r.Results) == 0 {
 		return err
 	}
-	return errors.Join(write(con, c.Out, []conform.Report{r}), err)
+	return errors.Join(write(sess, c.Out, []conform.Report{r}), err)
 }
 
 // cells are those of the grid.
@@ -128,7 +128,7 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	return errors.Join(errs...)
 }
 
-// check reports what is wrong with the other settings.
+// check validates the other settings.
 func (c runCmd) check() error {
 	var errs []error
 	if c.Repeat < 1 || c.Repeat > 1000 {
@@ -160,7 +160,7 @@ func (c runCmd) words() []string {
 	return c.Command
 }
 
-// folder is where clients write, and what removes it.
+// folder is the folder that clients write to, and a function that removes it.
 func (c runCmd) folder() (name string, remove func(), err error) {
 	if c.Keep == "" {
 		return files.MakeTemporary("conform")
@@ -175,9 +175,9 @@ func (c runCmd) folder() (name string, remove func(), err error) {
 	return name, func() {}, err
 }
 
-// makeRoom moves this process, in which the server runs, off the client's processor;
-// undo lets it go back. The server wants two processors for goroutines (truth.Server),
-// and the runtime would soon go down to one with those of the system, unless it is told.
+// makeRoom moves this process, in which the server runs, off the client's processor; undo lets it go back. The
+// server wants two processors for goroutines (truth.Server), and the runtime would soon follow those of the system
+// down to one, unless GOMAXPROCS is set.
 func makeRoom(p proc.Placement) (undo func(), err error) {
 	before := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(min(max(2, before), machine.MostProcs))
@@ -195,16 +195,16 @@ func makeRoom(p proc.Placement) (undo func(), err error) {
 // A trial is a client's way through a grid.
 type trial struct {
 	runCmd
-	con       *session.Session
+	sess      *session.Session
 	placement proc.Placement
 	folder    string
 	startUp   conform.Usage
 }
 
-// grid runs every cell. Of an interrupted one the report holds what there is.
+// grid runs every cell. The report of an interrupted one has the results until then.
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
-		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.con.Version,
+		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.sess.Version,
 		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: -1},
 	}
 	if cpus := t.placement.Started; cpus != nil {
@@ -227,7 +227,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			if f, ok := formatOf(result); ok && r.Format == "" {
 				r.Format, r.Definitions = f.Tool, conform.Definitions(f)
 			}
-			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
+			fmt.Fprintf(t.sess.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
 		}
 	}
 	return r, nil
@@ -248,8 +248,8 @@ func formatOf(r conform.Result) (metrics.Definitions, bool) {
 // startUpName is the cell of the single request, and its folder.
 const startUpName = "start-up"
 
-// measureStartUp lets the client make a single request. What that takes is no
-// part of a cell; and a command that cannot do it can do nothing.
+// measureStartUp lets the client make a single request. Its time is no part of a cell; and a command that fails
+// here can do nothing.
 func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	cell := conform.Cell{Name: startUpName, Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
 	server, err := t.serve(cell, 0)
@@ -271,7 +271,7 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 		return fmt.Errorf("the client cannot make a single request: %s", strings.Join(append([]string{run.failure}, run.tail()...), "\n"))
 	}
 	if _, failure := t.claim(run); failure != "" {
-		fmt.Fprintf(t.con.Stderr, "%s: %s\n", startUpName, failure)
+		fmt.Fprintf(t.sess.Stderr, "%s: %s\n", startUpName, failure)
 	}
 	t.startUp = run.usage
 	return nil
@@ -306,7 +306,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 
 func second[T any](_ T, err error) error { return err }
 
-// claim reads what a client left.
+// claim reads the result of a client.
 func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	if run.failure != "" {
 		return nil, run.failure
@@ -331,7 +331,7 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error)
 	return s, err
 }
 
-// place is what the client is told of its surroundings, with a folder to write to.
+// place is the server, folder and seed that the client receives.
 func (t *trial) place(s *verify.Serving, name string) conform.Place {
 	p := s.Place()
 	p.Dir, p.Seed = filepath.Join(t.folder, name), t.Seed

@@ -1,8 +1,8 @@
 // Package flags has the flags of `pitot bench`, `pitot sim` and `pitot serve`, and those that
 // select stored runs.
 //
-// A flag has the path of the setting of a plan.Spec that it is for; tool/pitot puts them
-// together. What has no path is about the results.
+// A flag has the path of the setting of a plan.Spec that it is for; tool/pitot puts them together. Flags without a
+// path are about the results.
 package flags
 
 import (
@@ -149,7 +149,7 @@ type BeforeRun struct {
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
-// Sampling says what is sampled while the run goes on.
+// Sampling are the flags for telemetry during a run.
 type Sampling struct {
 	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
 	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
@@ -185,7 +185,7 @@ type ProgressFlag struct {
 	Progress string `enum:"auto,live,plain,off" default:"auto" placeholder:"HOW" help:"Progress on stderr: auto, a live view on a terminal of at least 60 columns and 16 rows, else plain; live, the view on any terminal; plain, one line; off (${default})."`
 }
 
-// StoreFlag says where runs are kept.
+// StoreFlag says where runs are stored.
 type StoreFlag struct {
 	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }

@@ -25,8 +25,8 @@ Examples:
   pitot plan -- bench --rate 5                     what a line would send, without sending it
   pitot help bench                                 all flags of a command`
 
-// Asked turns what asks for help into the flag that the parser knows: nothing at all, and
-// the word help before a command.
+// Asked turns requests for help into the flag that the parser knows: an empty line, and the word help before a
+// command.
 func Asked(args []string) []string {
 	asked := len(args) == 0
 	for len(args) > 0 && args[0] == "help" {
@@ -51,7 +51,6 @@ Flags of Pitot's own:
 Every run is kept: see pitot runs. PITOT_STORE names the file.
 `
 
-// A flag of other tools is listed with its default.
 const flagsOf = "\nFlags, with their defaults:\n"
 
 // VLLM is the help of `pitot vllm bench serve`.

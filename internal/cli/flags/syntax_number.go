@@ -12,7 +12,7 @@ import (
 // Numbers has a parser read the numbers of flags as those of plans and files of settings are read.
 var Numbers = kong.OptionFunc(func(k *kong.Kong) error {
 	for kind, read := range map[reflect.Kind]func(string, reflect.Value) error{
-		reflect.Int: readWhole, reflect.Int64: readWhole,
+		reflect.Int: readInteger, reflect.Int64: readInteger,
 		reflect.Uint32: readUnsigned, reflect.Uint64: readUnsigned,
 		reflect.Float64: readNumber,
 	} {
@@ -38,7 +38,7 @@ func (read mapper) Decode(ctx *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
-func readWhole(text string, into reflect.Value) error {
+func readInteger(text string, into reflect.Value) error {
 	v, err := plan.ParseInteger(text)
 	into.SetInt(v)
 	return err

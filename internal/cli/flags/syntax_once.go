@@ -11,22 +11,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// Parse parses a command line, a flag and a value that begins with a dash among it. Of a flag with two values that keeps
-// the last one, said has that it does, unless that is a mistake.
-func Parse(parser *kong.Kong, args []string) (k *kong.Context, said []string, err error) {
+// Parse parses a command line, also with values that begin with a dash. If a flag is given two values and takes the
+// last, warnings has a remark on it, unless that is a mistake.
+func Parse(parser *kong.Kong, args []string) (k *kong.Context, warnings []string, err error) {
 	if args, err = WithValues(parser.Model.Node, args); err != nil {
 		return nil, nil, err
 	}
 	if k, err = parser.Parse(args); err != nil {
 		return nil, nil, err
 	}
-	said, err = twice(k)
-	return k, said, err
+	warnings, err = twice(k)
+	return k, warnings, err
 }
 
-// twice finds flags that are given two values and keep the last one only: a script may have values of its own that whoever
-// calls it replaces. What is to be measured is no such value.
-func twice(k *kong.Context) (said []string, err error) {
+// twice finds flags that are given two values and take only the last: the caller of a script may replace its
+// values. Two values of --url are an error.
+func twice(k *kong.Context) (warnings []string, err error) {
 	given := map[*kong.Flag]string{}
 	for _, element := range k.Path {
 		f := element.Flag
@@ -39,14 +39,14 @@ func twice(k *kong.Context) (said []string, err error) {
 			if f.Name == "url" {
 				return nil, errors.New(what + "give it once, or compare two servers with `pitot ab`")
 			}
-			said = append(said, what+"the last one counts")
+			warnings = append(warnings, what+"the last one counts")
 		}
 		given[f] = value
 	}
-	return said, nil
+	return warnings, nil
 }
 
-// valueOf is the value that a flag has in the last argument of its own.
+// valueOf is the value of a flag in its last argument.
 func valueOf(f *kong.Flag, arg string) string {
 	name, value, ok := strings.Cut(arg, "=")
 	switch {

@@ -33,11 +33,11 @@ func TestOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, said, err := Parse(parser, strings.Fields(line))
+		_, warnings, err := Parse(parser, strings.Fields(line))
 		if err != nil {
-			said = append(said, err.Error())
+			warnings = append(warnings, err.Error())
 		}
-		if got := strings.Join(said, "\n"); got != want {
+		if got := strings.Join(warnings, "\n"); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

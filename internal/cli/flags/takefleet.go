@@ -13,8 +13,8 @@ func fleetParser(f *session.Fleet) (*kong.Kong, error) {
 	return kong.New(f, kong.Name("pitot"), kong.NoDefaultHelp(), Numbers, kong.Exit(func(int) {}))
 }
 
-// TakeFleet takes the flags of a fleet out of a command line of another tool. Names are whole: what is cut
-// short is the tool's.
+// TakeFleet takes the flags of a fleet out of a command line of another tool. Only complete names count:
+// abbreviations are the tool's.
 func TakeFleet(words []string) (rest []string, f session.Fleet, err error) {
 	parser, err := fleetParser(&f)
 	if err != nil {

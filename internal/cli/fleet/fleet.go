@@ -1,7 +1,6 @@
-// Package fleet is `pitot fleet`: workers on many machines that send the requests of one run, the
-// server between them, and what they need to run in a cluster. Other commands have a Link from it: a
-// connection to a server, from which each run gets its workers, or a server and workers on this machine
-// that live as long as the command.
+// Package fleet is `pitot fleet`: workers on many machines that send the requests of one run, the server between
+// them, and manifests to run them in a cluster. Other commands have a Link from it: a connection to a server, from
+// which each run gets its workers, or a server and workers on this machine that live as long as the command.
 //
 // A worker process on this machine is held by the process that started it: it ends when that one
 // does, however it ends. It has the token in its environment and not on its command line, which every
@@ -34,11 +33,11 @@ type Server struct {
 	Key   string `name:"tls-key" aliases:"key" placeholder:"FILE" help:"PEM key of this client."`
 }
 
-// settle takes the server from the environment if no flag names it, and says what is wrong with the flags.
-func (s *Server) settle(con *session.Session) error {
+// settle takes the server from the environment if no flag names it, and validates the flags.
+func (s *Server) settle(sess *session.Session) error {
 	by := "--join"
 	if s.Join == "" {
-		s.Join, by = con.Getenv(session.FleetVariable), session.FleetVariable
+		s.Join, by = sess.Getenv(session.FleetVariable), session.FleetVariable
 	}
 	if s.Join == "" || s.Join == session.LocalFleet {
 		return session.Usagef("--join is missing: name the NATS server of the fleet, or set %s", session.FleetVariable)
@@ -57,12 +56,12 @@ func (s *Server) settle(con *session.Session) error {
 	return nil
 }
 
-// connect connects to the server under the name of a client; say gets what becomes of the connection.
-func (s *Server) connect(ctx context.Context, con *session.Session, name string, say func(string)) (*bus.Bus, error) {
-	if err := s.settle(con); err != nil {
+// connect connects to the server under the name of a client; say receives changes of the connection.
+func (s *Server) connect(ctx context.Context, sess *session.Session, name string, say func(string)) (*bus.Bus, error) {
+	if err := s.settle(sess); err != nil {
 		return nil, err
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: s.Join, Token: con.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: con.Dial, Say: say,
+		URL: s.Join, Token: sess.Getenv(session.FleetTokenVariable), Creds: s.Creds, NKey: s.NKey, CA: s.CA, Cert: s.Cert, Key: s.Key, Name: name, Dial: sess.Dial, Log: say,
 	})
 }

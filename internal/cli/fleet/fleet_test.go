@@ -40,19 +40,19 @@ b INJECTED�[2J  rack  h     v1 *     sending 20261124-120000-abcd  8     10485
 // A token is made once, is nobody else's to read, and a variable has precedence.
 func TestToken(t *testing.T) {
 	dir, env := t.TempDir(), map[string]string{}
-	con := &session.Session{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
-	first, own, err := tokenIn(con, dir)
+	sess := &session.Session{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	first, own, err := tokenIn(sess, dir)
 	if err != nil || own || len(first) != 32 {
 		t.Fatal(first, own, err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "token")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if again, _, err := tokenIn(con, dir); err != nil || again != first {
+	if again, _, err := tokenIn(sess, dir); err != nil || again != first {
 		t.Errorf("the second time %q, %v", again, err)
 	}
 	env["PITOT_FLEET_TOKEN"] = "mine"
-	if token, own, err := tokenIn(con, dir); token != "mine" || !own || err != nil {
+	if token, own, err := tokenIn(sess, dir); token != "mine" || !own || err != nil {
 		t.Error(token, own, err)
 	}
 }
@@ -63,7 +63,7 @@ func TestNoToken(t *testing.T) {
 	if err := os.WriteFile(other, []byte("a line of a file\nand another\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	con := &session.Session{Env: func(string) (string, bool) { return "", false }}
+	sess := &session.Session{Env: func(string) (string, bool) { return "", false }}
 	name := filepath.Join(dir, "token")
 	for what, make := range map[string]func() error{
 		"a link":    func() error { return os.Symlink(other, name) },
@@ -74,7 +74,7 @@ func TestNoToken(t *testing.T) {
 		if err := make(); err != nil {
 			t.Fatal(err)
 		}
-		token, _, err := tokenIn(con, dir)
+		token, _, err := tokenIn(sess, dir)
 		if err == nil || token != "" || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %q, %v", what, token, err)
 		}
@@ -114,16 +114,16 @@ func TestCrew(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	said, heard := make(chan string, 20), make(chan string, 20)
+	lines, heard := make(chan string, 20), make(chan string, 20)
 	c := &session.LocalWorkers{
-		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Say: func(line string) { said <- line },
+		Program: program, URL: "nats://h:1", Token: "t0k", Folder: dir, Log: func(line string) { lines <- line },
 		Heard: func(worker, line string) { heard <- worker + ": " + line },
 	}
 	if err := c.Hire(2); err != nil {
 		t.Fatal(err)
 	}
 	for i := range session.MostStarts {
-		line, last := <-said, i == session.MostStarts-1
+		line, last := <-lines, i == session.MostStarts-1
 		if !strings.Contains(line, "exit code 3: up ") || strings.Contains(line, "not started any more") != last {
 			t.Errorf("said %q", line)
 		}

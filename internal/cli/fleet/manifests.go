@@ -38,12 +38,12 @@ func (Manifests) Help() string {
 }
 
 // Run prints them.
-func (m Manifests) Run(con *session.Session) error {
+func (m Manifests) Run(sess *session.Session) error {
 	o := m.options()
 	if err := o.Validate(); err != nil {
 		return session.Usage(err)
 	}
-	if err := manifests.Write(con.Stdout, o); err != nil {
+	if err := manifests.Write(sess.Stdout, o); err != nil {
 		return fmt.Errorf("print manifests: %w", err)
 	}
 	return nil

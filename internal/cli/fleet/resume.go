@@ -37,16 +37,16 @@ func (ResumeCmd) Help() string {
 }
 
 // Run collects the run.
-func (c ResumeCmd) Run(con *session.Session) error {
-	ctx, release := con.UntilInterrupt(context.Background())
+func (c ResumeCmd) Run(sess *session.Session) error {
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
-	b, err := c.connect(ctx, con, "pitot fleet resume", say)
+	say := func(line string) { fmt.Fprintln(sess.Stderr, "pitot:", line) }
+	b, err := c.connect(ctx, sess, "pitot fleet resume", say)
 	if err != nil {
 		return session.Cause(ctx, err)
 	}
 	defer b.Close()
-	h, err := c.which(ctx, con, b)
+	h, err := c.which(ctx, sess, b)
 	if err != nil {
 		return session.Cause(ctx, err)
 	}
@@ -59,21 +59,21 @@ func (c ResumeCmd) Run(con *session.Session) error {
 		return err
 	}
 	defer remove()
-	o := control.Options{Bus: b, Pitot: con.Version, Tolerate: c.Tolerate, Say: say}
-	made, err := con.Collect(h.Run, session.Options{Store: c.Store, Progress: live.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
-		return control.Resume(ctx, o, h, con.DepsOfShare(folder), sinks...)
+	o := control.Options{Bus: b, Pitot: sess.Version, Tolerate: c.Tolerate, Log: say}
+	made, err := sess.Collect(h.Run, session.Options{Store: c.Store, Progress: live.Mode(c.Progress)}, func(ctx context.Context, sinks ...run.Sink) (*run.Result, error) {
+		return control.Resume(ctx, o, h, sess.DepsOfShare(folder), sinks...)
 	})
 	if errors.Is(err, store.ErrRunEnded) { // its controller died before it could let the fleet go
 		control.Discard(o, h)
-		fmt.Fprintf(con.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
+		fmt.Fprintf(sess.Stderr, "run %s is complete already: pitot runs report %s\n", h.Run.ID, h.Run.ID)
 		return nil
 	}
 	if made.Result == nil {
 		return err
 	}
-	printed := report.Text(con.Stdout, made.Summary, session.English)
-	if made.Kept != "" {
-		fmt.Fprintln(con.Stderr, made.Kept)
+	printed := report.Text(sess.Stdout, made.Summary, session.English)
+	if made.StoredHint != "" {
+		fmt.Fprintln(sess.Stderr, made.StoredHint)
 	}
 	var interrupted error
 	if made.Trace.Run.Status == trace.Interrupted {
@@ -83,7 +83,7 @@ func (c ResumeCmd) Run(con *session.Session) error {
 }
 
 // which is the run to collect.
-func (c ResumeCmd) which(ctx context.Context, con *session.Session, b *bus.Bus) (fleet.Heading, error) {
+func (c ResumeCmd) which(ctx context.Context, sess *session.Session, b *bus.Bus) (fleet.Heading, error) {
 	left, err := control.Orphans(ctx, b)
 	switch {
 	case err != nil:
@@ -94,7 +94,7 @@ func (c ResumeCmd) which(ctx context.Context, con *session.Session, b *bus.Bus) 
 		return left[0], nil
 	case c.RunID == "":
 		for _, h := range left {
-			fmt.Fprintf(con.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
+			fmt.Fprintf(sess.Stdout, "%s  %d workers, begun %s\n", h.Run.ID, len(h.Workers), h.Zero.Local().Format(time.DateTime))
 		}
 		return fleet.Heading{}, session.Usagef("records of %s wait there; name one of them", session.Plural(len(left), "run"))
 	}

@@ -27,18 +27,18 @@ type StatusCmd struct {
 }
 
 // Run lists the workers.
-func (c StatusCmd) Run(con *session.Session) error {
+func (c StatusCmd) Run(sess *session.Session) error {
 	if c.Wait <= 0 || c.Wait > plan.MaxSpan {
 		return session.Usagef("--wait %v: must be above 0, and at most %v, such as 2s", c.Wait, plan.MaxSpan)
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	b, err := c.connect(ctx, con, "pitot fleet status", func(string) {})
+	b, err := c.connect(ctx, sess, "pitot fleet status", func(string) {})
 	if err != nil {
 		return session.Cause(ctx, err)
 	}
 	defer b.Close()
-	seen, err := control.Look(ctx, b, con.Version, c.Wait)
+	seen, err := control.Look(ctx, b, sess.Version, c.Wait)
 	if err != nil {
 		return session.Cause(ctx, err)
 	}
@@ -46,9 +46,9 @@ func (c StatusCmd) Run(con *session.Session) error {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	if c.JSON {
-		err = writeJSON(con.Stdout, seen)
+		err = writeJSON(sess.Stdout, seen)
 	} else if len(seen) > 0 {
-		err = writeTable(con.Stdout, seen, con.Version)
+		err = writeTable(sess.Stdout, seen, sess.Version)
 	}
 	if err == nil && len(seen) == 0 {
 		err = errors.New("no worker has answered within " + c.Wait.String() + "; start one with `pitot fleet worker --join URL`, or on this machine with `pitot fleet up --local 2`")
@@ -84,7 +84,7 @@ func writeTable(to io.Writer, seen []control.Seen, version string) error {
 			mark, differs = " *", true
 		}
 		state := string(s.State)
-		if run := cmp.Or(s.Kept, s.Run); run != "" {
+		if run := cmp.Or(s.StoredID, s.Run); run != "" {
 			state += " " + run
 		}
 		capacity := "-"

@@ -40,32 +40,32 @@ func (UpCmd) Help() string {
 }
 
 // Run serves until it is interrupted.
-func (c UpCmd) Run(con *session.Session) (err error) {
+func (c UpCmd) Run(sess *session.Session) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, err := con.Folder(c.Dir, "fleet")
+	dir, err := sess.Folder(c.Dir, "fleet")
 	if err != nil {
 		return err
 	}
-	token, own, err := tokenIn(con, dir)
+	token, own, err := tokenIn(sess, dir)
 	if err != nil {
 		return err
 	}
-	s, err := bus.StartServer(bus.ServerOptions{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Say: func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }})
+	s, err := bus.StartServer(bus.ServerOptions{Listen: c.Listen, Dir: filepath.Join(dir, "server"), Token: token, CA: c.CA, Cert: c.TLSCert, Key: c.TLSKey, Log: func(line string) { fmt.Fprintln(sess.Stderr, "pitot:", line) }})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	up := &serving{UpCmd: c, con: con, dir: dir, url: s.URL(), token: token, own: own}
-	ctx, release := con.UntilInterrupt(context.Background())
+	up := &serving{UpCmd: c, sess: sess, dir: dir, url: s.URL(), token: token, own: own}
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	workers, err := up.startWorkers()
 	if err != nil {
 		return err
 	}
 	defer workers.Release()
-	up.say()
+	up.printInstructions()
 	gone := make(<-chan struct{})
 	if c.Local > 0 {
 		gone = workers.Gone()
@@ -78,7 +78,7 @@ func (c UpCmd) Run(con *session.Session) (err error) {
 	}
 }
 
-// check says what is wrong with the flags.
+// check validates the flags.
 func (c UpCmd) check() error {
 	const most = session.MostLocal
 	if c.Local < 0 || c.Local > most {
@@ -97,12 +97,12 @@ func (c UpCmd) check() error {
 	return err
 }
 
-// tokenForm is what a token in a file looks like.
+// tokenForm is the form of a token in a file.
 var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
 
-// tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is kept.
-func tokenIn(con *session.Session, dir string) (token string, own bool, err error) {
-	if token := con.Getenv(session.FleetTokenVariable); token != "" {
+// tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is stored.
+func tokenIn(sess *session.Session, dir string) (token string, own bool, err error) {
+	if token := sess.Getenv(session.FleetTokenVariable); token != "" {
 		return token, true, nil
 	}
 	name := filepath.Join(dir, "token")
@@ -129,7 +129,7 @@ func tokenIn(con *session.Session, dir string) (token string, own bool, err erro
 // A serving is a fleet that is up.
 type serving struct {
 	UpCmd
-	con   *session.Session
+	sess  *session.Session
 	dir   string
 	url   string // of the server, without the token
 	token string
@@ -138,9 +138,9 @@ type serving struct {
 
 // startWorkers starts the workers of this machine.
 func (u *serving) startWorkers() (*session.LocalWorkers, error) {
-	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Say: func(line string) { fmt.Fprintln(u.con.Stderr, "pitot:", line) }}
+	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Log: func(line string) { fmt.Fprintln(u.sess.Stderr, "pitot:", line) }}
 	c.Heard = func(worker, line string) {
-		fmt.Fprintf(u.con.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
+		fmt.Fprintf(u.sess.Stderr, "%s: %s\n", worker, strings.TrimPrefix(line, "pitot: "))
 	}
 	if u.TLSCert != "" {
 		c.More = []string{"--ca", cmp.Or(u.CA, u.TLSCert)}
@@ -167,10 +167,10 @@ func (u *serving) at(name string, token bool) string {
 	return parsed.String()
 }
 
-// say prints what to type next.
-func (u *serving) say() {
+// printInstructions prints the commands to type next.
+func (u *serving) printInstructions() {
 	join := u.at(proc.Host(), true)
-	w := u.con.Stdout
+	w := u.sess.Stdout
 	fmt.Fprintf(w, "the fleet is up at %s, with %s on this machine; its folder is %s\n", u.at(proc.Host(), false), session.Plural(u.Local, "worker"), u.dir)
 	if u.own {
 		fmt.Fprintf(w, "The token is that of %s; set the variable for these too.\n", session.FleetTokenVariable)
@@ -185,7 +185,7 @@ func (u *serving) say() {
 	case loopback:
 		fmt.Fprintln(w, "Other machines cannot reach it; --listen 0.0.0.0:4222 lets them.")
 	case u.TLSCert == "":
-		fmt.Fprintln(u.con.Stderr, "pitot: warning: without --tls-cert and --tls-key, the token, API keys and prompts cross the network in the clear")
+		fmt.Fprintln(u.sess.Stderr, "pitot: warning: without --tls-cert and --tls-key, the token, API keys and prompts cross the network in the clear")
 	}
 }
 

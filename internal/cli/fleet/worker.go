@@ -36,28 +36,28 @@ func (WorkerCmd) Help() string {
 }
 
 // Run works until it is interrupted.
-func (c WorkerCmd) Run(con *session.Session) error {
-	if err := c.check(con); err != nil {
+func (c WorkerCmd) Run(sess *session.Session) error {
+	if err := c.check(sess); err != nil {
 		return err
 	}
 	capacity, err := c.capacity()
 	if err != nil {
 		return err
 	}
-	folder, err := con.Folder(c.Folder, "fleet", "inputs")
+	folder, err := sess.Folder(c.Folder, "fleet", "inputs")
 	if err != nil {
 		return err
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
-	w := &working{con: con, soon: make(chan struct{}), ended: make(chan error, 3)}
+	w := &working{sess: sess, soon: make(chan struct{}), ended: make(chan error, 3)}
 	w.watch(end)
 	if c.Held {
 		w.hold(end)
 	}
-	say := func(line string) { fmt.Fprintln(con.Stderr, "pitot:", line) }
-	self := c.self(con)
-	b, err := c.connect(ctx, con, "pitot worker "+self.Name, say)
+	say := func(line string) { fmt.Fprintln(sess.Stderr, "pitot:", line) }
+	self := c.self(sess)
+	b, err := c.connect(ctx, sess, "pitot worker "+self.Name, say)
 	if err != nil {
 		return session.Cause(ctx, err)
 	}
@@ -65,9 +65,9 @@ func (c WorkerCmd) Run(con *session.Session) error {
 	if self.Capacity, err = capacity(ctx); err != nil {
 		return session.Cause(ctx, err)
 	}
-	fmt.Fprintf(con.Stderr, "worker %s is there%s\n", self.Name, capacityText(self.Capacity))
+	fmt.Fprintf(sess.Stderr, "worker %s is there%s\n", self.Name, capacityText(self.Capacity))
 	go func() {
-		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return con.DepsOfShare(folder) }, Folder: folder, Say: say, Soon: w.soon})
+		w.ended <- worker.Serve(ctx, worker.Options{Self: self, Key: fleet.NewKey(), Bus: b, Deps: func() run.Deps { return sess.DepsOfShare(folder) }, Folder: folder, Log: say, Soon: w.soon})
 	}()
 	if err = <-w.ended; err == nil {
 		err = w.why(ctx)
@@ -80,21 +80,21 @@ var errHolder = errors.New("the process that started this worker has ended")
 
 // A working is the life of a worker process.
 type working struct {
-	con   *session.Session
+	sess  *session.Session
 	soon  chan struct{} // closed by the first interrupt
-	ended chan error    // what Serve ended with, or why it is not waited for any more
+	ended chan error    // the error of Serve, or why nobody waits for it any more
 }
 
-// watch lets a first interrupt end the sending, a second one what is in flight, and a third one the
+// watch lets a first interrupt end the sending, a second one cancel requests in flight, and a third one end the
 // process.
 func (w *working) watch(end func(error)) {
 	go func() {
-		<-w.con.Signals
-		fmt.Fprintln(w.con.Stderr, "pitot: interrupted: the worker ends when what is in flight is answered; interrupt again to cancel that")
+		<-w.sess.Signals
+		fmt.Fprintln(w.sess.Stderr, "pitot: interrupted: the worker ends when what is in flight is answered; interrupt again to cancel that")
 		close(w.soon)
-		<-w.con.Signals
+		<-w.sess.Signals
 		end(session.ErrInterrupted)
-		<-w.con.Signals
+		<-w.sess.Signals
 		w.ended <- session.ErrInterrupted
 	}()
 }
@@ -108,7 +108,7 @@ func (w *working) hold(end func(error)) {
 	}()
 }
 
-// why a worker has ended that was asked to; nil: nobody is left to be told.
+// why is the error of a worker that was asked to end; nil: nobody is left to read it.
 func (w *working) why(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errHolder) {
 		return nil
@@ -116,18 +116,18 @@ func (w *working) why(ctx context.Context) error {
 	return session.ErrInterrupted
 }
 
-// check says what is wrong with the flags.
-func (c *WorkerCmd) check(con *session.Session) error {
+// check validates the flags.
+func (c *WorkerCmd) check(sess *session.Session) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100
 		if len(one.text) > most || strings.ContainsFunc(one.text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return session.Usagef("%s %q: must be at most %d printable characters", one.flag, one.text, most)
 		}
 	}
-	return c.settle(con)
+	return c.settle(sess)
 }
 
-// capacity is what finds how much the machine can read.
+// capacity returns the function that measures how much the machine can read.
 func (c WorkerCmd) capacity() (func(context.Context) (float64, error), error) {
 	switch c.Capacity {
 	case "none":
@@ -150,10 +150,10 @@ func capacityText(chunks float64) string {
 }
 
 // self describes this process.
-func (c WorkerCmd) self(con *session.Session) fleet.Worker {
+func (c WorkerCmd) self(sess *session.Session) fleet.Worker {
 	here := machine.Here()
 	w := fleet.Worker{
-		Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: con.Version,
+		Name: c.Name, Zone: c.Zone, Protocol: fleet.Protocol, Pitot: sess.Version,
 		Host: here.Host, OS: here.OS, PID: os.Getpid(), CPUs: here.CPUs, Files: here.FileLimit, State: fleet.Idle,
 	}
 	if w.Name == "" {

@@ -48,8 +48,8 @@ func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
 
 // cached says that the run does not tell what its server found, if the profile has a cache.
 func (r replay) cached(_ context.Context, p *profile.Profile) (string, error) {
-	told := slices.ContainsFunc(r.of.Records, func(one *trace.Record) bool { return one.Credible().Cached > 0 })
-	if told || !p.Engine.KV.PrefixCache {
+	reported := slices.ContainsFunc(r.of.Records, func(one *trace.Record) bool { return one.Credible().Cached > 0 })
+	if reported || !p.Engine.KV.PrefixCache {
 		return "", nil
 	}
 	return "the run does not say that any tokens of its prompts were in the cache that the profile has; all are computed", nil

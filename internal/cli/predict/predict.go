@@ -1,5 +1,4 @@
-// Package predict is `pitot predict`: what a deployment would measure under a load, with
-// intervals, without measuring.
+// Package predict is `pitot predict`: the figures of a deployment under a load, with intervals, without measuring.
 package predict
 
 import (
@@ -41,20 +40,20 @@ type Cmd struct {
 	flags.StoreFlag
 }
 
-// Help says what an interval is.
+// Help explains the intervals.
 func (Cmd) Help() string {
 	return "An interval holds one new run of the load, with new requests. With --replay RUN the requests of a run that was made are predicted, beside what was measured. Nothing is sent and nothing is kept."
 }
 
 // Run predicts.
-func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
+func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	p, err := c.parse()
 	if err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	w, err := c.workload(con, k)
+	w, err := c.workload(sess, k)
 	if err != nil {
 		return err
 	}
@@ -69,14 +68,14 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(con.Stdout)
+		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
-	return report.Predicted(con.Stdout, r)
+	return report.Predicted(sess.Stdout, r)
 }
 
-// refusal is the error of a load that is beyond what is known, with the way out.
+// refusal is the error of a load beyond the calibration, with a hint.
 func refusal(r *predict.Report) error {
 	why, all := r.Refused()
 	if !all {
@@ -85,7 +84,7 @@ func refusal(r *predict.Report) error {
 	return session.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", why, r.Profile)
 }
 
-// A problem is what is to be predicted, without the load.
+// A problem is the prediction to make, without the load.
 type problem struct {
 	*Cmd
 	base    *profile.Profile
@@ -95,7 +94,7 @@ type problem struct {
 	variant []*profile.Profile // by value; one if none has several
 }
 
-// parse reads the profile and what is set of it. All that is wrong is said at once.
+// parse reads the profile and the fields to set. It reports all mistakes at once.
 func (c *Cmd) parse() (*problem, error) {
 	p := &problem{Cmd: c}
 	var errs []error
@@ -148,7 +147,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		c, words, err := w.on(ctx, one)
 		if err == nil && i == 0 {
 			r.Load = words
-			if traces, err = w.beside(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache { // else it is a what-if
+			if traces, err = w.measured(c.Run); err == nil && one.Engine.KV.PrefixCache == p.base.Engine.KV.PrefixCache {
 				r.Cache, err = w.cached(ctx, one)
 			}
 		}
@@ -175,7 +174,7 @@ func (p *problem) value(i int) string {
 	return p.several[i].Value
 }
 
-// report is what is known before any simulation.
+// report has the facts known before any simulation.
 func (p *problem) report() *predict.Report {
 	r := &predict.Report{Profile: p.base.Name, Title: p.base.Title, Calibrated: p.base.Calibration != nil}
 	if k := p.base.Calibration; k != nil {

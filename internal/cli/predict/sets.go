@@ -10,7 +10,7 @@ import (
 // mostValues is the largest number of rows.
 const mostValues = 64
 
-// sets are what --set gives: fields with one value, and at most one with several.
+// sets are the values of --set: fields with one value, and at most one with several.
 func sets(given []string) (fixed []profile.Set, several []profile.Set, err error) {
 	seen := map[string]bool{}
 	for _, text := range given {

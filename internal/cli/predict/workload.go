@@ -23,28 +23,28 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// A workload is the load to predict: what a Spec draws, or the requests of a run.
+// A workload is the load to predict: requests drawn by a Spec, or those of a run.
 type workload interface {
-	// on is the case of the workload on a profile, and what the load is in words.
+	// on is the case of the workload on a profile, and the load in words.
 	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
-	// beside are runs of this load that were measured.
-	beside(run trace.Run) ([]*trace.Trace, error)
-	// cached says what is not known of a cache of prompts; empty if it does not matter.
+	// measured are measured runs of this load.
+	measured(run trace.Run) ([]*trace.Trace, error)
+	// cached describes the uncertainty about a cache of prompts; empty if it does not matter.
 	cached(ctx context.Context, p *profile.Profile) (string, error)
 }
 
-// workload is what the command line names.
-func (c *Cmd) workload(con *session.Session, k *kong.Context) (workload, error) {
+// workload is the load that the command line names.
+func (c *Cmd) workload(sess *session.Session, k *kong.Context) (workload, error) {
 	if c.Replay != "" && c.Replay != "data" && !isTimes(c.Replay) {
-		return c.replay(con, k)
+		return c.replay(sess, k)
 	}
-	made, err := pitot.NewDraft(k, pitot.Options{Config: c.Config, Simulated: true, Read: con.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }}).Compile()
+	made, err := pitot.NewDraft(k, pitot.Options{Config: c.Config, Simulated: true, Read: sess.ReadSettings, Check: func(plan.Spec) plan.Problems { return nil }}).Compile()
 	if err != nil {
 		return nil, session.Usage(err)
 	}
 	spec := session.AsSimulation(made.Spec)
 	spec.Request.Model = c.Model // that of a plan is the server's
-	return drawn{session.NewPredictedLoad(con, spec, false, func(err error) error { return session.InWords(made, err) }), con, c.Store}, nil
+	return drawn{session.NewPredictedLoad(sess, spec, false, func(err error) error { return session.InWords(made, err) }), sess, c.Store}, nil
 }
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
@@ -58,11 +58,11 @@ func isTimes(name string) bool {
 	return err == nil
 }
 
-// drawn is a workload of a Spec: each draw has a seed of its own.
+// drawn is a workload of a Spec: each draw has another seed.
 type drawn struct {
 	*session.PredictedLoad
-	session *session.Session
-	store   string
+	sess  *session.Session
+	store string
 }
 
 func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
@@ -77,22 +77,21 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	return c, doc.Join(", ", count, report.Load(c.Run.Plan, session.English)), nil
 }
 
-// mostBeside is the number of stored runs that a prediction is held against.
-const mostBeside = 20
+// mostMeasured limits the stored runs that a prediction is compared with.
+const mostMeasured = 20
 
-func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
+func (d drawn) measured(run trace.Run) ([]*trace.Trace, error) {
 	if run.Plan.Spec == nil {
 		return nil, nil
 	}
 	own := identity(*run.Plan.Spec)
-	return d.session.Like(d.store, mostBeside, func(r *trace.Run) bool {
+	return d.sess.Like(d.store, mostMeasured, func(r *trace.Run) bool {
 		invalid := r.Verdict != nil && r.Verdict.Validity == trace.Invalid
 		return r.Plan.Spec != nil && !invalid && bytes.Equal(own, identity(*r.Plan.Spec))
 	})
 }
 
-// identity is what makes a load: all of a Spec but its seed, and what is about the server and
-// the client.
+// identity identifies a load: all of a Spec without its seed and the settings of server and client.
 func identity(s plan.Spec) []byte {
 	s = session.AsSimulation(s)
 	s.Seed, s.Tokens, s.Percentiles, s.Request.Usage = 0, plan.Tokenizer{}, nil, ""
@@ -107,13 +106,13 @@ func identity(s plan.Spec) []byte {
 type replay struct{ of *trace.Trace }
 
 // replay is the run that --replay names.
-func (c *Cmd) replay(con *session.Session, k *kong.Context) (workload, error) {
+func (c *Cmd) replay(sess *session.Session, k *kong.Context) (workload, error) {
 	for _, element := range k.Path {
 		if f := element.Flag; f != nil && f.Name != "replay" && (f.Name == "config" || f.Tag.Get("path") != "" && f.Name != "percentiles") {
 			return nil, session.Usagef("--%s: does not go with --replay of a run, which has a load of its own", f.Name)
 		}
 	}
-	traces, err := con.Traces([]string{c.Replay}, c.Store)
+	traces, err := sess.Traces([]string{c.Replay}, c.Store)
 	switch {
 	case err != nil:
 		return nil, err
@@ -156,9 +155,9 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 	return c, doc.Join(", ", session.Plural(len(load.Requests), "request"), report.Load(r.of.Run.Plan, session.English)), nil
 }
 
-func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
+func (r replay) measured(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
 
-// attach puts what was measured beside the prediction of a case.
+// attach adds the measured figures to the prediction of a case.
 func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {
 	for _, t := range traces {
 		own := *t

@@ -15,11 +15,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/live"
 )
 
-// lengthen gives points whose requests and time are open the time that shows what their rate does
-// to the server: that which they had, by what they are called, if the sweep goes on, else by a light
-// run, one for all points that differ in the rate alone.
+// lengthen sets the time of points without requests or time, long enough to show the effect of their rate on the
+// server: the time that they had, by name, if the sweep goes on, else by a light run, one for all points that
+// differ in the rate alone.
 func (c *Cmd) lengthen(
-	ctx context.Context, con *session.Session, p *search.PointLoads, had map[string]time.Duration,
+	ctx context.Context, sess *session.Session, p *search.PointLoads, had map[string]time.Duration,
 ) error {
 	p.Lasting = make([]time.Duration, len(p.Points))
 	known := map[string]time.Duration{}
@@ -31,7 +31,7 @@ func (c *Cmd) lengthen(
 		if d := had[p.Points[i].String()]; d > 0 {
 			s.Duration = plan.Duration(d)
 		} else {
-			long, err := c.answers(ctx, con, p, i, known)
+			long, err := c.answers(ctx, sess, p, i, known)
 			if err != nil {
 				return err
 			}
@@ -42,9 +42,9 @@ func (c *Cmd) lengthen(
 	return nil
 }
 
-// answers is what most answers of a point take, one at a time; 0 if that cannot be found out, which
-// its runs will say.
-func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.PointLoads, point int, known map[string]time.Duration) (time.Duration, error) {
+// answers is how long most answers of a point take, one at a time; 0 if unknown, for reasons that its runs will
+// report.
+func (c *Cmd) answers(ctx context.Context, sess *session.Session, p *search.PointLoads, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
 	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
 	if long, ok := known[string(key)]; ok {
@@ -53,10 +53,10 @@ func (c *Cmd) answers(ctx context.Context, con *session.Session, p *search.Point
 	var r *run.Result
 	var err error
 	if l.Spec.Target.Simulated {
-		r, err = con.Simulate(ctx, l.Spec)
+		r, err = sess.Simulate(ctx, l.Spec)
 	} else {
 		var made session.Made
-		made, err = con.Make(l, session.Options{Store: c.Store, Quiet: c.Quiet, Progress: live.Mode(c.Progress)})
+		made, err = sess.Make(l, session.Options{Store: c.Store, Quiet: c.Quiet, Progress: live.Mode(c.Progress)})
 		r = made.Result
 	}
 	switch {

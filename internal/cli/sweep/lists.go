@@ -46,7 +46,7 @@ func Lists(k *kong.Kong) error {
 	return nil
 }
 
-// A listMapper keeps the text of a flag; what it means the compiler of bench says.
+// A listMapper keeps the text of a flag; the compiler of bench interprets it.
 type listMapper struct {
 	lists
 	name string

@@ -22,7 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A line is a command line as lists and what is the same at all points.
+// A line is a command line: its lists, and the settings common to all points.
 type line struct {
 	axes   []search.Axis
 	paths  map[string]bool // axes of --set that are settings of the plan
@@ -31,13 +31,13 @@ type line struct {
 	server bool            // its flags or its file name one
 }
 
-// plan compiles all points, so that mistakes are told before any traffic.
-func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.PointLoads, []search.Axis, error) {
+// plan compiles all points, so that mistakes are reported before any traffic.
+func (c *Cmd) plan(sess *session.Session, k *kong.Context) (*search.PointLoads, []search.Axis, error) {
 	name, err := c.name()
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := c.line(con, k)
+	l, err := c.line(sess, k)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.PointLoads, [
 	}
 	p := &search.PointLoads{Name: name, Points: points, Repeats: c.Repeats, Seed: uint64(c.Seed)}
 	for _, point := range points {
-		load, err := l.load(con, point)
+		load, err := l.load(sess, point)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", point, err)
 		}
@@ -60,7 +60,7 @@ func (c *Cmd) plan(con *session.Session, k *kong.Context) (*search.PointLoads, [
 }
 
 // line reads the command line.
-func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
+func (c *Cmd) line(sess *session.Session, k *kong.Context) (*line, error) {
 	if c.Repeats < 1 || c.Devices < 1 {
 		return nil, session.Usagef("--repeats and --devices: must be positive")
 	}
@@ -70,7 +70,7 @@ func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 	l := &line{paths: map[string]bool{}, fields: map[string]bool{}}
 	given := slices.DeleteFunc(pitot.Given(k), func(s pitot.Setting) bool { return s.Path == "" || s.Path == "seed" })
 	l.server = slices.ContainsFunc(given, func(s pitot.Setting) bool { return slices.Contains(ofServer, s.Path) })
-	if err := l.begin(con, c.Config); err != nil {
+	if err := l.begin(sess, c.Config); err != nil {
 		return nil, err
 	}
 	var errs []error
@@ -93,20 +93,20 @@ func (c *Cmd) line(con *session.Session, k *kong.Context) (*line, error) {
 var ofServer = []string{"target.url", "target.host", "target.port"}
 
 // begin makes the draft of bench where a server is measured, else of sim. A file may name the server.
-func (l *line) begin(con *session.Session, config string) (err error) {
+func (l *line) begin(sess *session.Session, config string) (err error) {
 	var words []string
 	if config != "" {
 		words = []string{"--config=" + config}
-		if d, err := con.Draft(append([]string{"bench"}, words...)...); err == nil && !l.server {
+		if d, err := sess.Draft(append([]string{"bench"}, words...)...); err == nil && !l.server {
 			c, err := d.Compile()
 			l.server = err == nil && c.Spec.Target.URL != ""
 		}
 	}
-	l.draft, err = con.Draft(append([]string{map[bool]string{true: "bench", false: "sim"}[l.server]}, words...)...)
+	l.draft, err = sess.Draft(append([]string{map[bool]string{true: "bench", false: "sim"}[l.server]}, words...)...)
 	return err
 }
 
-// checkMeasured refuses what only simulations have where a server is measured.
+// checkMeasured refuses settings of simulations where a server is measured.
 func (c *Cmd) checkMeasured(l *line) error {
 	if !l.server {
 		if c.Model != "" && c.Profile.Profile == "" {
@@ -174,7 +174,7 @@ func (l *line) set(text string) error {
 }
 
 // load compiles a point.
-func (l *line) load(con *session.Session, p curve.Point) (experiment.VariantLoad, error) {
+func (l *line) load(sess *session.Session, p curve.Point) (experiment.VariantLoad, error) {
 	d := l.draft
 	for _, s := range p {
 		if l.paths[s.Name] || l.fields[s.Name] {
@@ -186,7 +186,7 @@ func (l *line) load(con *session.Session, p curve.Point) (experiment.VariantLoad
 		}
 		d = d.With(one)
 	}
-	load, err := con.Load(d)
+	load, err := sess.Load(d)
 	if err != nil {
 		return load, err
 	}
@@ -204,7 +204,7 @@ func (l *line) load(con *session.Session, p curve.Point) (experiment.VariantLoad
 		}
 	}
 	if len(l.paths) > 0 {
-		if _, err := con.Spec(load.Spec); err != nil {
+		if _, err := sess.Spec(load.Spec); err != nil {
 			return load, session.Usagef("--set: %w", err)
 		}
 	}

@@ -16,18 +16,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// A prediction is what is known of simulated points beside their runs.
+// A prediction has the predicted figures of simulated points.
 type prediction struct {
 	points       []curve.Prediction // by point; nil: no point has one
 	uncalibrated []string           // profiles
-	refused      string             // what the first point is refused for
+	refused      string             // why the first point is refused
 	profile      string             // that refuses it
 }
 
-// predict predicts the points whose profile has a calibration, each as `pitot predict` would.
-// Points that are refused are skipped.
-func (c *Cmd) predict(ctx context.Context, con *session.Session, p *search.PointLoads) (*prediction, error) {
-	d, l := &prediction{}, &loads{session: con, seed: uint64(c.Seed)}
+// predict predicts the points with a calibrated profile, each as `pitot predict` would. Points that are refused are
+// skipped.
+func (c *Cmd) predict(ctx context.Context, sess *session.Session, p *search.PointLoads) (*prediction, error) {
+	d, l := &prediction{}, &loads{sess: sess, seed: uint64(c.Seed)}
 	p.Skipped = map[int]bool{}
 	for i, load := range p.Loads {
 		changed, base, err := apiserver.Deployment(load.Spec.Target.Engine, files.ReadSmall)
@@ -106,10 +106,10 @@ func (c *Cmd) point(ctx context.Context, l *session.PredictedLoad, changed, base
 // loads are those of the points. Points that differ in the profile alone follow each other, and
 // have their requests drawn once.
 type loads struct {
-	session *session.Session
-	seed    uint64
-	last    string
-	load    *session.PredictedLoad
+	sess *session.Session
+	seed uint64
+	last string
+	load *session.PredictedLoad
 }
 
 func (l *loads) of(s plan.Spec, settled bool) *session.PredictedLoad {
@@ -117,7 +117,7 @@ func (l *loads) of(s plan.Spec, settled bool) *session.PredictedLoad {
 	s.Seed = l.seed
 	b, err := json.Marshal(s)
 	if err != nil || l.load == nil || string(b) != l.last {
-		l.last, l.load = string(b), session.NewPredictedLoad(l.session, s, settled, func(err error) error { return err })
+		l.last, l.load = string(b), session.NewPredictedLoad(l.sess, s, settled, func(err error) error { return err })
 	}
 	return l.load
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 )
 
-// kept is what the store has of a sweep that goes on.
-type kept struct {
-	runs    []store.Listing
-	lasting map[string]time.Duration // how long requests are sent, by point, where that was not given
+// storedRuns is the stored part of a sweep that goes on.
+type storedRuns struct {
+	runs      []store.Listing
+	durations map[string]time.Duration // how long requests are sent, by point, where that was not given
 }
 
 // resumeState is nothing of a new sweep, and something of one that goes on.
-func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, err error) {
-	s, err := con.OpenStore(c.Store)
+func (c *Cmd) resumeState(sess *session.Session, p *search.PointLoads) (k storedRuns, err error) {
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return k, err
 	}
@@ -40,10 +40,10 @@ func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, e
 	}
 	var d curve.Design
 	if x, err := s.Search(p.Name); err == nil && json.Unmarshal(x.Body, &d) == nil { // else its runs will not fit
-		k.lasting = map[string]time.Duration{}
+		k.durations = map[string]time.Duration{}
 		for i, at := range d.Points {
 			if d.Settled(i) {
-				k.lasting[at.String()] = d.Lasting[i]
+				k.durations[at.String()] = d.Lasting[i]
 			}
 		}
 	}
@@ -51,11 +51,11 @@ func (c *Cmd) resumeState(con *session.Session, p *search.PointLoads) (k kept, e
 }
 
 // had are the turns that a stored run is evidence for.
-func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
+func (c *Cmd) had(sess *session.Session, p *search.PointLoads, list []store.Listing) (map[search.PointRun]curve.Observation, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	s, err := con.OpenStore(c.Store)
+	s, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *Cmd) had(con *session.Session, p *search.PointLoads, list []store.Listi
 	return had, nil
 }
 
-// observed is what a stored run says, which must have been made as the plan would make it.
+// observed is the observation of a stored run, which must have been made as the plan would make it.
 func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string) (o curve.Observation, err error) {
 	made, err := s.Load(id)
 	if err != nil {
@@ -94,8 +94,8 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
-// isContained reports whether all that a Spec says is said by the Spec of a run, to which defaults
-// and what a server said were added.
+// isContained reports whether the Spec of a run, with defaults and facts from the server, has all settings of
+// another Spec.
 func isContained(wanted, made any) bool {
 	return holds(tree(made), tree(wanted))
 }
@@ -111,7 +111,7 @@ func tree(v any) (out any) {
 	return out
 }
 
-// holds reports whether a tree has what another one has.
+// holds reports whether a tree has all nodes of another one.
 func holds(made, wanted any) bool {
 	switch w := wanted.(type) {
 	case map[string]any:

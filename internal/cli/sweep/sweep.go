@@ -80,9 +80,9 @@ func (Cmd) Help() string {
 		"pitot sweep --concurrency 1,8,64 --requests 50,200,800 --link concurrency,requests"
 }
 
-// Run measures all points, and shows what they say.
-func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
-	p, axes, err := c.plan(con, k)
+// Run measures all points, and shows the curve.
+func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
+	p, axes, err := c.plan(sess, k)
 	if err == nil {
 		err = c.tryFolder()
 	}
@@ -90,46 +90,46 @@ func (c *Cmd) Run(con *session.Session, k *kong.Context) error {
 		return err
 	}
 	if simulated(p) && !c.Quiet {
-		fmt.Fprintln(con.Stderr, "no --url: simulating an engine in virtual time, without a server")
+		fmt.Fprintln(sess.Stderr, "no --url: simulating an engine in virtual time, without a server")
 	}
-	kept, err := c.resumeState(con, p)
+	stored, err := c.resumeState(sess, p)
 	if err != nil {
 		return err
 	}
-	end, err := con.JoinFleet(c.Fleet, simulated(p))
+	end, err := sess.JoinFleet(c.Fleet, simulated(p))
 	if err != nil {
 		return err
 	}
 	defer end()
-	defer ui.ServePage(con, c.UI, c.Store)()
+	defer ui.ServePage(sess, c.UI, c.Store)()
 	ctx, predicted := context.Background(), &prediction{}
 	if simulated(p) {
 		var release func()
-		ctx, release = con.UntilInterrupt(ctx)
+		ctx, release = sess.UntilInterrupt(ctx)
 		defer release()
 	}
-	if err := c.lengthen(ctx, con, p, kept.lasting); err != nil {
+	if err := c.lengthen(ctx, sess, p, stored.durations); err != nil {
 		return err
 	}
-	had, err := c.had(con, p, kept.runs)
+	had, err := c.had(sess, p, stored.runs)
 	if err == nil && simulated(p) {
-		predicted, err = c.predict(ctx, con, p)
+		predicted, err = c.predict(ctx, sess, p)
 	}
 	if err != nil {
 		return err
 	}
 	d := c.design(p, axes, predicted)
-	seen, err := c.run(ctx, con, k.Args, p, d, had)
+	seen, err := c.run(ctx, sess, k.Args, p, d, had)
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
 		if errors.Is(err, search.ErrInterrupted) {
 			return session.ErrInterrupted
 		}
 		return err
 	}
-	return errors.Join(c.show(con, d.Sweep(p.Name, seen)), c.unfinished(con, k, p, err))
+	return errors.Join(c.show(sess, d.Sweep(p.Name, seen)), c.unfinished(sess, k, p, err))
 }
 
-// design is what is known of the sweep before its runs.
+// design describes the sweep before its runs.
 func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
 		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
@@ -141,9 +141,9 @@ func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *predic
 	return d
 }
 
-// run makes the runs, and keeps in the store what they are for. The context ends simulations.
-func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *search.PointLoads, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
-	runs, err := con.OpenStore(c.Store)
+// run makes the runs, and stores their design. The context ends simulations.
+func (c *Cmd) run(ctx context.Context, sess *session.Session, args []string, p *search.PointLoads, d curve.Design, had map[search.PointRun]curve.Observation) (seen []curve.Observation, err error) {
+	runs, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +152,11 @@ func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *s
 	if err != nil {
 		return nil, err
 	}
-	kept, err := runs.BeginSearch(store.Search{Name: p.Name, Kind: store.Sweep, Started: time.Now(), Command: con.Masked(args), Body: con.Secrets.HideJSON(body)})
+	record, err := runs.BeginSearch(store.Search{Name: p.Name, Kind: store.Sweep, Started: time.Now(), Command: sess.Masked(args), Body: sess.Secrets.HideJSON(body)})
 	if err != nil {
 		return nil, err
 	}
-	seen, err = search.RunSweep(p, had, c.deps(ctx, con, p), func(err error) bool { return errors.Is(err, session.ErrInterrupted) })
+	seen, err = search.RunSweep(p, had, c.deps(ctx, sess, p), func(err error) bool { return errors.Is(err, session.ErrInterrupted) })
 	status := trace.Complete
 	if err != nil {
 		status = trace.Interrupted
@@ -165,9 +165,9 @@ func (c *Cmd) run(ctx context.Context, con *session.Session, args []string, p *s
 		d.Unsettled = append(d.Unsettled, r.Unsettled)
 	}
 	if body, wrong := json.Marshal(d); wrong == nil {
-		err = errors.Join(err, kept.Write(con.Secrets.HideJSON(body)))
+		err = errors.Join(err, record.Write(sess.Secrets.HideJSON(body)))
 	}
-	return seen, errors.Join(err, kept.End(status))
+	return seen, errors.Join(err, record.End(status))
 }
 
 // whatIf are the axes that are fields of a profile.
@@ -186,20 +186,20 @@ func simulated(p *search.PointLoads) bool {
 }
 
 // deps make runs of this process. The context ends simulations.
-func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.PointLoads) search.Deps {
+func (c *Cmd) deps(ctx context.Context, sess *session.Session, p *search.PointLoads) search.Deps {
 	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
 	sayf := func(format string, a ...any) {
 		if !quiet {
-			fmt.Fprintf(con.Stderr, format+"\n", a...)
+			fmt.Fprintf(sess.Stderr, format+"\n", a...)
 		}
 	}
 	make := func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
-		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: live.Mode(c.Progress)})
+		made, err := sess.Make(l, session.Options{Store: c.Store, Quiet: quiet, Leg: &leg, Progress: live.Mode(c.Progress)})
 		return made.Result, err
 	}
 	atOnce := 1
 	if simulated(p) { // while one writes to the store, another computes
-		make, atOnce = c.makeSimulations(ctx, con), 2*runtime.GOMAXPROCS(0)
+		make, atOnce = c.makeSimulations(ctx, sess), 2*runtime.GOMAXPROCS(0)
 	}
 	return search.Deps{
 		Make: make, AtOnce: atOnce,
@@ -213,16 +213,16 @@ func (c *Cmd) deps(ctx context.Context, con *session.Session, p *search.PointLoa
 }
 
 // makeSimulations makes simulations, several at a time, until the context ends.
-func (c *Cmd) makeSimulations(ctx context.Context, con *session.Session) func(experiment.VariantLoad, trace.Leg) (*run.Result, error) {
+func (c *Cmd) makeSimulations(ctx context.Context, sess *session.Session) func(experiment.VariantLoad, trace.Leg) (*run.Result, error) {
 	return func(l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 		ends := &session.Ends{Run: context.Background(), Preparing: ctx, Stop: ctx.Done()}
-		made, err := con.Make(l, session.Options{Store: c.Store, Quiet: true, Leg: &leg, Ends: ends})
+		made, err := sess.Make(l, session.Options{Store: c.Store, Quiet: true, Leg: &leg, Ends: ends})
 		return made.Result, err
 	}
 }
 
 // unfinished says how to go on with a sweep that did not come to its end.
-func (c *Cmd) unfinished(con *session.Session, k *kong.Context, p *search.PointLoads, err error) error {
+func (c *Cmd) unfinished(sess *session.Session, k *kong.Context, p *search.PointLoads, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (c *Cmd) unfinished(con *session.Session, k *kong.Context, p *search.PointL
 	if c.Resume == "" {
 		args = append(args, "--resume", p.Name)
 	}
-	fmt.Fprintf(con.Stderr, "pitot: what was measured is kept: pitot %s\n", con.Secrets.Hide(shell.Join(args)))
+	fmt.Fprintf(sess.Stderr, "pitot: what was measured is kept: pitot %s\n", sess.Secrets.Hide(shell.Join(args)))
 	if errors.Is(err, search.ErrInterrupted) {
 		return session.ErrInterrupted
 	}
@@ -252,13 +252,13 @@ func (c *Cmd) tryFolder() error {
 }
 
 // show prints the sweep, and writes its files.
-func (c *Cmd) show(con *session.Session, s curve.Sweep) error {
+func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 	forms := map[string]func(io.Writer) error{
 		"text": func(w io.Writer) error { return sweeps.Text(w, s, session.English) },
 		"csv":  func(w io.Writer) error { return sweeps.CSV(w, s) },
 		"json": func(w io.Writer) error { return sweeps.JSON(w, s, session.English) },
 	}
-	errs := []error{forms[c.Format](con.Stdout)}
+	errs := []error{forms[c.Format](sess.Stdout)}
 	if c.Folder == "" {
 		return errs[0]
 	}

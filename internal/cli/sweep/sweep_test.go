@@ -42,11 +42,11 @@ func TestAnInterruptEndsAllAtOnce(t *testing.T) {
 	}
 	c := &Cmd{}
 	c.Store = filepath.Join(t.TempDir(), "runs.db")
-	s := &session.Session{Stdout: io.Discard, Stderr: io.Discard, Env: os.LookupEnv, Signals: signals, Secrets: new(secret.Set)}
+	sess := &session.Session{Stdout: io.Discard, Stderr: io.Discard, Env: os.LookupEnv, Signals: signals, Secrets: new(secret.Set)}
 	go func() { signals <- os.Interrupt }()
-	ctx, release := s.UntilInterrupt(t.Context())
+	ctx, release := sess.UntilInterrupt(t.Context())
 	defer release()
-	seen, err := c.run(ctx, s, nil, p, curve.Design{}, nil)
+	seen, err := c.run(ctx, sess, nil, p, curve.Design{}, nil)
 	if !errors.Is(err, search.ErrInterrupted) || len(seen) != 0 {
 		t.Errorf("%v, %v", seen, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/web"
 )
 
-// checkListen refuses what is no address to listen on.
+// checkListen refuses text that is no address to listen on.
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -31,10 +31,10 @@ func checkListen(address string) error {
 	return nil
 }
 
-// hostName is what stands in the Host of a request.
+// hostName matches the Host of a request.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 
-// checkHosts refuses what is no name of a host.
+// checkHosts refuses text that is no name of a host.
 func checkHosts(all []string) error {
 	for _, host := range all {
 		if !hostName.MatchString(host) {
@@ -44,19 +44,19 @@ func checkHosts(all []string) error {
 	return nil
 }
 
-// taken says of an address that somebody else listens on what can be done; it leaves other errors.
-func (c Cmd) taken(con *session.Session, err error) error {
+// taken adds a hint to the error about an address in use; it leaves other errors.
+func (c Cmd) taken(sess *session.Session, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
-	if url, same := c.shown(con); same {
+	if url, same := c.shown(sess); same {
 		return fmt.Errorf("--listen %s: pitot ui already shows this store at %s", c.Listen, url)
 	}
-	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, freeBeside(c.Listen))
+	return fmt.Errorf("--listen %s: the port is in use; another one is chosen by --listen %s", c.Listen, anyPort(c.Listen))
 }
 
-// freeBeside is an address with a port that is chosen.
-func freeBeside(listen string) string {
+// anyPort replaces the port of an address by 0, so that the system chooses one.
+func anyPort(listen string) string {
 	host, _, _ := net.SplitHostPort(listen)
 	return net.JoinHostPort(host, "0")
 }
@@ -78,7 +78,7 @@ func (c Cmd) guard(l net.Listener) web.Guard {
 	return g
 }
 
-// machineName is what this machine calls itself.
+// machineName is the host name of this machine.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -103,7 +103,7 @@ func (s *serving) url() string {
 	return fmt.Sprintf("%s://%s/%s", scheme, net.JoinHostPort(host, port), query)
 }
 
-// storeHeader is a header of /api/hello that tells one store from another.
+// storeHeader is a header of /api/hello that identifies the store.
 const storeHeader = "Pitot-Store"
 
 // markOf is the same for the same file only, and does not say where it is.
@@ -119,8 +119,8 @@ func markOf(file string) string {
 }
 
 // shown is where another pitot ui shows the same store on the same address; false if none does.
-func (c Cmd) shown(con *session.Session) (url string, same bool) {
-	file, err := con.StorePath(c.Store)
+func (c Cmd) shown(sess *session.Session) (url string, same bool) {
+	file, err := sess.StorePath(c.Store)
 	if err != nil {
 		return "", false
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// judged answers what is made of more than the store.
+// judged answers requests that need more than the store.
 func judged(runs *store.Store, file, version string) web.Judged {
 	p := comparing.NewPage(runs, file, version)
 	return web.Judged{

@@ -22,7 +22,7 @@ import (
 // List are all searches that have runs or are under way, the newest first.
 func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	out := view.Searches{Rows: []view.SearchRow{}}
-	kept, err := s.Searches()
+	stored, err := s.Searches()
 	groups, errGroups := s.Groups()
 	if err := errors.Join(err, errGroups); err != nil {
 		return out, err
@@ -31,7 +31,7 @@ func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	for _, g := range groups {
 		byName[g.Name] = g
 	}
-	for _, x := range kept {
+	for _, x := range stored {
 		g, ok := byName[x.Name]
 		if ok || x.Status == trace.Running {
 			out.Rows = append(out.Rows, rowOf(x, g, l))
@@ -51,7 +51,7 @@ func rowOf(x store.Search, g store.Group, l *words.Language) view.SearchRow {
 	case store.Sweep:
 		if d, err := designOf(x); err == nil {
 			row.Planned, row.Simulated = d.Runs(), d.Simulated
-			row.Says = l.Word("sweep.extent", "points", len(d.Points), "runs", g.Runs)
+			row.Answer = l.Word("sweep.extent", "points", len(d.Points), "runs", g.Runs)
 			if len(d.Points) > 0 {
 				row.Terms = varied(d.Points)
 			}
@@ -59,8 +59,8 @@ func rowOf(x store.Search, g store.Group, l *words.Language) view.SearchRow {
 	case store.Capacity:
 		if a, err := answerOf(x); err == nil {
 			row.Terms = a.Objectives
-			if len(a.Says) > 0 {
-				row.Says = l.Say(a.Says[0])
+			if len(a.Text) > 0 {
+				row.Answer = l.Say(a.Text[0])
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func Show(s *store.Store, name string, l *words.Language) (view.Search, error) {
 	if len(runs) > 0 {
 		g.Newest = runs[0]
 	}
-	v := view.Search{Row: rowOf(x, g, l), Says: []string{}, Command: command(x)}
+	v := view.Search{Row: rowOf(x, g, l), Answer: []string{}, Command: command(x)}
 	if x.Kind == store.Sweep {
 		return v, sweepOf(&v, s, x, runs, l)
 	}

@@ -41,8 +41,8 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 		}
 	}
 	v.Capacity = c
-	for _, m := range a.Says {
-		v.Says = append(v.Says, l.Say(m))
+	for _, m := range a.Text {
+		v.Answer = append(v.Answer, l.Say(m))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func beyond(attained []float64, requests int) []*float64 {
 	return out
 }
 
-// known is a number that 0 stands for none of.
+// searchesKnown is a number, or nil for 0.
 func searchesKnown(v float64) *float64 {
 	if v == 0 {
 		return nil

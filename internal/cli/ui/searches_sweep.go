@@ -55,7 +55,7 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 		made.Points[i].Running = true
 		made.Points[i].Runs = append(made.Points[i].Runs, ids...)
 	}
-	v.Sweep, v.Says = &made, append(v.Says, says...)
+	v.Sweep, v.Answer = &made, append(v.Answer, says...)
 	return nil
 }
 
@@ -65,17 +65,17 @@ const (
 	unanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// observed is what a stored run says.
+// observed is the observation of a stored run.
 func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
 	o = curve.Observation{Point: point, Run: r.ID}
 	switch {
 	case r.Records > 0 && r.Failed == r.Records:
-		o.Failed = plan.Say(unanswered, "why", plan.Say("sweep.unanswered", "requests", r.Failed))
+		o.Failed = plan.Msg(unanswered, "why", plan.Msg("sweep.unanswered", "requests", r.Failed))
 		return o, nil
 	case r.Validity == trace.Invalid:
 		run, err := s.Run(r.ID)
 		if err == nil && run.Verdict != nil {
-			o.Failed = plan.Say(invalid, "reasons", run.Verdict.Reasons)
+			o.Failed = plan.Msg(invalid, "reasons", run.Verdict.Reasons)
 		}
 		return o, err
 	}

@@ -39,7 +39,7 @@ func add(t *testing.T, s *store.Store, id, search, name string, rate float64, fi
 	t.Helper()
 	run := trace.Run{
 		ID: id, Name: name, Kind: trace.Measured, Status: trace.Complete, Started: began, End: 1e9, Leg: &trace.Leg{Experiment: search, Position: 1},
-		Plan: trace.Load{Model: "m", URL: "http://gpu1", Rate: rate, Requests: 10, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Verdict: &trace.Verdict{Validity: trace.Valid},
+		Plan: trace.Load{Model: "m", URL: "http://gpu1", Rate: rate, Requests: 10, Arrival: plan.Msg("arrival.poisson", "rate", rate)}, Verdict: &trace.Verdict{Validity: trace.Valid},
 	}
 	put(t, s, run, figures...)
 }
@@ -130,13 +130,13 @@ func TestASweepIsMadeOfItsRuns(t *testing.T) {
 	if p[0].Same == "" || p[0].Same == p[1].Same || p[3].Same != "" {
 		t.Errorf("loads %q, %q, %q", p[0].Same, p[1].Same, p[3].Same)
 	}
-	if len(v.Says) == 0 || !strings.HasPrefix(v.Says[0], "knee: rate=5,") {
-		t.Errorf("%q", v.Says)
+	if len(v.Answer) == 0 || !strings.HasPrefix(v.Answer[0], "knee: rate=5,") {
+		t.Errorf("%q", v.Answer)
 	}
 	if v.Command != "pitot sweep --resume q --rate 1,5,9,20" {
 		t.Errorf("%q", v.Command)
 	}
-	if says := show(t, s, "q", words.In("zh")).Says[0]; !strings.Contains(says, "拐点") {
+	if says := show(t, s, "q", words.In("zh")).Answer[0]; !strings.Contains(says, "拐点") {
 		t.Errorf("%q", says)
 	}
 }
@@ -192,8 +192,8 @@ func TestACapacitySearchThatGoesOn(t *testing.T) {
 	if o := c.Objectives[0]; o.Name != "ttft.p95" || o.Limit != 0.5 || o.Beyond < 0.0499 || o.Beyond > 0.0501 || c.Binding != 0 {
 		t.Errorf("%+v", c)
 	}
-	if *c.Load != 4 || *c.Passes != 3 || *c.Fails != 5 || c.End != "" || v.Says[0] != "so far: about 4 req/s, between 3 req/s and 5 req/s" {
-		t.Errorf("%+v, %q", c, v.Says)
+	if *c.Load != 4 || *c.Passes != 3 || *c.Fails != 5 || c.End != "" || v.Answer[0] != "so far: about 4 req/s, between 3 req/s and 5 req/s" {
+		t.Errorf("%+v, %q", c, v.Answer)
 	}
 	if v.Command != "pitot capacity --resume cap --slo ttft.p95=500ms -- --name 'x y'" {
 		t.Errorf("%q", v.Command)

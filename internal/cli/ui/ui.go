@@ -1,5 +1,5 @@
-// Package ui is `pitot ui`, the runs of a store in a browser, and the page that other commands show
-// beside the runs they make: a second process of this program.
+// Package ui is `pitot ui`, the runs of a store in a browser, and the page that other commands show while they make
+// runs: a second process of this program.
 package ui
 
 import (
@@ -36,30 +36,30 @@ type Cmd struct {
 }
 
 // Run serves until it is interrupted.
-func (c Cmd) Run(con *session.Session) error {
+func (c Cmd) Run(sess *session.Session) error {
 	if c.Beside {
-		return c.runBeside(con)
+		return c.runSidecar(sess)
 	}
-	s, err := c.serving(con)
+	s, err := c.serving(sess)
 	if err != nil {
-		return c.taken(con, err)
+		return c.taken(sess, err)
 	}
 	defer s.close()
 	if !web.Built() {
-		fmt.Fprintln(con.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
+		fmt.Fprintln(sess.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
 	}
-	fmt.Fprintf(con.Stderr, "showing %s at %s\n", s.web.File, s.url())
+	fmt.Fprintf(sess.Stderr, "showing %s at %s\n", s.web.File, s.url())
 	if s.fresh {
-		fmt.Fprintln(con.Stderr, "the store is new: the page shows runs as soon as there are some")
+		fmt.Fprintln(sess.Stderr, "the store is new: the page shows runs as soon as there are some")
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	if c.Open {
 		if err := proc.Browse(s.url()); err != nil {
-			fmt.Fprintf(con.Stderr, "pitot: --open: %v\n", err)
+			fmt.Fprintf(sess.Stderr, "pitot: --open: %v\n", err)
 		}
 	}
-	return s.serve(ctx, func(line string) { fmt.Fprintln(con.Stderr, "pitot: "+line) }, marked(s.web.Handler(), s.web.File))
+	return s.serve(ctx, func(line string) { fmt.Fprintln(sess.Stderr, "pitot: "+line) }, marked(s.web.Handler(), s.web.File))
 }
 
 // A serving is a page that is about to be served.
@@ -73,7 +73,7 @@ type serving struct {
 }
 
 // serving opens the store and the address.
-func (c Cmd) serving(con *session.Session) (_ *serving, err error) {
+func (c Cmd) serving(sess *session.Session) (_ *serving, err error) {
 	if err := errors.Join(checkListen(c.Listen), checkHosts(c.Host)); err != nil {
 		return nil, err
 	}
@@ -84,18 +84,18 @@ func (c Cmd) serving(con *session.Session) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := con.StorePath(c.Store)
+	file, err := sess.StorePath(c.Store)
 	if err != nil {
 		return nil, err
 	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
-	runs, err := c.open(con)
+	runs, err := c.open(sess)
 	if err != nil {
 		return nil, err
 	}
-	s.web = Server(runs, file, c.Store, con.Version)
+	s.web = Server(runs, file, c.Store, sess.Version)
 	s.web.Write, s.web.Conformity = c.Write, reports
-	if s.l, err = con.Listen("tcp", c.Listen); err != nil {
+	if s.l, err = sess.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}
 	s.guard = c.guard(s.l)
@@ -107,18 +107,17 @@ func (c Cmd) serving(con *session.Session) (_ *serving, err error) {
 }
 
 // open opens the store, to write if the page may.
-func (c Cmd) open(con *session.Session) (*store.Store, error) {
+func (c Cmd) open(sess *session.Session) (*store.Store, error) {
 	if !c.Write {
-		return con.OpenOrMake(c.Store)
+		return sess.OpenOrMake(c.Store)
 	}
-	runs, err := con.OpenStore(c.Store)
+	runs, err := sess.OpenStore(c.Store)
 	if err != nil {
 		return nil, fmt.Errorf("--write: %w", err)
 	}
 	return runs, nil
 }
 
-// close closes what is open.
 func (s *serving) close() {
 	_ = s.l.Close()
 	s.web.Close()

@@ -34,16 +34,16 @@ import (
 
 // The binary of the tests is the second process too, and a command beside which it runs.
 func TestMain(m *testing.M) {
-	con := &session.Session{Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set), Version: "test"}
+	sess := &session.Session{Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set), Version: "test"}
 	switch {
 	case len(os.Args) > 4 && os.Args[1] == "ui": // --beside --store FILE
-		if err := (Cmd{Beside: true, Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: os.Args[4]}}).Run(con); err != nil {
+		if err := (Cmd{Beside: true, Listen: "127.0.0.1:0", StoreFlag: flags.StoreFlag{Store: os.Args[4]}}).Run(sess); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	case len(os.Args) > 2 && os.Args[1] == "command":
-		ServePage(con, true, os.Args[2])
+		ServePage(sess, true, os.Args[2])
 		select {} // until it is killed
 	}
 	os.Exit(m.Run())
@@ -65,9 +65,9 @@ func serve(t *testing.T, c Cmd) *page {
 	}
 	t.Cleanup(func() { _ = read.Close() })
 	p := &page{lines: bufio.NewReader(read), signals: make(chan os.Signal), ended: make(chan error, 1)}
-	con := &session.Session{Stdout: io.Discard, Stderr: write, Env: os.LookupEnv, Listen: net.Listen, Signals: p.signals, Secrets: new(secret.Set), Version: "test"}
+	sess := &session.Session{Stdout: io.Discard, Stderr: write, Env: os.LookupEnv, Listen: net.Listen, Signals: p.signals, Secrets: new(secret.Set), Version: "test"}
 	go func() {
-		err := c.Run(con)
+		err := c.Run(sess)
 		_ = write.Close()
 		p.ended <- err
 	}()
@@ -166,8 +166,8 @@ func TestAStoreThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%d runs", n)
 	}
 	p.end(t)
-	con := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
-	if err := (Cmd{Listen: "127.0.0.1:0", Write: true, StoreFlag: flags.StoreFlag{Store: file}}).Run(con); err == nil || !strings.HasPrefix(err.Error(), "--write: open store ") {
+	sess := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
+	if err := (Cmd{Listen: "127.0.0.1:0", Write: true, StoreFlag: flags.StoreFlag{Store: file}}).Run(sess); err == nil || !strings.HasPrefix(err.Error(), "--write: open store ") {
 		t.Error(err)
 	}
 }
@@ -258,12 +258,12 @@ func TestAPortThatIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	con := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
+	sess := &session.Session{Stderr: io.Discard, Env: os.LookupEnv, Listen: net.Listen, Secrets: new(secret.Set)}
 	for store, want := range map[string]string{
 		file:                           "--listen " + at.Host + ": pitot ui already shows this store at " + p.url,
 		filepath.Join(dir, "other.db"): "--listen " + at.Host + ": the port is in use; another one is chosen by --listen 127.0.0.1:0",
 	} {
-		if err := (Cmd{Listen: at.Host, StoreFlag: flags.StoreFlag{Store: store}}).Run(con); err == nil || err.Error() != want {
+		if err := (Cmd{Listen: at.Host, StoreFlag: flags.StoreFlag{Store: store}}).Run(sess); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 )
 
-// ABOptions are what a command line of `pitot ab` says, flag by flag.
+// ABOptions are the flags of `pitot ab`.
 type ABOptions struct {
 	// Before and After are each a URL of a server that is up, profile:NAME[,SETTING=VALUE...]
 	// of the embedded engine, flags:FLAGS of the load, or else a command that starts a server.
@@ -41,8 +41,8 @@ const (
 	Again  = "again"
 )
 
-// AB is the experiment of a command line of `pitot ab`. Paths of problems are the names of
-// flags, and "command" for what stands behind --.
+// AB is the experiment of a command line of `pitot ab`. Paths of problems are the names of flags, and "command" for
+// the words behind --.
 func AB(o ABOptions) (*Experiment, plan.Problems) {
 	e := &Experiment{
 		Version: Version, Name: cmp.Or(o.Name, "ab"),
@@ -119,8 +119,7 @@ func embedded(text string) (s ServerSetup, p plan.Problems) {
 	return s, p
 }
 
-// set adds a setting, whose name may be that of a member, as in drift.change; a fault may be
-// given several times.
+// set adds a setting or a member of one, such as drift.change; a fault may be given several times.
 func set(settings *plan.Node, name, value string) (p plan.Problems) {
 	name, member, nested := strings.Cut(name, ".")
 	known := plan.Fields(&apiserver.Settings{})

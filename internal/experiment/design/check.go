@@ -140,8 +140,8 @@ func (e *Experiment) checkWorkloads() (p plan.Problems) {
 	return append(p, e.checkLoads()...)
 }
 
-// check reports problems with the command or the spec of a workload. What the flags of a
-// command mean is for the tool that it names.
+// check reports problems with the command or the spec of a workload. The tool that a command names interprets its
+// flags.
 func (w Workload) check(at string) (p plan.Problems) {
 	words, err := shell.Split(w.Command)
 	command := plan.Join(at, "command")
@@ -171,7 +171,7 @@ func (e *Experiment) checkLoads() (p plan.Problems) {
 		p.If(v.Flags != "" && !commands && len(e.Workloads) > 0, flags, nil, "only applies to workloads with a command; a spec has settings")
 		p.If(v.Settings != nil && !specs && len(e.Workloads) > 0, settings, nil, "only applies to workloads with a spec; a command has flags")
 		words, err := shell.Split(v.Flags)
-		unknown := reference.MatchString(v.Flags) // said already
+		unknown := reference.MatchString(v.Flags) // reported already
 		p.If(err != nil && !unknown, flags, nil, "%v", err)
 		p.If(err == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-"), flags, strconv.Quote(v.Flags), "must be flags such as --max-concurrency 32")
 		p = append(p, v.checkSettings(e.Workloads)...)
@@ -179,8 +179,7 @@ func (e *Experiment) checkLoads() (p plan.Problems) {
 	return once(p)
 }
 
-// checkSettings reports what the settings of a variant make of specs that are right without
-// them.
+// checkSettings reports mistakes in the settings of a variant: problems of specs that are valid without them.
 func (v placed) checkSettings(workloads []Workload) (p plan.Problems) {
 	at := plan.Join(v.path, "settings")
 	p.If(v.Settings != nil && !bytes.HasPrefix(v.Settings, []byte("{")), at, nil, "must be a map of members of a spec")
@@ -206,7 +205,7 @@ func below(path string, err error) (p plan.Problems) {
 	return p
 }
 
-// once leaves out what is there already: what variants have in common is wrong once.
+// once removes duplicates: a mistake that variants have in common is reported once.
 func once(all plan.Problems) (p plan.Problems) {
 	for _, problem := range all {
 		if !slices.Contains(p, problem) {
@@ -234,7 +233,7 @@ func (d Design) check(variants int) (p plan.Problems) {
 	return append(p, d.checkStop()...)
 }
 
-// checkStop checks what decides on the number of blocks.
+// checkStop checks the settings that decide the number of blocks.
 func (d Design) checkStop() (p plan.Problems) {
 	const at = "design."
 	p.If(d.MaxBlocks > 0 && !d.Adaptive(), at+"max_blocks", d.MaxBlocks, "only applies with until, precision or budget; blocks says how many there are")

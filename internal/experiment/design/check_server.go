@@ -25,7 +25,7 @@ var allowed = map[Runner][]string{
 // runners are in the order in which they are named.
 var runners = []Runner{Local, Docker, Podman, SSH, Kubectl}
 
-// required are the fields of which a runner needs one, and what they are.
+// required are the fields of which a runner needs one, and their descriptions.
 var required = map[Runner]struct {
 	fields []string
 	what   string
@@ -45,7 +45,7 @@ var (
 	engine  = []string{"profile", "engine"}
 )
 
-// fields are those that a server may have, considering what it is.
+// fields are those that a server of its kind may have.
 func (s ServerSetup) fields() []string {
 	switch {
 	case s.Embedded():
@@ -56,10 +56,10 @@ func (s ServerSetup) fields() []string {
 	return reached
 }
 
-// runs reports whether it is one that Pitot starts, though what to start may be missing.
+// runs reports whether Pitot starts it, even if the command is missing.
 func (s ServerSetup) runs() bool { return s.Starts() || s.Runner != "" || s.Host != "" }
 
-// runner is what starts it.
+// runner is the runner that starts it.
 func (s ServerSetup) runner() Runner {
 	if s.Runner == "" {
 		return Local
@@ -76,7 +76,7 @@ func (e *Experiment) checkServers(all []placed) (p plan.Problems) {
 			used[field] = true
 		}
 		for _, field := range setFields(v.Server) {
-			used[field] = used[field] || essential(field) // else it was said of the variant
+			used[field] = used[field] || essential(field) // else reported with the variant
 		}
 	}
 	for _, field := range setFields(e.Server) {
@@ -114,7 +114,7 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 	fields := s.fields()
 	for _, field := range setFields(s) {
 		if slices.Contains(fields, field) || !isSet(v.own, field) && !essential(field) {
-			continue // what is common, and of no use here, is judged by all variants together
+			continue // checkServers judges common fields
 		}
 		p.If(true, at(field), nil, "%s", v.misplaced(field))
 	}
@@ -130,8 +130,7 @@ func (v placed) check(common ServerSetup) (p plan.Problems) {
 	return append(p, s.checkTexts(at)...)
 }
 
-// essential reports whether a field decides what a server is, so that one more than is
-// needed leaves that open.
+// essential reports whether a field decides the kind of a server, so that two of them contradict each other.
 func essential(field string) bool {
 	return slices.Contains([]string{"command", "image", "host", "manifest", "deployment"}, field)
 }
@@ -210,9 +209,9 @@ func (v placed) checkEngine(at func(string) string) (p plan.Problems) {
 	return out
 }
 
-// checkConfig reports problems with the server that settings describe. beside means that
-// the profile is given beside the settings.
-func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
+// checkConfig reports problems with the server that settings describe. beside means that the profile is given
+// separately.
+func checkConfig(settings apiserver.Settings, hasProfile bool) plan.Problems {
 	inFile := false
 	_, _, err := settings.Config("", func(string) ([]byte, error) {
 		inFile = true
@@ -223,7 +222,7 @@ func checkConfig(settings apiserver.Settings, beside bool) plan.Problems {
 	}
 	p := below("engine", err)
 	for i := range p {
-		if beside && p[i].Path == "engine.profile" {
+		if hasProfile && p[i].Path == "engine.profile" {
 			p[i].Path = "profile"
 		}
 	}

@@ -25,8 +25,8 @@ const Version = 1
 type Experiment struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"` // of the experiment in the store
-	// Server holds what the servers of all variants have in common. A field of a variant's
-	// own server replaces it; environments are joined.
+	// Server has the settings common to the servers of all variants. A field of a variant's own server replaces it;
+	// environments are joined.
 	Server    ServerSetup `json:"server,omitzero"`
 	Variants  []Variant   `json:"variants,omitempty"` // the baseline first, unless Baseline names another
 	Matrix    *Matrix     `json:"matrix,omitempty"`   // further variants; nil: none
@@ -110,7 +110,7 @@ type ServerSetup struct {
 	Engine  json.RawMessage `json:"engine,omitempty"`  // its settings, as of plan.Target
 
 	URL          string        `json:"url,omitempty"`          // where it answers; empty: as the workload says
-	Ready        string        `json:"ready,omitempty"`        // route that answers 200 when it is up; empty: /health, else /v1/models
+	Ready        string        `json:"ready,omitempty"`        // answers 200 when up; empty: /health, else /v1/models
 	ReadyTimeout plan.Duration `json:"ready_timeout,omitzero"` // 0: 30 minutes
 	StopTimeout  plan.Duration `json:"stop_timeout,omitzero"`  // between TERM and KILL; 0: 60 s
 	Settle       plan.Duration `json:"settle,omitzero"`        // rest between a stop and the next start
@@ -124,20 +124,19 @@ func (s ServerSetup) Starts() bool {
 // Embedded reports whether it is the embedded engine.
 func (s ServerSetup) Embedded() bool { return s.Profile != "" || s.Engine != nil }
 
-// A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a
-// file a command line may stand for the whole.
+// A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a file it may be only a
+// command line.
 type Workload struct {
 	Name    string          `json:"name"`
-	Command string          `json:"command,omitempty"` // vllm bench serve ..., python -m sglang.bench_serving ..., bench ..., sim ...
+	Command string          `json:"command,omitempty"` // of vllm bench serve, sglang.bench_serving, bench or sim
 	Spec    json.RawMessage `json:"spec,omitempty"`
 }
 
 // Restart says when servers are started anew.
 type Restart string
 
-// When servers are started anew. With PerLeg one server is up at a time. Otherwise those of
-// all variants are up at once, for a block or for the whole experiment, and each needs an
-// address of its own.
+// When servers are started anew. With PerLeg one server is up at a time. Otherwise those of all variants are up at
+// once, for a block or for the experiment, and each needs another address.
 const (
 	PerLeg   Restart = "leg" // the default
 	PerBlock Restart = "block"
@@ -175,8 +174,7 @@ const (
 	DefaultConfirm   = 3
 )
 
-// Adaptive reports whether the number of blocks depends on what was measured or how long
-// that took.
+// Adaptive reports whether the number of blocks depends on the results or on time.
 func (d Design) Adaptive() bool { return d.Until != "" || d.Precision > 0 || d.Budget > 0 }
 
 // Most is the largest number of blocks, without those of a confirmation.
@@ -203,7 +201,7 @@ func (d Design) Confirmations(variants int) int {
 	return DefaultConfirm
 }
 
-// A WarmUp is what precedes each run.
+// A WarmUp precedes each run.
 type WarmUp string
 
 // The warm-ups, besides those of the workload itself.
@@ -215,8 +213,8 @@ const (
 // axisName matches a name that ${...} can hold.
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// check reports problems with the axes of a matrix and with what is left out of it.
-// misspelt means that some reference is no axis: it may be the one that an axis lacks.
+// check reports problems with the axes of a matrix and with the combinations left out. misspelt means that some
+// reference is no axis: it may be the one that an axis lacks.
 func (m *Matrix) check(common ServerSetup, misspelt bool) (p plan.Problems) {
 	if m == nil {
 		return nil

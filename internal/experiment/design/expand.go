@@ -11,9 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Expanded are the variants as they are measured: with the server that all have in common,
-// those of the matrix in the order of its cells, and the baseline first. What Check finds
-// wrong with references is left as it stands.
+// Expanded are the variants as they are measured: with the server that all have in common, those of the matrix in
+// the order of its cells, and the baseline first. References that Check refuses stay as they are.
 func (e *Experiment) Expanded() []Variant {
 	placed, _ := e.expand()
 	out := make([]Variant, len(placed))
@@ -36,7 +35,7 @@ func (e *Experiment) Same() bool {
 type placed struct {
 	Variant
 	path string      // of the variant, or of the matrix
-	own  ServerSetup // without what all have in common
+	own  ServerSetup // without common settings
 }
 
 // at is the path of a field of its server: its own, if it gives that field or all do not.
@@ -78,8 +77,8 @@ func (e *Experiment) reference(v *placed, cell map[string]string) plan.Problems 
 	return r.problems
 }
 
-// joined is a server with what its own does not say. The embedded engine and a server have
-// nothing in common.
+// joined is a server with missing settings from the common one. The embedded engine and a server have nothing in
+// common.
 func joined(common, own ServerSetup) ServerSetup {
 	switch {
 	case own.Embedded():
@@ -101,8 +100,8 @@ func joined(common, own ServerSetup) ServerSetup {
 	return out
 }
 
-// isSet reports whether a server has a field, by its name in a file; of the fields below it,
-// an environment's variable counts as one of its own.
+// isSet reports whether a server has a field, by its name in a file; of the fields below it, only variables of the
+// environment count separately.
 func isSet(s ServerSetup, field string) bool {
 	name, below, _ := strings.Cut(field, ".")
 	if name == "env" && below != "" {
@@ -179,7 +178,7 @@ func matchesExclusion(exclusion, cell map[string]string) bool {
 	return len(exclusion) > 0
 }
 
-// name is what the variant of a cell is called: "tp=2 graph=off".
+// name is the name of the variant of a cell: "tp=2 graph=off".
 func (m *Matrix) name(cell map[string]string) string {
 	words := make([]string, len(m.Axes))
 	for i, a := range m.Axes {
@@ -191,7 +190,7 @@ func (m *Matrix) name(cell map[string]string) string {
 // Port stands for a free port of this machine in the texts of a server.
 const Port = "${port}"
 
-// reference matches ${name}. What a shell makes of ${name:-value} is left to the shell.
+// reference matches ${name}. ${name:-value} is left to the shell.
 var reference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_-]*\}`)
 
 // references puts the values of a cell in, and reports other names.

@@ -10,13 +10,11 @@ import (
 // Order is the order of the variants in a block, which counts from 1: one leg for each
 // number.
 //
-// Two variants run as ABBA or BAAB, so that a drift that is linear over the block weighs on
-// both alike; which of the two is drawn, one of each in every two blocks, so that no variant
-// is always in the middle. More variants run once in a block, in the order of a row of a
-// Williams square: over all rows each variant is in each place equally often, and follows
-// each other one equally often, so that neither a drift nor what the variant before has left
-// behind (heat, caches) weighs on one more than on another. The rows come in random order,
-// each once before any comes again.
+// Two variants run as ABBA or BAAB, so that a drift that is linear over the block weighs on both alike; which of
+// the two is drawn, one of each in every two blocks, so that no variant is always in the middle. More variants run
+// once in a block, in the order of a row of a Williams square: over all rows each variant is in each place equally
+// often, and follows each other one equally often, so that neither a drift nor traces of the variant before (heat,
+// caches) affect one more than another. The rows come in random order, each once before any comes again.
 //
 // E. J. Williams, "Experimental designs balanced for the estimation of residual effects of
 // treatments", Australian Journal of Scientific Research A 2, 1949.
@@ -30,9 +28,8 @@ func Order(variants int, d Design, block int) []int {
 	return rows[turn[(block-1)%len(rows)]]
 }
 
-// Confirmation is the order of two variants in a block of the confirmation of a choice.
-// These blocks count from 1 too; what is drawn for them does not depend on what was drawn
-// for the others.
+// Confirmation is the order of two variants in a block of the confirmation of a choice. These blocks count from 1
+// too, and are drawn independently of the others.
 func Confirmation(d Design, baseline, best, block int) []int {
 	return abba(d.Seed, "experiment.confirmation", block, baseline, best)
 }
@@ -60,9 +57,9 @@ func abba(seed uint64, purpose string, block, a, b int) []int {
 	return []int{a, b, b, a}
 }
 
-// williams are the rows of a Williams square. The first is 0, 1, n-1, 2, n-2 ..., whose
-// neighbours differ by each number modulo n once; each further one adds 1. If n is odd, they
-// balance only together with the same rows backwards.
+// williams are the rows of a Williams square. The first is 0, 1, n-1, 2, n-2 ...: its neighbours differ by each
+// number modulo n once; each further one adds 1. If n is odd, they balance only together with the same rows
+// backwards.
 func williams(n int) [][]int {
 	var rows [][]int
 	for shift := range n {
@@ -114,24 +111,24 @@ func permutation(n int, below draw) []int {
 // workloads, each at most maxRuns times.
 const perBlock = 1 << 12
 
-// weyl is odd, and so all its multiples below 2^32 differ; they lie far apart, 2^32 divided
-// by the golden ratio being the number whose multiples spread most evenly.
+// weyl is odd, and so all its multiples below 2^32 differ. It is 2^32 divided by the golden ratio, which spreads
+// its multiples most evenly.
 const weyl = 0x9e3779b1
 
 // LoadSeed is the seed of a load: of the repeat-th run of a variant in a block, both counted
 // from 1. It is below 2^32, as numpy wants it.
 //
-// Runs of one variant never share a seed, in no block and no leg: a cache of prompts must
-// not have seen the prompts of a run. Runs of different variants with the same block and
-// repeat do share one, so that what is compared met the same prompts and arrivals.
+// Runs of one variant never share a seed, in no block and no leg: a cache of prompts must not have seen the prompts
+// of a run. Runs of different variants with the same block and repeat do share one, so that compared runs meet the
+// same prompts and arrivals.
 func LoadSeed(seed uint64, block, repeat int) uint64 {
 	nth := uint64(block-1)*perBlock + uint64(repeat-1)
 	return (seed + weyl*nth) & math.MaxUint32
 }
 
-// Repeat numbers the runs of a variant in a block, for LoadSeed: by its leg in the block (see
-// Ordinals), the workload and the run of the workload in the leg, all counted from 1.
-// Workloads have seeds of their own, since two of them may draw from one dataset.
+// Repeat numbers the runs of a variant in a block, for LoadSeed: by its leg in the block (see Ordinals), the
+// workload and the run of the workload in the leg, all counted from 1. Workloads have different seeds, since two of
+// them may draw from one dataset.
 func (e *Experiment) Repeat(leg, workload, run int) int {
 	return ((leg-1)*len(e.Workloads)+workload-1)*max(1, e.Design.Runs) + run
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Read reads and checks an Experiment from a file, and reports every mistake at its place.
-// Without a name of its own the experiment has that of the file, and a single workload
-// without a name is called load.
+// Read reads and checks an Experiment from a file, and reports every mistake at its place. An experiment without a
+// name has that of the file, and a single workload without a name is called load.
 func Read(file string, data []byte) (*Experiment, *plan.Document, error) {
 	doc, err := plan.Parse(file, data)
 	if err != nil {
@@ -104,7 +103,7 @@ func (a Axes) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the form that MarshalJSON writes.
 func (a *Axes) UnmarshalJSON(b []byte) error {
 	n, err := plan.ParseJSON(b)
 	if err != nil {

@@ -33,7 +33,7 @@ func (e *Experiment) YAML() ([]byte, error) {
 // A yamlWriter writes the part of YAML that plan.Parse reads.
 type yamlWriter struct{ strings.Builder }
 
-// member writes a field. lead is what stands before its key, indent before what is below it.
+// member writes a field. lead precedes its key, indent the lines below it.
 func (y *yamlWriter) member(lead, indent string, m plan.Member) {
 	y.WriteString(lead + scalar(m.Key) + ":")
 	y.value(indent, m.Value)
@@ -61,7 +61,7 @@ func (y *yamlWriter) value(indent string, n *plan.Node) {
 	}
 }
 
-// item writes an item of a list; a map begins beside the dash.
+// item writes an item of a list; a map begins behind the dash.
 func (y *yamlWriter) item(indent string, n *plan.Node) {
 	if n.Kind != plan.Map || len(n.Members) == 0 {
 		y.WriteString(indent + "-")

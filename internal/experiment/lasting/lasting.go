@@ -1,16 +1,15 @@
 // Package lasting says for how long a load is sent where neither its requests nor its time are
 // given.
 //
-// A load of a rate shows what the rate does to a server once the requests that are in flight have
-// come at that rate, and not before: a hundred requests at 200 per second are half a second of
-// load, over before the first answer ends. So it is sent for several times what an answer takes:
+// A load of a rate shows what the rate does to a server once the requests that are in flight have come at that
+// rate, and not before: a hundred requests at 200 per second are half a second of load, over before the first
+// answer ends. So it is sent for several times the duration of an answer:
 //
 //	ramp    2 answers   the server becomes as busy as it will be
 //	count   3 answers   what counts
 //	rest    1 answer    the server stays as busy while the last that count are answered
 //
-// What an answer takes is known from a light run, one request at a time. Under load it takes
-// longer, which slower allows for.
+// A light run, one request at a time, measures that duration. Under load it takes longer, which slower allows for.
 package lasting
 
 import (
@@ -28,7 +27,7 @@ import (
 // Parts are those of a load, as above.
 type Parts struct{ Ramp, Count, Rest time.Duration }
 
-// PartsFor are the parts of a load whose answers take so long, most of them.
+// PartsFor are the parts of a load in which most answers take so long.
 func PartsFor(long time.Duration) Parts { return Parts{2 * long, 3 * long, long} }
 
 const (
@@ -36,14 +35,14 @@ const (
 	least        = 30 * time.Second // of any load, but for
 	mostRequests = 10_000           // which are enough, and
 	fewRequests  = 100              // which are always sent
-	mostNeeded   = 30_000           // that are ever sent: of an absurd rate that is too short, and told
+	mostNeeded   = 30_000           // at most, although too short for an absurd rate; noted
 	mostRate     = 1e6              // with distinct times of requests
 	lightSent    = 6                // requests of a light run
 	tick         = 100 * time.Millisecond
 )
 
-// For is how long a load of a rate is sent, in requests per second, whose answers take long by a
-// light run; 0: that is not known.
+// For is how long to send a load of a rate, in requests per second, in which answers of a light run take long; 0:
+// unknown.
 func For(long time.Duration, rate float64) time.Duration {
 	due := func(requests float64) time.Duration {
 		return time.Duration(min(requests/rate, plan.MaxSpan.Seconds()) * float64(time.Second))
@@ -72,8 +71,8 @@ func Open(s *plan.Spec) bool {
 	return true
 }
 
-// Light is a load sent one request at a time, a few in all: a run of it says what its answers take
-// where nothing waits.
+// Light is a load sent one request at a time, a few in all: a run of it measures how long its answers take without
+// waiting.
 func Light(s plan.Spec) plan.Spec {
 	s.Requests, s.Duration, s.Gate = lightSent, 0, plan.Gate{Concurrency: 1}
 	s.Load = slices.Clone(s.Load)
@@ -84,7 +83,7 @@ func Light(s plan.Spec) plan.Spec {
 	return s
 }
 
-// Long is what most answers of a run took; 0 if there are none.
+// Long is how long most answers of a run took; 0 if there are none.
 func Long(records []*trace.Record) time.Duration {
 	var took []float64
 	for _, r := range records {

@@ -5,34 +5,31 @@
 //
 // RunCapacity finds the highest load under which a server meets its objectives.
 //
-// An objective such as ttft.p99=500ms is a goal of attainment: 99 % of the requests are within
-// the limit. The share that is not rises with the load, and the capacity is the load at which it
-// is what the goal allows. Near it a share of 1 % comes in clusters: a minute of measuring leaves
-// the capacity open by 10 %, and two legs of the same load contradict each other. So the search
-// does not believe single legs:
+// An objective such as ttft.p99=500ms is a goal of attainment: 99 % of the requests are within the limit. The share
+// beyond it rises with the load, and the capacity is the load at which it equals the share that the goal allows.
+// Near it a share of 1 % comes in clusters: a minute of measuring leaves the capacity open by 10 %, and two legs of
+// the same load contradict each other. So the search does not believe single legs:
 //
 //	legs ─> light, ×4, ×2 ... until one fails ─> estimate ± sd ─> legs at both sides, in turn,
 //	                                                ^               with fresh seeds ─┐
 //	                                                └───────────────── until sd is small ┘
 //
-// Without a model the estimate is a dose-response curve through all legs (curve.go). With one
-// it is the model that says how bad the very requests of each leg were, so that their luck falls
-// out, and the legs only say how much slower the server is than its model (twin.go).
+// Without a model the estimate is a dose-response curve through all legs (curve.go). With one, the model replays
+// the requests of each leg, so that their luck cancels, and the legs only say how much slower the server is than
+// its model (twin.go).
 //
-// What was measured decides alone what is done next: Next is a function of the legs made, so a
-// search that was killed goes on from them.
+// Only the legs made decide the next one, so a search that was killed goes on from them.
 //
 // # Sweep
 //
 // RunSweep measures one target under many loads: every combination of lists of settings,
 // in an order in which a drift does not look like a load.
 //
-//	Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
+//	Axis ─ Combine ─> points ─ Run ─> runs, each stored as a leg ─> judge/curve
 //
-// It is not an Experiment of package experiment, whose legs are turns of variants that are
-// judged against each other: a leg there has all workloads in one order, and one of them that
-// fails takes the leg with it. Here a point that fails is a row, and the points are what is
-// drawn. Its memory are the legs in the store: a run that is there is not made again.
+// It is no Experiment of package experiment, which compares variants: a leg there has all workloads in one order,
+// and fails if one of them fails. Here a point that fails is a row, and the points are shuffled. The legs in the
+// store are its memory: a stored run is not made again.
 package search
 
 import (
@@ -42,7 +39,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
-// LoadUnit is what a load is measured in.
+// LoadUnit is the unit of a load.
 type LoadUnit string
 
 // The values of By.
@@ -66,7 +63,7 @@ type Leg struct {
 // Length is how long requests are sent.
 func (l Leg) Length() time.Duration { return l.Ramp + l.Count + l.Rest }
 
-// LegPurpose is what a leg is for.
+// LegPurpose is the purpose of a leg.
 type LegPurpose string
 
 // The values of Why.
@@ -77,7 +74,7 @@ const (
 	Fails  LegPurpose = "fails"  // the upper side
 )
 
-// A MeasuredLeg is a leg with what was seen.
+// A MeasuredLeg is a leg with its outcome.
 type MeasuredLeg struct {
 	Leg
 	Outcome
@@ -101,7 +98,7 @@ type Settings struct {
 
 // A Model is a model of the server.
 type Model interface {
-	// Replay is what the model makes of the requests of a leg; draws tell its own dice apart.
+	// Replay simulates the requests of a leg; draw seeds the model's own dice.
 	Replay(ctx context.Context, l Leg, draw uint64) (Outcome, error)
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An Answer is what came of a search, or what it knows so far, as it is kept and as programs get
-// it.
+// An Answer is the result of a search, maybe unfinished, as stored and as printed for programs.
 type Answer struct {
 	Result
 	Search     string      `json:"search"`
@@ -21,13 +20,12 @@ type Answer struct {
 	// Budget and Wanted are those of the Settings.
 	Budget time.Duration `json:"budget"`
 	Wanted float64       `json:"wanted"`
-	// Tightest are the objectives with the limits that the lightest load just kept, where it does not
-	// keep those asked for.
+	// Tightest are the objectives with the limits that the lightest load just met, if it misses those asked for.
 	Tightest []string `json:"tightest,omitempty"`
 	// Flags are those that a search goes on with, as they were given.
 	Flags []Flag `json:"flags,omitempty"`
-	// Says is the answer in words.
-	Says []plan.Message `json:"says"`
+	// Text is the answer in words.
+	Text []plan.Message `json:"says"`
 }
 
 // A Flag is one of the command line of a search.
@@ -78,7 +76,7 @@ func NewAnswerLeg(l MeasuredLeg, limited []float64, objectives []metrics.Objecti
 	return out
 }
 
-// NewAnswer is the answer of a search by a name, of a result with the legs that were told.
+// NewAnswer is the answer of a search by a name, of a result with its legs.
 func NewAnswer(name string, r *Result, s Settings, legs []AnswerLeg) *Answer {
 	a := &Answer{Result: *r, Search: name, By: s.By, Objectives: []string{}, Runs: legs, Budget: s.Budget, Wanted: s.Precision}
 	for _, o := range s.Objectives {
@@ -87,12 +85,12 @@ func NewAnswer(name string, r *Result, s Settings, legs []AnswerLeg) *Answer {
 	if r.End != "" || r.Load > 0 {
 		a.Binding = s.Objectives[r.Binds].String()
 	}
-	say := sayer{r, s}
-	a.Says = say.all()
+	say := describer{r, s}
+	a.Text = say.all()
 	none := r.End == Nothing || r.End == OutOfTime && r.Load+r.Passes == 0
 	if lightest := say.lightest(); none && lightest.Number > 0 && lightest.Number <= len(legs) {
 		if a.Tightest = tightest(legs[lightest.Number-1], s.Objectives); a.Tightest != nil {
-			a.Says = append(a.Says, plan.Say("capacity.tightest", "load", LoadWords(lightest.By, lightest.Load), "requests", lightest.Requests, "slo", strings.Join(a.Tightest, ",")))
+			a.Text = append(a.Text, plan.Msg("capacity.tightest", "load", LoadWords(lightest.By, lightest.Load), "requests", lightest.Requests, "slo", strings.Join(a.Tightest, ",")))
 		}
 	}
 	return a
@@ -119,8 +117,8 @@ func upwards(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// A sayer says a result in words.
-type sayer struct {
+// A describer words a result.
+type describer struct {
 	*Result
 	Settings
 }
@@ -128,66 +126,66 @@ type sayer struct {
 // LoadWords is a load in words.
 func LoadWords(by LoadUnit, v float64) plan.Message {
 	if by == Concurrency {
-		return plan.Say("capacity.in-flight", "load", v)
+		return plan.Msg("capacity.in-flight", "load", v)
 	}
-	return plan.Say("capacity.per-second", "load", v)
+	return plan.Msg("capacity.per-second", "load", v)
 }
 
-func (a sayer) load(v float64) plan.Message { return LoadWords(a.By, v) }
+func (a describer) load(v float64) plan.Message { return LoadWords(a.By, v) }
 
 // all are the sentences.
-func (a sayer) all() (out []plan.Message) {
+func (a describer) all() (out []plan.Message) {
 	out = append(out, a.answer()...)
 	if a.End == Found && a.aboveMet() {
-		out = append(out, plan.Say("capacity.clusters", "load", a.load(a.Fails)))
+		out = append(out, plan.Msg("capacity.clusters", "load", a.load(a.Fails)))
 	}
 	if reason := a.Above.Reason; reason != "" {
-		out = append(out, plan.Say("capacity.other-reason", "load", a.load(a.Fails), "reason", plan.Say(reason)))
+		out = append(out, plan.Msg("capacity.other-reason", "load", a.load(a.Fails), "reason", plan.Msg(reason)))
 	}
 	for _, p := range a.Odd {
 		low, high := a.Legs[p[0]-1], a.Legs[p[1]-1]
-		out = append(out, plan.Say("capacity.odd", "failed", p[0], "low", a.load(low.Load), "passed", p[1], "high", a.load(high.Load)))
+		out = append(out, plan.Msg("capacity.odd", "failed", p[0], "low", a.load(low.Load), "passed", p[1], "high", a.load(high.Load)))
 	}
 	return out
 }
 
-// answer is the first sentence, and what belongs to it.
-func (a sayer) answer() []plan.Message {
+// answer is the first sentence, with its details.
+func (a describer) answer() []plan.Message {
 	load, passes, fails := a.load(a.Load), a.load(a.Passes), a.load(a.Fails)
-	basis := plan.Say("capacity.by-counting")
+	basis := plan.Msg("capacity.by-counting")
 	if a.Result.Twin {
-		basis = plan.Say("capacity.by-model")
+		basis = plan.Msg("capacity.by-model")
 	}
 	binding := a.Objectives[a.Binds].String()
 	switch {
 	case a.End == "" && a.Load+a.Passes+a.Fails == 0:
-		return []plan.Message{plan.Say("capacity.none-judged")}
+		return []plan.Message{plan.Msg("capacity.none-judged")}
 	case a.End == "" && a.Load == 0:
-		return []plan.Message{plan.Say("capacity.so-far", "known", a.bounds())}
+		return []plan.Message{plan.Msg("capacity.so-far", "known", a.bounds())}
 	case a.End == "":
-		return []plan.Message{plan.Say("capacity.so-far", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails))}
+		return []plan.Message{plan.Msg("capacity.so-far", "known", plan.Msg("capacity.about", "load", load, "passes", passes, "fails", fails))}
 	case a.End == Nothing:
-		return a.nothing()
+		return a.lightestFails()
 	case a.End == Client:
-		return a.client()
+		return a.clientLimit()
 	case a.End == Everything:
-		return []plan.Message{plan.Say("capacity.everything", "load", passes)}
+		return []plan.Message{plan.Msg("capacity.everything", "load", passes)}
 	case a.Load == 0:
-		return []plan.Message{plan.Say("capacity.unknown", "known", a.bounds())}
+		return []plan.Message{plan.Msg("capacity.unknown", "known", a.bounds())}
 	case a.End == Found:
 		return []plan.Message{
-			plan.Say("capacity.found", "load", load, "passes", passes, "fails", fails),
-			plan.Say("capacity.binds", "binding", binding, "precision", a.Result.Precision, "basis", basis),
+			plan.Msg("capacity.found", "load", load, "passes", passes, "fails", fails),
+			plan.Msg("capacity.binds", "binding", binding, "precision", a.Result.Precision, "basis", basis),
 		}
 	}
-	known := plan.Say("capacity.out-of-time", "binding", binding, "precision", a.Result.Precision, "wanted", a.Settings.Precision, "basis", basis)
+	known := plan.Msg("capacity.out-of-time", "binding", binding, "precision", a.Result.Precision, "wanted", a.Settings.Precision, "basis", basis)
 	if a.Result.Precision <= a.Settings.Precision {
-		known = plan.Say("capacity.unconfirmed", "binding", binding, "precision", a.Result.Precision, "basis", basis)
+		known = plan.Msg("capacity.unconfirmed", "binding", binding, "precision", a.Result.Precision, "basis", basis)
 	}
-	out := []plan.Message{plan.Say("capacity.approximate", "known", plan.Say("capacity.about", "load", load, "passes", passes, "fails", fails)), known}
+	out := []plan.Message{plan.Msg("capacity.approximate", "known", plan.Msg("capacity.about", "load", load, "passes", passes, "fails", fails)), known}
 	if i := a.missed(); i >= 0 {
 		s := a.Below
-		out = append(out, plan.Say("capacity.below-missed", "load", a.load(s.Load), "objective", a.Objectives[i].String(),
+		out = append(out, plan.Msg("capacity.below-missed", "load", a.load(s.Load), "objective", a.Objectives[i].String(),
 			"share", s.Attained[i], "low", s.Low[i], "high", s.High[i], "goal", a.Objectives[i].Goal()))
 	}
 	return out
@@ -195,7 +193,7 @@ func (a sayer) answer() []plan.Message {
 
 // missed is the objective that the runs of the lower side are furthest from having met, as they were
 // counted; -1: they met all.
-func (a sayer) missed() (worst int) {
+func (a describer) missed() (worst int) {
 	worst = -1
 	most := 1 + 1e-9
 	for i, share := range a.Below.Attained {
@@ -206,18 +204,18 @@ func (a sayer) missed() (worst int) {
 	return worst
 }
 
-// client says how the client was in the way, and what is known nevertheless.
-func (a sayer) client() []plan.Message {
+// clientLimit reports how the client was in the way, and the bounds known nevertheless.
+func (a describer) clientLimit() []plan.Message {
 	last := a.Legs[len(a.Legs)-1]
-	out := []plan.Message{plan.Say("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}
+	out := []plan.Message{plan.Msg("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}
 	if a.Passes > 0 || a.Fails > 0 {
-		out = append(out, plan.Say("capacity.so-far", "known", a.bounds()))
+		out = append(out, plan.Msg("capacity.so-far", "known", a.bounds()))
 	}
 	return out
 }
 
 // lightest is the leg of the least load.
-func (a sayer) lightest() (out MeasuredLeg) {
+func (a describer) lightest() (out MeasuredLeg) {
 	for _, l := range a.Legs {
 		if len(l.Client) == 0 && (out.Number == 0 || out.By != a.By || l.By == a.By && l.Load < out.Load) {
 			out = l
@@ -227,7 +225,7 @@ func (a sayer) lightest() (out MeasuredLeg) {
 }
 
 // aboveMet reports whether the requests at the upper side met all objectives.
-func (a sayer) aboveMet() bool {
+func (a describer) aboveMet() bool {
 	for i, o := range a.Objectives {
 		if a.Above.Attained[i] < o.Goal() {
 			return false
@@ -236,28 +234,28 @@ func (a sayer) aboveMet() bool {
 	return a.Above.Legs > 0 && a.Above.Reason == ""
 }
 
-// nothing says by how much the lightest load fails.
-func (a sayer) nothing() []plan.Message {
+// lightestFails says by how much the lightest load fails.
+func (a describer) lightestFails() []plan.Message {
 	last := a.lightest()
 	o := a.Objectives[a.Binds]
-	out := []plan.Message{plan.Say("capacity.nothing", "load", LoadWords(last.By, last.Load), "share", last.Attained(a.Binds),
+	out := []plan.Message{plan.Msg("capacity.nothing", "load", LoadWords(last.By, last.Load), "share", last.Attained(a.Binds),
 		"metric", strings.ToUpper(string(o.Metric)), "limit", o.Limit, "goal", o.Goal())}
 	if reason := last.Reason(); reason != "" {
-		out = append(out, plan.Say(reason))
+		out = append(out, plan.Msg(reason))
 	}
 	return out
 }
 
 // bounds are the loads that passed and failed.
-func (a sayer) bounds() plan.Message {
+func (a describer) bounds() plan.Message {
 	passes, fails := a.load(a.Passes), a.load(a.Fails)
 	switch {
 	case a.Passes == 0 && a.Fails == 0:
-		return plan.Say("capacity.bounds-none")
+		return plan.Msg("capacity.bounds-none")
 	case a.Fails == 0:
-		return plan.Say("capacity.bounds-passed", "load", passes)
+		return plan.Msg("capacity.bounds-passed", "load", passes)
 	case a.Passes == 0:
-		return plan.Say("capacity.bounds-failed", "load", fails)
+		return plan.Msg("capacity.bounds-failed", "load", fails)
 	}
-	return plan.Say("capacity.bounds-both", "passes", passes, "fails", fails)
+	return plan.Msg("capacity.bounds-both", "passes", passes, "fails", fails)
 }

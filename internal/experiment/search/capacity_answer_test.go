@@ -27,7 +27,7 @@ func limits(t *testing.T, text string) []metrics.Objective {
 
 // codes are what an answer says.
 func codes(a *Answer) (out []plan.Code) {
-	for _, m := range a.Says {
+	for _, m := range a.Text {
 		out = append(out, m.Code)
 	}
 	return out
@@ -37,7 +37,7 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 	s := Settings{Objectives: limits(t, "ttft.p99=500ms"), By: Rate, Budget: time.Minute, Precision: 0.05}
 	side := Side{Load: 9, Legs: 1, Requests: 100, Attained: []float64{1}}
 	missed := Side{Load: 3, Legs: 1, Requests: 100, Attained: []float64{0.98}, Low: []float64{0.93}, High: []float64{0.99}}
-	spoilt := MeasuredLeg{Leg{Number: 2, Load: 8, By: Rate}, Outcome{Client: []plan.Message{plan.Say("verdict.ran-out")}}}
+	spoilt := MeasuredLeg{Leg{Number: 2, Load: 8, By: Rate}, Outcome{Client: []plan.Message{plan.Msg("verdict.ran-out")}}}
 	light := MeasuredLeg{Leg{Number: 1, Load: 1, By: Concurrency}, Outcome{Requests: 10, Tails: [][]Tail{{{N: 10}}}}}
 	for _, c := range []struct {
 		result Result
@@ -136,7 +136,7 @@ func TestWhoIsInTheWay(t *testing.T) {
 	} {
 		v := &trace.Verdict{Validity: c.validity}
 		for _, code := range c.reasons {
-			v.Reasons = append(v.Reasons, plan.Say(code))
+			v.Reasons = append(v.Reasons, plan.Msg(code))
 		}
 		if got := InTheWay(v); len(got) > 0 != c.want {
 			t.Errorf("%v: %v", v, got)
@@ -162,7 +162,7 @@ func TestAClientInTheWayEndsASearch(t *testing.T) {
 		return RunCapacity(t.Context(), s, func(_ context.Context, l Leg) (Outcome, error) {
 			o := server(l)
 			if which(l) {
-				o.Client = []plan.Message{plan.Say("verdict.starved")}
+				o.Client = []plan.Message{plan.Msg("verdict.starved")}
 			}
 			return o, nil
 		}, nil)

@@ -324,14 +324,14 @@ func (s *server) search(t *testing.T, seed uint64, w search.Model, learn bool) a
 		traces[l.Number] = s.measured(l)
 		return search.Observe(traces[l.Number], l, s.objectives), nil
 	}
-	told := func(search.MeasuredLeg) {}
+	report := func(search.MeasuredLeg) {}
 	if *trials == 1 {
-		told = func(l search.MeasuredLeg) {
+		report = func(l search.MeasuredLeg) {
 			v, _ := l.Judge(s.objectives)
 			t.Logf("%2d %-7s %7.2f ramp %.1f count %.0f %.4f %.4f %s %s", l.Number, l.Why, l.Load, l.Ramp.Seconds(), l.Count.Seconds(), l.Attained(0), l.Attained(1), v, l.Reason())
 		}
 	}
-	r, err := search.RunCapacity(t.Context(), set, measure, told)
+	r, err := search.RunCapacity(t.Context(), set, measure, report)
 	if err != nil {
 		t.Fatal(err)
 	}

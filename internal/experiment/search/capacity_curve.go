@@ -7,22 +7,22 @@ type estimate struct {
 	log, sd float64 // natural logarithm of the load; sd is infinite where nothing is known
 	df      float64 // how well sd is known; 0: well
 	twin    bool
-	long    float64 // what the twin's long runs leave open, part of sd
+	long    float64 // uncertainty of the twin's long runs, part of sd
 	slower  float64 // than the twin, a logarithm
 }
 
-// curve is the capacity by a dose-response curve,
+// capacityCurve is the capacity by a dose-response curve,
 //
 //	logit share(load) = logit allowed + b (log load − log capacity)
 //
-// over a grid of the capacity, of b, and of how clustered what is beyond a limit comes. The
-// count of a leg of n requests is negative binomial: its mean is n share, its variance
+// over a grid of the capacity, of b, and of how clustered requests beyond a limit come. The count of a leg of n
+// requests is negative binomial: its mean is n share, its variance
 //
 //	n share + (n share)² τ/time
 //
-// since clusters are as many as the time has room for. Legs far from the capacity say little
-// of it: their weight falls with their distance, as the line is only one near it. before is
-// what is thought of the capacity before the counts; without an sd it is nothing.
+// since clusters are as many as the time has room for. Legs far from the capacity say little of it: their weight
+// falls with their distance, as the line is only one near it. before is the prior of the capacity; without an sd
+// there is none.
 func capacityCurve(legs []MeasuredLeg, by LoadUnit, objective int, goal, about float64, before estimate) estimate {
 	doses := dosesOf(legs, by, objective, goal, about)
 	lo, hi := math.Inf(1), math.Inf(-1)

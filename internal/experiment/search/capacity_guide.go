@@ -43,9 +43,8 @@ func (x *search) meet(t Model) {
 	x.match = m
 }
 
-// contradicted reports whether what was counted near an estimate says that it is wrong: several
-// legs above it meet the objectives together, or several below it do not, and the twin has not by
-// chance what they have.
+// contradicted reports whether the counts near an estimate contradict it: several legs above it meet the objectives
+// together, or several below it do not, and the twin does not show that as chance.
 func (x *search) contradicted(e estimate, objective int) bool {
 	const least, surely = 3, 2.5
 	load := math.Exp(e.log)
@@ -65,7 +64,7 @@ func (x *search) contradicted(e estimate, objective int) bool {
 	return false
 }
 
-// byTwin takes what the twin says where it knows more than the curve.
+// byTwin takes the twin's estimate where it knows more than the curve.
 func (x *search) byTwin(ctx context.Context) error {
 	about := x.about()
 	if !x.match.seen { // its capacity by itself

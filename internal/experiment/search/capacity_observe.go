@@ -16,9 +16,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// An Outcome is what was seen of a leg. It is a function of its trace.
+// An Outcome is the result of a leg. It is a function of its trace.
 type Outcome struct {
-	Spent    time.Duration // by the leg, with what was waited for after it
+	Spent    time.Duration // by the leg, with the wait after it
 	Requests int           // counted
 	Failed   int           // of these, with the answers that had nothing in them
 	// Client says how the client was in the way, and not the server under test; empty: it was not.
@@ -29,7 +29,7 @@ type Outcome struct {
 	Tails  [][]Tail // by objective, then by block: parts of the leg, as long as each other
 	E2EL   float64  // mean, in seconds; 0 if nothing was answered
 	Long   float64  // 90th percentile of the same
-	Fly    float64  // requests in flight at the end of what is counted
+	Fly    float64  // requests in flight at the end of Count
 	Output float64  // mean tokens of an answer
 }
 
@@ -96,7 +96,7 @@ func (o *Outcome) Attained(objective int) float64 {
 // blocks are the parts of a leg.
 const blocks = 4
 
-// Observe is what a run shows of a leg.
+// Observe is the Outcome of a leg, by its run.
 func Observe(t *trace.Trace, l Leg, objectives []metrics.Objective) Outcome {
 	o := Outcome{
 		Spent: time.Duration(t.Run.End), Cut: t.Run.Status != trace.Complete, Tails: make([][]Tail, len(objectives)),
@@ -132,8 +132,8 @@ func Observe(t *trace.Trace, l Leg, objectives []metrics.Objective) Outcome {
 	return o
 }
 
-// starved says that other programs kept the client from its processors, and noAnswer that the server
-// answered nothing, which alone is no fault of the client.
+// starved says that other programs occupied the client's processors, and noAnswer that the server answered nothing,
+// which alone is no fault of the client.
 const (
 	starved  plan.Code = "verdict.starved"
 	noAnswer plan.Code = "verdict.none-answered"
@@ -200,7 +200,7 @@ func came(r *trace.Record, by LoadUnit) trace.Instant {
 // latencies are those that a request has one of, in seconds; NaN: it has none.
 type latencies struct{ ttft, tpot, e2el float64 }
 
-// latenciesOf are those of a request. What was not answered is beyond every limit.
+// latenciesOf are those of a request. Unanswered requests are beyond every limit.
 func latenciesOf(r *trace.Record, stream bool) (l latencies) {
 	if !answered(r) {
 		return latencies{math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -241,8 +241,8 @@ func (l latencies) values(metric figure.Metric, r *trace.Record, yield func(floa
 	}
 }
 
-// A queue grows where, over what is counted, the requests in flight double, by as many as chance
-// does not bring, and by a share of all that came.
+// A queue grows if, while requests count, the number in flight doubles, by at least growsBy, and by growsShare of
+// all that came.
 const (
 	growsBy    = 20
 	growsShare = 0.15
@@ -280,7 +280,7 @@ func Grows(before, after, sent int) bool {
 	return more >= growsBy && after >= 2*before && float64(more) >= growsShare*float64(sent)
 }
 
-// Verdict is what a leg alone says.
+// Verdict is the verdict of a leg alone.
 type Verdict string
 
 // The verdicts. Between clearly passing and failing no single leg decides.
@@ -346,8 +346,8 @@ func byLoad(legs []MeasuredLeg) []MeasuredLeg {
 	return slices.SortedStableFunc(slices.Values(legs), func(a, b MeasuredLeg) int { return cmp.Compare(a.Load, b.Load) })
 }
 
-// Clear reports whether a leg alone decides: by a reason, by several times what is allowed of an
-// objective, or by a small part of what is allowed of every one.
+// Clear reports whether a leg alone decides: by a reason, by several times the allowed share of an objective, or by
+// a small part of it for every one.
 func (o *Outcome) Clear(objectives []metrics.Objective) bool {
 	return o.clearly(objectives, surelyMissed) || o.clearly(objectives, surelyMet)
 }
@@ -358,8 +358,8 @@ const (
 	surelyMet    = 0.3
 )
 
-// clearly reports whether a leg has at least factor times what is allowed of an objective, or
-// with a factor below 1 at most that of every one.
+// clearly reports whether a leg has at least factor times the allowed share of an objective, or with a factor below
+// 1 at most that of every one.
 func (o *Outcome) clearly(objectives []metrics.Objective, factor float64) bool {
 	all := o.Reason() == ""
 	for i, goal := range objectives {

@@ -20,7 +20,7 @@ type Result struct {
 	Precision float64 `json:"precision"`
 	Binds     int     `json:"-"` // the objective that is met up to the least load
 	Twin      bool    `json:"by_model"`
-	// Below and Above are what was counted at both sides, pooled.
+	// Below and Above are the pooled counts at both sides.
 	Below, Above Side
 	Spent        time.Duration `json:"spent"`
 	Legs         []MeasuredLeg `json:"-"`
@@ -29,8 +29,8 @@ type Result struct {
 	Odd [][2]int `json:"odd,omitempty"`
 }
 
-// A Side is what the legs at one side of the capacity showed, together: those at the load named
-// and up to a tenth further away from the other side.
+// A Side pools the legs at one side of the capacity: those at the load named and up to a tenth further away from
+// the other side.
 type Side struct {
 	Load     float64   `json:"load"`
 	Legs     int       `json:"legs"`
@@ -99,10 +99,10 @@ func (x *search) sideOf(why LegPurpose, load float64) Side {
 	return s
 }
 
-// shareOf is the share within a limit, with its interval of 95 %, of parts of runs. What is beyond a
-// limit comes in clusters, so that n requests are worth as many as the scatter between the parts
-// says, and no more. The interval is that of E. B. Wilson, "Probable inference, the law of
-// succession, and statistical inference", Journal of the American Statistical Association 22, 1927.
+// shareOf is the share within a limit, with its interval of 95 %, of parts of runs. Requests beyond a limit come in
+// clusters, so that n requests are worth as many as the scatter between the parts says, and no more. The interval
+// is that of E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+// American Statistical Association 22, 1927.
 func shareOf(parts []Tail) (low, share, high float64) {
 	n, beyond, scatter := 0.0, 0.0, 0.0
 	for _, t := range parts {

@@ -24,9 +24,9 @@ type search struct {
 // Measure makes a leg.
 type Measure func(context.Context, Leg) (Outcome, error)
 
-// RunCapacity searches. told, if not nil, is called with each leg. To go on with a search that was ended,
-// measure gives again what was seen of its legs: the same ones are asked for.
-func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(MeasuredLeg)) (*Result, error) {
+// RunCapacity searches. told, if not nil, is called with each leg. To resume a search, measure returns the outcomes
+// of its legs again: the same ones are asked for.
+func RunCapacity(ctx context.Context, s Settings, measure Measure, report func(MeasuredLeg)) (*Result, error) {
 	x := &search{Settings: s}
 	for {
 		if err := x.estimate(ctx); err != nil {
@@ -47,8 +47,8 @@ func RunCapacity(ctx context.Context, s Settings, measure Measure, told func(Mea
 		if x.all = append(x.all, made); len(o.Client) == 0 {
 			x.legs = append(x.legs, made)
 		}
-		if told != nil {
-			told(made)
+		if report != nil {
+			report(made)
 		}
 	}
 }
@@ -71,7 +71,7 @@ const (
 	heaviest = 4096
 )
 
-// leastDue is how many requests are due, on average, in what a leg counts.
+// leastDue is how many requests are due, on average, in the Count of a leg.
 const leastDue = 20
 
 // next is the next leg, or why there is none.
@@ -144,8 +144,8 @@ func (x *search) Spent() (sum time.Duration) {
 	return sum
 }
 
-// leg makes the next leg at a load. A ramp fills the server: what is in flight when it ends
-// has come since then, nearly all of it.
+// leg makes the next leg at a load. A ramp fills the server: nearly all requests in flight at its end arrived
+// during it.
 func (x *search) leg(load float64, why LegPurpose, by LoadUnit) Leg {
 	l := Leg{Number: len(x.all) + 1, Load: round(load, by), By: by, Why: why}
 	l.Seed = x.Seed + uint64(l.Number)*1009
@@ -210,7 +210,7 @@ func (x *search) seek(unit float64) (load float64, why LegPurpose) {
 	return 0, ""
 }
 
-// boldest is how far beyond what has passed a model is believed.
+// boldest is how far beyond passed loads a model is believed.
 const boldest = 8
 
 // seekByTwin goes where the model has its capacity, until a leg is near it.
@@ -311,8 +311,8 @@ func (x *search) side() (load float64, why LegPurpose, end End) {
 	return hi, Fails, ""
 }
 
-// believed is after how many legs above the capacity a twin is believed that has them fail, though
-// by luck they met the objectives: what is beyond the limits comes in clusters.
+// believed is after how many legs above the capacity a twin is believed that has them fail, though by luck they met
+// the objectives: requests beyond the limits come in clusters.
 const believed = 2
 
 // sureAt is the one-sided 95 % bound in standard deviations, the larger the less is known of them.
@@ -323,12 +323,12 @@ func sureAt(df float64) float64 {
 	return 1.645 + 1.5/df // within 2 % of Student's from 3 on
 }
 
-// aside is how far from the capacity the sides are, as a share of the precision asked for.
-const aside = 0.8
+// sideDistance is how far from the capacity the sides are, as a share of the precision asked for.
+const sideDistance = 0.8
 
 // sides are the two loads, which stay where they are while the estimate stays between them.
 func (x *search) sides(e estimate) (lo, hi float64) {
-	h := aside * x.Precision
+	h := sideDistance * x.Precision
 	for i := len(x.legs) - 1; i >= 0 && (lo == 0 || hi == 0); i-- {
 		switch l := x.legs[i]; {
 		case l.Why == Passes && lo == 0:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A match is a twin held against the legs made.
+// A match compares a twin with the legs made.
 //
 // The twin replays the requests of each leg that lies near the capacity. For a factor e^u by
 // which the server is slower than its twin, the twin counts m(u) requests beyond the limit, and
@@ -14,11 +14,10 @@ import (
 //
 //	Σ w (bad − m(u)) = 0
 //
-// Both had the same requests, so what is luck of the draw stands on both sides. The few beyond a
-// limit come in clusters, so bad and m are means over limits from the limit itself down to where
-// a fifth of the requests are beyond: those are more, and the server is slower there by nearly as
-// much. The scatter of bad − m over parts of the legs is the error of u: where the twin is a bad
-// one it is large.
+// Both had the same requests, so the luck of the draw cancels. The few beyond a limit come in clusters, so bad and
+// m are means over limits from the limit itself down to where a fifth of the requests are beyond: those are more,
+// and the server is slower there by nearly as much. The scatter of bad − m over parts of the legs is the error of
+// u: where the twin is a bad one it is large.
 //
 // Then, over long runs of the twin with other requests, the capacity is the load at which it counts
 // as many as the objective allows beyond e^−u times the limit.
@@ -35,7 +34,7 @@ type match struct {
 	last    float64 // logarithm of the last estimate
 }
 
-// A longRun is the twin at one load, in parts with requests of their own: the same at all loads.
+// A longRun is the twin at one load, in parts with different requests: the same at all loads.
 type longRun struct {
 	load  float64
 	parts int
@@ -43,12 +42,12 @@ type longRun struct {
 }
 
 const (
-	draws    = 3    // of each leg: the twin has dice of its own
+	draws    = 3    // of each leg, with other dice of the twin
 	near     = 0.12 // distance from the capacity at which a leg has little say left
 	farthest = 0.25 // and at which it has none
 
 	longStep     = 0.06 // between loads, in their logarithm
-	longAside    = 1    // loads on each side
+	longSides    = 1    // loads on each side
 	longFirst    = 2    // parts of a long run at first
 	longParts    = 32   // and at most
 	longRequests = 3000 // of a part
@@ -73,11 +72,11 @@ func (m *match) replay(ctx context.Context, l MeasuredLeg) error {
 	return nil
 }
 
-// runLong makes the long runs at the loads around one; what was made before stays.
+// runLong makes the long runs at the loads around one; earlier ones stay.
 func (m *match) runLong(ctx context.Context, about float64) error {
 	middle := int(math.Round(about / longStep))
 	m.long = m.long[:0]
-	for k := middle - longAside; k <= middle+longAside; k++ {
+	for k := middle - longSides; k <= middle+longSides; k++ {
 		load := round(math.Exp(longStep*float64(k)), m.by)
 		if n := len(m.long); n > 0 && m.long[n-1].load == load {
 			continue
@@ -130,8 +129,8 @@ func (m *match) estimate(legs []MeasuredLeg, objective int, goal, about float64)
 	return estimate{log: c, sd: math.Hypot(sd*change, noise*change), df: df, twin: true, long: noise * change, slower: u}
 }
 
-// noise is what the long runs leave open, as an error of u: by the scatter of their blocks, each
-// of which has the same requests at all loads.
+// noise is the uncertainty of the long runs, as an error of u: by the scatter of their blocks, each of which has
+// the same requests at all loads.
 func (m *match) noise(objective int, u float64) float64 {
 	count := func(block int, u float64) (above, n float64) {
 		for i := range m.long {
@@ -204,7 +203,7 @@ func (t *Tail) over(u, depth float64) (mean float64) {
 	return mean
 }
 
-// count is what the twin counts in a block if the server is slower by e^u.
+// count is the twin's count in a block if the server is slower by e^u.
 func (p *paired) count(objective, block int, u, depth float64) float64 {
 	sum := 0.0
 	for i := range p.twin {
@@ -213,7 +212,7 @@ func (p *paired) count(objective, block int, u, depth float64) float64 {
 	return sum / float64(len(p.twin))
 }
 
-// A sum is what legs have together, weighted.
+// A sum is the weighted sum of legs.
 type sum struct {
 	bad, twin   float64 // beyond the limits, of the server and of its twin
 	scatter     float64 // of their difference over blocks: its variance
@@ -263,8 +262,7 @@ func (m *match) distance(legs []MeasuredLeg, objective int, u float64) float64 {
 // prior is by how much a server is slower or faster than its model, before any leg says so.
 const prior = 0.2
 
-// slower is u with its error, by a likelihood of Poisson's whose variance is that of the
-// scatter, over a grid of u.
+// slower is u with its error, by a Poisson likelihood with the variance of the scatter, over a grid of u.
 func (m *match) slower(used []paired, objective int) (u, sd, df float64) {
 	const edge, grid = widest - 0.1, 281
 	dispersion, deep := 1.0, depth(used, objective)

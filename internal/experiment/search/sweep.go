@@ -35,8 +35,7 @@ type PointLoads struct {
 // repetition is 0.
 type PointRun struct{ Point, Repeat int }
 
-// Order is the order of the turns: each repetition visits all points that are not skipped, in an
-// order of its own.
+// Order is the order of the turns: each repetition visits all points that are not skipped, in another order.
 func (p *PointLoads) Order() (all []PointRun) {
 	for r := range p.Repeats {
 		dice := arrival.Dice(p.Seed, "sweep.order", uint64(r))
@@ -64,8 +63,8 @@ func (p *PointLoads) Load(t PointRun) experiment.VariantLoad {
 	return l
 }
 
-// Light is the load of a point sent one request at a time, before all turns: it says what the
-// answers of the point take.
+// Light is the load of a point sent one request at a time, before all turns: it measures how long the answers of
+// the point take.
 func (p *PointLoads) Light(point int) experiment.VariantLoad {
 	l := p.Loads[point]
 	l.Workload, l.Spec = "light", lasting.Light(l.Spec)
@@ -80,8 +79,7 @@ func (p *PointLoads) RunName(t PointRun) string {
 	return curve.RunName(p.Name, p.Points[t.Point], t.Repeat+1)
 }
 
-// reseeded are settings of the engine with another seed; what is no object is left to whom it
-// concerns.
+// reseeded are settings of the engine with another seed; settings that are no object stay for the engine to refuse.
 func reseeded(settings json.RawMessage, seed uint64) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if settings != nil && json.Unmarshal(settings, &all) != nil {
@@ -92,7 +90,7 @@ func reseeded(settings json.RawMessage, seed uint64) json.RawMessage {
 	return b
 }
 
-// leg is where the run of a turn is kept.
+// leg is the leg as which the run of a turn is stored.
 func (p *PointLoads) leg(t PointRun, position int) trace.Leg {
 	return trace.Leg{
 		Experiment: p.Name, Workload: p.Points[t.Point].String(), Block: t.Repeat + 1, Position: position, Slot: (position-1)%len(p.Points) + 1, Repeat: 1,
@@ -101,12 +99,12 @@ func (p *PointLoads) leg(t PointRun, position int) trace.Leg {
 
 // Deps are what a sweep depends on.
 type Deps struct {
-	// Make makes a run and keeps it. With AtOnce several goroutines call it.
+	// Make makes a run and stores it. With AtOnce several goroutines call it.
 	Make func(experiment.VariantLoad, trace.Leg) (*run.Result, error)
 	// AtOnce is the number of turns made at the same time, at most; 0 is 1. Only simulations
 	// do not disturb each other.
 	AtOnce int
-	// Begins and Ended tell of a turn, the n-th of all, in order; made is what came of it.
+	// Begins and Ended report a turn, the n-th of all, in order; made is its result.
 	Begins func(n int, t PointRun)
 	Ended  func(t PointRun, made curve.Observation)
 }
@@ -117,9 +115,9 @@ var ErrInterrupted = errors.New("interrupted")
 // mostLost turns in a row without a run end a sweep: the server is gone, whatever the load.
 const mostLost = 3
 
-// RunSweep makes the turns that are not among had, and returns what is known of all turns, in
-// order. An error comes with what was seen until then; turns begun at the same time are
-// awaited. interrupted reports of an error of Make that it is an interrupt.
+// RunSweep makes the turns that are not among had, and returns the observations of all turns, in order. An error
+// comes with those made until then; turns begun at the same time are awaited. interrupted reports of an error of
+// Make that it is an interrupt.
 func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
 	results, end := p.ahead(had, d, interrupted)
 	defer end()
@@ -149,7 +147,7 @@ func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interru
 	return all, err
 }
 
-// A result is what came of a turn.
+// A result is the result of a turn.
 type result struct {
 	seen curve.Observation
 	lost error // why there is no run
@@ -198,11 +196,11 @@ func (p *PointLoads) make(t PointRun, n int, d Deps, interrupted func(error) boo
 	if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
 		return result{ends: ErrInterrupted}
 	}
-	if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
+	if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // setting or store
 		return result{ends: wrong}
 	}
 	if r == nil {
-		return result{lost: wrong, seen: curve.Observation{Point: t.Point, Failed: plan.Say(failed, "why", wrong)}}
+		return result{lost: wrong, seen: curve.Observation{Point: t.Point, Failed: plan.Msg(failed, "why", wrong)}}
 	}
 	return result{seen: p.Observe(t.Point, r)}
 }
@@ -214,7 +212,7 @@ const (
 	sweepUnanswered plan.Code = "experiment.leg-unanswered"
 )
 
-// Observe is what a run of a point says, which may have been made long ago.
+// Observe is the observation of a run of a point, maybe a stored one.
 func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Unsettled: metrics.Unsettled(r.Trace)}
 	if point < len(p.Lasting) && p.Lasting[point] > 0 {
@@ -225,9 +223,9 @@ func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	verdict := r.Summary.Health.Verdict
 	switch {
 	case r.Unanswered() != nil:
-		o.Failed = plan.Say(sweepUnanswered, "why", r.Unanswered())
+		o.Failed = plan.Msg(sweepUnanswered, "why", r.Unanswered())
 	case verdict.Validity == trace.Invalid:
-		o.Failed = plan.Say(invalid, "reasons", verdict.Reasons)
+		o.Failed = plan.Msg(invalid, "reasons", verdict.Reasons)
 	}
 	return o
 }

@@ -83,7 +83,7 @@ func Words(line string) (all []string) {
 			word.WriteRune(r)
 		}
 	}
-	if quote != 0 { // it has no end: a mistake, which is told later
+	if quote != 0 { // it has no end: a mistake, reported later
 		all = append(all, strings.Fields(word.String())...)
 	}
 	return all

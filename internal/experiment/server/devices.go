@@ -16,14 +16,14 @@ type Device struct {
 	Used int64  `json:"used"` // bytes
 }
 
-// A Baseline is what there is before a server is started.
+// A Baseline is the state before a server is started.
 type Baseline struct {
 	Devices []Device `json:"devices,omitempty"` // empty: the machine has none that can be read
 	Unknown string   `json:"unknown,omitempty"` // why devices that there may be could not be read
 }
 
-// devices prints what the first tool that works says, after its name. A machine without
-// either tool has no such device.
+// devices prints the name and the output of the first tool that works. A machine without either tool has no such
+// device.
 const devices = `
 if command -v nvidia-smi >/dev/null 2>&1; then
   echo nvidia-smi; nvidia-smi --query-gpu=index,memory.used --format=csv,noheader,nounits && exit
@@ -52,7 +52,7 @@ func (o Options) look(ctx context.Context, h Handle) Baseline {
 	return Baseline{Devices: read}
 }
 
-// readDevices reads what either tool prints.
+// readDevices reads the output of either tool.
 func readDevices(text string) (all []Device) {
 	npu := ""
 	for line := range strings.Lines(text) {
@@ -92,8 +92,8 @@ func readNPU(card string, cells []string) (string, Device) {
 
 var share = regexp.MustCompile(`(\d+)\s*/\s*\d+`)
 
-// slack is what the use of a device may differ by without a server: drivers and tools take
-// some memory themselves.
+// slack is by how much the use of a device may differ without a server: drivers and tools take some memory
+// themselves.
 const slack = 128 << 20
 
 // exceeding are the devices that have more in use than before.
@@ -104,7 +104,7 @@ func exceeding(before, now []Device) (more []plan.Message) {
 	}
 	for _, d := range now {
 		if was, known := used[d.ID]; known && d.Used > was+slack {
-			more = append(more, plan.Say("server.device-memory", "device", d.ID, "more", d.Used-was))
+			more = append(more, plan.Msg("server.device-memory", "device", d.ID, "more", d.Used-was))
 		}
 	}
 	return more

@@ -124,17 +124,17 @@ func TestMemoryThatComesBack(t *testing.T) {
 	set("0, 4000\n") // of what a start before has left behind
 	g := newStage(t)
 	g.o.Baseline = &Baseline{Devices: []Device{{"0", 0}}}
-	told := 0
-	g.o.Tell = func(m plan.Message) {
+	reported := 0
+	g.o.OnWait = func(m plan.Message) {
 		if m.Code == "server.waiting-memory" {
-			told++
+			reported++
 			set("0, 0\n")
 		}
 	}
 	r := g.start(t)
 	g.up(t)
-	if s, err := r.Stop(t.Context()); err != nil || len(s.Unverified) > 0 || told != 1 || s.Devices[0].Used != 0 {
-		t.Errorf("%+v, %v, told %d times", s, err, told)
+	if s, err := r.Stop(t.Context()); err != nil || len(s.Unverified) > 0 || reported != 1 || s.Devices[0].Used != 0 {
+		t.Errorf("%+v, %v, told %d times", s, err, reported)
 	}
 }
 

@@ -29,7 +29,7 @@ func (e *TakenError) Error() string {
 
 // Message is the error for a catalogue.
 func (e *TakenError) Message() plan.Message {
-	return plan.Say("server.port-taken", "port", e.Port, "url", e.URL, "holder", e.Holder)
+	return plan.Msg("server.port-taken", "port", e.Port, "url", e.URL, "holder", e.Holder)
 }
 
 // An End is how a server ended by itself.
@@ -46,11 +46,11 @@ func (e End) Message() plan.Message {
 	if e.Exit == nil {
 		return plan.Message{}
 	}
-	how := plan.Say("server.exit-code", "code", e.Exit.Code)
+	how := plan.Msg("server.exit-code", "code", e.Exit.Code)
 	if e.Exit.Signal != "" {
-		how = plan.Say("server.exit-signal", "signal", e.Exit.Signal)
+		how = plan.Msg("server.exit-signal", "signal", e.Exit.Signal)
 	}
-	return plan.Say("server.ended", "how", how, "after", rounded(e.After), "left", e.Left, "lines", e.Lines)
+	return plan.Msg("server.ended", "how", how, "after", rounded(e.After), "left", e.Left, "lines", e.Lines)
 }
 
 // An EndedError is a server that ended by itself.
@@ -78,7 +78,7 @@ func (e *NotReadyError) Error() string {
 
 // Message is the error for a catalogue.
 func (e *NotReadyError) Message() plan.Message {
-	return plan.Say("server.not-ready", "url", e.URL, "limit", e.Limit, "answer", e.Answer, "lines", e.Lines)
+	return plan.Msg("server.not-ready", "url", e.URL, "limit", e.Limit, "answer", e.Answer, "lines", e.Lines)
 }
 
 // logged is the end of a log in an error.

@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// A Handle is what another process needs to find a server and to end it. It has no secret.
+// A Handle lets another process find a server and end it. It has no secret.
 type Handle struct {
 	Runner  design.Runner `json:"runner"`
 	Command string        `json:"command,omitempty"` // or the image, or the deployment, to name it to people
@@ -45,7 +45,7 @@ type Handle struct {
 	StopTimeout plan.Duration `json:"stop_timeout,omitzero"`
 }
 
-// commandBytes bounds what a Handle has of a command.
+// commandBytes bounds the command in a Handle.
 const commandBytes = 200
 
 func newHandle(s design.ServerSetup, o Options, now time.Time) Handle {
@@ -59,7 +59,7 @@ func newHandle(s design.ServerSetup, o Options, now time.Time) Handle {
 	case design.Docker, design.Podman:
 		h.Container = "pitot-" + h.Tree.Mark
 	case design.SSH:
-		h.Remote.Mark = h.Tree.Mark + "-remote" // a mark of its own, should the host be this machine
+		h.Remote.Mark = h.Tree.Mark + "-remote" // unique, should the host be this machine
 	case design.Kubectl:
 		h.Manifest = absolute(s.Manifest, s.Cwd)
 	}
@@ -82,7 +82,7 @@ func (h Handle) options() (string, error) {
 	return cmp.Or(h.withheld, h.Options), nil
 }
 
-// nameOf is what people know a server by.
+// nameOf is the name of a server for people.
 func nameOf(s design.ServerSetup) string {
 	switch {
 	case s.Image != "":
@@ -124,7 +124,7 @@ func Leftover(ctx context.Context, h Handle, o Options) (alive bool, what plan.M
 	if len(found) == 0 {
 		return false, plan.Message{}, err
 	}
-	return true, plan.Say("server.leftover", "command", h.Command, "started", h.Started.Format(time.DateTime), "what", found).Map(o.clean), nil
+	return true, plan.Msg("server.leftover", "command", h.Command, "started", h.Started.Format(time.DateTime), "what", found).Map(o.clean), nil
 }
 
 // remains are the names of all that there is of a server.

@@ -13,13 +13,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// cluster is a deployment, of a manifest or one that exists. What lasts as long as the server
-// is a script: it rolls the deployment out, then follows the log of its pod, and ends when
-// the log has ended and the deployment is not available any more.
+// cluster is a deployment, of a manifest or one that exists. The process that lasts as long as the server is a
+// script: it rolls the deployment out, then follows the log of its pod, and ends when the log has ended and the
+// deployment is not available any more.
 type cluster struct{}
 
-// rollOut is that script. $k is kubectl with its options. A deployment that exists has as
-// many replicas as it had when Pitot scaled it down, which an annotation tells.
+// rollOut is that script. $k is kubectl with its options. A deployment that exists has as many replicas as it had
+// when Pitot scaled it down, which an annotation has.
 const rollOut = `
 k() { "$kubectl" %s "$@"; }
 of() { k get "$deployment" -o "jsonpath={$1}"; }
@@ -84,8 +84,8 @@ func (c cluster) living(ctx context.Context, h Handle, o Options) ([]string, err
 	return nil, err
 }
 
-// end deletes what the manifest made, or scales the deployment to none, and waits for the
-// pods to be gone: those that are being ended still hold devices.
+// end deletes the objects of the manifest, or scales the deployment to none, and waits for the pods to be gone:
+// those that are being ended still hold devices.
 func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 	h, deployment := e.handle, "deployment/"+e.handle.Deployment
 	gone := []string{"wait", "--for=delete", deployment} // in the foreground a deployment goes after its pods
@@ -115,7 +115,7 @@ func (c cluster) end(ctx context.Context, e ending) (bool, error) {
 	return false, err
 }
 
-// selector is what the pods of a deployment are found by.
+// selector finds the pods of a deployment.
 func (c cluster) selector(ctx context.Context, h Handle, o Options) (string, error) {
 	out, err := c.output(ctx, h, o, "get", "deployment/"+h.Deployment, "-o", "jsonpath={.spec.selector.matchLabels}")
 	if err != nil {

@@ -143,7 +143,7 @@ func TestTheLogAfterAKillOfPitot(t *testing.T) {
 	}
 }
 
-// A kill -9 between the start of the process and the end of Kept leaves nothing behind.
+// A kill -9 between the start of the process and the end of SaveHandle leaves nothing behind.
 func TestKillOfPitotBeforeTheServerBegins(t *testing.T) {
 	g := newStage(t)
 	h, pitot := g.killed(t, "TEST_HANG=1")

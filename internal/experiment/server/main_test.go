@@ -92,8 +92,8 @@ func pitot() {
 		panic(err)
 	}
 	_, err := Start(context.Background(), s, Options{
-		URL: os.Getenv("TEST_URL"), Log: os.Getenv("TEST_LOG"), Keeper: []string{"pitot", "keep-log"},
-		Kept: func(h Handle) error {
+		URL: os.Getenv("TEST_URL"), Log: os.Getenv("TEST_LOG"), TrimCommand: []string{"pitot", "keep-log"},
+		SaveHandle: func(h Handle) error {
 			b, err := json.Marshal(h)
 			if err != nil {
 				return err
@@ -154,7 +154,7 @@ func newStage(t *testing.T) *stage {
 	}
 	g.o = Options{
 		URL: "http://127.0.0.1:" + port, Log: filepath.Join(dir, "log"),
-		Tell: func(m plan.Message) {
+		OnWait: func(m plan.Message) {
 			select {
 			case g.told <- m.Code:
 			default:
@@ -168,10 +168,10 @@ func newStage(t *testing.T) *stage {
 // start starts the server, which ends with the test.
 func (g *stage) start(t *testing.T) *Running {
 	t.Helper()
-	kept := Handle{}
-	keep := g.o.Kept
-	g.o.Kept = func(h Handle) error {
-		kept = h
+	saved := Handle{}
+	keep := g.o.SaveHandle
+	g.o.SaveHandle = func(h Handle) error {
+		saved = h
 		if keep != nil {
 			return keep(h)
 		}
@@ -186,7 +186,7 @@ func (g *stage) start(t *testing.T) *Running {
 		close(hurry)
 		o := g.o
 		o.Hurry = hurry
-		if err := EndLeftover(context.Background(), kept, o); err != nil {
+		if err := EndLeftover(context.Background(), saved, o); err != nil {
 			t.Error(err)
 		}
 	})

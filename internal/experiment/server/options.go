@@ -14,29 +14,29 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// Options are what a server is started with besides its own settings.
+// Options are for the start of a server, in addition to its settings.
 type Options struct {
 	URL string // where it will answer
-	// Log is the file for its output, which is appended to, and kept short. Each start has one of its own:
-	// processes are also found by what they write to.
+	// Log is the file for its output, which is appended to and bounded. Each start has another one: processes are
+	// also found by the file that they write to.
 	Log string
-	// Keeper has the arguments by which this program calls proc.TrimLog, its name first; nil: nothing
-	// keeps the log short after this process was killed.
-	Keeper []string
-	// Baseline is what there was before the first start, so that what one start leaves behind
-	// is not taken for the state before the next; nil: Start looks.
+	// TrimCommand is the command line of this program that calls proc.TrimLog; nil: nothing keeps the log
+	// short after this process was killed.
+	TrimCommand []string
+	// Baseline is the state before the first start, so that leftovers of one start do not count as the state before
+	// the next; nil: Start looks.
 	Baseline *Baseline
-	// Kept stores the handle, in place of an earlier one of the same start. It is called
-	// before the server begins, and again when more is known of it.
-	Kept func(Handle) error
-	// Tell receives the current wait; may be nil.
-	Tell func(plan.Message)
+	// SaveHandle stores the handle, in place of an earlier one of the same start. It is called before the server begins,
+	// and again with more details.
+	SaveHandle func(Handle) error
+	// OnWait receives the current wait; may be nil.
+	OnWait func(plan.Message)
 	// Hurry ends all waiting when it is closed: a second interrupt. Processes are killed
 	// without being asked, and nothing is verified.
 	Hurry <-chan struct{}
 	// Secrets are those known so far, to which Start adds those of the server; nil: none yet.
 	Secrets *secret.Set
-	HTTP    *http.Client // for the route that tells when it is up; nil: a direct one
+	HTTP    *http.Client // for the route that answers when it is up; nil: a direct one
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Waits   Waits
 }
@@ -77,8 +77,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) warn(code plan.Code, args ...any) {
-	if o.Tell != nil {
-		o.Tell(plan.Say(code, args...).Map(o.clean))
+	if o.OnWait != nil {
+		o.OnWait(plan.Msg(code, args...).Map(o.clean))
 	}
 }
 

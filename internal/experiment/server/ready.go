@@ -14,10 +14,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 )
 
-// Ready waits until the server is ready, and says how long that took since its start: its
-// route answers 200. The route is that of the server, else /health, or /v1/models where there
-// is no /health. It ends at once when the server does, with an EndedError; a NotReadyError
-// tells that the time is over.
+// Ready waits until the server is ready, and says how long that took since its start: its route answers 200. The
+// route is that of the server, else /health, or /v1/models where there is no /health. It ends at once when the
+// server does, with an EndedError; a NotReadyError says that the time is over.
 func (r *Running) Ready(ctx context.Context) (took time.Duration, err error) {
 	if err := r.awaitRoute(ctx); err != nil {
 		return 0, r.o.Secrets.Error(err)
@@ -38,7 +37,7 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 			return err
 		}
 	}
-	told := ""
+	reported := ""
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a question under way ends with the server
@@ -51,8 +50,8 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 	err := r.wait(ctx, left(), func() bool {
 		var ok bool
 		late.URL, late.Answer, ok = r.route(asking)
-		if !ok && late.Answer != told && asking.Err() == nil {
-			told = late.Answer
+		if !ok && late.Answer != reported && asking.Err() == nil {
+			reported = late.Answer
 			r.o.warn("server.waiting-ready", "url", late.URL, "answer", late.Answer, "limit", limit)
 		}
 		return ok
@@ -64,7 +63,7 @@ func (r *Running) awaitRoute(ctx context.Context) error {
 	return err
 }
 
-// route asks whether the server is up, and says what it answered where.
+// route asks whether the server is up, and returns the address and the answer.
 func (r *Running) route(ctx context.Context) (at, answer string, ok bool) {
 	routes := []string{"/health", "/v1/models"}
 	if r.server.Ready != "" {
@@ -100,12 +99,11 @@ func (r *Running) get(ctx context.Context, at string) (int, error) {
 		return 0, plainly(err)
 	}
 	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the server is not told of a broken connection
+	_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the server sees no broken connection
 	return answer.StatusCode, nil
 }
 
-// plainly is what went wrong with a connection, without addresses, which change with each
-// attempt.
+// plainly is the error of a connection, without addresses, which change with each attempt.
 func plainly(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		err = wrapped.Err

@@ -16,11 +16,11 @@ import (
 type runner interface {
 	// command is the process of this machine that lasts as long as the server.
 	command(s design.ServerSetup, h Handle) (proc.SessionCommand, error)
-	// living names what there is of a server beside that process.
+	// living names the parts of a server other than that process.
 	living(ctx context.Context, h Handle, o Options) ([]string, error)
-	// end ends what there is beside that process; forced if asking did not do.
+	// end ends the parts other than that process; forced if asking was not enough.
 	end(ctx context.Context, e ending) (forced bool, err error)
-	// sweep ends what may have come up while that process ended.
+	// sweep ends parts that may have come up while that process ended.
 	sweep(ctx context.Context, e ending) error
 	// shell runs a script where the server's devices are.
 	shell(ctx context.Context, h Handle, o Options, script string) (string, error)

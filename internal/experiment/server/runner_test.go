@@ -170,7 +170,7 @@ func TestSSH(t *testing.T) {
 	memory := fake(t, "ssh")
 	g := overSSH(t)
 	var kept []Handle
-	g.o.Kept = func(h Handle) error { kept = append(kept, h); return nil }
+	g.o.SaveHandle = func(h Handle) error { kept = append(kept, h); return nil }
 	r := g.start(t)
 	out := g.up(t)
 	if _, err := r.Ready(t.Context()); err != nil {
@@ -250,7 +250,7 @@ func TestOptionsWithASecret(t *testing.T) {
 	g.s.Options, g.s.Manifest = g.s.Options+" --token=sesame-token", "/engine.yaml"
 	r := g.start(t)
 	out := g.up(t)
-	kept, err := json.Marshal(r.Handle())
+	text, err := json.Marshal(r.Handle())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestOptionsWithASecret(t *testing.T) {
 	}
 	gone(t, out)
 	var h Handle
-	if err := json.Unmarshal(kept, &h); err != nil {
+	if err := json.Unmarshal(text, &h); err != nil {
 		t.Fatal(err)
 	}
 	secretless(t, h)

@@ -64,7 +64,7 @@ func start(ctx context.Context, s design.ServerSetup, o Options) (*Running, erro
 		return nil, context.Cause(ctx)
 	}
 	command.Log, command.Mark = o.Log, r.handle.Tree.Mark
-	command.Keeper = o.Keeper
+	command.TrimCommand = o.TrimCommand
 	if r.session, err = proc.StartSession(command); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
@@ -105,10 +105,10 @@ func (r *Running) release(ctx context.Context) error {
 }
 
 func (r *Running) storeHandle() error {
-	if r.o.Kept == nil {
+	if r.o.SaveHandle == nil {
 		return nil
 	}
-	if err := r.o.Kept(r.handle); err != nil {
+	if err := r.o.SaveHandle(r.handle); err != nil {
 		return fmt.Errorf("keep what the server is found by: %w", err)
 	}
 	return nil
@@ -140,8 +140,7 @@ func holder(runner design.Runner, port string) string {
 
 func joined(host, port string) string { return net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port) }
 
-// announcement waits for the line of the log by which the runner tells what it has done, and
-// returns the words behind the mark.
+// announcement waits for the line of the log in which the runner reports, and returns the words behind the mark.
 func (r *Running) announcement(ctx context.Context, mark string, limit time.Duration) (words []string, err error) {
 	found := r.wait(ctx, limit, func() bool {
 		line, ok := r.session.Output.LineAfter(announced + mark)
@@ -167,7 +166,7 @@ func (r *Running) wait(ctx context.Context, limit time.Duration, done func() boo
 	tick := time.NewTicker(r.o.Waits.Poll)
 	defer tick.Stop()
 	for {
-		select { // first of all: what answers may be another process than the one that was started
+		select { // first of all: another process may answer
 		case <-r.done:
 			return &EndedError{r.Ended()}
 		default:
@@ -188,13 +187,13 @@ func (r *Running) wait(ctx context.Context, limit time.Duration, done func() boo
 	}
 }
 
-// Handle is what the server is found by.
+// Handle finds the server.
 func (r *Running) Handle() Handle { return r.handle }
 
 // Done is closed when the server has ended, by itself or by Stop.
 func (r *Running) Done() <-chan struct{} { return r.done }
 
-// logLines is the number of lines of a log that are shown and kept.
+// logLines is the number of lines of a log that are shown and stored.
 const logLines = 10
 
 func (r *Running) lines() []string {
@@ -225,10 +224,9 @@ func (r *Running) Ended() End {
 	return End{&exit, r.ended.Sub(r.began), r.lines(), r.left}
 }
 
-// Stop ends the server: all of its processes get a TERM, after the stop timeout a KILL. Then
-// it waits until the port is free and the memory of devices is back, and says what is not. An
-// error means that something may be left, which the handle finds. It also works when ctx has
-// ended, and then waits less for what it verifies.
+// Stop ends the server: all of its processes get a TERM, after the stop timeout a KILL. Then it waits until the
+// port is free and the memory of devices is back, and reports failures of that. An error means that something may
+// be left, which the handle finds. It also works when ctx has ended, and then waits less to verify.
 func (r *Running) Stop(ctx context.Context) (Stopped, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,8 +249,7 @@ func (r *Running) Stop(ctx context.Context) (Stopped, error) {
 	return s, nil
 }
 
-// killedByBox reports whether docker or podman had to kill the server, which they tell by its
-// exit code.
+// killedByBox reports whether docker or podman had to kill the server, by its exit code.
 func (r *Running) killedByBox() bool {
 	const killed = 128 + 9
 	return r.handle.Container != "" && r.session.State().Code == killed
@@ -267,7 +264,7 @@ type Lifetime struct {
 	Lasted  time.Duration `json:"lasted_ns,omitempty"`
 	Exit    *proc.Exit    `json:"exit,omitempty"` // nil: it has not ended
 	Log     string        `json:"log"`
-	// LogBytes is how much it has written there, and LogLeftOut how much of that is not kept.
+	// LogBytes is how much it has written there, and LogLeftOut how much of that was dropped.
 	LogBytes   int64    `json:"log_bytes,omitempty"`
 	LogLeftOut int64    `json:"log_left_out,omitempty"`
 	Lines      []string `json:"lines,omitempty"` // the last of its log

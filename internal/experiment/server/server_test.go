@@ -26,7 +26,7 @@ func TestALife(t *testing.T) {
 	}
 	g.s.Command = "LATER=1 " + g.s.Command + " --api-key sesame-flag"
 	begun := false
-	g.o.Kept = func(h Handle) error {
+	g.o.SaveHandle = func(h Handle) error {
 		if strings.Contains(text(t, g.o.Log), "up") {
 			begun = true
 		}
@@ -185,7 +185,7 @@ func TestHurry(t *testing.T) {
 	g.s.Env["TEST_TERM"] = "ignored"
 	hurry := make(chan struct{})
 	g.o.Hurry = hurry
-	g.o.Tell = func(m plan.Message) {
+	g.o.OnWait = func(m plan.Message) {
 		if m.Code == "server.waiting-exit" {
 			close(hurry)
 		}
@@ -225,12 +225,12 @@ func TestAPortThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	kept := false
-	g.o.Kept = func(Handle) error { kept = true; return nil }
+	saved := false
+	g.o.SaveHandle = func(Handle) error { saved = true; return nil }
 	_, err = Start(t.Context(), g.s, g.o)
 	taken := (*TakenError)(nil)
-	if !errors.As(err, &taken) || kept {
-		t.Fatalf("%v, kept %v", err, kept)
+	if !errors.As(err, &taken) || saved {
+		t.Fatalf("%v, kept %v", err, saved)
 	}
 	want := "port " + taken.Port + " is taken"
 	if runtime.GOOS == "linux" {
@@ -286,7 +286,7 @@ func TestStartsThatFail(t *testing.T) {
 	g.s.Command = "touch " + mark
 	full := errors.New("the store is full")
 	var kept Handle
-	g.o.Kept = func(h Handle) error { kept = h; return full }
+	g.o.SaveHandle = func(h Handle) error { kept = h; return full }
 	if _, err := Start(t.Context(), g.s, g.o); !errors.Is(err, full) {
 		t.Error(err)
 	}
@@ -294,7 +294,7 @@ func TestStartsThatFail(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("it began")
 	}
-	g.o.Kept = nil
+	g.o.SaveHandle = nil
 	g.s.Cwd = mark
 	if _, err := Start(t.Context(), g.s, g.o); err == nil || !strings.Contains(err.Error(), mark) {
 		t.Errorf("a folder that is not there: %v", err)

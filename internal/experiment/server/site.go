@@ -18,9 +18,9 @@ func (h Handle) Site() (at plan.Site, options []string) {
 	default:
 		return plan.Site{}, nil
 	}
-	said, err := h.options()
-	if err != nil { // they were not kept: the client may do without
+	words, err := h.options()
+	if err != nil { // not stored: the client may do without
 		return at, nil
 	}
-	return at, Words(said)
+	return at, Words(words)
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// remote is a process of another Linux host, in a session of its own there. All scripts go
-// to its shell as input, so that values do not appear in a command line.
+// remote is a process of another Linux host, which leads a session there. All scripts go to its shell as input, so
+// that values do not appear in a command line.
 type remote struct{}
 
-// announced begins the line of a log by which a runner tells what it has done.
+// announced begins the line of a log in which a runner reports.
 const announced = "pitot-server "
 
-// row reads the line of a process in /proc: what stands behind its name, which may contain
-// blanks.
+// row reads the line of a process in /proc behind its name, which may contain blanks.
 const row = `
 boot=$(cat /proc/sys/kernel/random/boot_id)
 row() {
@@ -29,8 +28,8 @@ row() {
 } 2>/dev/null
 `
 
-// begin starts the server, tells its number and start, and ends as it ends. Its output goes
-// through the connection.
+// begin starts the server, reports its number and start, and ends as it ends. Its output goes through the
+// connection.
 const begin = row + `
 if command -v setsid >/dev/null 2>&1; then
   PITOT_SERVER=$mark setsid sh -c "$command" </dev/null &
@@ -66,8 +65,8 @@ if [ -n "$found" ] && [ -n "$signal" ]; then kill -s "$signal" $found 2>/dev/nul
 echo "$found"
 `
 
-// ssh is the command line of a connection whose input is a script. Options of the user come
-// first, since ssh takes the first value of an option.
+// ssh is the command line of a connection that reads a script as input. Options of the user come first, since ssh
+// takes the first value of an option.
 func ssh(client, options, host string, more ...string) []string {
 	script := `exec "$0" ` + options + ` "$@"`
 	args := append([]string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"}, more...)

@@ -18,8 +18,8 @@ type Stopped struct {
 	// Forced means that it was killed, since it did not end in its time when asked.
 	Forced  bool     `json:"forced,omitempty"`
 	Devices []Device `json:"devices,omitempty"` // afterwards, where they could be read
-	// Unverified is what could not be verified: a port that is still taken, memory that is
-	// not back, devices that could not be read.
+	// Unverified are failed checks: a port that is still taken, memory that is not back, devices that could not be
+	// read.
 	Unverified []plan.Message `json:"unverified,omitempty"`
 }
 
@@ -43,9 +43,9 @@ func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
 func (e ending) end(ctx context.Context) (forced bool, err error) {
 	forced, err = e.runner.end(ctx, e)
 	if err != nil && e.hurried() {
-		err = nil // sweep tells what is left
+		err = nil // sweep reports leftovers
 	}
-	if err == nil && e.handle.Runner != design.Local { // the client tells how the server ended, if it is let
+	if err == nil && e.handle.Runner != design.Local { // the client learns how the server ended, given time
 		e.until(min(e.Waits.Killed, 2*time.Second), func() bool {
 			members, failed := e.handle.Tree.Members()
 			return failed != nil || len(members) == 0
@@ -105,7 +105,7 @@ func (e ending) signalAll(send func(proc.Signal) ([]string, error)) (forced bool
 	return true, still(left)
 }
 
-// still is the error about what could not be ended.
+// still is the error about processes that could not be ended.
 func still(left []string) error {
 	return fmt.Errorf("still running: %s", strings.Join(left[:min(len(left), 5)], ", "))
 }
@@ -123,8 +123,7 @@ func (e ending) orHurry(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, cancel
 }
 
-// verifyLimit is how long to wait for what is verified after an end: an interrupt leaves
-// less time.
+// verifyLimit is how long to wait while verifying an end: an interrupt leaves less time.
 func (o Options) verifyLimit(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return min(o.Waits.Verify, 5*time.Second)
@@ -140,36 +139,36 @@ func (r *Running) verify(ctx context.Context, limit time.Duration) (s Stopped) {
 	}
 	if len(r.baseline.Devices) == 0 {
 		if r.baseline.Unknown != "" {
-			s.Unverified = append(s.Unverified, plan.Say("server.memory-unknown", "why", r.baseline.Unknown))
+			s.Unverified = append(s.Unverified, plan.Msg("server.memory-unknown", "why", r.baseline.Unknown))
 		}
 		return s
 	}
-	told, unknown, more := false, "", []plan.Message(nil)
+	reported, unknown, more := false, "", []plan.Message(nil)
 	r.o.until(limit-time.Since(began), func() bool {
 		now := r.o.look(ctx, r.handle)
 		s.Devices, unknown = now.Devices, now.Unknown
 		more = exceeding(r.baseline.Devices, now.Devices)
-		if len(more) > 0 && !told {
-			told = true
+		if len(more) > 0 && !reported {
+			reported = true
 			r.o.warn("server.waiting-memory", "devices", more)
 		}
 		return len(more) == 0
 	})
 	switch {
 	case unknown != "":
-		s.Unverified = append(s.Unverified, plan.Say("server.memory-unknown", "why", unknown))
+		s.Unverified = append(s.Unverified, plan.Msg("server.memory-unknown", "why", unknown))
 	case len(more) > 0:
-		s.Unverified = append(s.Unverified, plan.Say("server.memory-still-used", "devices", more, "limit", limit))
+		s.Unverified = append(s.Unverified, plan.Msg("server.memory-still-used", "devices", more, "limit", limit))
 	}
 	return s
 }
 
 func (r *Running) untilPortFree(ctx context.Context, limit time.Duration) bool {
-	told := false
+	reported := false
 	return r.o.until(limit, func() bool {
 		taken := r.o.answers(ctx, r.handle.URL)
-		if taken && !told {
-			told = true
+		if taken && !reported {
+			reported = true
 			_, port, _ := address(r.handle.URL)
 			r.o.warn("server.waiting-port", "port", port)
 		}
@@ -180,5 +179,5 @@ func (r *Running) untilPortFree(ctx context.Context, limit time.Duration) bool {
 // portHolder says who holds the port after the end.
 func (r *Running) portHolder(limit time.Duration) plan.Message {
 	_, port, _ := address(r.handle.URL)
-	return plan.Say("server.port-still-taken", "port", port, "holder", holder(r.handle.Runner, port), "limit", limit).Map(r.o.clean)
+	return plan.Msg("server.port-still-taken", "port", port, "holder", holder(r.handle.Runner, port), "limit", limit).Map(r.o.clean)
 }

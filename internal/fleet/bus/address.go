@@ -44,7 +44,7 @@ func parseAddress(text string) (address, error) {
 
 func isWebSocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
-// String is the address without what authenticates.
+// String is the address without credentials.
 func (a address) String() string {
 	var all []string
 	for _, u := range a {
@@ -53,7 +53,7 @@ func (a address) String() string {
 	return strings.Join(all, ",")
 }
 
-// full has what authenticates, for nats.go. Whether it is encrypted is the dialer's.
+// full has the credentials, for nats.go. Whether it is encrypted is the dialer's.
 func (a address) full() []string {
 	var all []string
 	for _, u := range a {

@@ -21,10 +21,9 @@ const (
 	largestQuestion = 8 << 20
 )
 
-// Answer replies to the questions on a subject: with what reply returns, as JSON, or with its error,
-// which the asker gets as a Refusal. One question of a subject is answered at a time, those of
-// different subjects at once. Once end has returned, reply is not running and is not called again;
-// reply itself must not call it.
+// Answer replies to the questions on a subject: with the result of reply, as JSON, or with its error, which the
+// asker gets as a Refusal. One question of a subject is answered at a time, those of different subjects at once.
+// Once end has returned, reply is not running and is not called again; reply itself must not call it.
 func Answer[Q any](b *Bus, subject string, reply func(Q) (any, error)) (end func(), err error) {
 	return b.serve(subject, func(data []byte) (any, error) {
 		var question Q

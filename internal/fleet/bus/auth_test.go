@@ -30,7 +30,7 @@ func works(t *testing.T, o bus.Options) {
 	t.Helper()
 	asker, worker := connect(t, o), connect(t, o)
 	twice(t, worker, bus.SubjectOf("w", bus.Poll))
-	if got, err := bus.Ask[answer](limited(t), asker, bus.SubjectOf("w", bus.Poll), question{3}); err != nil || got.Twice != 6 {
+	if got, err := bus.Request[answer](limited(t), asker, bus.SubjectOf("w", bus.Poll), question{3}); err != nil || got.Twice != 6 {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := asker.Stream().AccountInfo(limited(t)); err != nil {
@@ -259,9 +259,9 @@ func TestPermissions(t *testing.T) {
 		c.Sub.Deny.Add("pitot.worker.>")
 	})})
 	r := &refusals{t: t}
-	_, err := bus.Ask[answer](limited(t), some, bus.Everybody, question{})
+	_, err := bus.Request[answer](limited(t), some, bus.Everybody, question{})
 	r.note("ask", err)
-	err = bus.AskAll(limited(t), some, bus.Everybody, question{}, time.Hour, func(answer) bool { return true })
+	err = bus.RequestAll(limited(t), some, bus.Everybody, question{}, time.Hour, func(answer) bool { return true })
 	r.note("ask all", err)
 	_, err = bus.Answer(some, bus.SubjectOf("w", bus.Beat), func(question) (any, error) { return nil, nil })
 	r.note("answer", err)
@@ -342,19 +342,19 @@ func TestWhatIsNotPrivate(t *testing.T) {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, at)
 	}
-	said := make(lines, 10)
-	b := connect(t, bus.Options{URL: "nats://the-token@far.example", Dial: dial, Say: said.say})
+	logged := make(lines, 10)
+	b := connect(t, bus.Options{URL: "nats://the-token@far.example", Dial: dial, Log: logged.say})
 	if b.Private() {
 		t.Error("plain text to another machine is private")
 	}
-	said.next(t, "nats://far.example:4222 is sent unencrypted")
+	logged.next(t, "nats://far.example:4222 is sent unencrypted")
 	for _, host := range []string{"localhost", "127.8.9.1", "[::1]", "LOCALHOST:99"} {
-		if b := connect(t, bus.Options{URL: "nats://the-token@" + host, Dial: dial, Say: said.say}); !b.Private() {
+		if b := connect(t, bus.Options{URL: "nats://the-token@" + host, Dial: dial, Log: logged.say}); !b.Private() {
 			t.Errorf("%s is not private", host)
 		}
 	}
 	select {
-	case line := <-said:
+	case line := <-logged:
 		t.Errorf("said %q", line)
 	default:
 	}

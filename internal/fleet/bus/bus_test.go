@@ -62,22 +62,22 @@ func TestQuestionsAndReplies(t *testing.T) {
 			t.Errorf("subject %s", subject)
 		}
 		ctx := limited(t)
-		if _, err := bus.Ask[answer](ctx, asker, subject, question{1}); !errors.Is(err, bus.ErrGone) {
+		if _, err := bus.Request[answer](ctx, asker, subject, question{1}); !errors.Is(err, bus.ErrGone) {
 			t.Errorf("before anybody answers: %v", err)
 		}
 		end := twice(t, worker, subject)
 		for n := range 20 {
-			got, err := bus.Ask[answer](ctx, asker, subject, question{n})
+			got, err := bus.Request[answer](ctx, asker, subject, question{n})
 			if err != nil || got.Twice != 2*n {
 				t.Fatalf("%d: %v, %v", n, got, err)
 			}
 		}
-		_, err := bus.Ask[answer](ctx, asker, subject, question{-1})
+		_, err := bus.Request[answer](ctx, asker, subject, question{-1})
 		if refusal := (bus.Refusal{}); !errors.As(err, &refusal) || refusal.Text != "below zero [31m" {
 			t.Errorf("a refusal is %#v", err)
 		}
 		end()
-		if _, err := bus.Ask[answer](ctx, asker, subject, question{1}); !errors.Is(err, bus.ErrGone) {
+		if _, err := bus.Request[answer](ctx, asker, subject, question{1}); !errors.Is(err, bus.ErrGone) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
@@ -87,7 +87,7 @@ func TestEverybodyIsAsked(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{}, func(t *testing.T, s fleettest.Server) {
 		asker, ctx := connect(t, bus.Options{URL: s.URL()}), limited(t)
 		none := func(fleet.Worker) bool { t.Error("somebody answered"); return false }
-		if err := bus.AskAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Hour, none); !errors.Is(err, bus.ErrGone) {
+		if err := bus.RequestAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Hour, none); !errors.Is(err, bus.ErrGone) {
 			t.Errorf("nobody: %v", err)
 		}
 		for i := range 5 {
@@ -99,7 +99,7 @@ func TestEverybodyIsAsked(t *testing.T) {
 			}
 		}
 		found := map[string]bool{}
-		err := bus.AskAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Hour, func(w fleet.Worker) bool {
+		err := bus.RequestAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Hour, func(w fleet.Worker) bool {
 			found[w.ID] = true
 			return len(found) == 5
 		})
@@ -107,7 +107,7 @@ func TestEverybodyIsAsked(t *testing.T) {
 			t.Errorf("found %v, %v", found, err)
 		}
 		count := 0
-		err = bus.AskAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Second, func(fleet.Worker) bool { count++; return false })
+		err = bus.RequestAll(ctx, asker, bus.Everybody, fleet.Question{}, time.Second, func(fleet.Worker) bool { count++; return false })
 		if err != nil || count != 5 {
 			t.Errorf("%d when the wait is over, %v", count, err)
 		}
@@ -129,17 +129,17 @@ func TestSubjectsDoNotWaitForEachOther(t *testing.T) {
 	twice(t, worker, bus.SubjectOf("w", bus.Beat))
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	_, err := bus.Ask[answer](short, asker, bus.SubjectOf("w", bus.Order), question{1})
+	_, err := bus.Request[answer](short, asker, bus.SubjectOf("w", bus.Order), question{1})
 	if !errors.Is(err, bus.ErrSilent) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an order that is under way: %v", err)
 	}
 	<-held
-	if got, err := bus.Ask[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{4}); err != nil || got.Twice != 8 {
+	if got, err := bus.Request[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{4}); err != nil || got.Twice != 8 {
 		t.Errorf("a beat meanwhile: %v, %v", got, err)
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := bus.Ask[answer](canceled, asker, bus.SubjectOf("w", bus.Order), question{1}); !errors.Is(err, context.Canceled) {
+	if _, err := bus.Request[answer](canceled, asker, bus.SubjectOf("w", bus.Order), question{1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	close(hold)
@@ -164,9 +164,9 @@ func (l lines) next(t *testing.T, want string) {
 
 func TestAServerThatRestarts(t *testing.T) {
 	fleettest.Each(t, fleettest.Options{Token: "correct horse"}, func(t *testing.T, s fleettest.Server) {
-		said, saidToWorker := make(lines, 100), make(lines, 100)
-		asker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Say: said.say})
-		worker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Say: saidToWorker.say})
+		logged, loggedByWorker := make(lines, 100), make(lines, 100)
+		asker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: logged.say})
+		worker := connect(t, bus.Options{URL: s.URL(), Token: "correct horse", Log: loggedByWorker.say})
 		subject := bus.SubjectOf("w", bus.Beat)
 		var asked atomic.Int32
 		if _, err := bus.Answer(worker, subject, func(q question) (any, error) { asked.Add(1); return answer{2 * q.N}, nil }); err != nil {
@@ -177,21 +177,21 @@ func TestAServerThatRestarts(t *testing.T) {
 			t.Errorf("up %v since %v", up, since)
 		}
 		s.Kill()
-		said.next(t, "is lost")
-		saidToWorker.next(t, "is lost")
+		logged.next(t, "is lost")
+		loggedByWorker.next(t, "is lost")
 		if up, down := asker.Up(); up || !down.After(since) {
 			t.Errorf("up %v since %v, before %v", up, down, since)
 		}
 		// What is asked while the connection is down is not sent later.
 		short, cancel := context.WithTimeout(limited(t), time.Millisecond)
 		defer cancel()
-		if _, err := bus.Ask[answer](short, asker, subject, question{1}); !errors.Is(err, bus.ErrSilent) {
+		if _, err := bus.Request[answer](short, asker, subject, question{1}); !errors.Is(err, bus.ErrSilent) {
 			t.Errorf("while the server is away: %v", err)
 		}
 		s.Restart()
-		said.next(t, "again")
-		saidToWorker.next(t, "again")
-		if got, err := bus.Ask[answer](limited(t), asker, subject, question{2}); err != nil || got.Twice != 4 {
+		logged.next(t, "again")
+		loggedByWorker.next(t, "again")
+		if got, err := bus.Request[answer](limited(t), asker, subject, question{2}); err != nil || got.Twice != 4 {
 			t.Errorf("afterwards: %v, %v", got, err)
 		}
 		if n := asked.Load(); n != 1 {
@@ -241,13 +241,13 @@ func TestADeadLinkIsNoticed(t *testing.T) {
 		frozen.Store(new(atomic.Bool))
 		return freezing{conn, frozen.Load(), make(chan struct{}), new(sync.Once)}, err
 	}
-	said := make(lines, 10)
-	b := connect(t, bus.Options{URL: s.URL(), Dial: dial, Ping: 10 * time.Millisecond, Say: said.say})
+	logged := make(lines, 10)
+	b := connect(t, bus.Options{URL: s.URL(), Dial: dial, Ping: 10 * time.Millisecond, Log: logged.say})
 	frozen.Load().Store(true)
-	said.next(t, "is lost: stale connection")
-	said.next(t, "again")
+	logged.next(t, "is lost: stale connection")
+	logged.next(t, "again")
 	twice(t, b, bus.SubjectOf("w", bus.Poll))
-	if got, err := bus.Ask[answer](limited(t), b, bus.SubjectOf("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
+	if got, err := bus.Request[answer](limited(t), b, bus.SubjectOf("w", bus.Poll), question{1}); err != nil || got.Twice != 2 {
 		t.Errorf("afterwards: %v, %v", got, err)
 	}
 }
@@ -259,7 +259,7 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 	var all errgroup.Group
 	for i := range 200 {
 		all.Go(func() error {
-			got, err := bus.Ask[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{i})
+			got, err := bus.Request[answer](ctx, asker, bus.SubjectOf("w", bus.Beat), question{i})
 			if err == nil && got.Twice != 2*i {
 				err = fmt.Errorf("%d: %v", i, got)
 			}
@@ -275,8 +275,8 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 func TestCloseEndsQuestions(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		s := fleettest.Embedded(t, fleettest.Options{})
-		said := make(lines, 10)
-		asker, worker := connect(t, bus.Options{URL: s.URL(), Say: said.say}), connect(t, bus.Options{URL: s.URL()})
+		logged := make(lines, 10)
+		asker, worker := connect(t, bus.Options{URL: s.URL(), Log: logged.say}), connect(t, bus.Options{URL: s.URL()})
 		arrived, hold := make(chan struct{}), make(chan struct{})
 		if _, err := bus.Answer(worker, bus.SubjectOf("w", bus.Order), func(question) (any, error) {
 			close(arrived)
@@ -287,11 +287,11 @@ func TestCloseEndsQuestions(t *testing.T) {
 		}
 		if away {
 			s.Kill()
-			said.next(t, "is lost")
+			logged.next(t, "is lost")
 		}
 		result := make(chan error)
 		go func() {
-			_, err := bus.Ask[answer](limited(t), asker, bus.SubjectOf("w", bus.Order), question{})
+			_, err := bus.Request[answer](limited(t), asker, bus.SubjectOf("w", bus.Order), question{})
 			result <- err
 		}()
 		if !away {

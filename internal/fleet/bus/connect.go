@@ -45,8 +45,8 @@ type Options struct {
 	Ping time.Duration
 	// Dial replaces net.Dialer.DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Say is told, in one line, that the connection is lost or restored, or is not private.
-	Say func(line string)
+	// Log receives one line when the connection is lost or restored, or is not private.
+	Log func(line string)
 }
 
 // A Bus is a connection to a NATS server with JetStream.
@@ -56,13 +56,13 @@ type Bus struct {
 	address address
 	private bool
 	secrets secret.Set
-	say     func(string)
+	log     func(string)
 
 	mu      sync.Mutex
 	up      bool
 	since   time.Time
 	changed chan struct{} // closed when up changes, or the Bus is closed
-	last    string        // said
+	last    string        // line that was reported
 	waiting map[*wait]bool
 	closed  bool
 	running sync.WaitGroup // handlers of Answer
@@ -75,9 +75,9 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{address: where, say: o.Say, changed: make(chan struct{}), waiting: map[*wait]bool{}}
-	if b.say == nil {
-		b.say = func(string) {}
+	b := &Bus{address: where, log: o.Log, changed: make(chan struct{}), waiting: map[*wait]bool{}}
+	if b.log == nil {
+		b.log = func(string) {}
 	}
 	b.secrets.Add(append(where.secrets(), o.Token)...)
 	options, err := b.options(o)
@@ -97,8 +97,8 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// open connects. A server that refuses us says why and closes, which can be while nats.go still writes: what it
-// said may be lost then, and it is asked again.
+// open connects. A server that refuses us says why and closes, maybe while nats.go still writes: its message may be
+// lost then, so open tries again.
 func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
 	for attempt := 1; ; attempt++ {
 		n := options
@@ -126,7 +126,7 @@ func (b *Bus) options(o Options) (nats.Options, error) {
 	n.FlusherTimeout = writeTimeout
 	n.IgnoreAuthErrorAbort, n.NoCallbacksAfterClientClose = true, true
 	n.DisconnectedErrCB, n.ReconnectedCB, n.AsyncErrorCB = b.lost, b.back, b.trouble
-	n.ReconnectErrCB = func(*nats.Conn, error) {} // it was said that the connection is lost
+	n.ReconnectErrCB = func(*nats.Conn, error) {} // the loss was already reported
 	if o.Creds != "" && o.NKey != "" || (o.Creds != "" || o.NKey != "") && (o.Token != "" || len(b.address.secrets()) > 0) {
 		return n, errors.New("more than one way to authenticate is given: use a token or password, a credentials file, or an nkey")
 	}
@@ -174,8 +174,8 @@ func (b *Bus) Close() {
 // Stream is JetStream of the server.
 func (b *Bus) Stream() jetstream.JetStream { return b.stream }
 
-// Private reports whether nobody between here and the server can read what is sent: the connection
-// is encrypted and will be, or the server is on this machine.
+// Private reports whether nobody between here and the server can read messages: the connection is encrypted and
+// will be, or the server is on this machine.
 func (b *Bus) Private() bool { return b.private }
 
 // Address is the server's URL, without token or password.

@@ -17,8 +17,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not. It
-// encrypts them too, so that what arrives can be followed before nats.go reads it.
+// A dialer makes the connections of nats.go, and keeps why the first one failed: nats.go does not. It encrypts them
+// too, so that it can follow messages before nats.go reads them.
 type dialer struct {
 	ctx   context.Context // ends with Connect
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
@@ -34,7 +34,7 @@ type dialer struct {
 	encrypted bool // the last one
 }
 
-// newDialer takes from options what concerns the connections, which nats.go would do else.
+// newDialer takes the settings of connections out of options, which nats.go would apply otherwise.
 func (b *Bus) newDialer(ctx context.Context, o Options, n *nats.Options) *dialer {
 	d := &dialer{
 		ctx: ctx, dial: o.Dial, web: isWebSocket(b.address[0]),
@@ -48,8 +48,8 @@ func (b *Bus) newDialer(ctx context.Context, o Options, n *nats.Options) *dialer
 	return d
 }
 
-// connect is options.Connect, ended with the context. What was encrypted because the server demands it stays so: a
-// connection in its place that is not encrypted is refused.
+// connect is options.Connect, ended with the context. Once a server demands encryption, unencrypted connections are
+// refused.
 func (d *dialer) connect(options nats.Options) (*nats.Conn, error) {
 	d.opening = true
 	stop := context.AfterFunc(d.ctx, func() {
@@ -72,7 +72,7 @@ func (d *dialer) connect(options nats.Options) (*nats.Conn, error) {
 	return conn, err
 }
 
-// SkipTLSHandshake tells nats.go that Dial encrypts.
+// SkipTLSHandshake makes nats.go leave encryption to Dial.
 func (d *dialer) SkipTLSHandshake() bool { return true }
 
 // Dial is for nats.go.
@@ -115,7 +115,7 @@ func (d *dialer) open(network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// begin encrypts a connection, if it is to be: WebSocket at once, that of NATS after the server has said who it is.
+// begin encrypts a connection if needed: WebSocket at once, NATS after the greeting of the server.
 func (d *dialer) begin(raw net.Conn, address string) (net.Conn, error) {
 	if err := raw.SetDeadline(time.Now().Add(connectTimeout)); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (d *dialer) begin(raw net.Conn, address string) (net.Conn, error) {
 	return c, raw.SetDeadline(time.Time{})
 }
 
-// greeting reads the first line of a server, and what has come with it. It demands or offers TLS there; what it sends
-// after that is not to be read as if it were encrypted.
+// greeting reads the first line of a server, and bytes that come with it. It demands or offers TLS there; bytes
+// that follow must not be read as if they were encrypted.
 func greeting(conn net.Conn, secure bool) (text []byte, encrypt bool, err error) {
 	end := 0
 	for b := make([]byte, 4<<10); end == 0; {
@@ -228,8 +228,8 @@ func (c *followed) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before
-// it reads, and where the second write fails it would never see why the server refused what came with the first.
+// opened is a connection on which a server that closed it is heard to the end: nats.go writes twice before it
+// reads, and if the second write fails it would never see why the server refused the first.
 type opened struct {
 	net.Conn
 	dialer *dialer
@@ -238,7 +238,7 @@ type opened struct {
 func (c *opened) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if isGone(err) && c.dialer.isOpening() {
-		return len(b), nil // the next read ends as the server said, or fails
+		return len(b), nil // the next read gets the server's reason, or fails
 	}
 	return n, err
 }

@@ -11,10 +11,10 @@ import (
 
 // nats.go allocates what a server announces: the bytes of a message, a line without an end, a frame that is
 // compressed. So each connection is followed here, and ended before nats.go sees an announcement that no server
-// makes. What is let through has one meaning only: nats.go must not find messages elsewhere.
+// makes. Bytes that pass have one meaning only: nats.go must not find messages elsewhere.
 
 const (
-	// addedBytes is how much a server may add to a message that it stored, beside a third if it gives it in base64.
+	// addedBytes is how much a server may add to a message that it stored, plus a third if it sends it in base64.
 	addedBytes = 16 << 10
 	// longestLine is that of a line of a server, the list of a cluster's servers included, and of all headers of HTTP.
 	longestLine = 64 << 10
@@ -28,7 +28,7 @@ type follower interface{ follow(b []byte) error }
 // lines cuts lines out of pieces.
 type lines struct{ begun []byte }
 
-// next is the first line, with its end, and what follows it; nil: it is not complete.
+// next is the first line, with its end, and the rest; nil: it is not complete.
 func (l *lines) next(b []byte) (line, rest []byte, err error) {
 	end := bytes.IndexByte(b, '\n') + 1
 	if line = b[:end]; end == 0 {
@@ -116,7 +116,7 @@ func (f *framing) read(line []byte) error {
 	return nil
 }
 
-// message reads what a server announces.
+// message reads the announcement of a message.
 func (f *framing) message(args []byte, headers bool) error {
 	fields := bytes.FieldsFunc(args, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' })
 	sizes := 1

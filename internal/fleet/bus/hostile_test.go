@@ -117,7 +117,7 @@ func TestHostileServers(t *testing.T) {
 				o.CA = ca.File
 			}
 			ctx, enough := context.WithCancelCause(limited(t))
-			o.Say = func(line string) {
+			o.Log = func(line string) {
 				if strings.Contains(line, "is lost") {
 					enough(errors.New(line))
 				}
@@ -126,8 +126,8 @@ func TestHostileServers(t *testing.T) {
 			if err == nil {
 				b.Close()
 			}
-			if said := fmt.Sprint(err, context.Cause(ctx)); err == nil || !strings.Contains(said, tt.want) {
-				t.Errorf("%s: %s", name, said)
+			if text := fmt.Sprint(err, context.Cause(ctx)); err == nil || !strings.Contains(text, tt.want) {
+				t.Errorf("%s: %s", name, text)
 			}
 		}
 	}

@@ -91,8 +91,8 @@ func TestRepliesThatAreNotValid(t *testing.T) {
 	s := natsserver.Start(t, natsserver.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	said := make(chan string, 10)
-	b, err := Connect(ctx, Options{URL: s.URL(), Say: func(line string) { said <- line }})
+	logged := make(chan string, 10)
+	b, err := Connect(ctx, Options{URL: s.URL(), Log: func(line string) { logged <- line }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,15 +119,15 @@ func TestRepliesThatAreNotValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Ask[fleet.Worker](ctx, b, "pitot.test", fleet.Question{})
+		_, err = Request[fleet.Worker](ctx, b, "pitot.test", fleet.Question{})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\x1b\a\n") || len(err.Error()) > 2*longest {
 			t.Errorf("ask: %q, want %q", err, test.want)
 		}
 		line := ""
 		for err = nil; line == "" && err == nil; { // on a busy machine a reply comes too late
-			err = AskAll(ctx, b, "pitot.test", fleet.Question{}, 50*time.Millisecond, func(fleet.Worker) bool { t.Error("it was accepted"); return false })
+			err = RequestAll(ctx, b, "pitot.test", fleet.Question{}, 50*time.Millisecond, func(fleet.Worker) bool { t.Error("it was accepted"); return false })
 			select {
-			case line = <-said:
+			case line = <-logged:
 			default:
 			}
 		}
@@ -149,11 +149,11 @@ func TestQuestionsThatAreTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	_, err = Ask[fleet.Worker](ctx, b, SubjectOf("w", Order), strings.Repeat("x", 5000))
+	_, err = Request[fleet.Worker](ctx, b, SubjectOf("w", Order), strings.Repeat("x", 5000))
 	if want := "pitot.worker.w.order: the message has 5002 bytes and the NATS server takes 4096; raise max_payload in its settings"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := Ask[fleet.Worker](ctx, b, SubjectOf("w", Order), make(chan int)); err == nil {
+	if _, err := Request[fleet.Worker](ctx, b, SubjectOf("w", Order), make(chan int)); err == nil {
 		t.Error("a channel was sent")
 	}
 	end, err := Answer(b, SubjectOf("w", Poll), func(struct{}) (any, error) { return strings.Repeat("x", largestAnswer), nil })
@@ -161,7 +161,7 @@ func TestQuestionsThatAreTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer end()
-	_, err = Ask[string](ctx, b, SubjectOf("w", Poll), struct{}{})
+	_, err = Request[string](ctx, b, SubjectOf("w", Poll), struct{}{})
 	if refusal := (Refusal{}); !errors.As(err, &refusal) || !strings.Contains(refusal.Text, "the reply has 1048578 bytes") {
 		t.Errorf("a reply that is too large: %v", err)
 	}

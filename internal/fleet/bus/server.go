@@ -24,7 +24,7 @@ const (
 	maxPayload = 8 << 20
 	// maxMemory is for streams in memory, of which Pitot has none.
 	maxMemory = 64 << 20
-	// defaultStore is what a record of 2 kB times a million and a half needs.
+	// defaultStore is enough for a million and a half records of 2 kB.
 	defaultStore = 4 << 30
 	ready        = 30 * time.Second
 )
@@ -40,9 +40,8 @@ type ServerOptions struct {
 	// CA, a file too, clients need a certificate that it signed.
 	CA, Cert, Key string
 	MaxStore      int64 // most bytes of all streams; 0: 4 GiB
-	// Say is told, in one line, that the streams cannot be written, and that they can be again; may be
-	// nil.
-	Say func(line string)
+	// Log receives one line when the streams cannot be written, and when they can again; may be nil.
+	Log func(line string)
 }
 
 // A Server is a running NATS server.
@@ -62,13 +61,13 @@ func StartServer(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := new(logger)
-	s, err := start(options, told)
+	log := new(logger)
+	s, err := start(options, log)
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("start NATS server on %s: %s", o.listen(), reason(err))
 	}
-	end := watchDisk(s, options, told, lookEvery, o.Say)
+	end := watchDisk(s, options, log, lookEvery, o.Log)
 	return &Server{addr: s.Addr(), url: serverURL(s, o.Cert != ""), close: sync.OnceFunc(func() {
 		end()
 		s.Shutdown()
@@ -170,15 +169,15 @@ func claim(dir string) (release func(), err error) {
 	return release, nil
 }
 
-// start is nats-server's own start, which tells a logger what went wrong.
-func start(o *server.Options, told *logger) (*server.Server, error) {
+// start starts nats-server, which reports errors to a logger only.
+func start(o *server.Options, log *logger) (*server.Server, error) {
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
 	}
-	s.SetLogger(told, false, false)
+	s.SetLogger(log, false, false)
 	s.Start()
-	if fatal := told.first(); fatal != "" {
+	if fatal := log.first(); fatal != "" {
 		err = errors.New(fatal)
 	} else if !s.ReadyForConnections(ready) {
 		err = fmt.Errorf("not ready within %v", ready)
@@ -191,7 +190,7 @@ func start(o *server.Options, told *logger) (*server.Server, error) {
 	return s, nil
 }
 
-// reason is what nats-server's own words say: of an address that cannot be had, the system's part.
+// reason is the error of nats-server: of an address that cannot be bound, the system's part.
 func reason(err error) string {
 	text := line(err.Error())
 	if _, system, ok := strings.Cut(text, "bind: "); ok {
@@ -200,7 +199,7 @@ func reason(err error) string {
 	return text
 }
 
-// url is the address for clients on this machine.
+// serverURL is the address for clients on this machine.
 func serverURL(s *server.Server, encrypted bool) string {
 	scheme, at := "nats", s.Addr().(*net.TCPAddr)
 	if encrypted {

@@ -28,7 +28,7 @@ func watchDisk(s *server.Server, o *server.Options, l *logger, every time.Durati
 	done.Go(func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
-		for said := false; ; {
+		for reported := false; ; {
 			select {
 			case <-stop:
 				return
@@ -41,10 +41,10 @@ func watchDisk(s *server.Server, o *server.Options, l *logger, every time.Durati
 			switch {
 			case err == nil:
 				say(fmt.Sprintf("the folder %s can be written again", o.StoreDir))
-			case !said:
+			case !reported:
 				say(fmt.Sprintf("the folder %s cannot be written (%s): records wait with the workers until it can", o.StoreDir, line(err.Error())))
 			}
-			said = err != nil
+			reported = err != nil
 		}
 	})
 	return func() {

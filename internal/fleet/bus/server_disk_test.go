@@ -18,14 +18,14 @@ func TestADiskWasFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := new(logger)
-	s, err := start(o, told)
+	log := new(logger)
+	s, err := start(o, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Shutdown()
-	said := make(chan string, 9)
-	defer watchDisk(s, o, told, 10*time.Millisecond, func(line string) { said <- line })()
+	lines := make(chan string, 9)
+	defer watchDisk(s, o, log, 10*time.Millisecond, func(line string) { lines <- line })()
 	conn, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -45,14 +45,14 @@ func TestADiskWasFull(t *testing.T) {
 	if err := os.MkdirAll(inTheWay, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	told.Errorf("JetStream stream '%s > %s' critical write error: %v", "$G", "S", "no space left on device")
-	if line := <-said; !strings.Contains(line, "cannot be written") || !strings.Contains(line, o.StoreDir) {
+	log.Errorf("JetStream stream '%s > %s' critical write error: %v", "$G", "S", "no space left on device")
+	if line := <-lines; !strings.Contains(line, "cannot be written") || !strings.Contains(line, o.StoreDir) {
 		t.Errorf("said %q", line)
 	}
 	if err := os.RemoveAll(filepath.Dir(inTheWay)); err != nil {
 		t.Fatal(err)
 	}
-	if line := <-said; !strings.Contains(line, "written again") {
+	if line := <-lines; !strings.Contains(line, "written again") {
 		t.Errorf("said %q", line)
 	}
 	if ack, err := js.Publish(t.Context(), "s", []byte("after")); err != nil || ack.Sequence != 2 {

@@ -78,14 +78,14 @@ func TestTheStoreIsLimited(t *testing.T) {
 	if _, err := b.Stream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
 		t.Fatal(err)
 	}
-	kept := 0
-	for ; kept < 10; kept++ {
+	stored := 0
+	for ; stored < 10; stored++ {
 		if _, err := b.Stream().Publish(ctx, "s", make([]byte, 256<<10)); err != nil {
 			break
 		}
 	}
-	if kept < 1 || kept > 4 {
-		t.Errorf("%d messages of 256 KiB fit into 1 MiB", kept)
+	if stored < 1 || stored > 4 {
+		t.Errorf("%d messages of 256 KiB fit into 1 MiB", stored)
 	}
 }
 

@@ -57,7 +57,7 @@ func (b *Bus) back(conn *nats.Conn) {
 	}
 }
 
-// trouble takes what nats.go reports beside calls.
+// trouble receives the errors that nats.go reports outside of calls.
 func (b *Bus) trouble(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		b.deny(err)
@@ -78,7 +78,7 @@ func (b *Bus) report(line string) {
 	b.last = line
 	b.mu.Unlock()
 	if !again {
-		b.say(line)
+		b.log(line)
 	}
 }
 
@@ -88,7 +88,7 @@ type wait struct {
 	denied  func(error)
 }
 
-// deny ends the questions that the server did not let through: it says so beside their replies.
+// deny ends the questions that the server did not let through: it reports them outside of their replies.
 func (b *Bus) deny(err error) {
 	text := err.Error()
 	_, ours, isReply := strings.Cut(text, `"`+nats.InboxPrefix)
@@ -103,7 +103,7 @@ func (b *Bus) deny(err error) {
 	}
 }
 
-// permission is the error for what a server does not allow.
+// permission is the error for an operation that the server does not allow.
 func (b *Bus) permission(err error) error {
 	text := strings.TrimPrefix(b.clean(err), "permissions violation: ")
 	return fmt.Errorf("%s; allow pitot.>, _INBOX.> and $JS.> in the settings of the server", text)

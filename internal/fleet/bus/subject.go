@@ -8,7 +8,7 @@ import (
 // Everybody is the subject of questions to all workers.
 const Everybody = "pitot.fleet.who"
 
-// A Verb is what one worker is asked for.
+// A Verb is a kind of question to one worker.
 type Verb string
 
 // The verbs, each a subject of a worker.

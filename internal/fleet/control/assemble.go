@@ -56,16 +56,16 @@ func (f *Fleet) fill(ctx context.Context) error {
 		switch {
 		case len(f.crew) > 0 && len(f.crew) >= want:
 			if want < f.o.Workers {
-				f.sayf("using %d of %d workers: the load has no more conversations, or places in flight, for others", want, f.o.Workers)
+				f.logf("using %d of %d workers: the load has no more conversations, or places in flight, for others", want, f.o.Workers)
 			}
 			return nil
 		case time.Now().After(deadline) && f.o.Fewer && len(f.crew) > 0:
-			f.sayf("starting with %d of %d workers", len(f.crew), want)
+			f.logf("starting with %d of %d workers", len(f.crew), want)
 			return nil
 		case time.Now().After(deadline):
 			return f.tooFew(ctx, want)
-		case asked == sayAfter:
-			f.sayf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
+		case asked == noticeAfter:
+			f.logf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
 		}
 		if err := pause(ctx, askFor); err != nil {
 			return err
@@ -73,8 +73,8 @@ func (f *Fleet) fill(ctx context.Context) error {
 	}
 }
 
-// sayAfter is how often workers are asked until it is said that they are waited for.
-const sayAfter = 2
+// noticeAfter is how often workers are asked before the controller reports that it waits for them.
+const noticeAfter = 2
 
 // wanted is how many workers the run is to have: no more than it has conversations, or places.
 func (f *Fleet) wanted(idle int) int {
@@ -137,7 +137,7 @@ func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Wor
 // pollWorkers asks who is there.
 func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
 	byID := map[string]bool{}
-	err = bus.AskAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
+	err = bus.RequestAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
 		if fleet.IsWorker(w.ID) && !byID[w.ID] {
 			byID[w.ID] = true
 			all = append(all, tidy(w))
@@ -152,7 +152,7 @@ func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Durati
 	return all, err
 }
 
-// longAfter is when it is said that workers still prepare.
+// longAfter is when the controller reports that workers still prepare.
 const longAfter = 10 * time.Second
 
 // prepareWorkers has workers prepare the run. One that cannot refuses the run; one that is gone is left out.
@@ -177,7 +177,7 @@ func (f *Fleet) prepareWorkers(ctx context.Context, found []fleet.Worker) error 
 			preparing.Add(-1)
 		})
 	}
-	long := time.AfterFunc(longAfter, func() { f.sayf("waiting for %d workers that prepare the run", preparing.Load()) })
+	long := time.AfterFunc(longAfter, func() { f.logf("waiting for %d workers that prepare the run", preparing.Load()) })
 	each.Wait()
 	long.Stop()
 	var failed []error
@@ -189,7 +189,7 @@ func (f *Fleet) prepareWorkers(ctx context.Context, found []fleet.Worker) error 
 		case err == nil:
 			f.crew = append(f.crew, m)
 		case errors.As(err, &lost):
-			f.sayf("%v", err)
+			f.logf("%v", err)
 		case errors.As(err, &busy):
 			yield = max(yield, busy.run)
 		default:
@@ -225,8 +225,8 @@ func (f *Fleet) checkEngine(found []fleet.Worker) error {
 	return nil
 }
 
-// newOrder is what every worker is asked to prepare. Where others could read it, it has no keys: each
-// worker needs the variables itself.
+// newOrder is the Order for all workers. Where others could read it, it has no keys: each worker needs the
+// variables itself.
 func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o = fleet.Order{
@@ -280,7 +280,7 @@ type lostError struct {
 
 func (e *lostError) Error() string {
 	why := e.why.Error()
-	switch { // what the bus says names subjects
+	switch { // errors of the bus name subjects
 	case errors.Is(e.why, bus.ErrGone):
 		why = "it is not connected any more"
 	case errors.Is(e.why, bus.ErrSilent):
@@ -289,7 +289,7 @@ func (e *lostError) Error() string {
 	return fmt.Sprintf("worker %s on %s was lost before the start: %s", e.worker.Name, e.worker.Host, why)
 }
 
-// A busyError is a worker that another run has taken since it said that it was idle.
+// A busyError is a worker that another run took after it answered as idle.
 type busyError struct{ run string }
 
 func (e *busyError) Error() string { return "it works on run " + e.run }
@@ -341,7 +341,7 @@ const leastTries = 3
 func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, q Q) (r fleet.Readiness, err error) {
 	for begin, tries := time.Now(), 1; ; tries++ {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		r, err = bus.Ask[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(w.ID, verb), q)
+		r, err = bus.Request[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(w.ID, verb), q)
 		cancel()
 		r.State, r.Digest, r.Why = fleet.State(words(string(r.State))), words(r.Digest), words(r.Why)
 		given := time.Since(begin) > f.o.Grace && tries > leastTries // this process may have been suspended
@@ -373,7 +373,7 @@ func (o *offers) offer(ctx context.Context, f *Fleet, needs []int) error {
 	if fresh == nil {
 		return nil
 	}
-	f.sayf("sending files that workers do not have: %d", len(fresh))
+	f.logf("sending files that workers do not have: %d", len(fresh))
 	if err := f.o.Ledger.Offer(ctx, f.o.Bus.Stream(), f.run, fresh); err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@
 //	Assemble   who is there ── Order ── inputs that they lack ── the same requests everywhere?
 //	Drive      who is still there ── Start to each ── all have it: Go ── watch ── all ended or lost
 //
-// A goroutine for each member of the crew asks for its pulse four times a second; Drive looks at
-// what they have found, and decides.
+// A goroutine for each member of the crew asks for its pulse four times a second; Drive looks at their pulses, and
+// decides.
 package control
 
 import (
@@ -37,8 +37,8 @@ type Options struct {
 	Away time.Duration
 	// Tolerate: a worker that is lost in the run makes it doubtful, not invalid.
 	Tolerate bool
-	Ledger   *inputs.Ledger // of what the run is prepared from; nil: nothing
-	Say      func(string)   // one line for people; may be nil
+	Ledger   *inputs.Ledger // of the run's inputs; nil: none
+	Log      func(string)   // one line for people; may be nil
 }
 
 // DefaultGrace is how long a worker may be silent, and DefaultAway how long the server of the fleet:
@@ -80,8 +80,8 @@ func New(o Options) *Fleet {
 	if o.Away <= 0 {
 		o.Away = DefaultAway
 	}
-	if o.Say == nil {
-		o.Say = func(string) {}
+	if o.Log == nil {
+		o.Log = func(string) {}
 	}
 	if o.Ledger == nil {
 		o.Ledger = new(inputs.Ledger)
@@ -104,8 +104,8 @@ func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
 	return f.fill(ctx)
 }
 
-// Close lets the workers go, and removes what the run left with the server of the fleet, unless there
-// are records that were not gathered: those `pitot fleet resume` finds. Another Assemble may follow.
+// Close lets the workers go, and removes the run's streams from the server of the fleet, unless there are records
+// that were not gathered: `pitot fleet resume` finds those. Another Assemble may follow.
 func (f *Fleet) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), f.o.Grace)
 	defer cancel()
@@ -129,7 +129,7 @@ func (f *Fleet) Close() {
 	f.run, f.stored = "", false
 }
 
-// awaitUp waits for a connection to the server of the fleet, and tells since when there is one.
+// awaitUp waits for a connection to the server of the fleet, and returns since when there is one.
 func (f *Fleet) awaitUp(ctx context.Context) (since time.Time, err error) {
 	for {
 		up, since := f.o.Bus.Up()
@@ -164,4 +164,4 @@ func (f *Fleet) upFor() time.Duration {
 	return time.Since(since)
 }
 
-func (f *Fleet) sayf(format string, args ...any) { f.o.Say(fmt.Sprintf(format, args...)) }
+func (f *Fleet) logf(format string, args ...any) { f.o.Log(fmt.Sprintf(format, args...)) }

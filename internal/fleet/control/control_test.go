@@ -70,7 +70,7 @@ func hire(t *testing.T, s fleettest.Server, n int, change func(i int, o *worker.
 		c.ends = append(c.ends, end)
 		o := worker.Options{
 			Key: fleet.NewKey(), Self: fleet.Worker{Name: fmt.Sprintf("worker-%d", i), Host: "here", Protocol: fleet.Protocol, Pitot: version, CPUs: 2, Files: 1 << 16},
-			Bus: connect(t, s), Deps: deps, Folder: t.TempDir(), Say: func(line string) {
+			Bus: connect(t, s), Deps: deps, Folder: t.TempDir(), Log: func(line string) {
 				t.Logf("worker-%d: %s", i, line)
 				if strings.Contains(line, ": done, ") {
 					c.over <- struct{}{}
@@ -147,7 +147,7 @@ func execute(t *testing.T, s plan.Spec, f run.Fleet, sinks ...run.Sink) (*run.Re
 func options(t *testing.T, s fleettest.Server, workers int) control.Options {
 	return control.Options{
 		Bus: connect(t, s), Pitot: version, Workers: workers, Wait: 30 * time.Second, Lead: 2 * time.Second,
-		Ledger: new(inputs.Ledger), Say: func(line string) { t.Log("controller: " + line) },
+		Ledger: new(inputs.Ledger), Log: func(line string) { t.Log("controller: " + line) },
 	}
 }
 
@@ -182,12 +182,12 @@ func TestAFleetSendsTheSame(t *testing.T) {
 			}
 			s := fleettest.Embedded(t, fleettest.Options{})
 			hire(t, s, 3, nil)
-			together, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
+			server, url := fleettest.Truth(t, truth.Config{TTFT: 20 * time.Millisecond, Step: 2 * time.Millisecond})
 			many, err := execute(t, spec(t, url, text), control.New(options(t, s, 3)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := asked(alone), asked(together)
+			a, b := asked(alone), asked(server)
 			if len(a) != len(b) || len(a) != 60 {
 				t.Fatalf("%d requests alone, %d by the fleet", len(a), len(b))
 			}

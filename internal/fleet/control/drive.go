@@ -66,7 +66,7 @@ func (f *Fleet) begin(ctx context.Context, r *trace.Run) (*beginning, error) {
 		case !up || now != since: // a lost connection, not the worker
 			continue
 		case errors.As(err, &lost):
-			f.sayf("%v", err)
+			f.logf("%v", err)
 			f.dropLost(lost.worker.ID)
 			continue
 		case err != nil:
@@ -109,7 +109,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 		if p.State == fleet.Failed {
 			why = errors.New(p.Why)
 		}
-		f.sayf("%v", &lostError{m.Worker, why})
+		f.logf("%v", &lostError{m.Worker, why})
 		f.dropLost(m.ID)
 	}
 	if len(f.crew) == want && want > 0 {
@@ -118,7 +118,7 @@ func (f *Fleet) fillAgain(ctx context.Context) error {
 	return f.fill(ctx)
 }
 
-// dropLost takes a worker out of the crew, and tells it so if it hears that.
+// dropLost removes a worker from the crew, and tries to inform it.
 func (f *Fleet) dropLost(id string) {
 	i := slices.IndexFunc(f.crew, func(m *member) bool { return m.ID == id })
 	if i < 0 {
@@ -128,11 +128,11 @@ func (f *Fleet) dropLost(id string) {
 	f.crew = slices.Delete(f.crew, i, i+1)
 }
 
-// dealTime is what a slow worker takes to find which requests are its own, for each of all requests.
+// dealTime is how long a slow worker takes to find its requests, for each of all requests.
 const dealTime = 500 * time.Nanosecond
 
-// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half
-// of one for the Go, and others for what is late.
+// leadTrips is how many round trips to the slowest worker the start is ahead: one for its Start, half of one for
+// the Go, and others for delays.
 const leadTrips = 6
 
 // deal gives every member its Start.
@@ -156,7 +156,9 @@ func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 		if bound == fleet.Unknown {
 			return nil, &lostError{m.Worker, errors.New("its clock could not be read")}
 		}
-		s := fleet.Start{Run: f.run, Kept: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at}
+		s := fleet.Start{
+			Run: f.run, StoredID: r.ID, Share: i, Of: n, Places: places[i], Most: total, Probe: i == 0, At: at,
+		}
 		b.heading.Workers, b.heading.Start = append(b.heading.Workers, m.Worker), append(b.heading.Start, s)
 		b.heading.Bounds = append(b.heading.Bounds, time.Duration(bound))
 		if err := enoughFiles(m.Worker, places[i]); err != nil {
@@ -182,7 +184,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	m.update(func(b *fleet.Beat) { b.Places = s.Places })
 	call, cancel := context.WithTimeout(ctx, f.lead/2)
 	defer cancel()
-	r, err := bus.Ask[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(m.ID, bus.Start), s)
+	r, err := bus.Request[fleet.Readiness](call, f.o.Bus, bus.SubjectOf(m.ID, bus.Start), s)
 	r.State, r.Why = fleet.State(words(string(r.State))), words(r.Why)
 	switch {
 	case err != nil:
@@ -193,7 +195,7 @@ func (f *Fleet) start(ctx context.Context, m *member, s fleet.Start) error {
 	return nil
 }
 
-// create makes the stream that the records go through, with what another controller would need.
+// create makes the stream of the records, with a Heading for another controller.
 func (f *Fleet) create(ctx context.Context, b *beginning) error {
 	if f.stored { // by a start that did not come about
 		if err := delivery.Remove(ctx, f.o.Bus.Stream(), f.run); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A gathering is a run under way: what of it has come, and who still works on it.
+// A gathering is a run under way: its records so far, and the workers on it.
 type gathering struct {
 	*beginning
 	timing
@@ -31,20 +31,20 @@ type gathering struct {
 	looked  time.Time
 	records []*trace.Record
 	shares  []share
-	level   fleet.Stop    // what the workers are told
+	level   fleet.Stop    // as the workers know it
 	came    chan struct{} // has an element when an End came
 	broken  error         // of the receiver
 	settled bool          // there is an Outcome: nothing is taken any more
 }
 
-// A share is what one worker has to send, and what became of it.
+// A share has the requests for one worker, and their state.
 type share struct {
 	*member
 	requests, records int
 	places            int
-	forged            bool          // it was said that others send in its name
+	forged            bool          // it was reported that others send in its name
 	ahead             trace.Instant // how far its instants can be ahead
-	trouble           string        // that was said last
+	trouble           string        // reported last
 	idle              time.Time     // since when it says that it is done; zero: it does not
 	end               *fleet.End
 	lost              plan.Message // zero: it is not
@@ -171,11 +171,11 @@ func (g *gathering) End(from int, e fleet.End) {
 // that another controller began, that one may have asked for it. g.mu is held.
 func (g *gathering) checkStopped(s *share) {
 	if s.end.Stopped && g.level < fleet.NoMore && s.lost.IsZero() && !g.resumed {
-		g.lost(s, plan.Say(lostEnded))
+		g.lost(s, plan.Msg(lostEnded))
 	}
 }
 
-// Damaged loses a worker that sends what cannot be read.
+// Damaged loses a worker that sends unreadable messages.
 func (g *gathering) Damaged(from int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,11 +185,11 @@ func (g *gathering) Damaged(from int, err error) {
 // damaged is Damaged. g.mu is held.
 func (g *gathering) damaged(from int, err error) {
 	if from >= 0 && from < len(g.shares) && g.shares[from].lost.IsZero() {
-		g.lost(&g.shares[from], plan.Say(lostDamaged, "why", err))
+		g.lost(&g.shares[from], plan.Msg(lostDamaged, "why", err))
 	}
 }
 
-// Forged loses a worker that sends in the name of another. What was sent is not taken, whoever sent it.
+// Forged loses a worker that sends in the name of another. The message is dropped, whoever sent it.
 func (g *gathering) Forged(share, by int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -198,7 +198,7 @@ func (g *gathering) Forged(share, by int) {
 		g.damaged(by, fmt.Errorf("it is in the name of worker %s", s.Name))
 	} else if !s.forged {
 		s.forged = true
-		g.sink.Note(plan.Say(noteForged, "worker", s.Name, "host", s.Host))
+		g.sink.Note(plan.Msg(noteForged, "worker", s.Name, "host", s.Host))
 	}
 }
 
@@ -219,7 +219,7 @@ const (
 	noteForged plan.Code = "fleet.forged"
 )
 
-// lose marks a worker as lost, and tells it to send no more if it hears that. g.mu is held.
+// lose marks a worker as lost, and asks it to send no more. g.mu is held.
 func (g *gathering) lose(s *share, why plan.Message) {
 	p, silent := s.look()
 	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
@@ -234,7 +234,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	done := ctx.Done()
-	var late <-chan time.Time // for what was cancelled
+	var late <-chan time.Time // for cancelled requests
 	patience := 2*g.f.o.Grace + g.f.o.Lead
 	for {
 		select {
@@ -260,7 +260,7 @@ func (g *gathering) watch(ctx context.Context, stop <-chan struct{}) (run.Outcom
 	}
 }
 
-// raise tells all workers how far the run is ended.
+// raise sends all workers how far the run is ended.
 func (g *gathering) raise(level fleet.Stop) {
 	g.mu.Lock()
 	g.level = max(g.level, level)
@@ -291,17 +291,17 @@ func (g *gathering) look() error {
 		over := g.overdue(trace.Instant(now()-g.zero), quiet, g.silenceLimit(p))
 		switch {
 		case p.State == fleet.Failed:
-			g.lost(s, plan.Say(lostFailed, "why", p.Why))
+			g.lost(s, plan.Msg(lostFailed, "why", p.Why))
 		case g.endless(s, p.State, quiet):
-			g.lost(s, plan.Say(lostFailed, "why", "it is done, and its end did not come"))
+			g.lost(s, plan.Msg(lostFailed, "why", "it is done, and its end did not come"))
 		case over > 0:
-			g.lost(s, plan.Say(lostOverdue, "seconds", over.Round(time.Second), "state", string(p.State)))
+			g.lost(s, plan.Msg(lostOverdue, "seconds", over.Round(time.Second), "state", string(p.State)))
 		case silent > g.f.o.Grace && up > g.f.o.Grace && s.isGone():
-			g.lost(s, plan.Say(lostGone, "seconds", silent))
+			g.lost(s, plan.Msg(lostGone, "seconds", silent))
 		case silent > g.f.o.Grace && up > g.f.o.Grace:
-			g.lost(s, plan.Say(lostSilent, "seconds", silent))
+			g.lost(s, plan.Msg(lostSilent, "seconds", silent))
 		case p.Why != "" && p.Why != s.trouble:
-			g.f.sayf("worker %s on %s: %s", s.Name, s.Host, p.Why)
+			g.f.logf("worker %s on %s: %s", s.Name, s.Host, p.Why)
 			s.trouble = p.Why
 		}
 	}
@@ -322,7 +322,7 @@ func (g *gathering) endless(s *share, state fleet.State, quiet time.Duration) bo
 	return min(time.Since(s.idle), quiet) > silenceGraces*g.f.o.Grace
 }
 
-// silenceGraces is how many times the grace nothing may come of what is to come.
+// silenceGraces is how many times the grace a worker may deliver nothing although more is due.
 const silenceGraces = 6
 
 // silenceLimit is how long nothing may come of a worker: as long as workers try to deliver, if it says that it does.
@@ -335,7 +335,7 @@ func (g *gathering) silenceLimit(p fleet.Pulse) time.Duration {
 
 func (g *gathering) lost(s *share, why plan.Message) {
 	g.lose(s, why)
-	g.sink.Note(plan.Say(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
+	g.sink.Note(plan.Msg(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
 }
 
 // redeal gives the places of shares that have ended to the others.
@@ -378,9 +378,9 @@ func (g *gathering) loseRest(after time.Duration) {
 	for i := range g.shares {
 		if s := &g.shares[i]; s.active() {
 			if _, silent := s.look(); silent > g.f.o.Grace {
-				g.lost(s, plan.Say(lostSilent, "seconds", silent))
+				g.lost(s, plan.Msg(lostSilent, "seconds", silent))
 			} else {
-				g.lost(s, plan.Say(lostGoesOn, "seconds", after))
+				g.lost(s, plan.Msg(lostGoesOn, "seconds", after))
 			}
 		}
 	}
@@ -397,7 +397,7 @@ func (g *gathering) allOver() bool {
 	return true
 }
 
-// catchUp waits for what workers that were lost had delivered.
+// catchUp waits for the delivered records of lost workers.
 func (g *gathering) catchUp() error {
 	limit := catchUpLimit
 	if g.level >= fleet.Cancel {

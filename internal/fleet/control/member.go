@@ -33,20 +33,20 @@ type member struct {
 	done  sync.WaitGroup
 	hurry chan struct{} // has an element when a beat is due at once
 
-	mu      sync.Mutex
-	clock   fleet.Clock
-	say     fleet.Beat // what the next beat says
-	pulse   fleet.Pulse
-	heard   time.Time     // when the last pulse came
-	wall    time.Duration // how far its wall clock was ahead then
-	silence error         // of the last beat; nil: it was answered
-	silent  time.Duration // how long beats were not answered, without the time in which this process was suspended
-	ended   int64         // when the last beat was over
+	mu       sync.Mutex
+	clock    fleet.Clock
+	nextBeat fleet.Beat // the next beat
+	pulse    fleet.Pulse
+	heard    time.Time     // when the last pulse came
+	wall     time.Duration // how far its wall clock was ahead then
+	silence  error         // of the last beat; nil: it was answered
+	silent   time.Duration // how long beats were not answered, without the time in which this process was suspended
+	ended    int64         // when the last beat was over
 }
 
 // join begins to ask for the pulse of a worker.
 func join(b *bus.Bus, w fleet.Worker, run string) *member {
-	m := &member{Worker: w, bus: b, run: run, hurry: make(chan struct{}, 1), say: fleet.Beat{Run: run}, heard: time.Now(), ended: now()}
+	m := &member{Worker: w, bus: b, run: run, hurry: make(chan struct{}, 1), nextBeat: fleet.Beat{Run: run}, heard: time.Now(), ended: now()}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.end = cancel
 	m.done.Go(func() { m.beats(ctx) })
@@ -68,15 +68,15 @@ func (m *member) beats(ctx context.Context) {
 	}
 }
 
-// beat says one, and takes what the reply tells.
+// beat sends one Beat, and takes the Pulse.
 func (m *member) beat(ctx context.Context) {
 	m.mu.Lock()
-	what := m.say
+	what := m.nextBeat
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, beatLimit)
 	defer cancel()
 	sent := now()
-	p, err := bus.Ask[fleet.Pulse](ctx, m.bus, bus.SubjectOf(m.ID, bus.Beat), what)
+	p, err := bus.Request[fleet.Pulse](ctx, m.bus, bus.SubjectOf(m.ID, bus.Beat), what)
 	received := now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,12 +92,12 @@ func (m *member) beat(ctx context.Context) {
 	m.clock.Add(fleet.Exchange{Sent: sent, Arrived: p.Arrived, Answered: p.Answered, Received: received})
 }
 
-// update changes what the next beat says, and sends it at once.
+// update changes the next beat, and sends it at once.
 func (m *member) update(change func(*fleet.Beat)) {
 	m.mu.Lock()
-	before := m.say
-	change(&m.say)
-	changed := m.say != before
+	before := m.nextBeat
+	change(&m.nextBeat)
+	changed := m.nextBeat != before
 	m.mu.Unlock()
 	if !changed {
 		return
@@ -122,8 +122,7 @@ func (m *member) look() (p fleet.Pulse, silent time.Duration) {
 	return m.pulse, m.silent
 }
 
-// aheadBy is how far the instants of the worker can be ahead of those that are read here, with a second for what else is
-// not known.
+// aheadBy is how far the instants of the worker can be ahead of those that are read here, with a second to spare.
 func (m *member) aheadBy() trace.Instant {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,18 +149,18 @@ func (m *member) release() {
 	letGo(m.bus, m.Worker, m.run)
 }
 
-// letGo tells a worker that a run is over for it. What is sent to one that is suspended waits for it.
+// letGo informs a worker that a run is over for it. A suspended worker gets the message when it resumes.
 func letGo(b *bus.Bus, w fleet.Worker, run string) {
 	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
 	defer cancel()
-	_, _ = bus.Ask[fleet.Pulse](ctx, b, bus.SubjectOf(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
+	_, _ = bus.Request[fleet.Pulse](ctx, b, bus.SubjectOf(w.ID, bus.Beat), fleet.Beat{Run: run, Stop: fleet.Finished})
 }
 
-// dismiss tells the worker, after its beats, that the run is over for it.
+// dismiss informs the worker, after its beats, that the run is over for it.
 func (m *member) dismiss(ctx context.Context) {
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, beatLimit)
-		_, err := bus.Ask[fleet.Pulse](call, m.bus, bus.SubjectOf(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
+		_, err := bus.Request[fleet.Pulse](call, m.bus, bus.SubjectOf(m.ID, bus.Beat), fleet.Beat{Run: m.run, Stop: fleet.Finished})
 		cancel()
 		if err == nil || errors.Is(err, bus.ErrGone) {
 			return

@@ -19,7 +19,7 @@ import (
 
 func isGone(err error) bool { return errors.Is(err, bus.ErrGone) }
 
-// outcome is what came of the run.
+// outcome is the Outcome of the run.
 func (g *gathering) outcome() run.Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,10 +48,10 @@ func (g *gathering) outcome() run.Outcome {
 	return out
 }
 
-// noteClient says what workers noted of themselves, such as timestamps that cannot be trusted.
+// noteClient reports a note of workers about themselves, such as timestamps that cannot be trusted.
 const noteClient plan.Code = "fleet.noted"
 
-// noteClients tells what the workers noted, each kind once.
+// noteClients reports the notes of the workers, each kind once.
 func (g *gathering) noteClients() {
 	const mostNamed = 3
 	var kinds []plan.Message // the first of each
@@ -70,7 +70,7 @@ func (g *gathering) noteClients() {
 	for _, n := range kinds {
 		names := by[n.Code]
 		shown := names[:min(len(names), mostNamed)]
-		g.sink.Note(plan.Say(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
+		g.sink.Note(plan.Msg(noteClient, "workers", shown, "more", len(names)-len(shown), "what", n))
 	}
 }
 
@@ -91,7 +91,7 @@ func (g *gathering) byShare() [][]*trace.Record {
 	return all
 }
 
-// fleet is the crew and what became of it.
+// fleet is the crew and its state.
 func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	fl := &trace.Fleet{Tolerate: g.f.o.Tolerate, Resumed: g.resumed}
 	var bounds []time.Duration
@@ -103,9 +103,9 @@ func (g *gathering) fleet(end trace.Instant) *trace.Fleet {
 	}
 	slices.Sort(bounds)
 	if n := len(bounds); n > 1 {
-		fl.Apart = bounds[n-1] + bounds[n-2]
+		fl.MaxOffset = bounds[n-1] + bounds[n-2]
 		if bounds[0] < 0 {
-			fl.Apart = -1
+			fl.MaxOffset = -1
 		}
 	}
 	t := &trace.Trace{Run: g.heading.Run}
@@ -140,7 +140,7 @@ func (s *share) inTrace(g *gathering, i int, end trace.Instant) trace.FleetWorke
 	if w.Clock.Bound == fleet.Unknown {
 		w.Clock.Bound = -1
 	}
-	if g.resumed { // by a process with another clock: what was known at the start, and the most that clocks drift
+	if g.resumed { // by a process with another clock: bounds at the start plus the largest drift
 		w.Clock.Bound = g.heading.Bounds[i] + time.Duration(fleet.MaxRate*float64(end))
 	}
 	return w

@@ -15,8 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// Orphans are the runs whose records wait with the server of a fleet: those under way, and those
-// whose controller died.
+// Orphans are the runs with records in the server of a fleet: those under way, and those that lost their
+// controller.
 func Orphans(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) {
 	ids, err := delivery.Runs(ctx, b.Stream())
 	if err != nil {
@@ -40,9 +40,9 @@ func Orphans(ctx context.Context, b *bus.Bus) (left []fleet.Heading, err error) 
 	return left, nil
 }
 
-// Resume brings a run to its end whose controller died: it collects what there is, follows what
-// still goes on, and says what was lost. The requests are prepared anew with d, to know which are
-// missing. If that fails everything stays as it is.
+// Resume completes a run after its controller died: it collects the records, follows workers that still send, and
+// reports losses. The requests are prepared anew with d, to know which are missing. If that fails everything stays
+// as it is.
 func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks ...run.Sink) (*run.Result, error) {
 	if err := h.Check(h.Fleet); err != nil {
 		return nil, fmt.Errorf("the heading of the run is damaged: %w", err)
@@ -63,9 +63,9 @@ func Resume(ctx context.Context, o Options, h fleet.Heading, d run.Deps, sinks .
 	return p.Continue(ctx, nil, h.Run, sinks...)
 }
 
-// keyless takes the secrets out of a Spec that is prepared and not sent. The run may have had keys
-// that were not kept, and who wrote the Spec into the stream is not known. Only where the server
-// counts tokens it is asked as the run asked it.
+// keyless takes the secrets out of a Spec that is prepared and not sent. The keys of the run may not have been
+// stored, and the Spec in the stream may come from anybody. Only where the server counts tokens it is asked as the
+// run asked it.
 func keyless(s plan.Spec, d *run.Deps) (plan.Spec, error) {
 	if s.Tokens.Where == "server" {
 		return s, nil
@@ -91,7 +91,7 @@ func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 		alive := ""
 		for _, w := range h.Workers {
 			call, cancel := context.WithTimeout(ctx, beatLimit)
-			r, err := bus.Ask[fleet.Readiness](call, b, bus.SubjectOf(w.ID, bus.Poll), fleet.Poll{Run: h.Fleet, Aside: true})
+			r, err := bus.Request[fleet.Readiness](call, b, bus.SubjectOf(w.ID, bus.Poll), fleet.Poll{Run: h.Fleet, Observer: true})
 			cancel()
 			if err == nil && r.State != fleet.Failed && r.Silent < dead {
 				alive = w.Name
@@ -111,7 +111,7 @@ func Abandoned(ctx context.Context, b *bus.Bus, h fleet.Heading) error {
 	}
 }
 
-// Discard lets the workers of a run go, and removes what there is of it.
+// Discard lets the workers of a run go, and removes its streams.
 func Discard(o Options, h fleet.Heading) {
 	r := rejoin(o, h)
 	r.gathered = true
@@ -150,6 +150,6 @@ func (r *rejoined) Assemble(_ context.Context, j run.Job) error {
 func (r *rejoined) Start(context.Context, *trace.Run) error {
 	h := r.heading
 	r.begun = &beginning{heading: h, owners: fleet.Owners(r.job.Requests, len(h.Workers)), zeroWall: h.Zero, resumed: true}
-	r.begun.zero = now() - int64(time.Since(h.Zero)) // for what is shown; no figure rests on it
+	r.begun.zero = now() - int64(time.Since(h.Zero)) // shown only; no figure rests on it
 	return nil
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
-// What workers say of themselves is kept with the run and shown, and some of it is added up. The
-// functions here make of it what a worker can say: one that is broken must be named, and not break
-// the run of the others.
+// The run stores and shows what workers report about themselves, and adds some of it up. The functions here force
+// it into the possible range: a broken worker must be named, and must not break the run of the others.
 
 const (
 	// maxWorkers is how many workers are listened to.
@@ -27,7 +26,7 @@ const (
 	most = 1 << 40
 )
 
-// words is a text in one line, without what a terminal would act on.
+// words is a text in one line, without control sequences.
 func words(text string) string {
 	if text = plain.Line(text); len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "..."
@@ -88,9 +87,8 @@ var (
 	errProbes  = errors.New("there are probes of a worker that was to send none")
 )
 
-// checkRecord reports problems with a record as that of a request, which is due at an instant unless it
-// waits for an answer, when no instant can be later than the latest. What the server said is not looked at: that is
-// judged elsewhere.
+// checkRecord reports problems with a record as that of a request, which is due at an instant unless it waits for
+// an answer, when no instant can be later than the latest. The server's answer is judged elsewhere.
 func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Instant) error {
 	switch {
 	case r.ID != req.ID || r.Tenant != req.Tenant || r.Session != req.Session || r.Turn != req.Number:

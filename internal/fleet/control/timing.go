@@ -9,9 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A timing is what a plan says of when its requests are sent, and how long nothing may be heard of them.
+// A timing says when the requests of a plan are sent, and how long none may be answered.
 type timing struct {
-	due  []trace.Instant // of each request that waits for no other; Never for others, notSent if the schedule ends before
+	due  []trace.Instant // by request; Never if it waits for another, notSent after the schedule's end
 	last trace.Instant   // when the last of them is due
 	// longest is how long it can take, once all are due, until another one is done: the time limit of a request, and a
 	// pause before it; 0: there is no limit.

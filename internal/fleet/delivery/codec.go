@@ -26,15 +26,15 @@ import (
 // decoder, so both have the same order.
 const (
 	resent byte = 1 << iota
-	cachedTold
+	cachedReported
 	tiered // with CacheTiers
-	usageAside
+	usageElsewhere
 	timed // with ServerTimes
 )
 
 func numbers(r *trace.Record) [18]*int {
 	return [...]*int{
-		&r.Index, &r.Turn, &r.PromptTokens, &r.VisionTokens, &r.WantTokens, &r.Inputs, &r.Status, &r.OutputTokens, &r.Retokenized, &r.Redials, &r.Asides,
+		&r.Index, &r.Turn, &r.PromptTokens, &r.VisionTokens, &r.WantTokens, &r.Inputs, &r.Status, &r.OutputTokens, &r.Retokenized, &r.Redials, &r.OtherLines,
 		&r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, &r.Quirks.Choices, &r.Quirks.Strays, &r.Quirks.Unseen,
 	}
 }
@@ -62,11 +62,11 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 	if r.Resent {
 		flags |= resent
 	}
-	if r.Usage.CachedTold {
-		flags |= cachedTold
+	if r.Usage.CachedReported {
+		flags |= cachedReported
 	}
-	if r.Quirks.UsageAside {
-		flags |= usageAside
+	if r.Quirks.UsageElsewhere {
+		flags |= usageElsewhere
 	}
 	if r.Usage.Tiers != nil {
 		flags, tiers = flags|tiered, r.Usage.Tiers
@@ -111,7 +111,8 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 	d := decoder{rest: b}
 	r, tiers := &trace.Record{}, &trace.CacheTiers{}
 	flags := d.byte()
-	r.Resent, r.Usage.CachedTold, r.Quirks.UsageAside = flags&resent != 0, flags&cachedTold != 0, flags&usageAside != 0
+	r.Resent, r.Usage.CachedReported = flags&resent != 0, flags&cachedReported != 0
+	r.Quirks.UsageElsewhere = flags&usageElsewhere != 0
 	for _, n := range numbers(r) {
 		*n = int(d.varint())
 	}
@@ -220,8 +221,8 @@ const (
 	endFrame    byte = 3 // an End in JSON, without its Probes
 
 	headSize = 5
-	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds what a
-	// Receiver keeps of a frame that is not complete.
+	// maxFrame is the longest payload in bytes. It is far more than any answer, and bounds the incomplete frame in
+	// a Receiver.
 	maxFrame = 256 << 20
 )
 
@@ -237,8 +238,7 @@ func appendRecordFrame(b []byte, kind byte, r *trace.Record) []byte {
 	return appendFrame(b, kind, func(b []byte) []byte { return appendRecord(b, r) })
 }
 
-// appendEnd appends the frames of an End. The probes are frames of their own: JSON has less than all of
-// a record.
+// appendEnd appends the frames of an End. Probes are separate frames: JSON has less than all of a record.
 func appendEnd(b []byte, e fleet.End) ([]byte, error) {
 	for _, p := range e.Probes {
 		b = appendRecordFrame(b, probeFrame, p)

@@ -64,14 +64,14 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 	extreme := trace.NewRecord(math.MaxInt)
 	extreme.Due, extreme.Usage.Prompt, extreme.Accept = math.MaxInt64, math.MinInt, math.Inf(-1)
 	extreme.Chunks = []trace.Chunk{{At: math.MaxInt64}, {At: math.MinInt64, Slack: math.MaxUint32, Tokens: math.MaxUint16, Kind: math.MaxUint16}, {At: trace.Never}}
-	told := trace.NewRecord(0)
-	told.Usage.CachedTold = true
+	rec := trace.NewRecord(0)
+	rec.Usage.CachedReported = true
 	tiers := trace.NewRecord(1)
 	tiers.Usage.Tiers = &trace.CacheTiers{}
 	timed := trace.NewRecord(2)
 	timed.Server = &trace.ServerTimes{TTFT: new(float64)}
 	for name, want := range map[string]*trace.Record{
-		"all": full(t), "negative": negative, "nothing happened": trace.NewRecord(3), "zero": {}, "extreme": extreme, "told": told, "tiers": tiers, "timed": timed,
+		"all": full(t), "negative": negative, "nothing happened": trace.NewRecord(3), "zero": {}, "extreme": extreme, "told": rec, "tiers": tiers, "timed": timed,
 	} {
 		got, err := decodeRecord(appendRecord(nil, want))
 		if err != nil {
@@ -254,7 +254,7 @@ func sample(index, chunks int) *trace.Record {
 		r.Chunks = append(r.Chunks, trace.Chunk{At: at, Tokens: 1, Kind: trace.Text})
 	}
 	r.Done, r.Stamps, r.Status, r.FinishReason = at+10_000, trace.KernelStamps, 200, "length"
-	r.Usage = trace.Usage{Prompt: 512, Completion: chunks, Cached: 256, CachedTold: true, At: at}
+	r.Usage = trace.Usage{Prompt: 512, Completion: chunks, Cached: 256, CachedReported: true, At: at}
 	r.OutputTokens, r.CountedFrom = chunks, trace.FromUsage
 	return r
 }

@@ -26,7 +26,7 @@ const (
 	heartbeat = time.Second
 	// maxHeading is the most messages of a heading: one has the description of every worker.
 	maxHeading = 64
-	// inactive is how long the server keeps what it knows of a Receiver that does not ask.
+	// inactive is how long the server remembers a Receiver that does not ask.
 	inactive = 30 * time.Second
 )
 
@@ -46,7 +46,7 @@ type Receiver struct {
 	waiters []waiter
 }
 
-// A waiter is told once the message of a sequence is handled.
+// A waiter waits until the message of a sequence is handled.
 type waiter struct {
 	sequence uint64
 	done     chan struct{}
@@ -151,9 +151,9 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// Run hands over what is in the stream and what comes, until ctx is done; then it returns nil, and
-// another Run goes on from there. It goes through restarts of the server. The error wraps ErrGone once
-// the stream does not exist any more.
+// Run hands over present and coming messages of the stream, until ctx is done; then it returns nil, and another Run
+// goes on from there. It goes through restarts of the server. The error wraps ErrGone once the stream does not
+// exist any more.
 func (r *Receiver) Run(ctx context.Context, h Handler) error {
 	missing := 0
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
@@ -178,8 +178,8 @@ func (r *Receiver) Run(ctx context.Context, h Handler) error {
 	}
 }
 
-// consume hands over messages until the server or the connection fails. What the server had sent until
-// then and did not arrive is not sent again, so each consumer is for one connection only.
+// consume hands over messages until the server or the connection fails. The server does not repeat messages that
+// were lost with a connection, so each consumer is for one connection only.
 func (r *Receiver) consume(ctx context.Context, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,7 +203,7 @@ func (r *Receiver) consume(ctx context.Context, h Handler) error {
 		if err != nil {
 			return err
 		}
-		// The first may follow a gap: what has become too old is not there any more.
+		// The first may follow a gap: messages that are too old are gone.
 		if sequence := meta.Sequence.Stream; sequence < r.next || sequence > r.next && meta.Sequence.Consumer > 1 {
 			return fmt.Errorf("message %d after message %d", sequence, r.next-1)
 		}

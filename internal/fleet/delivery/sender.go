@@ -27,8 +27,8 @@ const (
 	// confirmWithin is when a message counts as not delivered. With the fewest in flight, a line
 	// of 13 kB/s is fast enough.
 	confirmWithin = 20 * time.Second
-	// A message that is confirmed within promptly lets more be in flight, one that takes longer than
-	// slowly fewer: a slow line is kept busy, and not filled up with messages that time out.
+	// A message that is confirmed within promptly lets more be in flight, one that takes longer than slowly fewer:
+	// a slow line stays busy, and is not filled up with messages that time out.
 	promptly = 500 * time.Millisecond
 	slowly   = 2 * time.Second
 	// The wait before messages that were refused or lost are sent again doubles from firstRetry to
@@ -61,7 +61,7 @@ type Sender struct {
 	size     int             // of records, encoded, about
 	oldest   time.Time       // when the first of records came
 	flush    bool            // wait for no others
-	cutting  bool            // messages are being made of what was in records
+	cutting  bool            // messages are being made of records
 	count    int             // records that are not confirmed
 	out      []*message      // not confirmed, in order
 	first    uint64          // number of out[0], or of the next one
@@ -92,8 +92,8 @@ const (
 	confirmed
 )
 
-// NewSender returns a Sender for one share of a run, with the key of its worker. What is wrong with its arguments is the
-// error of Wait.
+// NewSender returns a Sender for one share of a run, with the key of its worker. Wait returns the error of wrong
+// arguments.
 func NewSender(js jetstream.JetStream, run string, share int, key fleet.Key) *Sender {
 	ctx, end := context.WithCancel(context.Background())
 	s := &Sender{
@@ -178,7 +178,7 @@ func (s *Sender) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the Sender. What is not confirmed may be lost.
+// Close ends the Sender. Unconfirmed messages may be lost.
 func (s *Sender) Close() {
 	s.end()
 	s.loops.Wait()
@@ -188,7 +188,7 @@ func (s *Sender) Close() {
 	}
 }
 
-// poke lets the loop look at what there is to do.
+// poke wakes the loop.
 func (s *Sender) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -201,7 +201,7 @@ func (s *Sender) idle() bool {
 	return len(s.records) == 0 && s.closing == nil && !s.cutting && len(s.out) == 0
 }
 
-// settle tells those who wait if there is nothing to wait for. s.mu is held.
+// settle ends Wait if nothing is left to wait for. s.mu is held.
 func (s *Sender) settle() {
 	if s.settled != nil && (s.idle() || s.err != nil) {
 		close(s.settled)
@@ -315,7 +315,7 @@ func (e *encoder) cut(records []*trace.Record, end *fleet.End, add func(data []b
 	return nil
 }
 
-// publish sends what may be sent now, and returns when to look again.
+// publish sends the messages that may be sent now, and returns when to look again.
 func (s *Sender) publish(ctx context.Context) (time.Duration, error) {
 	conn := s.publisher.Conn()
 	for ctx.Err() == nil {

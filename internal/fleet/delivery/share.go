@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Handler is handed what arrives, one call after the other.
+// A Handler receives what arrives, one call after the other.
 type Handler interface {
 	Record(share int, r *trace.Record)
 	End(share int, e fleet.End)
@@ -23,7 +23,7 @@ const (
 	// maxAhead is how many messages a share may have that wait for one before them. A Sender is
 	// never as far ahead.
 	maxAhead = 16 * sendAhead
-	// keepBuffer is the largest buffer that is kept for the next frame.
+	// keepBuffer is the largest buffer that is reused for the next frame.
 	keepBuffer = 4 * messageSize
 )
 

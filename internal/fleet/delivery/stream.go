@@ -17,8 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 )
 
-// ErrGone is wrapped by errors of a run whose stream does not exist: it never did, or the run is
-// finished or discarded.
+// ErrGone is wrapped by errors of a run without a stream: it never had one, or is finished or discarded.
 var ErrGone = errors.New("no stream of this run")
 
 const (
@@ -30,7 +29,7 @@ const (
 	messageSize = 256 << 10
 	// forgetAfter is when messages of a run that nobody collected are deleted.
 	forgetAfter = 7 * 24 * time.Hour
-	// request limits one request to the server; what must succeed is asked again.
+	// request limits one request to the server; requests that must succeed are repeated.
 	request = 5 * time.Second
 	// startWithin is how long a server may take to start.
 	startWithin = 30 * time.Second
@@ -108,8 +107,8 @@ func newMessage(subject string, n uint64, data []byte) *nats.Msg {
 	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{numberHeader: {strconv.FormatUint(n, 10)}}}
 }
 
-// signed is newMessage, signed by the worker of its share. It has no id by which the server would drop what it has
-// already: others could use up such ids before.
+// signed is newMessage, signed by the worker of its share. It has no id by which the server would drop duplicates:
+// others could use up such ids before.
 func signed(key fleet.Key, subject string, n uint64, data []byte) *nats.Msg {
 	m := newMessage(subject, n, data)
 	m.Header.Set(signatureHeader, key.Sign(digestOf(subject, n, data)))

@@ -38,7 +38,7 @@ func (s *Supply) Deps() run.Deps {
 	return d
 }
 
-// openHere opens what this machine has under the name of an Input, as a run would.
+// openHere opens the file of this machine with the name of an Input, as a run would.
 func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, error) {
 	d := s.SupplyOptions.Deps
 	switch {
@@ -77,7 +77,7 @@ func (s *Supply) content(ctx context.Context, i int) (io.ReadCloser, error) {
 	switch one := &s.all[i]; one.from {
 	case here:
 		return s.openHere(ctx, one.Input)
-	case kept:
+	case inFolder:
 		return files.Open(s.file(one.Input))
 	default:
 		return nil, fmt.Errorf("%s %w", Title(one.Input), errNotTaken)

@@ -17,10 +17,9 @@ import (
 // digestForm names the encoding that is summed up.
 const digestForm = "pitot requests 1"
 
-// Digest is the SHA-256 of requests and of when they are due, in hexadecimal: of all that decides
-// what is sent and when. Spooled requests are read back one at a time. Of headers only the names
-// count: a worker may have keys of its own. due are the times of the requests that wait for no
-// answer; those beyond their number are not looked at.
+// Digest is the SHA-256 of requests and of when they are due, in hexadecimal: of all that decides what to send and
+// when. Spooled requests are read back one at a time. Of headers only the names count: a worker may have other
+// keys. due are the times of the requests that wait for no answer; those beyond their number are not looked at.
 func Digest(requests []workload.Request, due iter.Seq[time.Duration]) (string, error) {
 	e := &encoder{sum: sha256.New(), buffer: make([]byte, 0, encoderBuffer+encoderSpare)}
 	e.text(digestForm)
@@ -88,7 +87,7 @@ func (e *encoder) text(s string) { e.number(len(s)); write(e, s) }
 
 func (e *encoder) bytes(b []byte) { e.number(len(b)); write(e, b) }
 
-// optional tells nil from empty, as an endpoint does.
+// optional distinguishes nil from empty, as an endpoint does.
 func (e *encoder) optional(b []byte) {
 	e.flag(b != nil)
 	e.bytes(b)

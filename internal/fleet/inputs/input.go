@@ -30,7 +30,7 @@ const maxOrder = 768 << 10
 // temp stands for the folder of temporary files, which is another one on each machine.
 const temp = "$TMPDIR"
 
-// A key tells Inputs apart.
+// A key identifies an Input.
 type key struct {
 	kind       fleet.InputKind
 	name, path string
@@ -41,7 +41,7 @@ func keyOf(in fleet.Input) key { return key{in.Kind, in.Name, in.Path} }
 // isList reports whether an Input is the list of a folder.
 func isList(in fleet.Input) bool { return strings.HasSuffix(in.Path, "/") }
 
-// Title is what an Input is to people: "tokenizer Qwen/Qwen3-8B (tokenizer.json)".
+// Title names an Input for people: "tokenizer Qwen/Qwen3-8B (tokenizer.json)".
 func Title(in fleet.Input) string {
 	name := secret.Mask(in.Name)
 	switch {
@@ -55,7 +55,7 @@ func Title(in fleet.Input) string {
 	return fmt.Sprintf("%s %s (%s)", in.Kind, name, in.Path)
 }
 
-// short is as much of a digest as tells two apart.
+// short is enough of a digest to distinguish two.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
 // sum is the digest of a content, and its size: at most so many bytes.

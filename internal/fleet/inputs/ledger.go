@@ -18,8 +18,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Ledger notes what a run is prepared from, on the controller. Its zero value is ready. It is
-// for one run, and safe for concurrent use.
+// A Ledger notes the files that a run is prepared from, on the controller. Its zero value is ready. It is for one
+// run, and safe for concurrent use.
 type Ledger struct {
 	mu      sync.Mutex
 	noted   map[key]*noted
@@ -39,7 +39,7 @@ type noted struct {
 	open func(ctx context.Context) (io.ReadCloser, error)
 	// read: only run.Deps.Read gave it, which gives the files of secrets too.
 	read    bool
-	fetched bool // its digest is that of what was read
+	fetched bool // its digest is that of the bytes read
 	changed bool // it was read twice, and differed
 }
 
@@ -89,8 +89,8 @@ func (l *Ledger) inFolder(folder, p string) fleet.Input {
 	return in
 }
 
-// Plan tells the Ledger what the Spec names as secret, which is no Input. Until it is told, no
-// file that was read through run.Deps.Read is one.
+// Plan gives the Ledger the files that the Spec names as secret, which are no Inputs. Before it, no file that was
+// read through run.Deps.Read is one.
 func (l *Ledger) Plan(spec plan.Spec) {
 	files, _ := Secrets(spec)
 	l.mu.Lock()
@@ -133,7 +133,7 @@ func tooMany(n int) error {
 	return fmt.Errorf("the run reads %d files, and a fleet can be given %d, fewer if their names are long: put what they hold into few files, such as one of Parquet or JSON Lines", n, MaxInputs)
 }
 
-// public are copies of what was noted, but for secrets.
+// public are copies of the notes, without secret files.
 func (l *Ledger) public() []*noted {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +151,7 @@ func (l *Ledger) public() []*noted {
 	return out
 }
 
-// sum finds out the digest of what was noted.
+// sum computes the digest of a noted file.
 func (l *Ledger) sum(ctx context.Context, n *noted) error {
 	if n.fetched {
 		return nil

@@ -18,11 +18,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
-// A content is kept as objects of partSize bytes, named OBJECT.0, OBJECT.1 ...: each is small
-// enough to be held in memory, to be in flight as a whole, and to be sent again after a failure.
+// A content is stored as objects of partSize bytes, named OBJECT.0, OBJECT.1 ...: each is small enough to be in
+// memory, to be in flight at once, and to be sent again after a failure.
 const partSize = 2 << 20
 
-// Limits of time. The client of NATS has a limit of its own, of seconds, where there is none.
+// Time limits. Without one the client of NATS sets one of seconds.
 const (
 	partTime = 20 * time.Second // for an object
 	askTime  = 15 * time.Second
@@ -35,14 +35,14 @@ func parts(size int64) int { return max(1, int((size+partSize-1)/partSize)) }
 
 func part(object string, n int) string { return object + "." + strconv.Itoa(n) }
 
-// validRun is what a run must be called for a bucket to be named after it.
+// validRun matches ids of runs that a bucket can be named after.
 var validRun = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 // Bucket is the object store of a run's Inputs.
 func Bucket(run string) string { return "PITOT-INPUTS-" + run }
 
-// Offer puts Inputs into the object store of a run, by their positions in what Inputs gave last.
-// An Input that is there already, or whose content is, costs nothing.
+// Offer puts Inputs into the object store of a run, by their positions in the last answer of Inputs. A content that
+// is there already costs nothing.
 func (l *Ledger) Offer(ctx context.Context, js jetstream.JetStream, run string, positions []int) error {
 	l.giving.Lock()
 	defer l.giving.Unlock()
@@ -202,7 +202,7 @@ func look(ctx context.Context, js jetstream.JetStream, run string, store jetstre
 	return store, err
 }
 
-// read reads a whole object, of a size that a part can have.
+// read reads an object, of a size that a part can have.
 func read(ctx context.Context, store jetstream.ObjectStore, object string) ([]byte, error) {
 	r, err := store.Get(ctx, object)
 	if err != nil {

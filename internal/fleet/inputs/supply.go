@@ -19,12 +19,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// SupplyOptions are what a Supply is made of.
+// SupplyOptions configure a Supply.
 type SupplyOptions struct {
 	Inputs []fleet.Input
 	Deps   run.Deps // of this machine
-	// Folder is where contents are kept that came from a controller, by digest. It is made where
-	// there is none, and is nobody else's.
+	// Folder stores contents from controllers, by digest. It is made if missing, and used by nobody else.
 	Folder string
 	// Fetch opens an object, see Fetcher.
 	Fetch func(ctx context.Context, object string) (io.ReadCloser, error)
@@ -34,18 +33,18 @@ type SupplyOptions struct {
 	Env, Files map[string]string
 }
 
-// A Supply gives a run on a worker what the controller prepared it from.
+// A Supply gives a run on a worker the files that the controller prepared it from.
 type Supply struct {
 	SupplyOptions
 	all         []supplied
 	at          map[key]int
 	secretFiles []string
 	secretVars  []string
-	most, keep  int64 // bytes of an Input, and of all that are kept
+	most, keep  int64 // bytes of an Input, and of the Folder
 	err         error // in the Inputs
 }
 
-// What a Folder holds at most, in bytes, beside what was used within the last hour.
+// The most that a Folder holds, in bytes, without contents that were used within the last hour.
 const (
 	keepSize   = 8 << 30
 	keepRecent = time.Hour
@@ -62,11 +61,11 @@ type origin int
 const (
 	nowhere   origin = iota
 	here             // on this machine, under its name
-	kept             // in the Folder
+	inFolder         // in the Folder
 	different        // here, with another content
 )
 
-// NewSupply makes a Supply. What is wrong with the Inputs, Take says.
+// NewSupply makes a Supply. Take returns the error of wrong Inputs.
 func NewSupply(o SupplyOptions) *Supply {
 	s := &Supply{SupplyOptions: o, at: map[key]int{}, most: MaxSize, keep: keepSize}
 	s.secretFiles, s.secretVars = Secrets(o.Spec)
@@ -81,9 +80,9 @@ func NewSupply(o SupplyOptions) *Supply {
 	return s
 }
 
-// Check looks for all Inputs on this machine and tells by position which are not here, and which
-// are here with another content. It opens what a run with these names would open, through the
-// same Deps, and no device or pipe.
+// Check looks for all Inputs on this machine and returns the positions of those that are not here, and which are
+// here with another content. It opens the files that a run with these names would open, through the same Deps, and
+// no device or pipe.
 func (s *Supply) Check(ctx context.Context) (needs, differs []int) {
 	if s.err != nil {
 		return nil, nil
@@ -104,17 +103,17 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	remote := one.Kind == fleet.FetchedInput && !strings.HasPrefix(one.Name, "file://")
 	switch {
 	case remote && s.isStored(ctx, one.Input):
-		one.from = kept
+		one.from = inFolder
 	case remote:
 		one.from = nowhere
 		if s.save(one.Input, func(w io.Writer) error { return s.copyHere(ctx, one, w) }) == nil {
-			one.from = kept
+			one.from = inFolder
 		}
 	default:
 		one.from = s.compare(ctx, one.Input)
 		other := one.from == different && isList(one.Input) // it is the controller's that counts
 		if (other || one.from == nowhere) && s.isStored(ctx, one.Input) {
-			one.from = kept
+			one.from = inFolder
 		} else if other {
 			one.from = nowhere
 		}
@@ -122,8 +121,8 @@ func (s *Supply) find(ctx context.Context, one *supplied) origin {
 	return one.from
 }
 
-// compare says what this machine has under the name of an Input: here, different or nowhere. A file of another size is
-// not read, nor an empty one: those of /proc have no size, and may have no end.
+// compare looks for an Input by name on this machine: here, different or nowhere. A file of another size is not
+// read, nor an empty one: those of /proc have no size, and may have no end.
 func (s *Supply) compare(ctx context.Context, in fleet.Input) origin {
 	r, err := s.openHere(ctx, in)
 	if err != nil {
@@ -168,8 +167,8 @@ func (s *Supply) copyHere(ctx context.Context, one *supplied, w io.Writer) error
 	return nil
 }
 
-// FetchAll gets what Check said is needed from the object store, each Input as soon as the controller
-// has put it there, until ctx ends. Then Deps has everything.
+// FetchAll gets what Check found missing from the object store, each Input as soon as the controller has put it
+// there, until ctx ends. Then Deps has everything.
 func (s *Supply) FetchAll(ctx context.Context) error {
 	if s.err != nil {
 		return fmt.Errorf("the controller's files: %w", s.err)
@@ -184,9 +183,9 @@ func (s *Supply) FetchAll(ctx context.Context) error {
 				return fmt.Errorf("get %s from the controller: %w", Title(one.Input), inLine(err))
 			}
 		}
-		one.from = kept
+		one.from = inFolder
 	}
-	if !s.uses(kept) {
+	if !s.uses(inFolder) {
 		return nil
 	}
 	return files.Prune(s.Folder, s.keep, time.Now().Add(-keepRecent))
@@ -224,7 +223,7 @@ func (s *Supply) fetch(ctx context.Context, in fleet.Input, w io.Writer) error {
 	return nil
 }
 
-// file is where the content of an Input is kept.
+// file is where the content of an Input is stored.
 func (s *Supply) file(in fleet.Input) string { return filepath.Join(s.Folder, in.Digest) }
 
 // save keeps a content that write writes. One that fails leaves nothing.

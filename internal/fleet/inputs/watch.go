@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// Watch is d with the Ledger noting what Open, Read, Folder and Hub give.
+// Watch is d with the Ledger noting files from Open, Read, Folder and Hub.
 func (l *Ledger) Watch(d run.Deps) run.Deps {
 	open, read, folder, hub, tempFolder := d.Open, d.Read, d.Folder, d.Hub, d.Temp
 	d.Temp = temp
@@ -61,7 +61,7 @@ func inTemp(name, folder string) string {
 	return name
 }
 
-// A watchedHub notes what a hub gives.
+// A watchedHub notes the files from a hub.
 type watchedHub struct {
 	run.Hub
 	ledger *Ledger
@@ -87,7 +87,7 @@ func (h watchedHub) Dataset(ctx context.Context, name string) (fs.FS, string, er
 	}}, root, nil
 }
 
-// Fetch sums up what is read of an address, because it may give another content next time.
+// Fetch hashes the content of an address while it is read, because it may be another next time.
 func (h watchedHub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := h.Hub.Fetch(ctx, address)
 	if err != nil {
@@ -124,8 +124,7 @@ func (f *fetching) Close() error {
 	return f.ReadCloser.Close()
 }
 
-// watchedFiles are a folder whose files are noted when they are opened, and its folders when they
-// are listed.
+// watchedFiles is a folder that notes its files when they are opened, and its folders when they are listed.
 type watchedFiles struct {
 	files  fs.FS
 	ledger *Ledger

@@ -13,7 +13,7 @@
 // die. A replaced worker is a new one to the fleet; a run that had a share on the old one has lost
 // a worker.
 //
-// The objects are a template. Validate admits no name that could break out of its place, and scalars that YAML would
-// read as a number or a boolean are quoted. They use fields that every Kubernetes since 1.25 has, and pass the restricted
-// Pod Security Standard.
+// The objects are a template. Validate admits no name that could break out of its place, and scalars that YAML
+// would read as a number or a boolean are quoted. They use fields that every Kubernetes since 1.25 has, and pass
+// the restricted Pod Security Standard.
 package manifests

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Options say what fleet is written. Each is a flag of `pitot fleet manifests`.
+// Options describe the fleet. Each is a flag of `pitot fleet manifests`.
 type Options struct {
 	Name      string // prefix of the name of every object
 	Namespace string // of every object; empty: the one that kubectl applies to
@@ -16,8 +16,7 @@ type Options struct {
 	Workers   int
 	Image     string // of Pitot: the program is found as pitot, through PATH
 	NATSImage string
-	// Token is what NATS asks for, printed as a Secret. Empty: the Secret named Secret has it,
-	// under the key token.
+	// Token is the token of NATS, printed as a Secret. Empty: the Secret named Secret has it, under the key token.
 	Token, Secret string
 	// TLS is the name of a Secret of type kubernetes.io/tls with a ca.crt; empty: NATS speaks
 	// without TLS.
@@ -33,7 +32,7 @@ type Options struct {
 	Controller            bool // a pod to run pitot bench in
 }
 
-// A Zone says what workers name as their zone.
+// A Zone is how workers get their zone.
 type Zone string
 
 const (
@@ -46,8 +45,8 @@ const (
 const (
 	// mostWorkers stays below the 65 536 connections of one NATS server.
 	mostWorkers = 65_000
-	// longestName leaves room for what is appended within the 52 characters of a StatefulSet's
-	// name and the 63 of a pod's host name.
+	// longestName leaves room for suffixes within the 52 characters of a StatefulSet's name and the 63 of a pod's
+	// host name.
 	longestName  = 40
 	leastMemory  = 64 << 20
 	leastCPU     = 0.1

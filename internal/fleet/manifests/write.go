@@ -60,7 +60,7 @@ func (o Options) URL() string {
 	return fmt.Sprintf("%s://%s-nats:4222", scheme, o.Name)
 }
 
-// Stored is the size of what NATS may store.
+// Stored is how much NATS may store.
 func (o Options) Stored() string {
 	if o.Storage == "" {
 		return withoutVolume

@@ -62,7 +62,7 @@ func newVictim(t *testing.T) *victim {
 	v := &victim{t: t, id: key.ID(), b: connect()}
 	o := worker.Options{
 		Key: key, Self: fleet.Worker{Name: "w", Host: "here", Protocol: fleet.Protocol, Pitot: version, CPUs: 2, Files: 1 << 16}, Bus: connect(), Deps: v.deps, Folder: t.TempDir(),
-		Say: func(line string) { v.note(&v.said, line) },
+		Log: func(line string) { v.note(&v.said, line) },
 	}
 	ctx, end := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -73,7 +73,8 @@ func newVictim(t *testing.T) *victim {
 	})
 	t.Cleanup(func() { end(); done.Wait() })
 	for { // until it listens
-		_, err := bus.Ask[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: "nothing"})
+		poll := fleet.Poll{Run: "nothing"}
+		_, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), poll)
 		if err == nil {
 			return v
 		}
@@ -118,9 +119,9 @@ func (v *victim) order(o fleet.Order) fleet.Readiness {
 		o.Run = run1
 	}
 	o.Protocol, o.Pitot = fleet.Protocol, version
-	r, err := bus.Ask[fleet.Readiness](v.t.Context(), v.b, bus.SubjectOf(v.id, bus.Order), o)
+	r, err := bus.Request[fleet.Readiness](v.t.Context(), v.b, bus.SubjectOf(v.id, bus.Order), o)
 	for err == nil && r.State == fleet.Preparing {
-		r, err = bus.Ask[fleet.Readiness](v.t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: o.Run})
+		r, err = bus.Request[fleet.Readiness](v.t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: o.Run})
 	}
 	if err != nil {
 		v.t.Fatal(err)
@@ -207,34 +208,34 @@ func TestOrdersOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newVictim(t)
-	said := map[string]bool{}
+	reasons := map[string]bool{}
 	for i, content := range []string{"the secret of this machine", "another one, of that size."} {
 		if err := os.WriteFile(dir+"/own", []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		in := fleet.Input{Kind: fleet.FileInput, Name: dir + "/own", Digest: strings.Repeat("0a", 32), Size: int64(len(content)), Object: "0"}
 		r := v.order(fleet.Order{Run: fmt.Sprint("fleet-file", i), Spec: s, Inputs: []fleet.Input{in}})
-		if said[r.Why] = true; r.State != fleet.Failed || !strings.Contains(r.Why, "is not that of the controller") {
+		if reasons[r.Why] = true; r.State != fleet.Failed || !strings.Contains(r.Why, "is not that of the controller") {
 			t.Errorf("it is %s: %s", r.State, r.Why)
 		}
 	}
-	if len(said) != 1 {
-		t.Errorf("two contents are told apart: %v", said)
+	if len(reasons) != 1 {
+		t.Errorf("two contents are told apart: %v", reasons)
 	}
 	pipe := fleet.Order{
 		Run: "fleet-pipe", Spec: s, Protocol: fleet.Protocol, Pitot: version,
 		Inputs: []fleet.Input{{Kind: fleet.FileInput, Name: dir + "/pipe", Digest: strings.Repeat("0a", 32), Size: 5, Object: "0"}},
 	}
-	if r, err := bus.Ask[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Order), pipe); err != nil || r.State != fleet.Preparing {
+	if r, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Order), pipe); err != nil || r.State != fleet.Preparing {
 		t.Fatalf("it is %s, %v", r.State, err)
 	}
 	for r := (fleet.Readiness{}); len(r.Needs) == 0; { // it takes the pipe for a file that it does not have
 		var err error
-		if r, err = bus.Ask[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: pipe.Run}); err != nil || r.State != fleet.Preparing {
+		if r, err = bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Poll), fleet.Poll{Run: pipe.Run}); err != nil || r.State != fleet.Preparing {
 			t.Fatalf("it is %s: %s, %v", r.State, r.Why, err)
 		}
 	}
-	if _, err := bus.Ask[fleet.Pulse](t.Context(), v.b, bus.SubjectOf(v.id, bus.Beat), fleet.Beat{Run: pipe.Run, Stop: fleet.Discard}); err != nil {
+	if _, err := bus.Request[fleet.Pulse](t.Context(), v.b, bus.SubjectOf(v.id, bus.Beat), fleet.Beat{Run: pipe.Run, Stop: fleet.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	r := fleet.Readiness{Busy: pipe.Run}
@@ -254,7 +255,7 @@ func TestHostileStarts(t *testing.T) {
 	if r := v.order(fleet.Order{Spec: specOf(t, `{url: "`+url+`"}`)}); r.State != fleet.Ready {
 		t.Fatalf("it is %s: %s", r.State, r.Why)
 	}
-	p, err := bus.Ask[fleet.Pulse](t.Context(), v.b, bus.SubjectOf(v.id, bus.Beat), fleet.Beat{Run: run1, Places: math.MaxInt, Stop: -3})
+	p, err := bus.Request[fleet.Pulse](t.Context(), v.b, bus.SubjectOf(v.id, bus.Beat), fleet.Beat{Run: run1, Places: math.MaxInt, Stop: -3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,12 +273,12 @@ func TestHostileStarts(t *testing.T) {
 	} {
 		s := right
 		change(&s)
-		r, err := bus.Ask[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Start), s)
+		r, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Start), s)
 		if err != nil || r.State != fleet.Ready || r.Why == "" {
 			t.Errorf("%s: it is %s, %q, %v", name, r.State, r.Why, err)
 		}
 	}
-	if r, err := bus.Ask[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Start), right); err != nil || r.State != fleet.Armed {
+	if r, err := bus.Request[fleet.Readiness](t.Context(), v.b, bus.SubjectOf(v.id, bus.Start), right); err != nil || r.State != fleet.Armed {
 		t.Errorf("the right one: it is %s, %q, %v", r.State, r.Why, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
-// A setup is a run that is prepared: what send needs.
+// A setup is a prepared run, for send.
 type setup struct {
 	prepared *run.Prepared
 	job      run.Job
@@ -35,8 +35,8 @@ func (s *setup) close() {
 // prepareFor is how long a preparation may go on that is to end.
 const prepareFor = 5 * time.Second
 
-// awaitSetup prepares the run. A read that waits for a server of files which is away cannot be ended: it is left, and the
-// worker is free for other runs.
+// awaitSetup prepares the run. A read that hangs in a file server cannot be ended: it is abandoned, and the worker
+// is free for other runs.
 func (t *task) awaitSetup() error {
 	type result struct {
 		setup
@@ -112,7 +112,7 @@ func (t *task) deps() run.Deps {
 		d.Secrets = new(secret.Set)
 	}
 	t.secrets, d.Env = d.Secrets, others(d.Env)
-	d.Given, d.Fleet, d.Leg, d.Notes, d.Tell = t.order.Given, nil, nil, nil, nil
+	d.Given, d.Fleet, d.Leg, d.Notes, d.OnEvent = t.order.Given, nil, nil, nil, nil
 	d.Collectors, d.Inspect, d.Profile = nil, false, nil
 	d.Machine.FileLimit = 0 // held to the share, by the controller
 	return d
@@ -129,7 +129,7 @@ func others(env func(string) (string, bool)) func(string) (string, bool) {
 	}
 }
 
-// refuse is an error that says which inputs are others here, and nothing of their content: an order can name any file of
+// refuse is an error that names the inputs that differ here, without their content: an order can name any file of
 // this machine.
 func (t *task) refuse(differs []int) error {
 	var all []string

@@ -13,7 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// rescue writes what was measured as a run of its own, which `pitot import` reads.
+// rescue writes the records as a run that `pitot import` reads.
 func (t *task) rescue(s fleet.Start, records []*trace.Record) (file string, err error) {
 	r := t.prepared.Run()
 	r.ID = fmt.Sprintf("%s-%d", t.order.Run, s.Share)

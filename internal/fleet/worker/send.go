@@ -85,29 +85,29 @@ func (t *task) end(s fleet.Start, out driver.Outcome) fleet.End {
 	}
 }
 
-// await waits until the stream has everything, and says what keeps it from that.
+// await waits until the stream has all records, and reports what prevents that.
 func (t *task) await(ctx context.Context, sender *delivery.Sender) error {
-	for said := false; ; {
+	for reported := false; ; {
 		part, cancel := context.WithTimeout(ctx, complainAfter)
 		err := sender.Wait(part)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
-		if why := sender.Refused(); why != nil && !said {
+		if why := sender.Refused(); why != nil && !reported {
 			t.w.logf("run %s: %d records are not stored yet: %v", t.order.Run, sender.Undelivered(), why)
-			said = true
+			reported = true
 		}
 	}
 }
 
-// complainAfter is how long records wait until it is said why.
+// complainAfter is how long records wait before the worker reports why.
 const complainAfter = 5 * time.Second
 
-// undeliverable is how long a worker tries to deliver what it has measured, without a server.
+// undeliverable is how long a worker tries to deliver its records without a server.
 const undeliverable = 30 * time.Minute
 
-// deliver waits until the stream has everything. What it cannot take goes to a file.
+// deliver waits until the stream has all records. If it cannot take them, they go to a file.
 func (t *task) deliver(s fleet.Start, sender *delivery.Sender, records []*trace.Record) error {
 	limit := cmp.Or(t.w.o.Deliver, undeliverable)
 	ctx, cancel := context.WithTimeoutCause(t.ctx, limit, fmt.Errorf("there was no way to for %v", limit))

@@ -34,7 +34,7 @@ type task struct {
 
 	mu     sync.Mutex
 	state  fleet.State
-	told   fleet.Readiness // but for its State
+	reply  fleet.Readiness // but for its State
 	asked  time.Time       // when the controller was last heard of
 	begin  *fleet.Start    // the last one
 	going  bool            // and it holds
@@ -85,7 +85,7 @@ func (t *task) live() error {
 	return t.sendAndDeliver()
 }
 
-// finish frees what the task has, and then says how it ended: whoever sees that it did finds a worker that is free.
+// finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
 func (t *task) finish(err error) {
 	t.close()
 	err = t.secrets.Error(err)
@@ -99,7 +99,7 @@ func (t *task) finish(err error) {
 	t.mu.Lock()
 	t.state = fleet.Idle
 	if err != nil {
-		t.state, t.told.Why = fleet.Failed, err.Error()
+		t.state, t.reply.Why = fleet.Failed, err.Error()
 	}
 	close(t.over)
 	t.mu.Unlock()
@@ -135,10 +135,10 @@ func (t *task) enter(s fleet.State) {
 	t.mu.Unlock()
 }
 
-// updateReadiness changes what the controller is told.
+// updateReadiness changes the answer to the controller.
 func (t *task) updateReadiness(change func(*fleet.Readiness)) {
 	t.mu.Lock()
-	change(&t.told)
+	change(&t.reply)
 	t.mu.Unlock()
 }
 
@@ -155,7 +155,7 @@ func (t *task) storedID() string {
 	if t.begin == nil {
 		return ""
 	}
-	return t.begin.Kept
+	return t.begin.StoredID
 }
 
 // heard notes that there is a controller.
@@ -165,8 +165,8 @@ func (t *task) heard() {
 	t.mu.Unlock()
 }
 
-// abandoned reports a run that is not under way and whose controller is gone: it has been silent while
-// there was a connection over which it could be heard.
+// abandoned reports a run that is not under way and has lost its controller: that has been silent although there
+// was a connection.
 func (t *task) abandoned() bool {
 	up, since := t.w.o.Bus.Up()
 	t.mu.Lock()
@@ -181,7 +181,7 @@ func (t *task) begun() bool { return t.state == fleet.Sending || t.state == flee
 func (t *task) readiness() fleet.Readiness {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.told
+	r := t.reply
 	r.State, r.Silent = t.state, time.Since(t.asked)
 	return r
 }
@@ -191,7 +191,7 @@ func (t *task) arm(s fleet.Start) fleet.Readiness {
 	t.mu.Lock()
 	if !t.going && (t.state == fleet.Ready || t.state == fleet.Armed) {
 		if err := s.Check(t.order.Spec.Gate.Concurrency, t.w.now()); err != nil {
-			r := t.told
+			r := t.reply
 			r.State, r.Why = t.state, err.Error()
 			t.mu.Unlock()
 			return r
@@ -210,7 +210,7 @@ func (t *task) wake() {
 	}
 }
 
-// follow does what a Beat says.
+// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {
@@ -249,15 +249,15 @@ func (t *task) stop(level fleet.Stop) {
 func (t *task) endSoon(level fleet.Stop) {
 	t.mu.Lock()
 	if !t.begun() {
-		t.told.Leaving = true
+		t.reply.Leaving = true
 		t.cancel(errEnded)
 	}
 	t.mu.Unlock()
 	t.stop(level)
 }
 
-// cancelAndWait ends the task, and waits until what it measured is delivered, or in a file. A disk that takes nothing is
-// not waited for.
+// cancelAndWait ends the task, and waits until its records are delivered or in a file, but not for a disk that
+// takes nothing.
 func (t *task) cancelAndWait() {
 	if t == nil {
 		return
@@ -280,7 +280,7 @@ const lastWords = 10 * time.Second
 // pulse is how the run gets on, without the clock.
 func (t *task) pulse() fleet.Pulse {
 	t.mu.Lock()
-	p := fleet.Pulse{State: t.state, Why: t.told.Why}
+	p := fleet.Pulse{State: t.state, Why: t.reply.Why}
 	sender := t.sender
 	t.mu.Unlock()
 	p.Progress = t.progress.Snapshot()

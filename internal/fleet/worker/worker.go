@@ -4,9 +4,8 @@
 //	idle ── Order ──> preparing ──> ready ── Start ──> armed ── the instant ──> sending ──> delivering ──> idle
 //	                      └──> failed       (a further Start deals anew)  └── without Go: failed
 //
-// A worker has one run at a time. Once it sends it needs no controller: it comes to the end of its
-// share, and its records are safe in the stream of the run when it is idle again. What it cannot
-// deliver it writes to a file.
+// A worker has one run at a time. Once it sends it needs no controller: it comes to the end of its share, and its
+// records are safe in the stream of the run when it is idle again. Records that it cannot deliver go to a file.
 package worker
 
 import (
@@ -28,12 +27,12 @@ type Options struct {
 	Bus  *bus.Bus
 	// Deps are the dependencies of one run on this machine.
 	Deps   func() run.Deps
-	Folder string       // for inputs from controllers, and for what cannot be delivered
-	Say    func(string) // one line for people; may be nil
-	// Soon is closed when the worker is to end: it sends no more, waits for what is in flight, and
-	// delivers that; nil: never.
+	Folder string       // for inputs from controllers, and for undeliverable records
+	Log    func(string) // one line for people; may be nil
+	// Soon is closed when the worker is to end: it sends no more, waits for requests in flight, and delivers them;
+	// nil: never.
 	Soon <-chan struct{}
-	// Deliver is how long a worker tries to deliver what it has measured; 0: half an hour.
+	// Deliver is how long a worker tries to deliver its records; 0: half an hour.
 	Deliver time.Duration
 	// Wall is its wall clock; nil: time.Now. It is shown, and nothing rests on it.
 	Wall func() time.Time
@@ -50,8 +49,8 @@ type Worker struct {
 	leaving bool  // it takes no other one
 }
 
-// Serve answers controllers until o.Soon is closed and what is in flight then is answered and
-// delivered, or until ctx is done: that is cancelled then, and delivered.
+// Serve answers controllers until o.Soon is closed and the requests in flight are answered and delivered, or until
+// ctx is done: then they are cancelled and delivered.
 func Serve(ctx context.Context, o Options) error {
 	if o.Wall == nil {
 		o.Wall = time.Now
@@ -107,7 +106,7 @@ func (w *Worker) listen() (end func(), err error) {
 	add(bus.Answer(b, bus.SubjectOf(id, bus.Poll), func(q fleet.Poll) (any, error) { return w.poll(q), nil }))
 	add(bus.Answer(b, bus.SubjectOf(id, bus.Start), func(s fleet.Start) (any, error) { return w.start(s), nil }))
 	add(bus.Answer(b, bus.SubjectOf(id, bus.Beat), func(b fleet.Beat) (any, error) { return w.beat(b), nil }))
-	add(bus.Answer(b, bus.Everybody, func(fleet.Question) (any, error) { return w.self(), nil })) // last: who answers is there
+	add(bus.Answer(b, bus.Everybody, func(fleet.Question) (any, error) { return w.self(), nil })) // last
 	if err != nil {
 		end()
 	}
@@ -115,8 +114,8 @@ func (w *Worker) listen() (end func(), err error) {
 }
 
 func (w *Worker) logf(format string, args ...any) {
-	if w.o.Say != nil {
-		w.o.Say(fmt.Sprintf(format, args...))
+	if w.o.Log != nil {
+		w.o.Log(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -130,13 +129,13 @@ func (w *Worker) current() *task {
 	return w.task
 }
 
-// self is who the worker is and what it does.
+// self describes the worker and its state.
 func (w *Worker) self() fleet.Worker {
 	me := w.o.Self
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, w.o.Wall()
 	me.Private = w.o.Bus.Private()
 	if t := w.current(); t != nil && !t.ended() {
-		me.State, me.Run, me.Kept = t.now(), t.order.Run, t.storedID()
+		me.State, me.Run, me.StoredID = t.now(), t.order.Run, t.storedID()
 	}
 	return me
 }
@@ -194,7 +193,7 @@ func (w *Worker) poll(q fleet.Poll) fleet.Readiness {
 	if t == nil {
 		return fleet.Readiness{State: fleet.Failed, Why: notHere}
 	}
-	if !q.Aside {
+	if !q.Observer {
 		t.heard()
 	}
 	return t.readiness()

@@ -20,7 +20,7 @@ type Shift struct {
 type observed struct {
 	units  []*unit
 	y      []float64   // their means, on the scale
-	within [][]float64 // their runs
+	ofRuns [][]float64 // their runs
 	mask   string      // which units these are
 }
 
@@ -40,7 +40,7 @@ func (t *table) observe(l *entry) (o observed) {
 			}
 		}
 		if own != nil {
-			o.units, o.y, o.within = append(o.units, u), append(o.y, stats.Mean(own)), append(o.within, own)
+			o.units, o.y, o.ofRuns = append(o.units, u), append(o.y, stats.Mean(own)), append(o.ofRuns, own)
 			o.mask += fmt.Sprintf("%d ", i)
 		}
 	}
@@ -130,7 +130,7 @@ func (t *table) byVariants(findings []*finding) {
 		}
 		f.factor, f.noise.df = f.design.Unlike(f.estimator, noises[f.design])
 		f.estimate = stats.Estimate{Value: f.effect, Error: f.noise.sd * f.factor, DF: f.noise.df}
-		f.interval = plan.Say("method.blocks", "starts", t.out.Layout.Restarted, "blocks", f.noise.runs, "df", f.noise.df, "least", f.least)
+		f.interval = plan.Msg("method.blocks", "starts", t.out.Layout.Restarted, "blocks", f.noise.runs, "df", f.noise.df, "least", f.least)
 	}
 }
 
@@ -222,7 +222,7 @@ func (o Options) shift(e *stats.Estimator, y []float64) *Shift {
 		i := e.Estimate(y).Interval(o.nominal(o.Level))
 		s.Interval = &Interval{
 			Low: math.Expm1(i.Low), High: min(math.Expm1(i.High), math.MaxFloat64), Level: o.Level,
-			Method: plan.Say("method.shift", "df", e.DF()),
+			Method: plan.Msg("method.shift", "df", e.DF()),
 		}
 	}
 	return s

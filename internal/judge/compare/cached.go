@@ -26,7 +26,7 @@ func cachedBefore(r trace.Run) plan.Message {
 	if !known {
 		return plan.Message{}
 	}
-	return plan.Say("value.share", "share", share)
+	return plan.Msg("value.share", "share", share)
 }
 
 // cachesDiffer reports whether the shares of two groups of runs differ by more than a little.

@@ -47,7 +47,7 @@ func TestCachesThatDiffer(t *testing.T) {
 		o := Options{Ignore: tt.ignore}
 		w := compared(t, o, tt.a, tt.b)
 		c := w.Rows[0].Cells[1].Change
-		listed := slices.ContainsFunc(w.Residue, func(r SettingDiff) bool { return r.Setting == cachedSetting && len(r.Values) == 2 })
+		listed := slices.ContainsFunc(w.SettingDiffs, func(r SettingDiff) bool { return r.Setting == cachedSetting && len(r.Values) == 2 })
 		noted := slices.ContainsFunc(w.Notes, func(m plan.Message) bool { return m.Code == CachesDiffer })
 		if c.Verdict != tt.want || (c.Open.Code == CachesDiffer) != tt.open || listed != tt.open || noted != tt.open || c.Interval == nil {
 			t.Errorf("%s: %s, open %q, listed %v, noted %v", name, c.Verdict, c.Open.Code, listed, noted)
@@ -65,7 +65,7 @@ func TestCachesThatDiffer(t *testing.T) {
 // Two single runs have no unusual difference where their caches were unlike.
 func TestCachesOfSingleRuns(t *testing.T) {
 	one := compared(t, Options{}, with(repeated("a", "ttft.mean", 0.206), 0), with(repeated("b", "ttft.mean", 0.017), 940))
-	if c := one.Rows[0].Cells[1].Change; c.Chance != 0 || c.Unusual || c.Apart || c.Open.Code != CachesDiffer {
+	if c := one.Rows[0].Cells[1].Change; c.Chance != 0 || c.Unusual || c.ExcludesZero || c.Open.Code != CachesDiffer {
 		t.Errorf("%+v", c)
 	}
 	a, b := planned("a", "a", func(r *trace.Run) { r.Reuse = &trace.Reuse{Prompt: 1000} }).run, planned("a", "a", func(r *trace.Run) { r.Reuse = &trace.Reuse{Prompt: 1000, Hit: 940} }).run

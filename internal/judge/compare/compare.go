@@ -61,7 +61,7 @@ func Compare(runs []ComparedRun, o Options) (Comparison, error) {
 		c.Workloads = append(c.Workloads, t.out)
 	}
 	for _, v := range voids {
-		c.Notes = append(c.Notes, plan.Say("compare.void-legs", "runs", v.runs, "why", v.why))
+		c.Notes = append(c.Notes, plan.Msg("compare.void-legs", "runs", v.runs, "why", v.why))
 	}
 	c.notes(tables, o.Ignore)
 	c.Conclude()
@@ -78,7 +78,7 @@ func split(byLegs []*legs, rest []*ComparedRun, o Options) (tables []*table, err
 	groups := groups(rest, o.Ignore)
 	nameParts(rest)
 	groups = sections(groups)
-	elsewhere, common := telling(groups), common(groups)
+	elsewhere, common := distinguishing(groups), common(groups)
 	o.Looks = Looks{}
 	for _, g := range groups {
 		t := &table{o: o, runs: g}
@@ -137,9 +137,9 @@ func (t *table) fill() error {
 	if err := t.checkPairs(); err != nil && t.out.Layout == nil {
 		return err
 	}
-	t.out.Settings, t.out.Residue = t.runs.settings(), settingDiffs(t.variants, t.o)
+	t.out.Settings, t.out.SettingDiffs = t.runs.settings(), settingDiffs(t.variants, t.o)
 	around, further := envDiffs(t.variants, t.o)
-	t.out.Residue, t.out.Further = append(t.out.Residue, around...), further
+	t.out.SettingDiffs, t.out.Further = append(t.out.SettingDiffs, around...), further
 	for _, v := range t.variants {
 		out := Variant{Name: v.name, Simulated: v.runs[0].simulated(), Failed: v.failing().share()}
 		for _, r := range v.runs {

@@ -96,12 +96,12 @@ func (c Comparison) SameVariants() bool {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string        `json:"name"`             // headings or words that its runs share; may be empty
-	Settings []Setting     `json:"settings"`         // what tells it from other workloads
-	Variants []Variant     `json:"variants"`         // the baseline first
-	Layout   *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
-	Residue  []SettingDiff `json:"residue,omitempty"`
-	// Further is how many facts of the environments differ in addition to Residue.
+	Name         string        `json:"name"`             // headings or words that its runs share; may be empty
+	Settings     []Setting     `json:"settings"`         // what tells it from other workloads
+	Variants     []Variant     `json:"variants"`         // the baseline first
+	Layout       *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
+	SettingDiffs []SettingDiff `json:"residue,omitempty"`
+	// Further is how many facts of the environments differ in addition to SettingDiffs.
 	Further int            `json:"residue_further,omitempty"`
 	Rows    []Row          `json:"rows"`
 	Claims  []ClaimCheck   `json:"claims,omitempty"`
@@ -253,8 +253,8 @@ type Change struct {
 	Small bool `json:"small,omitempty"`
 	// Unproven: counts of single runs are equal, which others need not be.
 	Unproven bool `json:"unproven,omitempty"`
-	// Apart, of basis Within: the interval does not hold 0. It is no verdict.
-	Apart bool `json:"apart,omitempty"`
+	// ExcludesZero, of basis Within: the interval does not hold 0. It is no verdict.
+	ExcludesZero bool `json:"apart,omitempty"`
 	// Noise is the relative standard deviation from run to run, of the basis.
 	Noise float64 `json:"noise,omitempty"`
 	// Chance, of bases Nothing and Within, is the relative standard deviation from run

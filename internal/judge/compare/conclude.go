@@ -124,7 +124,7 @@ func (t *Tally) add(row int, name string, c *Change) {
 		list = &t.Same
 	}
 	*list = append(*list, row)
-	if c.Apart {
+	if c.ExcludesZero {
 		t.Apart = append(t.Apart, row)
 	}
 	if c.Unusual {

@@ -27,7 +27,7 @@ func TestWhatChangesComeTo(t *testing.T) {
 		"tokens.output": {Basis: Replicates, Verdict: CannotTell},
 		"concurrency":   {Basis: Replicates, Verdict: NotJudged},
 		"duration":      {Basis: Replicates, Verdict: Worse, Bound: 0.05},
-		"itl.p99":       {Basis: Within, Verdict: CannotTell, Apart: true},
+		"itl.p99":       {Basis: Within, Verdict: CannotTell, ExcludesZero: true},
 		"itl.p95":       {Basis: Replicates, Verdict: CannotTell, More: 5},
 		"tpot.mean":     {Basis: Replicates, Verdict: CannotTell, More: 50},
 		"e2el.mean":     {Basis: Replicates, Verdict: CannotTell, More: 51},

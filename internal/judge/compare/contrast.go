@@ -213,7 +213,7 @@ func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 		args = append(args, "least", true)
 	}
 	n.sd = max(n.sd, least)
-	f.basis, f.decides, f.noise, f.interval = b, true, n, plan.Say(method, args...)
+	f.basis, f.decides, f.noise, f.interval = b, true, n, plan.Msg(method, args...)
 	f.estimate = stats.Estimate{Value: f.effect, Error: n.sd * f.spread(), DF: n.df}
 }
 
@@ -301,5 +301,5 @@ func (t *table) repeated(s sample, plain bool, half float64) *Interval {
 	if !plain {
 		low, high = math.Exp(low), min(math.Exp(high), math.MaxFloat64)
 	}
-	return &Interval{low - half, high + half, t.o.Level, plan.Say("method.student-one", "runs", len(s.values))}
+	return &Interval{low - half, high + half, t.o.Level, plan.Msg("method.student-one", "runs", len(s.values))}
 }

@@ -192,7 +192,7 @@ func (w world) find(seed uint64, effects []float64, looks bool, r *rates) {
 // whether there is a drift and there are blocks at all, and by how much the largest t of any
 // figures exceeds what in experiments without a difference, of which it has 4000. It steps down
 // as Westfall and Young do.
-func (w world) oracle(effect float64, drifts bool) (single, together float64) {
+func (w world) oracle(effect float64, drifts bool) (single, joint float64) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	null := make([][]float64, 4000)
 	for i := range null {
@@ -208,12 +208,12 @@ func (w world) oracle(effect float64, drifts bool) (single, together float64) {
 				single++
 			}
 			if adjusted[i] <= 0.05 {
-				together++
+				joint++
 			}
 		}
 	}
 	n := float64(experiments * own)
-	return single / n, together / n
+	return single / n, joint / n
 }
 
 // stepDown are p-values of t-values among as many in experiments without a difference.
@@ -375,8 +375,8 @@ func oracleRates(*testing.T) {
 		single, drift := w.oracle(three, true)
 		flat := "" // of five variants the others would tell of the noise, too
 		if size[0] == 2 {
-			_, together := w.oracle(three, false)
-			flat = fmt.Sprintf("%.1f %%", 100*together)
+			_, joint := w.oracle(three, false)
+			flat = fmt.Sprintf("%.1f %%", 100*joint)
 		}
 		fmt.Printf("| %d | %d | %.1f %% | %s | %.1f %% |\n", size[0], size[1], 100*single, flat, 100*drift)
 	}

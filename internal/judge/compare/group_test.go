@@ -100,8 +100,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 			if len(result.Notes) != 1 || !strings.Contains(said(result.Notes...)[0], "--ignore "+c.apart+" puts them together") {
 				t.Errorf("%s: %q", c.name, result.Notes)
 			}
-			if together, _ := layout(t, Options{Ignore: []string{"--" + c.apart}}, planned("A", "a", nil), planned("B", "b", c.edit)); together != ": A×1 | B×1" {
-				t.Errorf("%s: with --ignore %s: %s", c.name, c.apart, together)
+			if joint, _ := layout(t, Options{Ignore: []string{"--" + c.apart}}, planned("A", "a", nil), planned("B", "b", c.edit)); joint != ": A×1 | B×1" {
+				t.Errorf("%s: with --ignore %s: %s", c.name, c.apart, joint)
 			}
 		}
 		if got != want {
@@ -149,14 +149,14 @@ func TestResidueIsNeverSilent(t *testing.T) {
 	})
 	_, c := layout(t, Options{}, a, a2, b)
 	var got []string
-	for _, r := range c.Workloads[0].Residue {
+	for _, r := range c.Workloads[0].SettingDiffs {
 		got = append(got, r.Setting+": "+strings.Join(saidOf(r), " | "))
 	}
 	if want := []string{"seed: 1, 2 | 1", "host: h1 | h2", "body: {} | not set"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	_, c = layout(t, Options{Ignore: []string{"seed", "Host", "body"}}, a, a2, b)
-	if got := c.Workloads[0].Residue; len(got) != 0 {
+	if got := c.Workloads[0].SettingDiffs; len(got) != 0 {
 		t.Errorf("ignored: %v", got)
 	}
 	if _, err := Compare([]ComparedRun{a, b}, Options{Ignore: []string{"sede"}}); err == nil || !strings.Contains(err.Error(), "ignore[0] sede") || !strings.Contains(err.Error(), "seed") {
@@ -187,7 +187,7 @@ func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
 	} {
 		_, result := layout(t, Options{Paired: c.paired}, slices.Concat(seeded("A", c.a...), seeded("B", c.b...))...)
 		var got []string
-		for _, r := range result.Workloads[0].Residue {
+		for _, r := range result.Workloads[0].SettingDiffs {
 			got = append(got, saidOf(r)...)
 		}
 		if !slices.Equal(got, c.want) {
@@ -203,8 +203,8 @@ func TestWhereTheEmbeddedEngineListensIsNoResidue(t *testing.T) {
 			return planned(variant, variant, func(r *trace.Run) { r.Plan.URL, r.Env.Embedded = url, embedded })
 		}
 		_, c := layout(t, Options{}, at("A", "http://127.0.0.1:1"), at("B", "http://127.0.0.1:2"))
-		if got := len(c.Workloads[0].Residue) == 0; got != embedded {
-			t.Errorf("embedded %t: %v", embedded, c.Workloads[0].Residue)
+		if got := len(c.Workloads[0].SettingDiffs) == 0; got != embedded {
+			t.Errorf("embedded %t: %v", embedded, c.Workloads[0].SettingDiffs)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestAProfileIsResidueOnce(t *testing.T) {
 	}
 	settings := func(runs ...ComparedRun) (out []string) {
 		_, c := layout(t, Options{}, runs...)
-		for _, r := range c.Workloads[0].Residue {
+		for _, r := range c.Workloads[0].SettingDiffs {
 			out = append(out, r.Setting)
 		}
 		return out

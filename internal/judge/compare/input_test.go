@@ -142,8 +142,8 @@ func TestVariantsWithoutACommonLoad(t *testing.T) {
 		runs []ComparedRun
 		want plan.Code
 	}{
-		{slices.Concat(a, b), LoadsApart},
-		{slices.Concat(a, loaded("B", func(r *trace.Run) { r.Plan.Requests = 7 }, "ttft.mean", 0.02)), SizesApart},
+		{slices.Concat(a, b), LoadsDiffer},
+		{slices.Concat(a, loaded("B", func(r *trace.Run) { r.Plan.Requests = 7 }, "ttft.mean", 0.02)), SizesDiffer},
 		{slices.Concat(a, b, loaded("C", limit(4), "ttft.mean", 0.02)), ""},
 		{a, ""},
 	} {

@@ -33,15 +33,15 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 func JudgeRun(gates []Gate, t trace.Run, figures []trace.ReportedFigure) (out []GateResult) {
 	failed := failuresIn(figures)
 	for _, g := range gates {
-		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Say("gate.no-figure", "figure", g.Name)}
+		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Msg("gate.no-figure", "figure", g.Name)}
 		i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == g.Name })
 		if i >= 0 && !math.IsNaN(figures[i].Value) {
 			r.Value = figures[i].Value
-			switch r.exactly(plan.Say("gate.of-run")); {
+			switch r.exactly(plan.Msg("gate.of-run")); {
 			case t.Verdict != nil && t.Verdict.Validity == trace.Invalid:
-				r.Outcome, r.Why = Inconclusive, plan.Say("gate.invalid-run")
+				r.Outcome, r.Why = Inconclusive, plan.Msg("gate.invalid-run")
 			case r.Outcome == Pass && survives(g.Name, failed) && figure.Lookup(g.Name).Better != figure.Neither:
-				r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", "variant", r.Variant, "share", failed.share())
+				r.Outcome, r.Why = Inconclusive, plan.Msg("gate.failures", "variant", r.Variant, "share", failed.share())
 			}
 		}
 		out = append(out, r)
@@ -76,7 +76,7 @@ func (t *table) judge(g Gate) (out []GateResult) {
 // by the one that speaks most against the variant.
 func (t *table) judgeVariant(g Gate, i int) GateResult {
 	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive, Predicted: t.predicted(g, i)}
-	none.Why = plan.Say("gate.no-figure", "figure", g.Name)
+	none.Why = plan.Msg("gate.no-figure", "figure", g.Name)
 	var judged []GateResult
 	for _, row := range t.out.Rows {
 		cell := row.Cells[i]
@@ -90,10 +90,10 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 		case cell.Change != nil:
 			t.judgeChange(&result, row, cell)
 		case i == 0:
-			none.Why = plan.Say("gate.alone")
+			none.Why = plan.Msg("gate.alone")
 			continue
 		default:
-			none.Why = plan.Say("gate.definitions", "baseline", t.out.Variants[0].Name, "figure", g.Name, "definition", row.Definition.ID)
+			none.Why = plan.Msg("gate.definitions", "baseline", t.out.Variants[0].Name, "figure", g.Name, "definition", row.Definition.ID)
 			continue
 		}
 		t.openFailures(&result, row, i)
@@ -118,11 +118,11 @@ func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
 		if r.Gate.Above {
 			r.Value = slices.Max(cell.Values)
 		}
-		r.exactly(plan.Say("gate.counted"))
+		r.exactly(plan.Msg("gate.counted"))
 	case cell.Interval == nil:
-		r.Why = plan.Say("gate.one-no-noise")
+		r.Why = plan.Msg("gate.one-no-noise")
 	case len(cell.Values) == 1 && !t.o.SingleRuns:
-		r.Why = plan.Say("gate.one-within")
+		r.Why = plan.Msg("gate.one-within")
 	default:
 		r.byInterval()
 	}
@@ -135,7 +135,7 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
-			r.Plain, r.Why = true, plan.Say("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
+			r.Plain, r.Why = true, plan.Msg("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
 			return
 		}
 		r.Value /= base
@@ -147,13 +147,13 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	}
 	switch {
 	case exact:
-		r.exactly(plan.Say("gate.constant"))
+		r.exactly(plan.Msg("gate.constant"))
 	case c.Interval == nil:
-		r.Why = plan.Say("gate.no-noise")
+		r.Why = plan.Msg("gate.no-noise")
 	case c.Open.Code == CachesDiffer:
-		r.Why = plan.Say("gate.caches-differ")
+		r.Why = plan.Msg("gate.caches-differ")
 	case c.Basis == Within && !t.o.SingleRuns:
-		r.Why = plan.Say("gate.within")
+		r.Why = plan.Msg("gate.within")
 	default:
 		r.byInterval()
 	}
@@ -172,11 +172,11 @@ func (r *GateResult) byInterval() {
 	low, high := r.Gate.violates(r.Interval.Low), r.Gate.violates(r.Interval.High)
 	switch level := r.Interval.Level; {
 	case low && high:
-		r.Outcome, r.Why = Fail, plan.Say("gate.beyond", "level", level)
+		r.Outcome, r.Why = Fail, plan.Msg("gate.beyond", "level", level)
 	case !low && !high:
-		r.Outcome, r.Why = Pass, plan.Say("gate.inside", "level", level)
+		r.Outcome, r.Why = Pass, plan.Msg("gate.inside", "level", level)
 	default:
-		r.Outcome, r.Why = Inconclusive, plan.Say("gate.across", "level", level)
+		r.Outcome, r.Why = Inconclusive, plan.Msg("gate.across", "level", level)
 	}
 }
 

@@ -64,19 +64,19 @@ func loadOf(r *ComparedRun) load {
 	l.set(arrivalSetting, !p.Arrival.IsZero(), p.Arrival)
 	l.set(workloadSetting, !p.Workload.IsZero(), p.Workload)
 	l.set(protocolSetting, p.Protocol != "", plan.Text(p.Protocol))
-	l.set(streamSetting, r.run.Origin == nil, plan.Say("value.bool", "is", p.Stream))
+	l.set(streamSetting, r.run.Origin == nil, plan.Msg("value.bool", "is", p.Stream))
 	l.set(inputSetting, l.input > 0, number(l.input))
 	l.set(outputSetting, l.output > 0, number(math.Round(l.output)))
 	l.set(namedSetting, r.origin().Load != "", plan.Text(r.origin().Load))
 	if task := r.task(); task != "" {
-		l.set(taskSetting, true, plan.Say(task))
+		l.set(taskSetting, true, plan.Msg(task))
 	}
-	l.set(rateSetting, p.Rate == 0 && r.origin().Setup["rate"] != "", plan.Say(NoRate)) // inf, in a table of its own
+	l.set(rateSetting, p.Rate == 0 && r.origin().Setup["rate"] != "", plan.Msg(NoRate)) // inf, in a table of its own
 	if !r.silent {
-		l.set(rateSetting, p.Rate == 0, plan.Say(NoRate))
-		l.set(concurrencySetting, p.Concurrency == 0, plan.Say(NoLimit))
+		l.set(rateSetting, p.Rate == 0, plan.Msg(NoRate))
+		l.set(concurrencySetting, p.Concurrency == 0, plan.Msg(NoLimit))
 	}
-	l.set(rampSetting, p.Ramp || !r.silent, plan.Say("value.bool", "is", p.Ramp))
+	l.set(rampSetting, p.Ramp || !r.silent, plan.Msg("value.bool", "is", p.Ramp))
 	return l
 }
 
@@ -131,7 +131,7 @@ func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 		return true
 	}
 	d, ok := rules.Lookup(r.Origin.Tool)
-	return ok && d.TellsLimits(r.Origin)
+	return ok && d.ReportsLimits(r.Origin)
 }
 
 // perRequest is how many tokens of a total the requests that succeeded had in the mean, 0
@@ -168,15 +168,15 @@ func (l load) differs(m load, name string) bool {
 	a, okA := l.values[name]
 	b, okB := m.values[name]
 	same := a.Key() == b.Key()
-	told := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
+	known := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
 	switch {
 	case !okA || !okB:
 		return false
 	case name == inputSetting:
 		// Where the workload is known, lengths that are drawn again may differ.
-		return !told && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+		return !known && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
 	case name == outputSetting:
-		return !told && max(l.output, m.output) >= outputRatio*min(l.output, m.output)
+		return !known && max(l.output, m.output) >= outputRatio*min(l.output, m.output)
 	case name == rateSetting && l.rate > 0 && m.rate > 0:
 		return math.Abs(l.rate-m.rate) > rateTolerance
 	case name == arrivalSetting || name == workloadSetting:

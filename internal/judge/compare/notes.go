@@ -13,11 +13,11 @@ import (
 
 // Notes that a bottom line says too.
 const (
-	OneVariant   plan.Code = "compare.one-variant"
-	NothingKnown plan.Code = "compare.nothing-known" // variants, without repeated runs
-	LoadsApart   plan.Code = "compare.loads-apart"
-	SizesApart   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
-	WorkersApart plan.Code = "compare.workers-apart"
+	OneVariant    plan.Code = "compare.one-variant"
+	NothingKnown  plan.Code = "compare.nothing-known" // variants, without repeated runs
+	LoadsDiffer   plan.Code = "compare.loads-apart"
+	SizesDiffer   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
+	WorkersDiffer plan.Code = "compare.workers-apart"
 )
 
 // notes says what the data can carry.
@@ -200,7 +200,7 @@ func (t *table) noteBorrowed() {
 			}
 			if values := l.Cells[i].Values; len(values) > 1 {
 				by := slices.Max(values)/slices.Min(values) - 1
-				spreads = append(spreads, plan.Say("compare.spread", "share", by, "figure", l.Quantity.Title()))
+				spreads = append(spreads, plan.Msg("compare.spread", "share", by, "figure", l.Quantity.Title()))
 				df = max(df, l.borrowed().df)
 			}
 		}
@@ -243,7 +243,7 @@ func (t *table) noteWorkers() {
 		}
 	}
 	if least != most {
-		t.note(WorkersApart, "least", least, "most", most)
+		t.note(WorkersDiffer, "least", least, "most", most)
 	}
 }
 
@@ -270,7 +270,7 @@ func (t *table) noteRun(r *ComparedRun) {
 		t.note("compare.invalid-run", "run", name, "reasons", v.Reasons)
 	}
 	if s := r.run.Status; s != trace.Complete && s != "" {
-		t.note("compare.broken-run", "run", name, "status", plan.Say(plan.Code("status."+string(s))))
+		t.note("compare.broken-run", "run", name, "status", plan.Msg(plan.Code("status."+string(s))))
 	}
 }
 
@@ -282,42 +282,42 @@ func runName(r *ComparedRun) string {
 }
 
 func (t *table) note(code plan.Code, args ...any) {
-	t.out.Notes = append(t.out.Notes, plan.Say(code, args...))
+	t.out.Notes = append(t.out.Notes, plan.Msg(code, args...))
 }
 
 // notes tells which variants that were asked for met no common load, and why.
 func (c *Comparison) notes(tables []*table, ignore []string) {
 	c.noteRequested(tables, ignore)
 	var runs []*ComparedRun
-	beside := map[string]bool{} // labels that share a workload with another one
+	shares := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
 		runs = append(runs, t.runs...)
 		for _, r := range t.runs {
-			beside[r.Variant] = beside[r.Variant] || slices.ContainsFunc(t.runs, func(s *ComparedRun) bool { return s.Variant != r.Variant })
+			shares[r.Variant] = shares[r.Variant] || slices.ContainsFunc(t.runs, func(s *ComparedRun) bool { return s.Variant != r.Variant })
 		}
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, r := range runs {
 		label := r.Variant
-		if label == "" || beside[label] {
+		if label == "" || shares[label] {
 			continue
 		}
-		beside[label] = true
+		shares[label] = true
 		one, other, names := nearest(runs, label, ignore)
-		if len(names) == 0 || told[other.Variant+"\x00"+label] {
+		if len(names) == 0 || seen[other.Variant+"\x00"+label] {
 			continue
 		}
-		told[label+"\x00"+other.Variant] = true
+		seen[label+"\x00"+other.Variant] = true
 		var gaps []plan.Message
 		for _, name := range names {
-			setting := plan.Say(plan.Code("setting." + name))
-			gaps = append(gaps, plan.Say("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
+			setting := plan.Msg(plan.Code("setting." + name))
+			gaps = append(gaps, plan.Msg("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
 		}
-		code := LoadsApart
+		code := LoadsDiffer
 		if slices.ContainsFunc(sizes, func(s size) bool { return s.differs(one, other) }) {
-			code = SizesApart
+			code = SizesDiffer
 		}
-		c.Notes = append(c.Notes, plan.Say(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
+		c.Notes = append(c.Notes, plan.Msg(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
 	}
 }
 
@@ -330,7 +330,7 @@ func (c Comparison) WhyNothingCompared() (why plan.Message) {
 		}
 	}
 	for _, n := range c.Notes {
-		if why.IsZero() && (n.Code == LoadsApart || n.Code == SizesApart || n.Code == AskedUnknown) {
+		if why.IsZero() && (n.Code == LoadsDiffer || n.Code == SizesDiffer || n.Code == AskedUnknown) {
 			why = n
 		}
 	}
@@ -339,16 +339,16 @@ func (c Comparison) WhyNothingCompared() (why plan.Message) {
 
 // nearest are the run with a label and the one with another label that differ in the
 // fewest settings of the load, and these.
-func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *ComparedRun, apart []string) {
+func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *ComparedRun, settings []string) {
 	for _, r := range runs {
 		for _, s := range runs {
 			if r.Variant != label || s.Variant == label {
 				continue
 			}
-			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(apart) {
-				one, other, apart = r, s, names
+			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(settings) {
+				one, other, settings = r, s, names
 			}
 		}
 	}
-	return one, other, apart
+	return one, other, settings
 }

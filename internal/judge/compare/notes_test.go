@@ -245,11 +245,11 @@ func TestRunsOfFleets(t *testing.T) {
 		_, c := layout(t, Options{}, sent("a", tt.before), sent("b", tt.after))
 		w := c.Workloads[0]
 		var residue, note string
-		for _, r := range w.Residue {
+		for _, r := range w.SettingDiffs {
 			residue += r.Setting + ": " + strings.Join(saidOf(r), " | ")
 		}
 		for _, n := range w.Notes {
-			if n.Code == WorkersApart {
+			if n.Code == WorkersDiffer {
 				note = said(n)[0]
 			}
 		}

@@ -39,7 +39,7 @@ func byFamily(findings []*finding) {
 			pooled := two.Pooled(f.effect)
 			f.pooled = &pooled
 		}
-		f.interval = plan.Say("method.runs", append(args, "pooled", f.pooled != nil, "least", f.least)...)
+		f.interval = plan.Msg("method.runs", append(args, "pooled", f.pooled != nil, "least", f.least)...)
 	}
 }
 
@@ -75,7 +75,7 @@ func (t *table) exchange(findings []*finding) {
 	for i, f := range findings {
 		f.p, f.adjusted = max(f.p, p[i]), max(f.adjusted, adjusted[i])
 		if permutes {
-			f.test = plan.Say("method.runs-and-permutation", "a", len(f.a), "b", len(f.b))
+			f.test = plan.Msg("method.runs-and-permutation", "a", len(f.a), "b", len(f.b))
 		}
 	}
 }
@@ -145,9 +145,9 @@ const WitnessMissing plan.Code = "witness.missing"
 
 // unborneBy says that no other figure of the metric moves, and of how many runs that is too few.
 func (f *finding) unborneBy() plan.Message {
-	metric := plan.Say("witness.rates")
+	metric := plan.Msg("witness.rates")
 	if m := f.metric(); m != figure.Throughput {
 		metric = figure.MetricTitle(string(m))
 	}
-	return plan.Say(WitnessMissing, "metric", metric, "how", plan.Say(plan.Code("witness."+string(f.basis)), "n", f.noise.runs))
+	return plan.Msg(WitnessMissing, "metric", metric, "how", plan.Msg(plan.Code("witness."+string(f.basis)), "n", f.noise.runs))
 }

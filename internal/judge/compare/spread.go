@@ -36,11 +36,11 @@ func (t *table) spread(o observed, d *stats.Design) *Spread {
 	}
 	s := &Spread{Start: e.SD(o.y), StartDF: float64(e.DF()), Restarted: t.out.Layout.Restarted}
 	inverse := 0.0
-	for _, runs := range o.within {
-		inverse += 1 / float64(len(runs)) / float64(len(o.within))
+	for _, runs := range o.ofRuns {
+		inverse += 1 / float64(len(runs)) / float64(len(o.ofRuns))
 	}
 	s.Runs = 1 / inverse
-	if run, df := stats.PooledSD(o.within...); df > 0 {
+	if run, df := stats.PooledSD(o.ofRuns...); df > 0 {
 		s.Run, s.RunDF = run, df
 		s.Start = math.Sqrt(max(0, s.Start*s.Start-run*run/s.Runs))
 	}

@@ -120,8 +120,8 @@ func (r *ComparedRun) countFailed(t *trace.Trace) {
 	}
 	o := r.origin()
 	ok, counted := o.Figure(figure.RequestsOK)
-	failed, told := o.Figure(figure.RequestsFailed)
-	if counted && !told && r.reportsRequested() {
+	failed, known := o.Figure(figure.RequestsFailed)
+	if counted && !known && r.reportsRequested() {
 		failed.Value = max(0, float64(r.run.Plan.Requests)-ok.Value)
 	}
 	if counted {
@@ -262,7 +262,7 @@ func (t *table) withFailures(a, b *variant, changes []*Change) {
 		return
 	}
 	worst, best := t.counted(a, b, touched, true), t.counted(a, b, touched, false)
-	more, differ := t.moreFailures(changes), plan.Say(FailuresDiffer, t.failures(a, b)...)
+	more, differ := t.moreFailures(changes), plan.Msg(FailuresDiffer, t.failures(a, b)...)
 	for _, i := range touched {
 		c := changes[i]
 		switch only := t.neverOnly(i, a, b); {
@@ -360,7 +360,7 @@ func (c *Change) OfFailures() bool {
 
 // never makes a change to or from what never comes.
 func (c *Change) never(v Verdict) {
-	*c = Change{Relative: math.MaxFloat64, Basis: c.Basis, Verdict: v, Noise: c.Noise, Open: plan.Say(NeverAnswered)}
+	*c = Change{Relative: math.MaxFloat64, Basis: c.Basis, Verdict: v, Noise: c.Noise, Open: plan.Msg(NeverAnswered)}
 	if v == Better {
 		c.Relative = -1
 	}
@@ -399,9 +399,9 @@ func (t *table) failures(base, v *variant) []any {
 func (t *table) openFailures(r *GateResult, row Row, column int) {
 	v, c := t.variants[column], row.Cells[column].Change
 	passes := r.Outcome == Pass && row.Quantity.Better != figure.Neither && survives(row.Quantity.Name, v.failing())
-	if apart := r.Gate.Relative && c != nil && c.OfFailures(); apart || passes {
-		r.Outcome, r.Why = Inconclusive, plan.Say("gate.failures", t.failures(t.variants[0], v)...)
-		if apart && c.Open.Code == NeverAnswered {
+	if separate := r.Gate.Relative && c != nil && c.OfFailures(); separate || passes {
+		r.Outcome, r.Why = Inconclusive, plan.Msg("gate.failures", t.failures(t.variants[0], v)...)
+		if separate && c.Open.Code == NeverAnswered {
 			r.Value = 0 // there is no number for it
 		}
 	}
@@ -423,7 +423,7 @@ func (c *Comparison) noteRequested(tables []*table, ignore []string) {
 		for _, u := range tables[:i] {
 			a, b := u.runs[0], t.runs[0]
 			if !a.reportsFailures() && !b.reportsFailures() && slices.Equal(a.load.diff(b.load, ignore), []string{requestsSetting}) {
-				c.Notes = append(c.Notes, plan.Say(AskedUnknown, "one", u.order[0].name, "ok", a.run.Plan.Requests, "other", t.order[0].name, "others", b.run.Plan.Requests))
+				c.Notes = append(c.Notes, plan.Msg(AskedUnknown, "one", u.order[0].name, "ok", a.run.Plan.Requests, "other", t.order[0].name, "others", b.run.Plan.Requests))
 				return
 			}
 		}

@@ -186,11 +186,11 @@ func TestGatesOnFiguresOfTheAnswered(t *testing.T) {
 // Of results that count no failures those are failed that were asked for and not completed. Where
 // nobody tells how many were asked for, runs with other numbers of completed may be one load.
 func TestFailuresThatNobodyCounted(t *testing.T) {
-	result := func(path string, ok float64, asked int, told bool) ComparedRun {
+	result := func(path string, ok float64, asked int, reported bool) ComparedRun {
 		return tabled("", []string{path}, func(r *trace.Run) {
 			r.Plan.Requests = asked
 			r.Origin.Figures = []trace.ReportedFigure{{Name: "duration", Value: 10}, {Name: "requests.ok", Value: ok}, {Name: "ttft.mean", Value: 0.1}}
-			if told {
+			if reported {
 				r.Origin.Setup = map[string]string{"num_prompts": fmt.Sprint(asked)}
 			}
 		})

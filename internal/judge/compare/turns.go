@@ -74,11 +74,11 @@ func orderOf(a, b *variant) *Order {
 	case 0:
 		o.Gap = a.first().Sub(b.last()).Seconds()
 	}
-	switch apart := o.U == 0 || o.U == 1; {
+	switch separate := o.U == 0 || o.U == 1; {
 	case len(a.runs) < 2 || len(b.runs) < 2:
-	case apart && o.Gap > 3*o.Inner && o.Gap > leastSession.Seconds():
+	case separate && o.Gap > 3*o.Inner && o.Gap > leastSession.Seconds():
 		o.Code = OrderSessions
-	case apart:
+	case separate:
 		o.Code = OrderConfounded
 	case math.Abs(2*o.U-1) >= lopsided:
 		o.Code = OrderLopsided
@@ -200,7 +200,7 @@ func (v *variant) allow(findings []*finding) {
 		}
 		w, ok := v.allows(f.quantity.Name, f.definition)
 		if e := w.estimate(f.estimate); ok && e != f.estimate {
-			f.estimate, f.between, f.interval = e, true, plan.Say("method.sessions", "sessions", w.sessions)
+			f.estimate, f.between, f.interval = e, true, plan.Msg("method.sessions", "sessions", w.sessions)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (t *table) noteOrders() {
 		if o.Share < 0 {
 			first, second = second, first
 		}
-		m := plan.Say(o.Code, append(args, "first", first, "second", second, "share", math.Abs(o.Share), "gap", span(o.Gap), "inner", span(o.Inner))...)
+		m := plan.Msg(o.Code, append(args, "first", first, "second", second, "share", math.Abs(o.Share), "gap", span(o.Gap), "inner", span(o.Inner))...)
 		if !slices.ContainsFunc(said, func(other plan.Message) bool { return equal(other, m) }) {
 			said = append(said, m)
 			t.out.Notes = append(t.out.Notes, m)
@@ -263,5 +263,5 @@ func span(s float64) plan.Message {
 	case s >= 2*60:
 		unit, of = "order.minutes", 60
 	}
-	return plan.Say(unit, "n", math.Round(s/of))
+	return plan.Msg(unit, "n", math.Round(s/of))
 }

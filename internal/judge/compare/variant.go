@@ -18,11 +18,11 @@ import (
 func (g group) split(elsewhere, common []string) (name string, out []*variant) {
 	shared := g.shared()
 	if g.alone() {
-		kept := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
-		if len(kept) == len(shared) {
-			kept = common // nothing says that the rest is a workload's name rather than a variant's
+		rest := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
+		if len(rest) == len(shared) {
+			rest = common // nothing says that the rest is a workload's name rather than a variant's
 		}
-		shared = kept
+		shared = rest
 	}
 	leftover := func(r *ComparedRun) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
 	headings := map[string][]string{} // that are left over, by label
@@ -55,8 +55,8 @@ func without(parts, shared []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
 }
 
-// telling are the parts of names that distinguish variants in some workload.
-func telling(all []group) []string {
+// distinguishing are the parts of names that distinguish variants in some workload.
+func distinguishing(all []group) []string {
 	var out []string
 	for _, g := range all {
 		if g.alone() {

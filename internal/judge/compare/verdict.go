@@ -20,7 +20,7 @@ func (o Options) settle(f *finding) *Change {
 	case f.input:
 		c.Verdict = NotJudged
 	case f.cached:
-		c.Open = plan.Say(CachesDiffer)
+		c.Open = plan.Msg(CachesDiffer)
 	case f.basis == Nothing || f.basis == Within:
 		c.Chance = f.chance(o.Level)
 	}
@@ -34,7 +34,7 @@ func (o Options) settle(f *finding) *Change {
 	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
 	narrow := f.at(o.nominal(1 - 2*o.alpha()))
 	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
-	c.Apart = f.basis == Within && !wide.Holds(0) && !f.cached
+	c.ExcludesZero = f.basis == Within && !wide.Holds(0) && !f.cached
 	if !f.decides {
 		return c
 	}
@@ -236,7 +236,7 @@ func flip(findings []*finding) {
 	}
 	p, adjusted := stats.MaxTPaired(d)
 	for i, f := range findings {
-		f.p, f.adjusted, f.test = p[i], adjusted[i], plan.Say("method.signs", "pairs", len(d[0]))
+		f.p, f.adjusted, f.test = p[i], adjusted[i], plan.Msg("method.signs", "pairs", len(d[0]))
 	}
 }
 

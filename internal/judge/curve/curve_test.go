@@ -47,9 +47,9 @@ func TestKneeOfAQueue(t *testing.T) {
 func TestKneeOfShortLoads(t *testing.T) {
 	points, seen := mm1(12, 1, 4, 6, 8, 11)
 	for i := range seen {
-		seen[i].Unsettled = plan.Say("steady.too-short")
+		seen[i].Unsettled = plan.Msg("steady.too-short")
 	}
-	seen[0].Unsettled, seen[1].Unsettled, seen[4].Unsettled = plan.Message{}, plan.Message{}, plan.Say("steady.growing")
+	seen[0].Unsettled, seen[1].Unsettled, seen[4].Unsettled = plan.Message{}, plan.Message{}, plan.Msg("steady.growing")
 	s := New("q", points, seen, 1, "rate", nil)
 	if k := s.Curves[0].Knee; k.Row != 1 || k.Bound != Inside || !s.Rows[2].TooShort() || !s.Rows[4].QueueGrows() {
 		t.Errorf("%+v of %+v", k, s.Rows)

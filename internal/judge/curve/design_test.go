@@ -16,7 +16,7 @@ func TestAKeptDesignMakesTheSameSweep(t *testing.T) {
 	d := Design{
 		Points: points, Repeats: 2, Devices: 4, Simulated: true, Load: "rate", Moves: []string{"rate", "requests"}, Level: 0.9, WhatIf: []string{"kv.tokens"},
 		Predicted: []Prediction{{}, {Predicted: map[string]Reach{"tpot.mean": {Value: 0.02, Low: 0.01, High: 0.03}}}, {}, {Refused: "too far"}},
-		Lasting:   []time.Duration{0, time.Minute}, Unsettled: []plan.Message{{}, {}, plan.Say("steady.growing", "before", 1, "after", 9)},
+		Lasting:   []time.Duration{0, time.Minute}, Unsettled: []plan.Message{{}, {}, plan.Msg("steady.growing", "before", 1, "after", 9)},
 	}
 	if d.Runs() != 6 {
 		t.Errorf("%d runs, and one of four points has none", d.Runs())

@@ -205,17 +205,17 @@ func (f Figure) Title() plan.Message {
 	p, percentile := strings.CutPrefix(statistic, "p")
 	switch {
 	case f.Name == string(Throughput):
-		return plan.Say("figure.throughput")
+		return plan.Msg("figure.throughput")
 	case m.IsLatency() && statistic == "":
 		return MetricTitle(f.Name)
 	case !Known(f.Name):
 		return plan.Text(f.Name)
 	case !m.IsLatency():
-		return plan.Say(plan.Code("figure." + f.Name))
+		return plan.Msg(plan.Code("figure." + f.Name))
 	case percentile:
-		return plan.Say("statistic.percentile", "p", p, "metric", MetricTitle(f.Name))
+		return plan.Msg("statistic.percentile", "p", p, "metric", MetricTitle(f.Name))
 	}
-	return plan.Say(plan.Code("statistic."+statistic), "metric", MetricTitle(f.Name))
+	return plan.Msg(plan.Code("statistic."+statistic), "metric", MetricTitle(f.Name))
 }
 
 // Titles are those of several figures.

@@ -69,7 +69,7 @@ func MetricOf(name string) Metric {
 // MetricTitle names the latency that a figure is a statistic of, or the figure.
 func MetricTitle(name string) plan.Message {
 	if m := MetricOf(name); m.IsLatency() {
-		return plan.Say(plan.Code("latency." + m))
+		return plan.Msg(plan.Code("latency." + m))
 	}
 	return Lookup(name).Title()
 }

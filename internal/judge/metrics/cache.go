@@ -69,11 +69,11 @@ func cacheState(run *trace.Run, records []*trace.Record, s *ServerCounts) *Cache
 // count takes the counts of the answers where there are any, else those of the server, which
 // has those of others too, and of some requests twice.
 func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *ServerCounts) {
-	c.Source, c.Prompt, c.Hit = cachedPrompts(declared.Told > 0, records, s)
+	c.Source, c.Prompt, c.Hit = cachedPrompts(declared.Reported > 0, records, s)
 	c.Share = over(c.Hit, float64(c.Prompt))
 }
 
-func cachedPrompts(told bool, records []*trace.Record, s *ServerCounts) (source string, prompt, hit int) {
+func cachedPrompts(reported bool, records []*trace.Record, s *ServerCounts) (source string, prompt, hit int) {
 	for _, r := range records {
 		if r.OK() {
 			u := r.Credible()
@@ -81,7 +81,7 @@ func cachedPrompts(told bool, records []*trace.Record, s *ServerCounts) (source 
 		}
 	}
 	switch {
-	case prompt > 0 && (hit > 0 || told):
+	case prompt > 0 && (hit > 0 || reported):
 		return FromUsage, prompt, hit
 	case s != nil && s.Dropped.IsZero() && s.PrefixQueried > 0:
 		return FromCounters, s.PrefixQueried, s.PrefixHit
@@ -93,9 +93,9 @@ func cachedPrompts(told bool, records []*trace.Record, s *ServerCounts) (source 
 // where neither counts them. Own is how many prompt tokens the server counts twice, of preempted
 // requests.
 func ReuseOf(run *trace.Run, records []*trace.Record) *trace.Reuse {
-	told := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Usage.CachedTold })
+	reported := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Usage.CachedReported })
 	s := server(run, records)
-	source, prompt, hit := cachedPrompts(told, records, s)
+	source, prompt, hit := cachedPrompts(reported, records, s)
 	r := &trace.Reuse{Prompt: prompt, Hit: hit}
 	switch source {
 	case "":
@@ -147,7 +147,7 @@ func (s Summary) CacheNote() plan.Message {
 	if s.Cache == nil || s.Cache.Proof != Unproved {
 		return plan.Message{}
 	}
-	return plan.Say("report.cache-unproved", "declared", plan.Say(plan.Code("cachestate."+string(s.Cache.Declared))), "told", s.Cache.Source != "")
+	return plan.Msg("report.cache-unproved", "declared", plan.Msg(plan.Code("cachestate."+string(s.Cache.Declared))), "told", s.Cache.Source != "")
 }
 
 // conditions judges the state of the server in which the run began.

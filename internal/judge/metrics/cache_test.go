@@ -9,10 +9,10 @@ import (
 )
 
 func TestReuseOf(t *testing.T) {
-	records := func(told bool, cached ...int) (all []*trace.Record) {
+	records := func(reported bool, cached ...int) (all []*trace.Record) {
 		for i, n := range cached {
 			r := answered(i, 0, 0, 5, 10, 20)
-			r.Usage = trace.Usage{Prompt: 100, Cached: n, CachedTold: told, Completion: 5}
+			r.Usage = trace.Usage{Prompt: 100, Cached: n, CachedReported: reported, Completion: 5}
 			all = append(all, r)
 		}
 		return all

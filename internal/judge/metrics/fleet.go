@@ -156,11 +156,11 @@ func workerVerdict(t *trace.Trace, s Summary) trace.Verdict {
 
 // Limits of a fleet.
 const (
-	maxDoubtful   = 0.05 // of the requests, by workers that are doubtful
-	maxClockSet   = 0.01 // of the requests, by workers with a wall clock that was set
-	maxApart      = 5 * time.Millisecond
-	maxApartShare = 0.01 // of the duration of the run
-	mostNamed     = 3    // workers, in a reason
+	maxDoubtful    = 0.05 // of the requests, by workers that are doubtful
+	maxClockSet    = 0.01 // of the requests, by workers with a wall clock that was set
+	maxOffset      = 5 * time.Millisecond
+	maxOffsetShare = 0.01 // of the duration of the run
+	mostNamed      = 3    // workers, in a reason
 )
 
 // fleet judges the machines that sent the run.
@@ -181,8 +181,8 @@ func (j *judgement) fleet() {
 	j.unfit("verdict.workers-doubtful", fit(trace.Doubtful), maxDoubtful)
 	stepped := chosen(all, func(w Worker) bool { return w.Clock.Steps > 0 })
 	j.doubtIf(len(stepped) > 0, "verdict.workers-stepped", "workers", names(stepped), "more", beyond(stepped))
-	j.doubtIf(f.Apart < 0 && len(stepped) == 0 && len(lost) == 0, "fleet.apart-unknown")
-	j.doubtIf(j.s.Duration > 0 && f.Apart.Seconds() > min(maxApart.Seconds(), maxApartShare*j.s.Duration), "verdict.workers-apart", "apart", f.Apart)
+	j.doubtIf(f.MaxOffset < 0 && len(stepped) == 0 && len(lost) == 0, "fleet.apart-unknown")
+	j.doubtIf(j.s.Duration > 0 && f.MaxOffset.Seconds() > min(maxOffset.Seconds(), maxOffsetShare*j.s.Duration), "verdict.workers-apart", "apart", f.MaxOffset)
 }
 
 // lost judges the loss of workers: what they did not send is missing in the load.
@@ -193,7 +193,7 @@ func (j *judgement) lost(f *trace.Fleet, lost []Worker) {
 	slices.SortStableFunc(lost, func(a, b Worker) int { return cmp.Compare(b.Missing(), a.Missing()) })
 	var which []plan.Message
 	for _, w := range lost[:min(len(lost), mostNamed)] {
-		which = append(which, plan.Say("fleet.of-worker", "worker", w.Name, "what", w.LostWhy))
+		which = append(which, plan.Msg("fleet.of-worker", "worker", w.Name, "what", w.LostWhy))
 	}
 	_, missing := f.Lost()
 	say := j.invalidIf
@@ -216,7 +216,7 @@ func (j *judgement) unfit(code plan.Code, all []Worker, limit float64) {
 	slices.SortStableFunc(all, func(a, b Worker) int { return cmp.Compare(b.Share, a.Share) })
 	var which []plan.Message
 	for _, w := range all[:min(len(all), mostNamed)] {
-		which = append(which, plan.Say("fleet.of-worker", "worker", w.Name, "what", w.Verdict.Reasons[0]))
+		which = append(which, plan.Msg("fleet.of-worker", "worker", w.Name, "what", w.Verdict.Reasons[0]))
 	}
 	j.doubtIf(true, code, "workers", len(all), "share", share, "which", which, "more", beyond(all))
 }
@@ -268,10 +268,10 @@ func FleetNotes(run trace.Run) (out []plan.Message) {
 	}
 	set := chosen(Workers(run), func(w Worker) bool { return w.Clock.WallSteps > 0 })
 	if len(set) > 0 {
-		out = append(out, plan.Say("fleet.wall-set", "workers", names(set), "more", beyond(set)))
+		out = append(out, plan.Msg("fleet.wall-set", "workers", names(set), "more", beyond(set)))
 	}
 	if run.Fleet.Resumed {
-		out = append(out, plan.Say("fleet.resumed"))
+		out = append(out, plan.Msg("fleet.resumed"))
 	}
 	return out
 }

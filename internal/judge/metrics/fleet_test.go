@@ -17,7 +17,7 @@ import (
 // of two processors of which it uses 0.2 s.
 func spreadOver(n int) *trace.Trace {
 	tr := healthy()
-	f := &trace.Fleet{Apart: 200 * time.Microsecond}
+	f := &trace.Fleet{MaxOffset: 200 * time.Microsecond}
 	for i := range n {
 		w := trace.FleetWorker{Name: "w" + string(rune('0'+i)), CPUs: 2, Client: trace.Client{CPU: 200 * time.Millisecond, Lag: tr.Run.Client.Lag}}
 		w.Clock = trace.FleetClock{Bound: 100 * time.Microsecond, Exchanges: 12}
@@ -148,10 +148,10 @@ func TestVerdictOfAFleet(t *testing.T) {
 
 		{"a suspended machine", 4, workerIs(1, func(w *trace.FleetWorker) { w.Clock.Steps = 1 }), trace.Doubtful, "the clock of w1 changed suddenly during the run"},
 		{"a wall clock", 4, workerIs(1, func(w *trace.FleetWorker) { w.Clock.WallSteps = 1 }), trace.Valid, ""},
-		{"far apart", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = 6 * time.Millisecond }, trace.Doubtful, "instants of workers agree only within 6 ms"},
-		{"unknown", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = -1 }, trace.Doubtful, "how far the clocks of the workers agree is not known"},
-		{"not far", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart = 5 * time.Millisecond }, trace.Valid, ""},
-		{"far for its length", 4, func(tr *trace.Trace) { tr.Run.Fleet.Apart, tr.Run.End = 5*time.Millisecond, 400*ms }, trace.Doubtful, "instants of workers agree only within 5 ms"},
+		{"far apart", 4, func(tr *trace.Trace) { tr.Run.Fleet.MaxOffset = 6 * time.Millisecond }, trace.Doubtful, "instants of workers agree only within 6 ms"},
+		{"unknown", 4, func(tr *trace.Trace) { tr.Run.Fleet.MaxOffset = -1 }, trace.Doubtful, "how far the clocks of the workers agree is not known"},
+		{"not far", 4, func(tr *trace.Trace) { tr.Run.Fleet.MaxOffset = 5 * time.Millisecond }, trace.Valid, ""},
+		{"far for its length", 4, func(tr *trace.Trace) { tr.Run.Fleet.MaxOffset, tr.Run.End = 5*time.Millisecond, 400*ms }, trace.Doubtful, "instants of workers agree only within 5 ms"},
 	} {
 		tr := spreadOver(tt.workers)
 		tt.spoil(tr)
@@ -166,7 +166,7 @@ func TestVerdictOfAFleet(t *testing.T) {
 func TestHealthOfAWorker(t *testing.T) {
 	tr := spreadOver(4)
 	tr.Run.WarmUp = &trace.WarmUp{Waves: make([]trace.Wave, 3)}
-	tr.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Told: 1}
+	tr.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reported: 1}
 	for _, r := range tr.Records { // in one burst, as behind a proxy that buffers
 		r.Usage.Prompt, r.Usage.Cached = 10, 10
 		for i := range r.Chunks {

@@ -13,8 +13,8 @@ import (
 type Definitions struct {
 	Tool string
 	Also string // another name that the tool has in results
-	// Says are what its metrics count, from where and to where.
-	Says map[figure.Metric]plan.Code
+	// Descriptions say what its metrics count, from where and to where.
+	Descriptions map[figure.Metric]plan.Code
 	// Truth are its latencies by the writes of a server that timestamps each; nil: its reports are not verified.
 	// Stepped means that its percentiles are values of the sample, weighted: others interpolate.
 	Truth   map[figure.Metric]plan.Code
@@ -23,9 +23,9 @@ type Definitions struct {
 	// the newest; nil: only the tool itself can. Samples are its requests that succeeded.
 	Figures func(t *trace.Trace, form string) []trace.ReportedFigure
 	Samples func(t *trace.Trace, form string) []Sample
-	// TellsLimits reports whether a rate and a limit on concurrency that an imported
+	// ReportsLimits reports whether a rate and a limit on concurrency that an imported
 	// report does not have mean that there was none.
-	TellsLimits func(o *trace.Origin) bool
+	ReportsLimits func(o *trace.Origin) bool
 	// Native is the protocol of a measurement that does not say which it was.
 	Native string
 }
@@ -43,7 +43,7 @@ func PitotDefinitions() Definitions {
 		},
 		Samples: func(t *trace.Trace, _ string) []Sample { return PitotSamples(t) },
 		Native:  "completions",
-		Says: map[figure.Metric]plan.Code{
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.sent-to-output", figure.TPOT: "definition.output-per-token",
 			figure.ITL:  "definition.output-gaps",
 			figure.E2EL: "definition.sent-to-end", figure.Peak: "definition.in-flight",
@@ -89,7 +89,7 @@ func (r Rules) of(tool string) Definitions {
 
 // Definition is that of a figure in a tool's report.
 func (r Rules) Definition(tool, name string) Definition {
-	return Definition{ID: tool, Says: r.of(tool).Says[figure.MetricOf(name)]}
+	return Definition{ID: tool, Description: r.of(tool).Descriptions[figure.MetricOf(name)]}
 }
 
 // Figures are those of a run by the rules of a tool, in one of its forms, "" for the
@@ -147,6 +147,6 @@ func (r Rules) Samples(t *trace.Trace, tool, form string) []Sample {
 
 // A Definition names the rules of a figure. Figures are comparable if their IDs are the same.
 type Definition struct {
-	ID   string    `json:"id"`             // pitot, vllm, sglang ...
-	Says plan.Code `json:"says,omitempty"` // the meaning: the counted items, the first and last instant
+	ID          string    `json:"id"`             // pitot, vllm, sglang ...
+	Description plan.Code `json:"says,omitempty"` // the meaning: the counted items, the first and last instant
 }

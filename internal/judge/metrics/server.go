@@ -88,7 +88,7 @@ func briefly(name string) string {
 func doubtful(run *trace.Run, records []*trace.Record) plan.Message {
 	for _, series := range slices.Sorted(maps.Keys(run.ServerCounters)) {
 		if v := run.ServerCounters[series]; v < -roundOff {
-			return plan.Say("counters.fell", "counter", briefly(series), "by", -v)
+			return plan.Msg("counters.fell", "counter", briefly(series), "by", -v)
 		}
 	}
 	counted, ok := finished(run.ServerCounters)
@@ -99,9 +99,9 @@ func doubtful(run *trace.Run, records []*trace.Record) plan.Message {
 	slack := max(countSlack, countShare*most)
 	switch {
 	case counted > most+slack:
-		return plan.Say("counters.more", "counted", counted, "sent", most)
+		return plan.Msg("counters.more", "counted", counted, "sent", most)
 	case counted < least-slack:
-		return plan.Say("counters.fewer", "counted", counted, "answered", least)
+		return plan.Msg("counters.fewer", "counted", counted, "answered", least)
 	}
 	return plan.Message{}
 }

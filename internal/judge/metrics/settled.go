@@ -72,14 +72,14 @@ func unsettled(records []*trace.Record, why plan.Message) plan.Message {
 	}
 	took = over(1, float64(answers)) * took
 	if early, late := waitHalves(records); answers > 0 && late > took && late > early*(1+2*steadyDrift) {
-		return plan.Say(steadyWaiting, "early", early, "late", late)
+		return plan.Msg(steadyWaiting, "early", early, "late", late)
 	}
 	if why.IsZero() {
 		return why
 	}
 	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if sent := Between(first, last); answers > 0 && (why.Code == steadyShort || sent < steadyLength*took) {
-		return plan.Say(tooShort, "length", roughly(sent), "took", roughly(took), "needs", lastingFor(took))
+		return plan.Msg(tooShort, "length", roughly(sent), "took", roughly(took), "needs", lastingFor(took))
 	}
 	return plan.Message{}
 }
@@ -157,6 +157,6 @@ func (s *Summary) settle(w window) {
 	}
 	s.Service, s.Concurrency.Mean = s.Steady.Service, s.Steady.Level
 	if s.Goodput != nil {
-		s.Goodput = goodput(w.within, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
+		s.Goodput = goodput(w.records, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
 	}
 }

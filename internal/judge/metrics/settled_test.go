@@ -77,7 +77,7 @@ func TestSettle(t *testing.T) {
 
 // Half of the runs decide, by what most of them say.
 func TestMostUnsettled(t *testing.T) {
-	none, short, grows := plan.Message{}, plan.Say(tooShort), plan.Say(steadyGrowing)
+	none, short, grows := plan.Message{}, plan.Msg(tooShort), plan.Msg(steadyGrowing)
 	for _, c := range []struct {
 		runs []plan.Message
 		want plan.Code

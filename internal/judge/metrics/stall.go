@@ -232,11 +232,11 @@ func (s Summary) StallNotes() (out []plan.Message) {
 	slices.Sort(lengths)
 	for _, stall := range s.Stalls {
 		if took := stall.To - stall.From; took >= lengths[max(0, len(lengths)-mostStalls)] {
-			out = append(out, plan.Say("report.stalled", "from", stall.From, "length", took, "streams", stall.Streams, "of", stall.Of, "all", stall.Streams == stall.Of, "flight", stall.InFlight))
+			out = append(out, plan.Msg("report.stalled", "from", stall.From, "length", took, "streams", stall.Streams, "of", stall.Of, "all", stall.Streams == stall.Of, "flight", stall.InFlight))
 		}
 	}
 	if more := len(s.Stalls) - len(out); more > 0 {
-		out = append(out, plan.Say("report.stalled-more", "times", more))
+		out = append(out, plan.Msg("report.stalled-more", "times", more))
 	}
 	return out
 }

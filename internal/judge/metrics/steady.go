@@ -47,7 +47,7 @@ func (w window) figures(t *trace.Trace, records []*trace.Record, percentiles []f
 	if s.Found() {
 		s.Level = meanBetween(w.steps, w.from, w.to)
 		s.Completed, s.Output = flow(records, w.from, w.to)
-		s.Service = latencies(w.within, t.Run.Plan.Stream, percentiles, sent, nil)
+		s.Service = latencies(w.records, t.Run.Plan.Stream, percentiles, sent, nil)
 	}
 	return s
 }
@@ -57,29 +57,29 @@ type window struct {
 	Steady
 	from, to trace.Instant
 	steps    []step
-	within   []*trace.Record
+	records  []*trace.Record
 }
 
 func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
 	if t.Run.Plan.Ramp {
-		w.Why = plan.Say("steady.ramp")
+		w.Why = plan.Msg("steady.ramp")
 		return w
 	}
 	w.steps = inFlight(records)
 	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if last.Sub(first) < atOnce {
-		w.Why = plan.Say("steady.at-once")
+		w.Why = plan.Msg("steady.at-once")
 		return w
 	}
 	w.from, w.to = reaches(w.steps, medianBetween(w.steps, first, last), first), last
 	w.From, w.To = w.from.Seconds(), w.to.Seconds()
 	for _, r := range records {
 		if r.Released >= w.from && r.OK() {
-			w.within = append(w.within, r)
+			w.records = append(w.records, r)
 		}
 	}
-	if w.Why = unsteady(w.steps, w.within, w.from, w.to); w.Why.IsZero() {
-		w.Requests = len(w.within)
+	if w.Why = unsteady(w.steps, w.records, w.from, w.to); w.Why.IsZero() {
+		w.Requests = len(w.records)
 	}
 	return w
 }
@@ -95,7 +95,7 @@ func reaches(steps []step, n int, first trace.Instant) trace.Instant {
 // unsteady says why the window from..to is no steady state, if it is none.
 func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan.Message {
 	if len(within) < steadyRequests || to <= from {
-		return plan.Say("steady.few", "requests", len(within), "needed", steadyRequests)
+		return plan.Msg("steady.few", "requests", len(within), "needed", steadyRequests)
 	}
 	took := 0.0
 	for _, r := range within {
@@ -104,9 +104,9 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan
 	length := Between(from, to)
 	if length < steadyLength*took {
 		if early, late := halves(within); late > early*(1+2*steadyDrift) {
-			return plan.Say("steady.slowing", "early", early, "late", late)
+			return plan.Msg("steady.slowing", "early", early, "late", late)
 		}
-		return plan.Say("steady.short", "length", length, "took", took)
+		return plan.Msg("steady.short", "length", length, "took", took)
 	}
 	return drift(steps, from, to, took)
 }
@@ -138,9 +138,9 @@ func drift(steps []step, from, to trace.Instant, took float64) plan.Message {
 		return plan.Message{}
 	}
 	if after > before {
-		return plan.Say("steady.growing", "before", before, "after", after)
+		return plan.Msg("steady.growing", "before", before, "after", after)
 	}
-	return plan.Say("steady.falling", "before", before, "after", after)
+	return plan.Msg("steady.falling", "before", before, "after", after)
 }
 
 // flow is the answers and the output tokens a second within [from, to). The

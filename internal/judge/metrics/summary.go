@@ -43,7 +43,7 @@ type Summary struct {
 
 	Concurrency Concurrency   `json:"concurrency"`
 	Chunks      Chunks        `json:"chunks"`
-	Held        Buffering     `json:"held"`
+	Buffering   Buffering     `json:"held"`
 	Stalls      []Stall       `json:"stalls,omitempty"`
 	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
 	Steady      Steady        `json:"steady"`
@@ -205,7 +205,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Duration:    Duration(t).Seconds(),
 		Tokens:      countTokens(records),
 		Chunks:      countChunks(records),
-		Held:        countHeld(records),
+		Buffering:   countBuffered(records),
 		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream
@@ -338,11 +338,11 @@ func (c *Chunks) count(r *trace.Record) {
 			continue
 		}
 		c.Output++
-		together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+		merged := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
 		switch {
-		case r.Merged(chunk) && (together || chunk.Slack > 0):
+		case r.Merged(chunk) && (merged || chunk.Slack > 0):
 			c.Merged++
-		case together && chunk.Kind&trace.Bundled != 0:
+		case merged && chunk.Kind&trace.Bundled != 0:
 			c.Bundled++
 		}
 		prev = chunk.At

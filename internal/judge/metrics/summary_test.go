@@ -229,11 +229,11 @@ func TestAnswersThatKeepToNoLimitAreCounted(t *testing.T) {
 }
 
 func TestCountsThatCannotBeAreInNoFigure(t *testing.T) {
-	told := answered(0, 0, 0, 2, 10, 20)
-	told.Usage = trace.Usage{Prompt: 12, Completion: 2, Cached: 4}
+	reporting := answered(0, 0, 0, 2, 10, 20)
+	reporting.Usage = trace.Usage{Prompt: 12, Completion: 2, Cached: 4}
 	absurd := answered(1, 0, 0, 2, 10, 20)
 	absurd.Usage, absurd.CountedFrom = trace.Usage{Prompt: trace.MaxCount, Completion: -1000, Cached: -8}, trace.FromChunks
-	s := Summarize(run(1000, told, absurd), Options{})
+	s := Summarize(run(1000, reporting, absurd), Options{})
 	if s.Tokens.Output != 4 || s.Tokens.Input != 22 || s.Tokens.Refused != 1 || s.Tokens.Assumed != 0 {
 		t.Errorf("%+v", s.Tokens)
 	}

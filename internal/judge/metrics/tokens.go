@@ -119,7 +119,7 @@ var limited = []string{"length", "max_tokens", "max_output_tokens", "max_length"
 // than requested and ended by itself proves no limit; one that ended for an unknown reason does
 // only where different lengths were requested.
 func fixed(records []*trace.Record) int {
-	n, length, wanted, differ, untold := 0, 0, 0, false, false
+	n, length, wanted, differ, shorter := 0, 0, 0, false, false
 	for _, r := range records {
 		if !r.OK() || r.WantTokens == 0 {
 			continue
@@ -132,9 +132,9 @@ func fixed(records []*trace.Record) int {
 			length >= r.WantTokens && length <= r.WantTokens+endMarks {
 			return 0
 		}
-		differ, untold = differ || r.WantTokens != wanted, untold || r.OutputTokens < r.WantTokens && r.FinishReason == ""
+		differ, shorter = differ || r.WantTokens != wanted, shorter || r.OutputTokens < r.WantTokens && r.FinishReason == ""
 	}
-	if n < 2 || untold && !differ {
+	if n < 2 || shorter && !differ {
 		return 0
 	}
 	return length

@@ -97,20 +97,20 @@ func (j *judgement) verdict() trace.Verdict {
 
 func (j *judgement) invalidIf(cond bool, code plan.Code, args ...any) {
 	if cond {
-		j.invalid = append(j.invalid, plan.Say(code, args...))
+		j.invalid = append(j.invalid, plan.Msg(code, args...))
 	}
 }
 
 func (j *judgement) doubtIf(cond bool, code plan.Code, args ...any) {
 	if cond {
-		j.doubts = append(j.doubts, plan.Say(code, args...))
+		j.doubts = append(j.doubts, plan.Msg(code, args...))
 	}
 }
 
 // answers judges a run without any.
 func (j *judgement) answers() {
 	if q := j.s.Requests; q.Unanswered() {
-		j.invalidIf(true, "verdict.none-answered", "requests", q.Failed, "why", plan.Say(q.Classes[0].Class.Code()), "status", q.Classes[0].Status)
+		j.invalidIf(true, "verdict.none-answered", "requests", q.Failed, "why", plan.Msg(q.Classes[0].Class.Code()), "status", q.Classes[0].Status)
 	}
 }
 
@@ -138,7 +138,7 @@ func (j *judgement) sending() {
 	late, limit := j.late()
 	j.invalidIf(late, "verdict.sent-late", "p99", j.Lateness.At(99), "limit", limit)
 	for _, c := range j.s.Requests.Classes {
-		j.invalidIf(c.Class == trace.Files || c.Class == trace.Ports, "verdict.ran-out", "requests", c.Count, "why", plan.Say(c.Class.Code()))
+		j.invalidIf(c.Class == trace.Files || c.Class == trace.Ports, "verdict.ran-out", "requests", c.Count, "why", plan.Msg(c.Class.Code()))
 	}
 }
 
@@ -147,10 +147,10 @@ func (j *judgement) sending() {
 // server wrote them together.
 func (j *judgement) merging() {
 	if j.HeldBack {
-		j.invalidIf(!j.worker, HeldBack, "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
+		j.invalidIf(!j.worker, HeldBack, "share", j.s.Buffering.share(), "chunks", j.s.Buffering.Burst, "by", j.s.Run.Env.ServedBy)
 		return
 	}
-	j.doubtIf(j.arriveUnstreamed(), "verdict.arrive-whole", "share", j.s.Held.unstreamedShare(), "by", j.s.Run.Env.ServedBy)
+	j.doubtIf(j.arriveUnstreamed(), "verdict.arrive-whole", "share", j.s.Buffering.unstreamedShare(), "by", j.s.Run.Env.ServedBy)
 	share := j.s.Chunks.MergedShare
 	switch {
 	case !j.s.Run.Plan.Stream || share <= boundedFrom:

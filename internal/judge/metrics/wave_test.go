@@ -57,15 +57,15 @@ func TestDeclarationsAreHeldAgainstTheEvidence(t *testing.T) {
 	sglang := map[string]float64{"sglang:prompt_tokens_total": 1000, `sglang:cached_tokens_total{cache_source="device"}`: 300, `sglang:cached_tokens_total{cache_source="host"}`: 100}
 	cold, unknown := trace.Cache{Declared: plan.ColdCache, Most: 50}, trace.Cache{Declared: plan.ColdCache, Most: -1}
 	primed := trace.Cache{Declared: plan.PrimedCache, Most: -1, Least: 864}
-	told := cold
-	told.Told = 10
+	reporting := cold
+	reporting.Reported = 10
 	for name, tt := range map[string]struct {
 		t      *trace.Trace
 		proof  Proof
 		source string
 		hit    int
 	}{
-		"cold":                                {cached(told, 0, nil), Proved, FromUsage, 0},
+		"cold":                                {cached(reporting, 0, nil), Proved, FromUsage, 0},
 		"cold, as far as the run explains":    {cached(cold, 5, nil), Proved, FromUsage, 50},
 		"not cold":                            {cached(cold, 6, nil), Contradicted, FromUsage, 60},
 		"cold by counters":                    {cached(cold, 0, vllm(50, 0)), Proved, FromCounters, 50},

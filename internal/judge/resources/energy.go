@@ -191,7 +191,7 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 // integral is the area under points in a window, and known how much of it has gaps of at most 3 s
 // between samples.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
-	points = held(points, w)
+	points = withEdges(points, w)
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		from, to := max(a.At, w.From), min(b.At, w.To)
@@ -207,10 +207,10 @@ func integral(points []telemetry.Point, w telemetry.Window) (area float64, known
 	return area, known
 }
 
-// held are the points in a window and one at each of its edges. Power jumps where a load begins
+// withEdges returns the points in a window and one at each of its edges. Power jumps where a load begins
 // or ends, so a sample that is close to an edge holds up to it, and the one beyond does not count. One
 // further away, at most 3 s, holds if there is none beyond.
-func held(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
+func withEdges(points []telemetry.Point, w telemetry.Window) []telemetry.Point {
 	from, to := indexRange(points, w)
 	if from >= to {
 		return points

@@ -14,8 +14,8 @@ type Estimator struct {
 
 // estimator estimates the coefficient of a column in addition to the columns of a space; nil if it
 // lies in that space.
-func estimator(beside *space, column []float64, residual [][]float64) *Estimator {
-	left, ok := beside.residual(column)
+func estimator(others *space, column []float64, residual [][]float64) *Estimator {
+	left, ok := others.residual(column)
 	if !ok {
 		return nil
 	}

@@ -19,8 +19,8 @@ const (
 // besideFrom is the size from which parts of a sample are sorted by radix, and partSize that into
 // which it is divided about.
 const (
-	besideFrom = 1 << 9
-	partSize   = 1 << 13
+	lsdFrom  = 1 << 9
+	partSize = 1 << 13
 )
 
 // spareSize is the number of values that are sorted out of place, in two buffers that fit the
@@ -49,7 +49,7 @@ type radix struct{ keys, spare [spareSize]uint64 }
 // sort divides x by the leading digit of those bits in which its keys differ, and each part
 // by the next, until a part fits into the buffers.
 func (r *radix) sort(x []float64) {
-	if len(x) < besideFrom {
+	if len(x) < lsdFrom {
 		slices.Sort(x)
 		return
 	}
@@ -63,7 +63,7 @@ func (r *radix) sort(x []float64) {
 	case differ == 0:
 		return
 	case len(x) <= spareSize:
-		r.sortBeside(x, differ)
+		r.sortLSD(x, differ)
 		return
 	}
 	from, parts := 0, min(digitBits, bits.Len(uint(len(x)/partSize)))
@@ -101,9 +101,9 @@ func divide(x []float64, shift uint) (ends [digitSize]int) {
 	return ends
 }
 
-// sortBeside sorts values with keys that differ only in their last bits, the least significant
+// sortLSD sorts values with keys that differ only in their last bits, the least significant
 // digit first.
-func (r *radix) sortBeside(x []float64, differ int) {
+func (r *radix) sortLSD(x []float64, differ int) {
 	keys, spare := r.keys[:len(x)], r.spare[:len(x)]
 	for i, v := range x {
 		keys[i] = key(v)

@@ -173,8 +173,8 @@ func (x *run) defined(v value) {
 	}
 }
 
-// held are the items of a value that has some; ok is false for others.
-func held(v value) (items []value, ok bool) {
+// itemsOf returns the items of a list, dict or view; ok is false for other values.
+func itemsOf(v value) (items []value, ok bool) {
 	switch v := v.(type) {
 	case undefined:
 		return nil, true
@@ -190,7 +190,7 @@ func held(v value) (items []value, ok bool) {
 
 // truth is bool().
 func (x *run) truth(v value) bool {
-	if items, ok := held(v); ok {
+	if items, ok := itemsOf(v); ok {
 		return len(items) > 0
 	}
 	switch v {
@@ -216,7 +216,7 @@ func (x *run) iterate(v value) []value {
 	if text, ok := plain(v); ok {
 		return characters(x, text)
 	}
-	if items, ok := held(v); ok {
+	if items, ok := itemsOf(v); ok {
 		x.charge(len(items))
 		return items
 	}
@@ -246,7 +246,7 @@ func (x *run) length(v value) int64 {
 		x.charge(len(text))
 		return int64(utf8.RuneCountInString(text))
 	}
-	items, ok := held(v)
+	items, ok := itemsOf(v)
 	if !ok {
 		x.failf("%s has no length", typeName(v))
 	}

@@ -9,11 +9,11 @@ import (
 // characters. On bytes, vocabulary tokens are identified by the bytes they
 // represent.
 type bpe struct {
-	bytes [256]int32   // the initial symbol of a byte
-	chars *charSymbols // the initial symbols of characters; nil for a model on bytes
-	pairs mergeTable
-	whole map[string]int32 // set if a word that is a token needs no merges
-	cache wordCache
+	bytes      [256]int32   // the initial symbol of a byte
+	chars      *charSymbols // the initial symbols of characters; nil for a model on bytes
+	pairs      mergeTable
+	wholeWords map[string]int32 // set if a word that is a token needs no merges
+	cache      wordCache
 
 	// separable means that no merge crosses the position before a metaspace that
 	// follows another character, so an unsplit text can be merged word by word.
@@ -28,7 +28,7 @@ const noRank = math.MaxInt32
 
 // append appends the ids of one word.
 func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
-	if id, ok := m.whole[word]; ok {
+	if id, ok := m.wholeWords[word]; ok {
 		return append(ids, id)
 	}
 	if !m.separable {

@@ -14,17 +14,17 @@ func (m *bpe) loadBytes(v vocabulary) {
 	}
 }
 
-// loadWhole lists the words that are tokens, in the form in which the model sees
+// loadWholeWords lists the words that are tokens, in the form in which the model sees
 // them.
-func (m *bpe) loadWhole(v vocabulary, isRaw bool) {
+func (m *bpe) loadWholeWords(v vocabulary, isRaw bool) {
 	if !isRaw {
-		m.whole = v.ids
+		m.wholeWords = v.ids
 		return
 	}
-	m.whole = make(map[string]int32, len(v.ids))
+	m.wholeWords = make(map[string]int32, len(v.ids))
 	for token, id := range v.ids {
 		if text, ok := tokenBytes(token); ok {
-			m.whole[text] = id
+			m.wholeWords[text] = id
 		}
 	}
 }

@@ -14,9 +14,9 @@ const (
 // A metaspaceSplit writes spaces as a mark and splits before each. It is a
 // pre-tokenizer and, inverted, a decoder.
 type metaspaceSplit struct {
-	mark   string
-	scheme string // which texts get a mark at the beginning
-	whole  bool   // without splitting
+	mark    string
+	scheme  string // which texts get a mark at the beginning
+	unsplit bool   // without splitting
 }
 
 const (
@@ -56,7 +56,7 @@ func (m metaspaceSplit) split(dst []string, text string, s *scratch) []string {
 	if (m.scheme == schemeAlways || m.scheme == schemeFirst && s.first) && !strings.HasPrefix(text, m.mark) {
 		text = m.mark + text
 	}
-	for !m.whole {
+	for !m.unsplit {
 		start := 0
 		if strings.HasPrefix(text, m.mark) {
 			start = len(m.mark)

@@ -163,7 +163,7 @@ func parseBPE(raw json.RawMessage, byteLevel bool) (model, vocabulary, bool, err
 		return nil, v, false, err
 	}
 	if j.IgnoreAll {
-		m.loadWhole(v, isRaw)
+		m.loadWholeWords(v, isRaw)
 	}
 	return m, v, isRaw, m.loadMerges(&j)
 }

@@ -9,20 +9,20 @@ import (
 // A runeSet is a set of characters: a table of the basic plane, filled on first
 // use, and a function for the rest.
 type runeSet struct {
-	fill  sync.Once
-	basic [1 << 10]uint64
-	tell  func(rune) bool
+	fill     sync.Once
+	basic    [1 << 10]uint64
+	contains func(rune) bool
 }
 
-func newRuneSet(tell func(rune) bool) *runeSet { return &runeSet{tell: tell} }
+func newRuneSet(tell func(rune) bool) *runeSet { return &runeSet{contains: tell} }
 
 func (s *runeSet) has(r rune) bool {
 	if uint32(r) >= 1<<16 {
-		return s.tell(r)
+		return s.contains(r)
 	}
 	s.fill.Do(func() {
 		for r := range rune(1 << 16) {
-			if s.tell(r) {
+			if s.contains(r) {
 				s.basic[r>>6] |= 1 << (r & 63)
 			}
 		}

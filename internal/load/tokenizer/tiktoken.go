@@ -225,7 +225,7 @@ func hasRanks(data []byte) bool {
 // rankModel is BPE in which the rank of a merge is the resulting token. Every split
 // of a token into two others is a merge.
 func rankModel(v vocabulary) (*bpe, error) {
-	m := &bpe{whole: v.ids, pairs: newMergeTable(2 * len(v.ids)), cache: newWordCache()}
+	m := &bpe{wholeWords: v.ids, pairs: newMergeTable(2 * len(v.ids)), cache: newWordCache()}
 	for b := range m.bytes {
 		if m.bytes[b] = v.id(string([]byte{byte(b)})); m.bytes[b] == noID {
 			return nil, fmt.Errorf("the file has no token for the single byte %#x", b)

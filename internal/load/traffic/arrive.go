@@ -48,7 +48,7 @@ func (*atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arr
 }
 
 // Describe says that all arrive at once.
-func (*atOnce) Describe() plan.Message { return plan.Say(workload.ArriveAtOnce) }
+func (*atOnce) Describe() plan.Message { return plan.Msg(workload.ArriveAtOnce) }
 
 // A paced arrival has a rate, or one that changes.
 type paced struct {
@@ -212,9 +212,9 @@ func (a *replayed) Arrange(w *workload.Workload, _ workload.Arranging) (workload
 // Describe says where the times are from.
 func (a *replayed) Describe() plan.Message {
 	if a.Speed != 1 {
-		return plan.Say(arriveReplay, "file", a.File, "speed", a.Speed)
+		return plan.Msg(arriveReplay, "file", a.File, "speed", a.Speed)
 	}
-	return plan.Say(arriveReplay, "file", a.File)
+	return plan.Msg(arriveReplay, "file", a.File)
 }
 
 // FollowsData reports whether the times are those of the dataset.

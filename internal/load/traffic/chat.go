@@ -170,9 +170,9 @@ type message struct {
 func (d *chat) Describe() plan.Message {
 	var first any = d.Input
 	if d.Lengths != "" {
-		first = plan.Say(loadLengths, "file", d.Lengths)
+		first = plan.Msg(loadLengths, "file", d.Lengths)
 	}
-	return workload.Describe(d.kind, plan.Say(loadLater, "first", first, "later", d.TurnLen, "output", d.Output),
+	return workload.Describe(d.kind, plan.Msg(loadLater, "first", first, "later", d.TurnLen, "output", d.Output),
 		d.prefix(),
-		plan.Say(loadTurns, "turns", d.Turns), plan.Say(loadThink, "think", d.Think))
+		plan.Msg(loadTurns, "turns", d.Turns), plan.Msg(loadThink, "think", d.Think))
 }

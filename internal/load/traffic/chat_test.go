@@ -194,7 +194,7 @@ func TestRecordedConversations(t *testing.T) {
 	if w.Requests[0].At != 2500*time.Millisecond {
 		t.Errorf("at %v", w.Requests[0].At)
 	}
-	if diff := cmp.Diff([]plan.Message{plan.Say(toolResults, "results", 1), plan.Say(talksOpen, "conversations", 1)},
+	if diff := cmp.Diff([]plan.Message{plan.Msg(toolResults, "results", 1), plan.Msg(talksOpen, "conversations", 1)},
 		w.Notes); diff != "" {
 		t.Error(diff)
 	}

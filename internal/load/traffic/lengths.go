@@ -78,7 +78,7 @@ func (d *drawn) prefix() plan.Message {
 	if d.Prefix == 0 {
 		return plan.Message{}
 	}
-	return plan.Say(workload.LoadPrefix, "tokens", d.Prefix)
+	return plan.Msg(workload.LoadPrefix, "tokens", d.Prefix)
 }
 
 // fit shortens prompts until they have room with their answers, and answers that are

@@ -96,7 +96,7 @@ func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	}
 	if d.Prefix > 0 {
 		for i, n := range notes {
-			notes[i] = plan.Say(besidePrefix, "note", n, "prefix", d.Prefix)
+			notes[i] = plan.Msg(besidePrefix, "note", n, "prefix", d.Prefix)
 		}
 	}
 	return r, notes
@@ -112,17 +112,17 @@ func (d *random) lengths() plan.Message {
 	in := workload.WithRange(d.Input, d.InputRange)
 	switch {
 	case len(d.seen) > 0 && d.seen[0].output == 0:
-		return plan.Say(loadSeen, "file", d.Lengths, "output", d.Output)
+		return plan.Msg(loadSeen, "file", d.Lengths, "output", d.Output)
 	case d.Lengths != "":
-		return plan.Say(loadLengths, "file", d.Lengths)
+		return plan.Msg(loadLengths, "file", d.Lengths)
 	case d.ask.Protocol == "rerank":
-		return plan.Say(loadRanked, "documents", d.Texts, "input", in)
+		return plan.Msg(loadRanked, "documents", d.Texts, "input", in)
 	case d.ask.Silent && d.Texts > 1:
-		return plan.Say(loadBatches, "texts", d.Texts, "input", in)
+		return plan.Msg(loadBatches, "texts", d.Texts, "input", in)
 	case d.ask.Silent:
-		return plan.Say(workload.LoadInputs, "input", in)
+		return plan.Msg(workload.LoadInputs, "input", in)
 	}
-	return plan.Say(workload.LoadTokens, "input", in, "output", workload.WithRange(d.Output, d.OutputRange))
+	return plan.Msg(workload.LoadTokens, "input", in, "output", workload.WithRange(d.Output, d.OutputRange))
 }
 
 // A randomMM is requests of random tokens with images of noise.
@@ -170,6 +170,6 @@ func (d *randomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 
 // Describe describes the requests.
 func (d *randomMM) Describe() plan.Message {
-	images := plan.Say(loadImages, "images", workload.WithRange(d.Images, d.ImageRange), "sizes", d.ImageSizes)
+	images := plan.Msg(loadImages, "images", workload.WithRange(d.Images, d.ImageRange), "sizes", d.ImageSizes)
 	return workload.Describe("random-mm", d.lengths(), images, d.prefix())
 }

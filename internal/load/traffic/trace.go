@@ -113,9 +113,9 @@ func (t *trace) noteUnit(guessed bool) {
 	switch odd := t.unit == "ms" && (t.fractions || short); {
 	case !inLines(t.format):
 	case odd && t.format == mooncake:
-		t.notes = append(t.notes, plan.Say(traceUnitOdd, "fractions", t.fractions, "length", t.length()))
+		t.notes = append(t.notes, plan.Msg(traceUnitOdd, "fractions", t.fractions, "length", t.length()))
 	case guessed:
-		t.notes = append(t.notes, plan.Say(traceUnit, "unit", t.unit, "length", t.length()))
+		t.notes = append(t.notes, plan.Msg(traceUnit, "unit", t.unit, "length", t.length()))
 	}
 }
 
@@ -312,7 +312,7 @@ func (t *trace) order() {
 	byTime := func(a, b traceRow) int { return cmp.Compare(a.at, b.at) }
 	if !slices.IsSortedFunc(t.rows, byTime) {
 		slices.SortStableFunc(t.rows, byTime)
-		t.notes = append(t.notes, plan.Say(traceSorted))
+		t.notes = append(t.notes, plan.Msg(traceSorted))
 	}
 	first := t.rows[0].at
 	for i := range t.rows {

@@ -45,7 +45,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 			{line: 2, input: 1800, output: 7},
 			{line: 4, at: 7405 * time.Microsecond, input: 90, output: 15},
 			{line: 3, at: 995800 * time.Microsecond, input: 2500, output: 6},
-		}, notes: []plan.Message{plan.Say(traceSorted)}},
+		}, notes: []plan.Message{plan.Msg(traceSorted)}},
 		"burstgpt.csv": {format: burstGPT, rows: []traceRow{
 			{line: 2, input: 300, output: 25, model: "ChatGPT", kind: "Conversation log"},
 			{line: 3, at: 40 * sec, input: 900, output: 150, model: "ChatGPT", kind: "Conversation log"},
@@ -71,7 +71,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 	} {
 		for _, format := range []string{want.format, ""} {
 			if want.unit = units[want.format]; format == "" && inLines(want.format) {
-				want.notes = append(want.notes, plan.Say(traceUnit, "unit", want.unit, "length", want.length()))
+				want.notes = append(want.notes, plan.Msg(traceUnit, "unit", want.unit, "length", want.length()))
 			}
 			if diff := cmp.Diff(want, readFile(t, name, format), inside); diff != "" {
 				t.Errorf("%s as %q: %s", name, format, diff)
@@ -230,19 +230,19 @@ func TestSelect(t *testing.T) {
 		want     []int
 		note     []plan.Message
 	}{
-		{"azure2023.csv", traced{}, 0, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-		{"azure2023.csv", traced{Slice: "50ms..61s"}, 0, []int{3, 4}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-		{"azure2023.csv", traced{Slice: "1s.."}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{}, 0, []int{2, 3, 4, 6}, []plan.Message{plan.Msg(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{Slice: "50ms..61s"}, 0, []int{3, 4}, []plan.Message{plan.Msg(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{Slice: "1s.."}, 0, []int{6}, []plan.Message{plan.Msg(traceEmptyRows, "rows", 1)}},
 		{"azure2023.csv", traced{}, 2, []int{2, 3}, nil},
 		{
 			"azure2023.csv",
 			traced{},
 			9,
 			[]int{2, 3, 4, 6},
-			[]plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)},
+			[]plan.Message{plan.Msg(traceShort, "have", 4, "asked", 9), plan.Msg(traceEmptyRows, "rows", 1)},
 		},
 		{"burstgpt.csv", traced{Model: "GPT-4"}, 0, []int{4}, nil},
-		{"burstgpt.csv", traced{LogType: "api"}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"burstgpt.csv", traced{LogType: "api"}, 0, []int{6}, []plan.Message{plan.Msg(traceEmptyRows, "rows", 1)}},
 	} {
 		d, err := tt.d.choose(t, readFile(t, tt.file, ""), tt.requests)
 		if err != nil || !slices.Equal(lines(d.rows), tt.want) || !cmp.Equal(d.notes, tt.note) {
@@ -360,8 +360,8 @@ func TestReplayFitsAndSaysSo(t *testing.T) {
 	}
 	want := []pair{{40, 10}, {1, 49}, {47, 3}, {10, 10}}
 	notes := []plan.Message{
-		plan.Say(promptsCut, "cut", 3, "of", 4, "limit", 50), plan.Say(answersCut, "cut", 1, "of", 4, "limit", 49),
-		plan.Say(promptsUncovered, "prompts", 1, "block", 512),
+		plan.Msg(promptsCut, "cut", 3, "of", 4, "limit", 50), plan.Msg(answersCut, "cut", 1, "of", 4, "limit", 49),
+		plan.Msg(promptsUncovered, "prompts", 1, "block", 512),
 	}
 	if diff := cmp.Diff(want, got, inside) + cmp.Diff(notes, w.Notes); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -197,7 +197,7 @@ func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared i
 
 // Describe describes the requests.
 func (d *traced) Describe() plan.Message {
-	parts := []plan.Message{plan.Say(loadFormat, "file", d.Data, "format", d.format)}
+	parts := []plan.Message{plan.Msg(loadFormat, "file", d.Data, "format", d.format)}
 	if d.TimeUnit != "" && d.TimeUnit != units[d.format] {
 		parts = append(parts, plan.Text(d.TimeUnit))
 	}
@@ -205,10 +205,10 @@ func (d *traced) Describe() plan.Message {
 		parts = append(parts, plan.Text(d.Slice))
 	}
 	if d.Model != "" {
-		parts = append(parts, plan.Say(loadModel, "model", d.Model))
+		parts = append(parts, plan.Msg(loadModel, "model", d.Model))
 	}
 	if d.LogType != "" {
-		parts = append(parts, plan.Say(loadLogs, "type", d.LogType))
+		parts = append(parts, plan.Msg(loadLogs, "type", d.LogType))
 	}
 	return workload.Describe("trace", parts...)
 }

@@ -20,7 +20,7 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 	first, err := serverIDs(ctx, &requests[0], server)
 	switch {
 	case err != nil:
-		return []plan.Message{plan.Say(NotAligned, "why", err)}
+		return []plan.Message{plan.Msg(NotAligned, "why", err)}
 	case len(first) == requests[0].PromptTokens:
 		return nil
 	}
@@ -39,9 +39,9 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 		return nil
 	})
 	if err != nil {
-		return []plan.Message{plan.Say(PartlyAligned, "why", err)}
+		return []plan.Message{plan.Msg(PartlyAligned, "why", err)}
 	}
-	return []plan.Message{plan.Say(ServerCounts, "there", len(first), "here", requests[0].PromptTokens, "cut", cut.Load())}
+	return []plan.Message{plan.Msg(ServerCounts, "there", len(first), "here", requests[0].PromptTokens, "cut", cut.Load())}
 }
 
 // serverIDs is the text of r in the server's tokens.

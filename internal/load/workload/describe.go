@@ -18,7 +18,7 @@ const (
 	ArriveAtOnce   plan.Code = "arrival.at-once"
 	ArriveRecorded plan.Code = "arrival.recorded" // with the dataset
 	ArriveAtRate   plan.Code = "arrival.at-rate"  // process, rate
-	ArriveUntold   plan.Code = "arrival.untold"   // rate, of an unknown process
+	ArriveUnknown  plan.Code = "arrival.untold"   // rate, of an unknown process
 
 	arrivePoisson   plan.Code = "arrival.poisson"  // rate
 	arriveConstant  plan.Code = "arrival.constant" // rate
@@ -32,7 +32,7 @@ const (
 // Describe describes a dataset of a kind. Empty parts are left out.
 func Describe(kind string, parts ...plan.Message) plan.Message {
 	parts = slices.DeleteFunc(parts, plan.Message.IsZero)
-	return plan.Say(LoadOf, "kind", kind, "parts", parts)
+	return plan.Msg(LoadOf, "kind", kind, "parts", parts)
 }
 
 // WithRange is a length with its relative range, as an argument of a message.
@@ -40,7 +40,7 @@ func WithRange(length any, share float64) any {
 	if share == 0 {
 		return length
 	}
-	return plan.Say(loadAbout, "tokens", length, "share", share)
+	return plan.Msg(loadAbout, "tokens", length, "share", share)
 }
 
 // Paced describes arrivals at a rate, in requests per second, with gaps of a gamma
@@ -48,24 +48,24 @@ func WithRange(length any, share float64) any {
 func Paced(burstiness, rate float64) plan.Message {
 	switch burstiness {
 	case 0:
-		return plan.Say(arriveConstant, "rate", rate)
+		return plan.Msg(arriveConstant, "rate", rate)
 	case 1:
-		return plan.Say(arrivePoisson, "rate", rate)
+		return plan.Msg(arrivePoisson, "rate", rate)
 	}
-	return plan.Say(arriveGamma, "burstiness", burstiness, "rate", rate)
+	return plan.Msg(arriveGamma, "burstiness", burstiness, "rate", rate)
 }
 
 // Ramped describes a rate that changes with time or with the position of a request:
 // SHAPE:FROM..TO, in requests per second.
 func Ramped(burstiness float64, ramp string, position bool) plan.Message {
-	process := plan.Say(processGamma, "burstiness", burstiness)
+	process := plan.Msg(processGamma, "burstiness", burstiness)
 	switch burstiness {
 	case 0:
-		process = plan.Say(processConstant)
+		process = plan.Msg(processConstant)
 	case 1:
-		process = plan.Say(processPoisson)
+		process = plan.Msg(processPoisson)
 	}
-	return plan.Say(arriveRamp, "process", process, "ramp", ramp, "position", position)
+	return plan.Msg(arriveRamp, "process", process, "ramp", ramp, "position", position)
 }
 
 // NeedText is the problem of prompts that would be token ids and must be text: several in a

@@ -16,6 +16,6 @@ const (
 // Note adds a note if cond holds.
 func Note(notes *[]plan.Message, cond bool, code plan.Code, args ...any) {
 	if cond {
-		*notes = append(*notes, plan.Say(code, args...))
+		*notes = append(*notes, plan.Msg(code, args...))
 	}
 }

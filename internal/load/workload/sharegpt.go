@@ -136,9 +136,9 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 // media is the image or else the video of a conversation: a URL stays, a path becomes a URL for the
 // server to read.
 func (c conversation) media() ([]Media, error) {
-	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
+	field, m, prefixes := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
 	if !holds(field) {
-		field, m, kept = c.Video, Media{MIME: "video/*"}, kept[:3]
+		field, m, prefixes = c.Video, Media{MIME: "video/*"}, prefixes[:3]
 	}
 	if !holds(field) {
 		return nil, nil
@@ -147,7 +147,7 @@ func (c conversation) media() ([]Media, error) {
 		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w",
 			rows.WrongType(err))
 	}
-	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
+	if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL
 	}
 	return []Media{m}, nil
@@ -168,7 +168,7 @@ func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix stri
 		for len(w.Requests) < n {                // each by random.choice
 			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
 		}
-		w.Notes = append(w.Notes, plan.Say(Oversampled, "have", have, "copies", n-have, "asked", n))
+		w.Notes = append(w.Notes, plan.Msg(Oversampled, "have", have, "copies", n-have, "asked", n))
 	}
 	number(w.Requests, prefix)
 }

@@ -195,7 +195,7 @@ func TestRandomSaysWhenLengthsCannotBeMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]plan.Message{plan.Say(PromptsInexact, "inexact", 2, "of", 2, "surplus", 2)},
+	if diff := cmp.Diff([]plan.Message{plan.Msg(PromptsInexact, "inexact", 2, "of", 2, "surplus", 2)},
 		w.Notes); diff != "" {
 		t.Error(diff)
 	}
@@ -427,12 +427,12 @@ func TestFillSaysWhatItDid(t *testing.T) {
 	file := "{\"prompt\":\"w1\"}\n{\"prompt\":\"w2\"}\n"
 	w, err := Custom{Requests: 5, Output: 3, IDPrefix: "r"}.build(t.Context(), strings.NewReader(file), nil)
 	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" ||
-		!cmp.Equal(w.Notes, []plan.Message{plan.Say(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
+		!cmp.Equal(w.Notes, []plan.Message{plan.Msg(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 	w, err = Custom{Requests: 5, Output: 3, NoOversample: true}.build(t.Context(), strings.NewReader(file), nil)
 	if err != nil || len(w.Requests) != 2 ||
-		!cmp.Equal(w.Notes, []plan.Message{plan.Say(FileShort, "have", 2, "asked", 5)}) {
+		!cmp.Equal(w.Notes, []plan.Message{plan.Msg(FileShort, "have", 2, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 }

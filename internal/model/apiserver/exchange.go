@@ -28,7 +28,7 @@ type exchange struct {
 	body    *body
 	req     *request      // nothing but its protocol until it is read
 	answer  phrase.Answer // settled before the first token, but for what complete adds
-	lot     drawnFaults
+	faults  drawnFaults
 	traits  traits
 	ticket  ticket
 	pooled  *pooled
@@ -102,14 +102,14 @@ func (x *exchange) serve() error {
 	if refused != nil {
 		return x.refuse(refused)
 	}
-	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
-	x.traits = x.lot.traits(x.req)
+	x.faults = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
+	x.traits = x.faults.traits(x.req)
 	x.rec.Faults = append(x.rec.Faults, x.traits...)
 	x.dice = arrival.Dice(x.s.cfg.Seed, "variation", x.arrival)
 	a := &x.answer
 	a.ID, a.Created, a.Source, a.Seconds = x.rec.ID, time.Now().Unix(), &x.text, x.req.seconds
 	a.Usage, a.Continuous = a.Usage && !x.traits.have(FaultNoUsage), a.Continuous && !x.traits.have(FaultNoUsage)
-	if status := x.lot.status(); status != 0 {
+	if status := x.faults.status(); status != 0 {
 		x.struck()
 		return x.refuse(phrase.StatusError(status, ""))
 	}

@@ -162,16 +162,16 @@ func TestRefuse(t *testing.T) {
 		err  error
 	}
 	stream := make(chan result, 1)
-	kept := &http.Client{Transport: &http.Transport{}}
+	client := &http.Client{Transport: &http.Transport{}}
 	for { // until there is a connection to keep
-		if resp, err := kept.Get(url + "/health"); err == nil {
+		if resp, err := client.Get(url + "/health"); err == nil {
 			_ = resp.Body.Close()
 			break
 		}
 	}
 	go func() {
 		body := strings.Replace(fiveTokens, "5", "40", 1) // 215 ms: four periods
-		resp, err := kept.Post(url+completions, "application/json", strings.NewReader(body))
+		resp, err := client.Post(url+completions, "application/json", strings.NewReader(body))
 		if err != nil {
 			stream <- result{err: err}
 			return

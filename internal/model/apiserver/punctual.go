@@ -38,7 +38,7 @@ func (x *exchange) written(now time.Duration) {
 	if x.req.Stream {
 		due = oldest
 	}
-	if due > 0 && x.lot.fatal == nil && len(x.traits) == 0 {
+	if due > 0 && x.faults.fatal == nil && len(x.traits) == 0 {
 		x.s.punctual.add(now - time.Duration(due))
 	}
 }

@@ -41,7 +41,7 @@ func TestLatenessIsThatOfTheOldestTokenOfAStream(t *testing.T) {
 		{"a fault", true, nil, &Fault{Name: FaultStall}, trace.Lag{}},
 	} {
 		x := &exchange{s: new(Server), req: &request{Request: &phrase.Request{Stream: c.stream}}, traits: c.traits}
-		x.lot.fatal = c.fatal
+		x.faults.fatal = c.fatal
 		x.ticket.wake = make(chan struct{}, 1)
 		x.ticket.put(1, 1*ms)
 		x.ticket.put(1, 7*ms)

@@ -10,8 +10,8 @@ import (
 // fatal fault strikes when its tokens have been generated.
 func (x *exchange) reply() error {
 	want := x.answer.Tokens
-	if x.lot.unfinished() {
-		want = min(want, x.lot.fatal.AfterTokens)
+	if x.faults.unfinished() {
+		want = min(want, x.faults.fatal.AfterTokens)
 	}
 	if _, err := x.await(want); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (x *exchange) reply() error {
 	}
 	r := x.req.Protocol.Unstreamed(x.answer)
 	switch {
-	case x.lot.fatal != nil:
+	case x.faults.fatal != nil:
 		return x.strikeReply(r)
 	case x.pooled != nil:
 		return x.respond(r, 0)
@@ -38,7 +38,7 @@ func (x *exchange) reply() error {
 func (x *exchange) strikeReply(r phrase.Reply) error {
 	body := r.Body
 	r.MediaType = phrase.JSON
-	switch x.lot.fatal.Name {
+	switch x.faults.fatal.Name {
 	case FaultStreamError:
 		x.struck()
 		return x.refuse(phrase.StatusError(http.StatusInternalServerError, ""))

@@ -25,8 +25,8 @@ func (x *exchange) streaming() *streaming {
 		x.answer.LineEnd = "\r\n"
 	}
 	st := &streaming{exchange: x, out: x.req.Protocol.Stream(x.answer), limit: x.answer.Tokens}
-	if x.lot.fatal != nil {
-		st.limit = min(st.limit, x.lot.fatal.AfterTokens)
+	if x.faults.fatal != nil {
+		st.limit = min(st.limit, x.faults.fatal.AfterTokens)
 	}
 	return st
 }
@@ -37,7 +37,7 @@ func (x *exchange) streaming() *streaming {
 // if asked for; and [DONE].
 func (x *exchange) stream() error {
 	st := x.streaming()
-	if st.limit == 0 && x.lot.is(FaultReset) {
+	if st.limit == 0 && x.faults.is(FaultReset) {
 		return x.strike(nil)
 	}
 	if err := st.begin(); err != nil {
@@ -46,7 +46,7 @@ func (x *exchange) stream() error {
 	if err := st.tokens(); err != nil {
 		return err
 	}
-	if x.lot.unfinished() {
+	if x.faults.unfinished() {
 		return st.strikeStream()
 	}
 	return st.conclude()
@@ -71,7 +71,7 @@ func (st *streaming) begin() error {
 // tokens writes the output until the stream ends or the fatal fault strikes.
 func (st *streaming) tokens() error {
 	end := st.answer.Tokens
-	if st.lot.unfinished() {
+	if st.faults.unfinished() {
 		end = st.limit
 	}
 	begun := st.traits.have(FaultEarlyRole)
@@ -121,7 +121,7 @@ func (st *streaming) advance(until, perEvent int) error {
 	for st.out.Sent < until && st.out.Events < maxWriteEvents-maxAround {
 		st.event(min(perEvent, until-st.out.Sent))
 	}
-	if st.traits.have(FaultBatch) && st.out.Sent == st.answer.Tokens && !st.lot.unfinished() {
+	if st.traits.have(FaultBatch) && st.out.Sent == st.answer.Tokens && !st.faults.unfinished() {
 		return nil // conclude adds the end to this write
 	}
 	return st.send()
@@ -130,9 +130,9 @@ func (st *streaming) advance(until, perEvent int) error {
 // event formats the next n tokens.
 func (st *streaming) event(n int) {
 	spoilt := min(st.limit, st.answer.Tokens-1) // the token with the malformed event, if there is one
-	broken := st.lot.is(FaultMalformed) && st.out.Sent <= spoilt && spoilt < st.out.Sent+n
+	broken := st.faults.is(FaultMalformed) && st.out.Sent <= spoilt && spoilt < st.out.Sent+n
 	start := len(st.buf)
-	last := st.out.Sent+n == st.answer.Tokens && !st.lot.unfinished()
+	last := st.out.Sent+n == st.answer.Tokens && !st.faults.unfinished()
 	if last {
 		st.complete(&st.out.Answer)
 	}
@@ -181,7 +181,7 @@ func (st *streaming) conclude() error {
 
 // strikeStream ends a stream in the way of its fault.
 func (st *streaming) strikeStream() error {
-	if st.lot.is(FaultStreamError) {
+	if st.faults.is(FaultStreamError) {
 		st.struck()
 		st.buf = st.out.Fail(st.buf)
 		return st.send()

@@ -49,14 +49,14 @@ func (l drawnFaults) status() int {
 func (l drawnFaults) unfinished() bool { return l.fatal != nil && l.fatal.Name != FaultMalformed }
 
 // struck notes that the fatal fault has taken effect.
-func (x *exchange) struck() { x.rec.Faults = append(x.rec.Faults, x.lot.fatal.Name) }
+func (x *exchange) struck() { x.rec.Faults = append(x.rec.Faults, x.faults.fatal.Name) }
 
 // strike ends a response in the way of the fatal fault; rest is what would
 // have been written next. Truncation has nothing left to do here: the caller
 // stops writing, and the response ends as a complete one would.
 func (x *exchange) strike(rest []byte) error {
 	x.struck()
-	switch x.lot.fatal.Name {
+	switch x.faults.fatal.Name {
 	case FaultReset:
 		return x.reset()
 	case FaultStall:

@@ -24,8 +24,8 @@ func (s *Server) serveTruth(w http.ResponseWriter, r *http.Request) {
 		if filter && rec.ID != id {
 			continue
 		}
-		told, _ := json.Marshal(rec.published()) // words and numbers always can be
-		fmt.Fprintf(out, "%s%s", comma, told)
+		text, _ := json.Marshal(rec.published()) // words and numbers always can be
+		fmt.Fprintf(out, "%s%s", comma, text)
 		comma = ","
 	}
 	fmt.Fprintln(out, "]}")

@@ -96,15 +96,15 @@ func (f FitPlan) begin(ctx context.Context, p *profile.Profile, fields []field) 
 	out.After = out.Before
 	for i, field := range fields {
 		was := field.value()
-		told := FittedField{Path: f.Fields[i], Before: field.String(), Idle: !math.IsInf(out.Before, 1)}
+		fitted := FittedField{Path: f.Fields[i], Before: field.String(), Idle: !math.IsInf(out.Before, 1)}
 		for _, factor := range []float64{0.5, 2} { // far enough to change an integer
 			field.set(was * factor)
 			if l := f.loss(ctx, p); l != out.Before && !math.IsInf(l, 1) {
-				told.Idle = false
+				fitted.Idle = false
 			}
 		}
 		field.set(was)
-		out.Fields = append(out.Fields, told)
+		out.Fields = append(out.Fields, fitted)
 	}
 	return out
 }

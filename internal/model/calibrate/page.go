@@ -127,7 +127,7 @@ func (p *page) scheduler(c *Calibration) {
 	case c.PrefillFirst:
 		p.line("  chunk: %d%s", s.Chunk, assumed)
 		p.line("  token_budget: %d", s.TokenBudget)
-	case c.Beside:
+	case c.PromptBudget:
 		p.line("  prefill_budget: %d%s", s.PrefillBudget, assumed)
 		p.line("  token_budget: %d", s.TokenBudget)
 	default:

@@ -18,7 +18,7 @@ type Found struct {
 	Jitter float64        // coefficient of variation of a step
 
 	PrefillFirst bool // prompts stop those that decode, as SGLang's do
-	Beside       bool // the budget is of prompts alone
+	PromptBudget bool // the budget is of prompts alone
 	Async        bool // steps are planned one ahead
 	Budget       int  // tokens of a step
 	BudgetSeen   bool // prompts waited for it; else it is assumed
@@ -67,9 +67,9 @@ const (
 	muchBetter    = 0.95 // what a schedule with a limit of memory may leave unexplained of that without
 )
 
-// FitSteps finds the engine behind legs. told is the capacity of its cache in tokens, as the
+// FitSteps finds the engine behind legs. tokens is the capacity of its cache in tokens, as the
 // server reports it; 0: it does not. Its errors are ErrElsewhere, ErrBlurred and TooLittleError.
-func FitSteps(legs []Leg, told int) (*Found, error) {
+func FitSteps(legs []Leg, tokens int) (*Found, error) {
 	logs := observedLegs(legs, true)
 	f := &Found{PrefillFirst: alone(logs)}
 	if !f.PrefillFirst { // then a token that lags behind its step is not one by itself
@@ -79,7 +79,7 @@ func FitSteps(legs []Leg, told int) (*Found, error) {
 		return nil, err
 	}
 	f.MaxSequences = sequences(logs, f.MostRunning)
-	best, seen, err := f.search(logs, told)
+	best, seen, err := f.search(logs, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func FitSteps(legs []Leg, told int) (*Found, error) {
 // search finds the schedule that explains most. A limit of prompts in a step, equal parts for those,
 // and a limit of memory if the server did not tell it are believed if much less is left
 // unexplained with them.
-func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err error) {
+func (f *Found) search(logs []*steplog, tokens int) (best *try, budget bool, err error) {
 	search := newSearcher(logs)
-	like := stepsSchedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
+	like := stepsSchedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(tokens)}
 	if best, budget, err = search.find(like); err != nil {
 		return nil, false, err
 	}
@@ -111,7 +111,7 @@ func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err e
 		}
 	}
 	with = like
-	if with.memory = memory(logs, f.MostRunning); told == 0 && with.memory > 0 {
+	if with.memory = memory(logs, f.MostRunning); tokens == 0 && with.memory > 0 {
 		limited(with)
 	}
 	return best, budget, nil
@@ -130,21 +130,21 @@ func observedLegs(legs []Leg, between bool) (logs []*steplog) {
 // alone reports whether most steps with first tokens have no token of another stream, though
 // more than two are under way.
 func alone(logs []*steplog) bool {
-	beside, alone := 0, 0
+	mixed, alone := 0, 0
 	for _, l := range logs {
-		beside, alone = beside+l.beside, alone+l.alone
+		mixed, alone = mixed+l.mixed, alone+l.alone
 	}
-	return alone > beside/2
+	return alone > mixed/2
 }
 
 // look finds what can be seen without a schedule.
 func (f *Found) look(logs []*steplog) error {
 	f.Overtaken, f.ShortFirst = overtaken(logs), shortFirst(logs)
-	alone, apart := 0, 0
+	alone, unslowed := 0, 0
 	for _, l := range logs {
 		f.Steps += len(l.steps)
 		f.Miss += float64(len(l.steps)) * l.miss
-		alone, apart = alone+l.alone, apart+l.apart
+		alone, unslowed = alone+l.alone, unslowed+l.unslowed
 		for k := range l.steps {
 			f.MostRunning = max(f.MostRunning, l.steps[k].running())
 			f.MostContext = max(f.MostContext, int(l.steps[k].context))
@@ -152,7 +152,7 @@ func (f *Found) look(logs []*steplog) error {
 	}
 	f.Miss /= float64(max(1, f.Steps))
 	switch {
-	case f.PrefillFirst && apart > alone/2:
+	case f.PrefillFirst && unslowed > alone/2:
 		return ErrElsewhere
 	case f.Miss > mostMiss:
 		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*min(1, f.Miss))
@@ -163,7 +163,7 @@ func (f *Found) look(logs []*steplog) error {
 // adopt keeps what the best schedule says.
 func (f *Found) adopt(logs []*steplog, t *try) error {
 	f.Rows, f.Late, f.Early, f.Over = len(t.rows), t.late, t.early, t.over
-	f.Budget, f.Beside, f.Async = t.budget, t.beside, t.async
+	f.Budget, f.PromptBudget, f.Async = t.budget, t.promptBudget, t.async
 	off := offs(t.rows, &t.form, &t.c)
 	var clean, prefill []float64
 	for i := range t.rows {

@@ -139,7 +139,7 @@ var family = map[string]struct {
 			Cost:      engine.Costs{Step: 0.0091, Sequence: 44e-6, ContextToken: 35e-9, Prefill: 0.0022, PrefillToken: 24e-6, PrefillPair: 2e-9, Jitter: 0.03},
 			Frontend:  engine.Frontend{Delay: 0.0012, Chunk: 14e-6},
 		},
-		want: calibrate.Found{Beside: true, Budget: 512, BudgetSeen: true},
+		want: calibrate.Found{PromptBudget: true, Budget: 512, BudgetSeen: true},
 	},
 	"few prompts": {
 		engine: engine.Config{
@@ -186,7 +186,7 @@ func TestCostsAreFound(t *testing.T) {
 			}
 			costsMatch(t, f, c.engine.Cost)
 			w := c.want
-			if f.PrefillFirst != w.PrefillFirst || f.Beside != w.Beside || f.Async != w.Async || f.MaxPrompts != w.MaxPrompts || f.Even != w.Even || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
+			if f.PrefillFirst != w.PrefillFirst || f.PromptBudget != w.PromptBudget || f.Async != w.Async || f.MaxPrompts != w.MaxPrompts || f.Even != w.Even || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
 				t.Errorf("found %+v, not %+v", *f, w)
 			}
 			if off := math.Abs(float64(f.Memory - w.Memory)); off > 0.02*float64(w.Memory) {

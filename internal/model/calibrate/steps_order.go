@@ -10,8 +10,8 @@ import (
 // few may where prompts share a step.
 const ManyLater = 16
 
-// Requests that are sent within together of each other reach the engine in any order.
-const together = 20 * time.Millisecond
+// Requests that are sent within this time of each other reach the engine in any order.
+const sentTogether = 20 * time.Millisecond
 
 // inOrder are the streams of a leg in the order in which they were sent.
 func (l *steplog) inOrder() []int {
@@ -32,7 +32,7 @@ func overtaken(logs []*steplog) float64 {
 		for i, one := range order {
 			later := 0
 			for _, other := range order[i+1:] {
-				if l.first[other] < l.first[one] && l.Streams[other].Sent >= l.Streams[one].Sent+together {
+				if l.first[other] < l.first[one] && l.Streams[other].Sent >= l.Streams[one].Sent+sentTogether {
 					later++
 				}
 			}
@@ -48,7 +48,7 @@ func overtaken(logs []*steplog) float64 {
 // times the tokens to compute, and so many steps lie between their first tokens; of so many pairs.
 const (
 	muchLonger = 2
-	farApart   = 8
+	manySteps  = 8
 	leastPairs = 200
 )
 
@@ -61,17 +61,17 @@ func shortFirst(logs []*steplog) float64 {
 		for i, one := range order {
 			for _, other := range order[i+1:] {
 				a, b := &l.Streams[one], &l.Streams[other]
-				if b.Sent >= a.Sent+together {
+				if b.Sent >= a.Sent+sentTogether {
 					break
 				}
-				apart, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
+				gap, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
 				if n > m {
-					apart, n, m = -apart, m, n
+					gap, n, m = -gap, m, n
 				}
-				if m < muchLonger*n || max(apart, -apart) < farApart {
+				if m < muchLonger*n || max(gap, -gap) < manySteps {
 					continue
 				}
-				if all++; apart > 0 {
+				if all++; gap > 0 {
 					short++
 				}
 			}

@@ -9,16 +9,16 @@ import (
 
 // A schedule is what prompts wait for, as a replay assumes it.
 type stepsSchedule struct {
-	first   bool          // prompts stop those that decode, as SGLang's do
-	beside  bool          // the budget is for prompts alone; decoding sequences do not count
-	async   bool          // a step is planned while the one before it runs
-	budget  int           // tokens of a step
-	prompts int           // in a step at most; 0: any number
-	even    bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
-	most    int           // streams that run at once at most; 0: any number
-	memory  float64       // tokens behind them, together, at most; 0: any number
-	work    time.Duration // on each request, one after the other, before the engine knows it
-	delay   time.Duration // after that
+	first        bool          // prompts stop those that decode, as SGLang's do
+	promptBudget bool          // the budget is for prompts alone; decoding sequences do not count
+	async        bool          // a step is planned while the one before it runs
+	budget       int           // tokens of a step
+	prompts      int           // in a step at most; 0: any number
+	even         bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
+	most         int           // streams that run at once at most; 0: any number
+	memory       float64       // tokens behind them, together, at most; 0: any number
+	work         time.Duration // on each request, one after the other, before the engine knows it
+	delay        time.Duration // after that
 }
 
 // near reports whether a step has nearly no memory left: streams are then computed again, which
@@ -30,7 +30,7 @@ func (s *stepsSchedule) remaining(decodes int) int {
 	switch {
 	case s.first && decodes > 0:
 		return 0
-	case s.beside || s.first:
+	case s.promptBudget || s.first:
 		return s.budget
 	}
 	return s.budget - decodes

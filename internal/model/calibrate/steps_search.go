@@ -163,7 +163,7 @@ func schedules(like stepsSchedule) []stepsSchedule {
 	for _, beside := range []bool{false, true} {
 		for _, async := range []bool{false, true} {
 			w := like
-			w.beside, w.async = beside, async
+			w.promptBudget, w.async = beside, async
 			all = append(all, w)
 		}
 	}

@@ -40,13 +40,13 @@ func (s *step) held() float64 { return s.context + 9*float64(s.decodes) }
 // steplog is the steps of a leg.
 type steplog struct {
 	Leg
-	steps  []step
-	first  []int // by stream: the step of its first token
-	order  []int // streams as they were sent; of those sent together the first one served came first
-	miss   float64
-	beside int // steps with first tokens, while more than two others were under way
-	alone  int // of those with no token of another one
-	apart  int // of those: steps before and after which the others went on in their usual pace
+	steps    []step
+	first    []int // by stream: the step of its first token
+	order    []int // streams as they were sent; of those sent together the first one served came first
+	miss     float64
+	mixed    int // steps with first tokens, while more than two others were under way
+	alone    int // of those with no token of another one
+	unslowed int // of those: steps before and after which the others went on in their usual pace
 }
 
 // gaps are tried in turn: two tokens with a longer gap between them are of two steps.
@@ -107,12 +107,12 @@ func grouped(all []token, gap, first time.Duration, streams int, each func(t tok
 	step := 0
 	var last time.Duration
 	for i, t := range all {
-		apart := i == 0 || t.at-last > gap && (t.ordinal > 0 || t.at-last > first)
-		twice := in[t.stream] == step && !apart
+		begins := i == 0 || t.at-last > gap && (t.ordinal > 0 || t.at-last > first)
+		twice := in[t.stream] == step && !begins
 		if twice {
 			forced++
 		}
-		if apart || twice {
+		if begins || twice {
 			step++
 		}
 		in[t.stream], last = step, t.at
@@ -125,7 +125,7 @@ func grouped(all []token, gap, first time.Duration, streams int, each func(t tok
 // of steps that had to be cut. With between, steps of first tokens alone are not counted.
 func missed(all []token, gap time.Duration, streams []Stream, between bool) float64 {
 	in := make([]int, len(streams)) // by stream: steps that were counted until its last token
-	pairs, apart, step, counted, began := 0, 0, -1, 0, false
+	pairs, unslowed, step, counted, began := 0, 0, -1, 0, false
 	n, forced := grouped(all, gap, 0, len(streams), func(t token, k int) {
 		if k != step {
 			step, began = k, false
@@ -135,12 +135,12 @@ func missed(all []token, gap time.Duration, streams []Stream, between bool) floa
 		}
 		if t.ordinal > 0 {
 			if pairs++; counted > in[t.stream]+1 {
-				apart++
+				unslowed++
 			}
 		}
 		in[t.stream] = counted
 	})
-	return float64(apart)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
+	return float64(unslowed)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
 }
 
 func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *steplog {
@@ -205,13 +205,13 @@ func (l *steplog) judge() {
 		if len(s.firsts) == 0 || s.active <= 2 {
 			continue
 		}
-		l.beside++
+		l.mixed++
 		if s.decodes > 0 {
 			continue
 		}
 		l.alone++
 		if k > 0 && k+1 < len(l.steps) && l.steps[k-1].decodes > 2 && l.steps[k+1].decodes > 2 && (l.steps[k+1].end-l.steps[k-1].end).Seconds() < 1.1*pace {
-			l.apart++
+			l.unslowed++
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (c *Calibration) engine() engine.Config {
 	switch {
 	case f.PrefillFirst:
 		s.Policy, s.Chunk, s.TokenBudget = "sglang", f.Budget, max(16384, f.Budget)
-	case f.Beside:
+	case f.PromptBudget:
 		s.PrefillBudget, s.TokenBudget = f.Budget, max(8192, s.MaxSequences)
 	default:
 		s.TokenBudget = max(s.TokenBudget, s.MaxSequences)

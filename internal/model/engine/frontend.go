@@ -182,8 +182,8 @@ func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emissi
 func (f *frontend) forget(s *Seq) {
 	mine := func(e Emission) bool { return e.ID == s.ID }
 	f.outbox = slices.DeleteFunc(f.outbox, mine)
-	kept := slices.DeleteFunc(f.leaving[f.sent:], mine)
-	f.leaving = f.leaving[:f.sent+len(kept)]
+	others := slices.DeleteFunc(f.leaving[f.sent:], mine)
+	f.leaving = f.leaving[:f.sent+len(others)]
 }
 
 // arrivals are sequences with a later arrival, the earliest first; equal instants

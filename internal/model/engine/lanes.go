@@ -148,7 +148,7 @@ func (c *Core) endLanes(now time.Duration, out []Emission) []Emission {
 
 // finishLanes removes the lanes that have made their last token, with their sequences.
 func (c *Core) finishLanes(made []Emission) {
-	l, kept := &c.lanes, 0
+	l, n := &c.lanes, 0
 	for i, due := range l.due {
 		s := c.running[i]
 		if due <= l.steps {
@@ -159,11 +159,11 @@ func (c *Core) finishLanes(made []Emission) {
 				continue
 			}
 		}
-		if kept < i {
-			l.each[kept], l.due[kept], c.running[kept] = l.each[i], due, s
+		if n < i {
+			l.each[n], l.due[n], c.running[n] = l.each[i], due, s
 		}
-		kept++
+		n++
 	}
-	c.running = slices.Delete(c.running, kept, l.len())
-	l.each, l.due = l.each[:kept], l.due[:kept]
+	c.running = slices.Delete(c.running, n, l.len())
+	l.each, l.due = l.each[:n], l.due[:n]
 }

@@ -186,15 +186,15 @@ func (c Config) withDefaults() Config {
 		d.KV = d.KV.withDefaults(d.Scheduler)
 		c.Disaggregation = &d
 	}
-	c.MaxModelLen = cmp.Or(c.MaxModelLen, c.held())
+	c.MaxModelLen = cmp.Or(c.MaxModelLen, c.longestContext())
 	c.Frontend.Workers = cmp.Or(c.Frontend.Workers, 1)
 	c.Replicas.Count = cmp.Or(c.Replicas.Count, 1)
 	c.Replicas.Router = cmp.Or(c.Replicas.Router, "round-robin")
 	return c
 }
 
-// held is the longest context that fits every KV cache, at most DefaultContext.
-func (c Config) held() int {
+// longestContext is the largest that fits every KV cache, at most DefaultContext.
+func (c Config) longestContext() int {
 	n := DefaultContext
 	caches := []KVCache{c.KV}
 	if c.Disaggregation != nil {

@@ -69,7 +69,7 @@ func TestAttainmentHoldsNewRuns(t *testing.T) {
 	const runs = 4
 	own := truths()[0]
 	p := own.calibrated(t, protocol)
-	held, all, certain, kept := 0, 0, 0, 0
+	held, all, certain, covered := 0, 0, 0, 0
 	for _, l := range others {
 		c := predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{95}}
 		for _, f := range of(t, c).Figures {
@@ -89,14 +89,14 @@ func TestAttainmentHoldsNewRuns(t *testing.T) {
 				}
 				if g.Certain {
 					if certain++; g.Objective.Met(a) {
-						kept++
+						covered++
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d shares in intervals of 90 %%; %d of %d objectives that are met for certain were met", held, all, kept, certain)
-	if float64(held) < 0.88*float64(all) || certain < all/5 || float64(kept) < 0.95*float64(certain) {
+	t.Logf("%d of %d shares in intervals of 90 %%; %d of %d objectives that are met for certain were met", held, all, covered, certain)
+	if float64(held) < 0.88*float64(all) || certain < all/5 || float64(covered) < 0.95*float64(certain) {
 		t.Error("fewer than said")
 	}
 }

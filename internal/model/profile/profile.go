@@ -78,7 +78,7 @@ func Parse(file string, data []byte) (*Profile, error) {
 // that name in a server.
 func hint(name string, names []string) string {
 	plain := strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_")
-	if ours := elsewhere()[plain]; ours != "" {
+	if ours := otherNames()[plain]; ours != "" {
 		return "; use " + ours
 	}
 	return plan.Suggest(name, names)
@@ -109,7 +109,7 @@ func (p *Profile) Validate() plan.Problems {
 // Accuracy is Error as a message.
 func (p *Profile) Accuracy() plan.Message {
 	if p.Error == "illustrative" {
-		return plan.Say(trace.Illustrative)
+		return plan.Msg(trace.Illustrative)
 	}
 	return plan.Text(p.Error)
 }

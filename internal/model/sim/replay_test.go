@@ -52,7 +52,7 @@ func TestReplayIsTheRunAgain(t *testing.T) {
 // What failed is not sent again, and what a cache saved is not computed.
 func TestReplayLeavesOut(t *testing.T) {
 	failed := &trace.Record{Index: 0, Class: trace.HTTP, PromptTokens: 5}
-	cached := &trace.Record{Index: 1, Status: 200, PromptTokens: 100, OutputTokens: 3, Due: -1, Usage: trace.Usage{Prompt: 100, Completion: 3, Cached: 64, CachedTold: true}}
+	cached := &trace.Record{Index: 1, Status: 200, PromptTokens: 100, OutputTokens: 3, Due: -1, Usage: trace.Usage{Prompt: 100, Completion: 3, Cached: 64, CachedReported: true}}
 	p := sim.Replay(&trace.Trace{Records: []*trace.Record{failed, cached}})
 	if len(p.Requests) != 1 || p.Requests[0].PromptTokens != 100 || p.Requests[0].Job.PromptTokens != 100 || p.Requests[0].Job.Cached != 64 || p.Requests[0].Job.OutputTokens != 3 {
 		t.Errorf("%+v", p.Requests)

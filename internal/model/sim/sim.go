@@ -323,7 +323,7 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	r.done++
 	r.queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
-	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedTold: r.plan.Cached, At: trace.Never}
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedReported: r.plan.Cached, At: trace.Never}
 	if r.plan.Accept {
 		rec.Accept = float64(tokens) / float64(len(rec.Chunks))
 	}

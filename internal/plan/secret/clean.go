@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// Clean returns v with the secrets in it hidden, wherever there is a string: in fields,
-// items, keys and values. What it changes it copies, so that v stays as it was. Texts of a
-// type of their own, such as a status, are Pitot's own words and stay.
+// Clean returns v with the secrets in it hidden, wherever there is a string: in fields, items, keys and values.
+// Changed parts are copied, so that v stays as it was. Texts of a defined type, such as a status, are Pitot's own
+// words and stay.
 func Clean[T any](s *Set, v T) T {
 	if len(s.all()) == 0 {
 		return v

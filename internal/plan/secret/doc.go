@@ -1,11 +1,10 @@
-// Package secret finds what must not be repeated: API keys, credentials, passwords.
+// Package secret finds texts that must not be repeated: API keys, credentials, passwords.
 //
-// There are two ways to know one. A value that Pitot was given as a secret is known: it is
-// in a Set, which hides it in everything from outside before that is kept or shown, also
-// as it looks within a URL, JSON, HTML or base64. A value that stands in a text of others
-// is guessed by what stands around it: Mask hides what follows a name like api_key, what
-// begins as services begin their keys, and the user of a URL. Where both meet, as in a
-// command line, Find gives the guesses to the Set.
+// There are two ways to know one. A value that Pitot was given as a secret is known: it is in a Set, which hides it
+// in everything from outside before that is stored or shown, also as it looks within a URL, JSON, HTML or base64. A
+// value in a foreign text is guessed by its context: Mask hides what follows a name like api_key, what begins as
+// services begin their keys, and the user of a URL. Where both meet, as in a command line, Find gives the guesses
+// to the Set.
 //
 // A value that is too short or too common to be a secret is not searched for, because that
 // would hide unrelated text: see Worth.

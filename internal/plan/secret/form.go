@@ -16,7 +16,7 @@ import (
 // A form is how one secret can look.
 type form struct {
 	plain  string
-	others []string // as usual encoders write it, whole or as a part of more
+	others []string // as usual encoders write it, alone or as a part of more
 	// loose matches it with any of its characters escaped; nil for a long one. It is made
 	// when it is needed.
 	loose func() *regexp.Regexp
@@ -81,9 +81,8 @@ func (f *form) hideCut(text string, forms []string) string {
 	return text
 }
 
-// cores are what base64 makes of a secret somewhere within a text: three bytes make four
-// characters, so it begins at one of three places, and a character at each end may be
-// shared with what stands beside it.
+// cores are the base64 forms of a secret somewhere within a text: three bytes make four characters, so it begins at
+// one of three places, and a character at each end may be shared with its neighbour.
 //
 //	plain   u s e r : s e c r e t
 //	base64  dXNl cjpz ZWNy ZXQ=

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// certain are keys that nothing else looks like: of Amazon, Google, SendGrid, Vault, Databricks,
-// the seeds of NATS, and JSON Web Tokens, whose first part is the base64 of {".
+// certain are keys of unmistakable form: of Amazon, Google, SendGrid, Vault, Databricks, the seeds of NATS, and
+// JSON Web Tokens, which begin with the base64 of {".
 var certain = regexp.MustCompile(`()\b((?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{35}|ya29\.[\w-]{20,}|` +
 	`SG\.[\w-]{16,}\.[\w-]{16,}|hvs\.[\w-]{20,}|dapi[0-9a-f]{32}\b|S[ACNOUX][A-Z2-7]{56}\b|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3})`)
 
@@ -53,8 +53,8 @@ func maskKey(text string) string {
 	return parts[1] + Mark
 }
 
-// Known reports whether a value must not be repeated by what it is itself, whatever its name:
-// it is a key of a known form, or has something in it that Find finds.
+// Known reports whether a value must not be repeated, whatever its name: it is a key of a known form, or has
+// something in it that Find finds.
 func Known(value string) bool {
 	parts := prefixed.FindStringSubmatch(value)
 	return parts != nil && parts[0] == value && likely.random(parts[2]) || len(Find(value)) > 0

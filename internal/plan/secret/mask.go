@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A guess finds secrets by what stands around them. Its groups are what stays, ahead of
-// the secret, and the secret.
+// A guess finds secrets by their context. Its groups are the text ahead of the secret, which stays, and the secret.
 type guess struct {
 	*regexp.Regexp
 	mark string
@@ -44,7 +43,7 @@ var guesses = []guess{
 	{Regexp: userInfo, sure: true},
 }
 
-// Mask hides what looks like a secret in a text of others.
+// Mask hides texts like secrets in a foreign text.
 func Mask(text string) string {
 	if len(text) < len("key=x") {
 		return text
@@ -62,8 +61,7 @@ func Mask(text string) string {
 // named is a line of a file of settings: name: value.
 var named = regexp.MustCompile(`(?m)^[\s-]*["']?([\w.-]+)["']?[ \t]*[:=][ \t]*["']?([^"'\s][^"'\n]*)`)
 
-// FindLines is Find for a file of settings: what stands behind the name of a secret in a
-// line is one too.
+// FindLines is Find for a settings file: the rest of a line behind the name of a secret is one too.
 func FindLines(text string) []string {
 	found := Find(text)
 	for _, match := range named.FindAllStringSubmatch(text, -1) {
@@ -88,8 +86,8 @@ func InEnv(getenv func(name string) string) (found []string) {
 	return found
 }
 
-// InArgs are the secrets of a command line: what Find finds there, and what is behind a
-// flag or a name of a secret. That a flag names a file or a variable makes it none.
+// InArgs are the secrets of a command line: those that Find finds, and values after a flag or a name of a secret. A
+// flag for a file or a variable is none.
 func InArgs(args []string) []string {
 	found := Find(strings.Join(args, "\n"))
 	for i, arg := range args {
@@ -113,8 +111,7 @@ func MaskLine(line string) string {
 	return Mask(s.Hide(line))
 }
 
-// Find returns what looks like a secret in a text and is certainly none of the text's
-// other words.
+// Find returns texts that look like secrets and are certainly no other words of the text.
 func Find(text string) (found []string) {
 	for _, g := range guesses {
 		for _, match := range g.FindAllStringSubmatch(text, -1) {

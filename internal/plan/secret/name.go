@@ -35,8 +35,8 @@ var secretWords = []string{
 	"passphrase", "cookie", "cookies", "credential", "credentials", "signature", "sig",
 }
 
-// InHeader returns the parts of a header's value that must not be repeated: all of it, the
-// credentials after a scheme like Bearer, what Basic encodes, and the values of cookies.
+// InHeader returns the parts of a header's value that must not be repeated: all of it, the credentials after a
+// scheme like Bearer, the password that Basic encodes, and the values of cookies.
 func InHeader(value string) []string {
 	found := []string{value}
 	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ';' || c == ',' }) {
@@ -44,7 +44,7 @@ func InHeader(value string) []string {
 		found = append(found, part, cookie)
 	}
 	if scheme, encoded, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "basic") {
-		both, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // what is none has no password
+		both, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // other text has no password
 		_, password, _ := strings.Cut(string(both), ":")
 		found = append(found, string(both), password)
 	}

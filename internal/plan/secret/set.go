@@ -33,8 +33,8 @@ func (s *Set) Add(values ...string) {
 	slices.SortStableFunc(s.forms, func(a, b *form) int { return len(b.plain) - len(a.plain) })
 }
 
-// AddJSON adds the secrets in JSON: strings under the name of a secret, and what Find
-// finds in others. The value of a header is under the name of its header.
+// AddJSON adds the secrets in JSON: strings under the name of a secret, and those that Find finds in others. The
+// value of a header is under the name of its header.
 func (s *Set) AddJSON(raw json.RawMessage) {
 	var v any
 	if json.Unmarshal(raw, &v) == nil {
@@ -83,8 +83,8 @@ func (s *Set) Hide(text string) string {
 	return text
 }
 
-// HideJSON replaces every secret in JSON, also where its strings have escapes. Without
-// secrets it is what was given.
+// HideJSON replaces every secret in JSON, also where its strings have escapes. Without secrets it returns its
+// argument.
 func (s *Set) HideJSON(raw []byte) []byte {
 	if len(s.all()) == 0 {
 		return raw

@@ -1,10 +1,9 @@
 // Package shell splits command lines into words and quotes words, as a POSIX shell does.
 //
-// A command line in a file stands as one would type it, and is run without a shell. So
-// quotes and backslashes mean what they mean in a shell, and what only a shell could carry
-// out (variables, pipes, redirections) is an error. A line break is a blank, with or
-// without a backslash before it. Parentheses, braces and patterns stand for themselves:
-// `--input-len lognormal(200,0.7)` needs no quotes.
+// A command line in a file stands as one would type it, and is run without a shell. So quotes and backslashes mean
+// what they mean in a shell, and syntax that only a shell could carry out (variables, pipes, redirections) is an
+// error. A line break is a blank, with or without a backslash before it. Parentheses, braces and patterns stand for
+// themselves: `--input-len lognormal(200,0.7)` needs no quotes.
 package shell
 
 import (
@@ -124,7 +123,7 @@ func (s *splitter) escape() error {
 	return nil
 }
 
-// operator reports what only a shell could carry out, outside of quotes.
+// operator reports operators of the shell outside of quotes.
 func (s *splitter) operator() error {
 	if strings.IndexByte(";&|<>", s.rest[0]) >= 0 {
 		return fmt.Errorf("%c means something to a shell, and none runs this command; put the word into quotes if it is part of it", s.rest[0])
@@ -132,7 +131,7 @@ func (s *splitter) operator() error {
 	return s.expansion()
 }
 
-// expansion reports what only a shell could put in, in double quotes and outside of quotes.
+// expansion reports expansions of the shell, in double quotes and outside of quotes.
 func (s *splitter) expansion() error {
 	switch c := s.rest[0]; {
 	case c == '`':

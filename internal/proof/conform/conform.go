@@ -94,8 +94,8 @@ type FigureError struct {
 // for the same token: two system calls lie between them.
 const stampNoise = 50e-6
 
-// Held reports whether the client's bound contains the true figure.
-func (f FigureError) Held() bool {
+// InBounds reports whether the client's bound contains the true figure.
+func (f FigureError) InBounds() bool {
 	return f.Bound != nil && f.True >= f.Bound.Low-stampNoise && f.True <= f.Bound.High+stampNoise
 }
 
@@ -120,9 +120,9 @@ type Precision struct {
 	// first chunks; both absolute.
 	Gap  Errors `json:"gap"`
 	TTFT Errors `json:"ttft"`
-	// Held is the share of all gaps within the client's bounds; the bounds of an
+	// InBounds is the share of all gaps within the client's bounds; the bounds of an
 	// exact chunk are its timestamp and a stamp's noise.
-	Held float64 `json:"held"`
+	InBounds float64 `json:"held"`
 }
 
 // Errors are a distribution of errors, in seconds.

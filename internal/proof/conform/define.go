@@ -19,7 +19,7 @@ func Formats() []metrics.Definitions {
 func Definitions(f metrics.Definitions) map[Metric]plan.Message {
 	all := map[Metric]plan.Message{}
 	for m, code := range f.Truth {
-		all[m] = plan.Say(code)
+		all[m] = plan.Msg(code)
 	}
 	return all
 }

@@ -79,7 +79,7 @@ type Finding struct {
 
 // found is a finding that is good enough.
 func found(item, value plan.Code, args ...any) Finding {
-	return Finding{Item: item, Value: plan.Say(value, args...), Verdict: OK}
+	return Finding{Item: item, Value: plan.Msg(value, args...), Verdict: OK}
 }
 
 // Examine judges a machine for a plan, limits first.
@@ -103,11 +103,11 @@ func Worst(of []Finding) Verdict {
 }
 
 func unknown(item plan.Code, system string) Finding {
-	return Finding{Item: item, Value: plan.Say("doctor.unknown", "system", system), Verdict: Unknown}
+	return Finding{Item: item, Value: plan.Msg("doctor.unknown", "system", system), Verdict: Unknown}
 }
 
 func (f Finding) but(v Verdict, advice plan.Code, args ...any) Finding {
-	f.Verdict, f.Advice = v, plan.Say(advice, args...)
+	f.Verdict, f.Advice = v, plan.Msg(advice, args...)
 	return f
 }
 
@@ -164,12 +164,12 @@ func files(f Facts, p PlannedLoad) Finding {
 	if f.Files == 0 {
 		return unknown(item, f.OS)
 	}
-	carries := f.Files - min(f.Files, filesBeside)
+	carries := f.Files - min(f.Files, otherFiles)
 	r := found(item, "doctor.files", "files", f.Files, "streams", carries)
-	need := uint64(max(p.Streams, manyStreams) + filesBeside)
-	raise := plan.Say("doctor.files-raise", "need", need)
+	need := uint64(max(p.Streams, manyStreams) + otherFiles)
+	raise := plan.Msg("doctor.files-raise", "need", need)
 	if f.FilesHard < need {
-		raise = plan.Say("doctor.files-hard", "hard", f.FilesHard, "need", need)
+		raise = plan.Msg("doctor.files-hard", "hard", f.FilesHard, "need", need)
 	}
 	switch {
 	case uint64(p.Streams) > carries:
@@ -228,7 +228,7 @@ func size(bytes int64) string {
 
 // The needs of a run, in all and per stream.
 const (
-	filesBeside   = 64       // open files
+	otherFiles    = 64       // open files
 	manyStreams   = 1024     // that a machine should carry when no plan says how many
 	fewPorts      = 10_000   // fewer are a narrowed range
 	portHeld      = 60       // seconds that a closed connection keeps its port

@@ -135,7 +135,7 @@ func TestWhatIsWrong(t *testing.T) {
 				if got.Verdict != c.verdict || !strings.Contains(english.Say(got.Value)+" "+english.Say(got.Advice), c.says) {
 					t.Errorf("%s: %+v, want %s with %q", c.name, got, c.verdict, c.says)
 				}
-				if told := !got.Advice.IsZero(); told != (got.Verdict == Warn || got.Verdict == Bad) {
+				if advised := !got.Advice.IsZero(); advised != (got.Verdict == Warn || got.Verdict == Bad) {
 					t.Errorf("%s: verdict %s with advice %q", c.name, got.Verdict, english.Say(got.Advice))
 				}
 			} else if got.Verdict != OK {

@@ -47,7 +47,7 @@ func frequency(f Facts) Finding {
 	if len(f.Governors) == 0 {
 		r := unknown(item, f.OS)
 		if f.OS == "linux" {
-			r.Value = plan.Say("doctor.no-governor")
+			r.Value = plan.Msg("doctor.no-governor")
 		}
 		return r
 	}
@@ -67,10 +67,10 @@ func others(f Facts) Finding {
 	r := found(item, "doctor.others", "busy", o.Busy, "stolen", o.Steal)
 	var advice []plan.Message
 	if o.Busy > busyOthers {
-		advice = append(advice, plan.Say("doctor.others-busy"))
+		advice = append(advice, plan.Msg("doctor.others-busy"))
 	}
 	if o.Steal > muchSteal {
-		advice = append(advice, plan.Say("doctor.stolen"))
+		advice = append(advice, plan.Msg("doctor.stolen"))
 	}
 	if advice != nil {
 		return r.but(Warn, "doctor.all", "all", advice)
@@ -91,7 +91,7 @@ func clockSource(f Facts) Finding {
 	source := f.Clock.Source
 	r := found("doctor.clock", "doctor.clock-source", "source", source, "reading", span(f.Clock.Reading))
 	if source == "" {
-		r.Value = plan.Say("doctor.clock-any", "reading", span(f.Clock.Reading))
+		r.Value = plan.Msg("doctor.clock-any", "reading", span(f.Clock.Reading))
 	}
 	slow := f.Clock.Reading > slowReading
 	switch {
@@ -139,7 +139,7 @@ func runtimeTimer(f Facts) Finding {
 }
 
 func late(l trace.Lag) plan.Message {
-	return plan.Say("doctor.late", "typical", span(l.P50), "p99", span(l.P99))
+	return plan.Msg("doctor.late", "typical", span(l.P50), "p99", span(l.P99))
 }
 
 // span is a duration for people, with as many digits as it is worth.

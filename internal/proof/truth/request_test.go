@@ -15,12 +15,12 @@ import (
 
 // readAll reads requests from src until an error, and counts the answers
 // 100 Continue.
-func readAll(src io.Reader) (reqs []request, told int, err error) {
+func readAll(src io.Reader) (reqs []request, reads int, err error) {
 	r := newReader(src)
 	for {
-		req, err := r.next(func() error { told++; return nil })
+		req, err := r.next(func() error { reads++; return nil })
 		if err != nil {
-			return reqs, told, err
+			return reqs, reads, err
 		}
 		reqs = append(reqs, req)
 	}
@@ -36,12 +36,12 @@ func TestRequestsAreRead(t *testing.T) {
 		"by the byte":  iotest.OneByteReader(strings.NewReader(text)),
 		"by the halve": iotest.HalfReader(strings.NewReader(text)),
 	} {
-		reqs, told, err := readAll(src)
+		reqs, reads, err := readAll(src)
 		if !errors.Is(err, io.EOF) || len(reqs) != 3 {
 			t.Fatalf("%s: %d requests, then %v", name, len(reqs), err)
 		}
-		if want := map[bool]int{true: 1, false: 0}[name == "by the byte"]; told != want {
-			t.Errorf("%s: told to go on %d times, want %d: the body is there", name, told, want)
+		if want := map[bool]int{true: 1, false: 0}[name == "by the byte"]; reads != want {
+			t.Errorf("%s: told to go on %d times, want %d: the body is there", name, reads, want)
 		}
 		for i, want := range []request{
 			{method: "GET", path: "/health"},

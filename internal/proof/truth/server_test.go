@@ -107,18 +107,18 @@ func TestChatStream(t *testing.T) {
 			got[0].at != 30*time.Millisecond {
 			t.Errorf("role: %v", got[0])
 		}
-		said := ""
+		text := ""
 		for i := range 4 {
 			c := parse(t, got[i].data)
 			if want := min(i, 2); c.Usage == nil || c.Usage.Prompt != 4 || c.Usage.Completion != want {
 				t.Errorf("usage of event %d: %s", i, got[i].data)
 			}
 			if i < 3 {
-				said += *c.Choices[0].Delta.Content
+				text += *c.Choices[0].Delta.Content
 			}
 		}
-		if want := answer(t, 2); said != want {
-			t.Errorf("text %q, want %q", said, want)
+		if want := answer(t, 2); text != want {
+			t.Errorf("text %q, want %q", text, want)
 		}
 		if got[1].at != 30*time.Millisecond || got[2].at != 40*time.Millisecond {
 			t.Errorf("tokens after %v and %v", got[1].at, got[2].at)
@@ -164,17 +164,17 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 			if took := time.Since(start); status != 200 || err != nil || took != 50*time.Millisecond {
 				t.Fatalf("%s: %d %q %v after %v, want it with the third token at 50 ms", path, status, got, err, took)
 			}
-			c, said := parse(t, got), ""
+			c, text := parse(t, got), ""
 			switch path {
 			case "/generate":
-				said = c.Text
+				text = c.Text
 			case "/v1/completions":
-				said = *c.Choices[0].Text
+				text = *c.Choices[0].Text
 			default:
-				said = c.Choices[0].Message.Content
+				text = c.Choices[0].Message.Content
 			}
-			if want := answer(t, 3); said != want {
-				t.Errorf("%s: text %q, want %q", path, said, want)
+			if want := answer(t, 3); text != want {
+				t.Errorf("%s: text %q, want %q", path, text, want)
 			}
 			if c.Usage != nil && (c.Usage.Prompt != 2 || c.Usage.Completion != 3) {
 				t.Errorf("%s: %s", path, got)

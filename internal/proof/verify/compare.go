@@ -30,7 +30,7 @@ func Compare(r CellRun) conform.Result {
 	set := measuredBy(r.Cell, r.Log.Requests, r.Claim)
 	out.Requests, out.Notes = set.counts, set.notes
 	out.Tokens = conform.Tokens{Claimed: -1}
-	for _, q := range set.whole {
+	for _, q := range set.answered {
 		out.Tokens.Written += q.Tokens
 	}
 	out.Rate = conform.Rate{Asked: r.Cell.Rate, Offered: pace(set.all)}
@@ -39,17 +39,17 @@ func Compare(r CellRun) conform.Result {
 	}
 	out.Usage.Share = shareOf(r.Samples, set.all)
 	if n := blocked(set.all); n > 0 {
-		out.Notes = append(out.Notes, plan.Say("conform.writes-blocked", "writes", n))
+		out.Notes = append(out.Notes, plan.Msg("conform.writes-blocked", "writes", n))
 	}
 	if out.Disturbed() {
-		out.Notes = append(out.Notes, plan.Say("conform.others-busy", "processors", r.Others))
+		out.Notes = append(out.Notes, plan.Msg("conform.others-busy", "processors", r.Others))
 	}
 	if r.Claim == nil {
 		return out
 	}
 	out.Tokens.Claimed = r.Claim.Output
-	out.Figures = figures(*r.Claim, set.whole)
-	out.Precision = precision(r.Records, set.whole)
+	out.Figures = figures(*r.Claim, set.answered)
+	out.Precision = precision(r.Records, set.answered)
 	out.Notes = append(out.Notes, r.Claim.Notes...)
 	return out
 }

@@ -145,7 +145,7 @@ func TestFigures(t *testing.T) {
 	if diff := cmp.Diff(want, got.Figures, roughly); diff != "" {
 		t.Error(diff)
 	}
-	if got.Figures[0].Held() || got.Figures[1].Held() || !got.Figures[2].Held() { // by less than stamps differ
+	if got.Figures[0].InBounds() || got.Figures[1].InBounds() || !got.Figures[2].InBounds() { // by less than stamps differ
 		t.Error("bounds are misjudged")
 	}
 	if e, share := got.Figures[0].Error(), mustShare(got.Figures[0]); math.Abs(e-0.001) > 1e-12 || math.Abs(share-1./15) > 1e-9 {

@@ -54,9 +54,9 @@ func precision(records []*trace.Record, requests []*truth.Request) *conform.Prec
 		return nil
 	}
 	p.Gap, p.TTFT = errorsOf(gaps), errorsOf(firsts)
-	p.Held = 1
+	p.InBounds = 1
 	if all > 0 {
-		p.Held = float64(held) / float64(all)
+		p.InBounds = float64(held) / float64(all)
 	}
 	return &p
 }

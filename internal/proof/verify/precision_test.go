@@ -49,8 +49,8 @@ func TestPrecision(t *testing.T) {
 			if got := p.TTFT.Max * 1e6; math.Abs(got-tt.ttft) > 0.01 {
 				t.Errorf("the first token is off by %v µs, want %v", got, tt.ttft)
 			}
-			if math.Abs(p.Held-tt.held) > 1e-9 {
-				t.Errorf("%v of the gaps lie within their bounds, want %v", p.Held, tt.held)
+			if math.Abs(p.InBounds-tt.held) > 1e-9 {
+				t.Errorf("%v of the gaps lie within their bounds, want %v", p.InBounds, tt.held)
 			}
 		})
 	}

@@ -30,11 +30,11 @@ func measuredBy(c conform.Cell, requests []truth.Request, claim *conform.Claim) 
 	m.counts = conform.Requests{Asked: c.Requests, OK: -1, Failed: -1, SetAside: len(asking(requests, 0)) - len(m.all), Peak: peak(m.all)}
 	for _, r := range m.all {
 		if r.Ended == truth.Complete {
-			m.whole = append(m.whole, r)
+			m.answered = append(m.answered, r)
 		}
 	}
-	m.counts.Served = len(m.whole)
-	m.counts.Broken = len(m.all) - len(m.whole)
+	m.counts.Served = len(m.answered)
+	m.counts.Broken = len(m.all) - len(m.answered)
 	if claim != nil {
 		m.counts.OK, m.counts.Failed = claim.OK, claim.Failed
 		m.disagree(c, sent)
@@ -44,10 +44,10 @@ func measuredBy(c conform.Cell, requests []truth.Request, claim *conform.Claim) 
 
 // A measured set are the requests that the client's figures are about.
 type measured struct {
-	all    []*truth.Request // in the order of their arrival
-	whole  []*truth.Request // of all, those that were answered to the end
-	counts conform.Requests
-	notes  []plan.Message
+	all      []*truth.Request // in the order of their arrival
+	answered []*truth.Request // of all, those that were answered to the end
+	counts   conform.Requests
+	notes    []plan.Message
 }
 
 // asking are the requests for so many tokens, or with 0 for any; those that the
@@ -106,7 +106,7 @@ func (m *measured) disagree(c conform.Cell, sent int) {
 }
 
 func (m *measured) note(code plan.Code, args ...any) {
-	m.notes = append(m.notes, plan.Say(code, args...))
+	m.notes = append(m.notes, plan.Msg(code, args...))
 }
 
 // pace is the rate of arrivals: of the gaps between them, one less than they

@@ -23,9 +23,9 @@ func serverOf(c conform.Cell, l truth.Log) conform.ServerPace {
 	}
 	switch {
 	case s.CPU > maxBusy:
-		s.Limit = plan.Say("conform.server-busy", "share", s.CPU)
+		s.Limit = plan.Msg("conform.server-busy", "share", s.CPU)
 	case step > 0 && s.LatenessP99 > late:
-		s.Limit = plan.Say(limit, "p99", s.LatenessP99.Round(10*time.Microsecond))
+		s.Limit = plan.Msg(limit, "p99", s.LatenessP99.Round(10*time.Microsecond))
 	}
 	return s
 }

@@ -126,8 +126,8 @@ func (e *Environment) npuSMI(a probe.Answers) bool {
 	firmware := clean(assigned(a.Text("ascend-firmware"), "Version"))
 	card, product := "", ""
 	for line := range strings.Lines(a.Text("npu-smi")) {
-		if _, told, ok := strings.Cut(line, "Version:"); ok && len(e.Devices) == 0 {
-			e.Driver = cmp.Or(e.Driver, version.FindString(told))
+		if _, text, ok := strings.Cut(line, "Version:"); ok && len(e.Devices) == 0 {
+			e.Driver = cmp.Or(e.Driver, version.FindString(text))
 		}
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 {

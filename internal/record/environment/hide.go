@@ -14,10 +14,10 @@ import (
 func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 	own = new(secret.Set)
 	own.Add(secret.InArgs(p.Args)...)
-	kept := map[string]string{}
+	out := map[string]string{}
 	for name, value := range p.Env {
 		if !private(name, value) {
-			kept[name] = value
+			out[name] = value
 		} else if secret.Setting(variable(name)) { // it may stand in an argument too
 			own.Add(secret.InHeader(value)...)
 		}
@@ -28,7 +28,7 @@ func Hide(p *Process, known *secret.Set) (own *secret.Set) {
 		p.Args[i] = hide(arg)
 	}
 	p.Env = map[string]string{}
-	for name, value := range kept {
+	for name, value := range out {
 		p.Env[hide(name)] = hide(value)
 	}
 	p.Dir = hide(p.Dir)

@@ -83,9 +83,9 @@ func ReadModel(name string, a probe.Answers) *Model {
 		}
 	}
 	for line := range strings.Lines(a.Text("quant")) {
-		if file, said, ok := strings.Cut(line, ".json:"); ok && path.Dir(file) == m.Path {
-			said = strings.Trim(clean(said), `{},"`)
-			m.Quantization = cmp.Or(m.Quantization, strings.NewReplacer(`"`, "", ": ", "=").Replace(said))
+		if file, text, ok := strings.Cut(line, ".json:"); ok && path.Dir(file) == m.Path {
+			text = strings.Trim(clean(text), `{},"`)
+			m.Quantization = cmp.Or(m.Quantization, strings.NewReplacer(`"`, "", ": ", "=").Replace(text))
 		}
 	}
 	if revision := path.Base(m.Path); strings.Contains(m.Path, "/snapshots/") {
@@ -105,8 +105,8 @@ func (m *Model) fact(name, value string) {
 	m.Facts[name] = value
 }
 
-// kept are numbers of a config.json that distinguish models.
-var kept = []string{
+// modelNumbers are numbers of a config.json that distinguish models.
+var modelNumbers = []string{
 	"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "n_routed_experts", "num_experts",
 	"num_experts_per_tok", "max_position_embeddings", "vocab_size", "num_nextn_predict_layers", "sliding_window",
 }
@@ -123,7 +123,7 @@ func (m *Model) config(text string) {
 	m.DType = cmp.Or(scalar(top["torch_dtype"]), scalar(top["dtype"]), scalar(below["torch_dtype"]),
 		scalar(below["dtype"]))
 	m.fact("model_type", scalar(top["model_type"]))
-	for _, name := range kept {
+	for _, name := range modelNumbers {
 		m.fact(name, cmp.Or(scalar(top[name]), scalar(below[name])))
 	}
 	var quant map[string]json.RawMessage

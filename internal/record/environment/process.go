@@ -72,16 +72,16 @@ func PythonSites(p *Process, exe, maps string) (sites []probe.Ask) {
 	for _, m := range siteFolder.FindAllStringSubmatch(maps, mostItems) {
 		add(m[1], "")
 	}
-	own, apart := prefixes(p, exe)
+	own, isPrivate := prefixes(p, exe)
 	for _, prefix := range own {
 		add(prefix, "lib/python3*/site-packages")
 		add(prefix, "local/lib/python3*/dist-packages")
-		if !apart {
+		if !isPrivate {
 			add(prefix, "lib/python3*/dist-packages")
 			add(prefix, "lib/python3/dist-packages")
 		}
 	}
-	if home := p.Env["HOME"]; home != "" && !apart {
+	if home := p.Env["HOME"]; home != "" && !isPrivate {
 		add(home, ".local/lib/python3*/site-packages")
 	}
 	return sites
@@ -91,7 +91,7 @@ func PythonSites(p *Process, exe, maps string) (sites []probe.Ask) {
 const mostSites = 16
 
 // prefixes are where an interpreter is installed; apart reports a virtual environment.
-func prefixes(p *Process, exe string) (all []string, apart bool) {
+func prefixes(p *Process, exe string) (all []string, isPrivate bool) {
 	base := prefix(exe)
 	for _, file := range p.Args[:min(2, len(p.Args))] { // the interpreter, and a script that pip made
 		if dir := prefix(file); dir != "" && dir != base && !slices.Contains(all, dir) {
@@ -103,7 +103,7 @@ func prefixes(p *Process, exe string) (all []string, apart bool) {
 			all = append(all, dir)
 		}
 	}
-	if apart = len(all) > 0 && !strings.HasPrefix(all[0], "/usr"); apart {
+	if isPrivate = len(all) > 0 && !strings.HasPrefix(all[0], "/usr"); isPrivate {
 		return all, true
 	}
 	return append(all, base), false

@@ -87,10 +87,10 @@ func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
 		}
 	}
 	if n > 0 {
-		notes = append(notes, plan.Say(leftOut, "run", records[0].Run, "records", n, "why", records[0].Why))
+		notes = append(notes, plan.Msg(leftOut, "run", records[0].Run, "records", n, "why", records[0].Why))
 	}
 	if n := len(telemetry); n > 0 {
-		notes = append(notes, plan.Say(unsampled, "run", telemetry[0].Run, "parts", n, "why", telemetry[0].Why))
+		notes = append(notes, plan.Msg(unsampled, "run", telemetry[0].Run, "parts", n, "why", telemetry[0].Why))
 	}
 	return notes
 }

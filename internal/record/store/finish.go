@@ -80,7 +80,7 @@ func (w *Writer) rescue(run trace.Run, why error) error {
 	for _, dir := range []string{filepath.Dir(w.store.file), files.Temp()} {
 		file := filepath.Join(dir, name)
 		t := &trace.Trace{Run: run, Records: records, Telemetry: w.samples.telemetry()}
-		t.Run.Notes = append(slices.Concat(run.Notes, w.notes, w.samples.notes()), plan.Say(rescued, "why", why, "file", file))
+		t.Run.Notes = append(slices.Concat(run.Notes, w.notes, w.samples.notes()), plan.Msg(rescued, "why", why, "file", file))
 		err := files.WritePrivate(file, func(out io.Writer) error { return WriteJSON(out, t) })
 		if err != nil {
 			errs = append(errs, err)

@@ -62,8 +62,8 @@ func TestLabelsAreKept(t *testing.T) {
 func TestLabelsThatCannotBe(t *testing.T) {
 	s := open(t)
 	add(t, s, newRun("a", "", 1))
-	kept := trace.Labels{Tags: []string{"kept"}, Remark: "kept"}
-	if _, err := s.Label("a", to(kept)); err != nil {
+	stored := trace.Labels{Tags: []string{"kept"}, Remark: "kept"}
+	if _, err := s.Label("a", to(stored)); err != nil {
 		t.Fatal(err)
 	}
 	var many []string
@@ -91,7 +91,7 @@ func TestLabelsThatCannotBe(t *testing.T) {
 		}
 	}
 	l, err := s.Find("a")
-	if diff := cmp.Diff(kept, l.Labels); err != nil || diff != "" {
+	if diff := cmp.Diff(stored, l.Labels); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	longest := trace.Labels{Tags: []string{strings.Repeat("é", trace.MaxTag)}, Remark: strings.Repeat("é", trace.MaxRemark)}

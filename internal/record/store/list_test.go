@@ -137,13 +137,13 @@ func TestAListShowsHowManyRecordsThereAreSoFar(t *testing.T) {
 // A table has no records: it only has its own count of failures.
 func TestFailuresOfAnImportedRun(t *testing.T) {
 	s := open(t)
-	silent, told, detailed := imported(), imported(), imported()
-	told.ID, detailed.ID = "told", "detailed"
-	told.Origin = &trace.Origin{Figures: []trace.ReportedFigure{{Name: "requests.failed", Value: 2}}}
-	add(t, s, silent, told)
+	silent, reporting, detailed := imported(), imported(), imported()
+	reporting.ID, detailed.ID = "told", "detailed"
+	reporting.Origin = &trace.Origin{Figures: []trace.ReportedFigure{{Name: "requests.failed", Value: 2}}}
+	add(t, s, silent, reporting)
 	bad := trace.NewRecord(1)
 	bad.Class = trace.HTTP
-	detailed.Origin = told.Origin
+	detailed.Origin = reporting.Origin
 	if _, err := s.Import(detailed, records(sample(0), bad), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (i *inserter) bind(runID string, seq int, r *trace.Record) (usual int) {
 	i.int(r.OutputTokens).text(string(r.CountedFrom), string(r.Stamps)).add(i.chunks)
 	usual = len(i.args)
 	i.int(r.Usage.Cached, r.Usage.Reasoning).text(string(r.Class), r.Error).int(r.Redials).text(r.Text)
-	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(inJSON(r.Usage.Tiers)).add(r.Accept).int(r.Asides, r.Inputs)
+	i.text(r.Tenant, r.Session).int(r.Turn, r.VisionTokens).text(inJSON(r.Usage.Tiers)).add(r.Accept).int(r.OtherLines, r.Inputs)
 	i.add(r.AudioSeconds).int(r.Retokenized).add(r.Resent).add(int64(r.FirstSent)).text(quirks(r.Quirks), inJSON(r.Server))
 	return usual
 }
@@ -167,7 +167,7 @@ type reader struct {
 	number int // of the last row
 	packed sql.RawBytes
 	chunks []trace.Chunk // of the last record
-	kept   trace.Arena   // of all records
+	arena  trace.Arena   // of all records
 }
 
 // scan reads a row. Of a damaged one there is the index.
@@ -179,7 +179,7 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Stamps, &d.packed,
-		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent, &odd, &times,
+		&r.Usage.Cached, &r.Usage.Reasoning, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.OtherLines, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent, &odd, &times,
 		&d.number,
 	)
 	if err == nil && len(cached) > 0 {
@@ -193,7 +193,7 @@ func (d *reader) scan(rows *sql.Rows) (*trace.Record, error) {
 	}
 	if err == nil {
 		d.chunks, err = trace.DecodeOnto(d.chunks[:0], d.packed)
-		r.Chunks = append(d.kept.Take(len(d.chunks)), d.chunks...)
+		r.Chunks = append(d.arena.Take(len(d.chunks)), d.chunks...)
 	}
 	return r, err
 }

@@ -75,7 +75,7 @@ func TestEachRareColumnIsStored(t *testing.T) {
 		func(r *trace.Record) { r.VisionTokens = 1 },
 		func(r *trace.Record) { r.Usage.Tiers = &trace.CacheTiers{Host: 1} },
 		func(r *trace.Record) { r.Accept = 0.5 },
-		func(r *trace.Record) { r.Asides = 1 },
+		func(r *trace.Record) { r.OtherLines = 1 },
 		func(r *trace.Record) { r.Inputs = 1 },
 		func(r *trace.Record) { r.AudioSeconds = 0.5 },
 		func(r *trace.Record) { r.Retokenized = 1 },
@@ -83,7 +83,7 @@ func TestEachRareColumnIsStored(t *testing.T) {
 		func(r *trace.Record) { r.FirstSent = -1 },
 		func(r *trace.Record) { r.Quirks.Choices = 3 },
 		func(r *trace.Record) {
-			r.Quirks = trace.Quirks{Strays: 1, Unread: "audio", Unseen: 2, UsageAside: true, RetryAfter: "7"}
+			r.Quirks = trace.Quirks{Strays: 1, Unread: "audio", Unseen: 2, UsageElsewhere: true, RetryAfter: "7"}
 		},
 		func(r *trace.Record) { r.Server = &trace.ServerTimes{Queue: new(float64)} },
 	} {

@@ -35,7 +35,7 @@ func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
 		return nil, fmt.Errorf("go on with run %s: %w", id, err)
 	}
 	w := newWriter(s, id, owner)
-	w.kept, w.base = stored, last
+	w.alreadyStored, w.base = stored, last
 	w.start()
 	return w, nil
 }

@@ -350,7 +350,7 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 	if len(body) == 0 || decode(body[0], &t.Run) != nil || t.Run.ID != id {
 		t.Run = l.run(records)
 	}
-	t.Run.Notes = append(t.Run.Notes, plan.Say(rebuilt))
+	t.Run.Notes = append(t.Run.Notes, plan.Msg(rebuilt))
 	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	return t, nil
 }

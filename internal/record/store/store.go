@@ -237,7 +237,7 @@ func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 	}
 	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	for _, d := range changed {
-		t.Run.Notes = append(t.Run.Notes, plan.Say(altered, "run", d.Run, "why", d.Why))
+		t.Run.Notes = append(t.Run.Notes, plan.Msg(altered, "run", d.Run, "why", d.Why))
 	}
 	return t, nil
 }

@@ -41,7 +41,7 @@ func sample(index int) *trace.Record {
 	r.Usage = trace.Usage{Prompt: 5, Completion: 2, Cached: 1, Reasoning: 1, At: 700}
 	r.OutputTokens, r.CountedFrom, r.Redials = 2, trace.FromUsage, 1
 	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
-	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds = "a", "c1", 2, 1, 2.5, 3, 4, 5.5
+	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.OtherLines, r.Inputs, r.AudioSeconds = "a", "c1", 2, 1, 2.5, 3, 4, 5.5
 	r.Retokenized = 6
 	r.Resent, r.FirstSent = true, 3
 	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Backend: "disk"}
@@ -74,8 +74,8 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 	run.Status, run.End = trace.Complete, 1000
 	run.Probes = []*trace.Record{sample(0)}
-	run.Notes = []plan.Message{plan.Text("a note"), plan.Say("a-code", "n", 1)}
-	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []plan.Message{plan.Text("one"), plan.Say("another")}}
+	run.Notes = []plan.Message{plan.Text("a note"), plan.Msg("a-code", "n", 1)}
+	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []plan.Message{plan.Text("one"), plan.Msg("another")}}
 	if err := w.Finish(run); err != nil {
 		t.Fatal(err)
 	}

@@ -47,11 +47,11 @@ type Writer struct {
 
 	samples samples
 
-	kept map[int]bool // requests that were stored before the run was reopened
-	base int          // the number of the last of these
+	alreadyStored map[int]bool // requests that were stored before the run was reopened
+	base          int          // the number of the last of these
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
-	beside  bool           // the run is under way
+	running bool           // the run is under way
 	pause   time.Duration  // after each few records of the flush that is made
 	stored  int            // records committed: those at the beginning of all
 	notes   []plan.Message // for the run
@@ -94,7 +94,7 @@ func newWriter(s *Store, id string, owner Owner) *Writer {
 func (w *Writer) start() {
 	stop := make(chan struct{})
 	w.end = sync.OnceFunc(func() { close(stop) })
-	w.beside = true
+	w.running = true
 	w.done.Go(func() { w.loop(stop) })
 }
 
@@ -108,7 +108,7 @@ func (w *Writer) Append(r *trace.Record) {
 func (w *Writer) loop(stop <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
-	defer func() { w.beside = false }()
+	defer func() { w.running = false }()
 	for {
 		select {
 		case <-tick.C:
@@ -153,7 +153,7 @@ func (w *Writer) reportFlush(err error) {
 		return
 	}
 	if failing {
-		w.notes = append(w.notes, plan.Say(unsaved, "why", w.why, "seconds", time.Since(w.trouble)))
+		w.notes = append(w.notes, plan.Msg(unsaved, "why", w.why, "seconds", time.Since(w.trouble)))
 		w.trouble = time.Time{}
 	} else {
 		w.trouble, w.why = time.Now(), err
@@ -165,7 +165,7 @@ func (w *Writer) reportFlush(err error) {
 
 // write commits records in batches, at least an empty one.
 func (w *Writer) write(records []*trace.Record, wait time.Duration) error {
-	if w.pause = 0; w.beside {
+	if w.pause = 0; w.running {
 		w.pause = pauseAmong(len(records))
 	}
 	for first := true; first || len(records) > 0; first = false {
@@ -195,7 +195,7 @@ func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
 func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
 	fresh, failed := 0, 0
 	for _, r := range batch {
-		if w.kept[r.Index] {
+		if w.alreadyStored[r.Index] {
 			continue
 		}
 		fresh++
@@ -211,7 +211,7 @@ func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
 	}
 	return insertRecords(conn, func(to *inserter) error {
 		for i, r := range batch {
-			if w.kept[r.Index] {
+			if w.alreadyStored[r.Index] {
 				continue
 			}
 			if err := to.insert(w.id, w.base+w.stored+i+1, r); err != nil {

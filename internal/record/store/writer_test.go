@@ -130,7 +130,7 @@ func TestAFlushBesideARunPauses(t *testing.T) {
 		if took := flush(); took != 0 {
 			t.Errorf("the flush after the run pauses for %v", took)
 		}
-		w.beside = true
+		w.running = true
 		if took := flush(); took != 3*longestPause {
 			t.Errorf("the flush beside the run pauses for %v, want %v", took, 3*longestPause)
 		}

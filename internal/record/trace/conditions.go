@@ -38,7 +38,7 @@ type Cache struct {
 	Declared plan.Cache `json:"declared"`
 	Reset    string     `json:"reset,omitempty"`  // route that emptied it
 	Primed   int        `json:"primed,omitempty"` // prompts sent ahead and answered
-	Told     int        `json:"told,omitempty"`   // answers that reported how many of their prompt tokens were cached
+	Reported int        `json:"told,omitempty"`   // answers that reported how many of their prompt tokens were cached
 	// Most is how many prompt tokens can be cached if the cache was empty at the beginning:
 	// those that earlier requests of the run can have left there. -1: unknown.
 	Most int `json:"most"`

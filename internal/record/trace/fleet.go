@@ -13,9 +13,9 @@ import (
 // concurrency, are accurate to Apart.
 type Fleet struct {
 	Workers []FleetWorker `json:"workers"` // by share
-	// Apart is the largest difference between two workers' stamps of one instant; 0 for a single
+	// MaxOffset is the largest difference between two workers' stamps of one instant; 0 for a single
 	// worker, negative: unknown.
-	Apart time.Duration `json:"apart_ns"`
+	MaxOffset time.Duration `json:"apart_ns"`
 	// Tolerate: the run was to be judged without the requests of lost workers.
 	Tolerate bool `json:"tolerate,omitempty"`
 	// Resumed: the controller died, and another one collected the records.

@@ -73,9 +73,9 @@ const (
 	// Bundled: its read brought several events in one piece, so the server or the
 	// network had combined them; or only the end of a stream came with it.
 	Bundled
-	// Retold: a token came without new text, but the text so far is repeated, in a
+	// Repeated: a token came without new text, but the text so far is repeated, in a
 	// protocol that repeats it.
-	Retold
+	Repeated
 	// Totals: usage came with it, and no text.
 	Totals
 	// Packed: its read brought at least two outputs a segment of the network, in several, so the
@@ -128,9 +128,9 @@ type Usage struct {
 	Completion int `json:"completion_tokens,omitempty"`
 	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
-	// CachedTold: the server reported how many are cached, if only that none is. It is
+	// CachedReported: the server reported how many are cached, if only that none is. It is
 	// not stored: a Cache counts such answers.
-	CachedTold bool `json:"-"`
+	CachedReported bool `json:"-"`
 	// Tiers is the origin of Cached, nil if the server did not report it.
 	Tiers *CacheTiers `json:"cached_from,omitempty"`
 	// At is when a usage-only event came, Never if usage came within chunks or not
@@ -206,9 +206,9 @@ type Record struct {
 	// 0 if it left once; all other instants are those of the second time.
 	Resent    bool    `json:"resent,omitempty"`
 	FirstSent Instant `json:"first_sent_ns,omitzero"`
-	// Asides counts the lines of the stream that some clients cannot read:
+	// OtherLines counts the lines of the stream that some clients cannot read:
 	// comments, event names, and data without a space after the colon.
-	Asides int `json:"asides,omitempty"`
+	OtherLines int `json:"asides,omitempty"`
 	// Quirks are what was odd about the answer.
 	Quirks Quirks `json:"quirks,omitzero"`
 	// Accept is the mean number of tokens per step of speculative decoding for this
@@ -239,8 +239,8 @@ type Quirks struct {
 	// Unseen is how many output tokens, at least, the server counts beyond those that its
 	// text can hold, where all of it was read.
 	Unseen int `json:"unseen,omitempty"`
-	// UsageAside: the server's count stood where the clients of vLLM and SGLang do not look.
-	UsageAside bool `json:"usage_aside,omitempty"`
+	// UsageElsewhere: the server's count stood where the clients of vLLM and SGLang do not look.
+	UsageElsewhere bool `json:"usage_aside,omitempty"`
 	// RetryAfter is the header of that name in an answer that refused the request for now.
 	RetryAfter string `json:"retry_after,omitempty"`
 }

@@ -26,21 +26,21 @@ type Line struct {
 	size int       // bytes that were read of it
 }
 
-// A Handler takes what happens to a program. Its functions are called from one goroutine.
+// A Handler receives the events of a program. Its functions are called from one goroutine.
 type Handler struct {
 	Line    func(Line) Verdict
 	Tick    func(send func(string) error) // once a script is Ready, and every Feed.Every from then on; nil: none
 	Trouble func(plan.Message)            // why a program is started again
 }
 
-// A Verdict is what a line is.
+// A Verdict is the kind of a line.
 type Verdict int
 
 // The verdicts.
 const (
 	Odd  Verdict = iota // perhaps the reason why the program ends
 	Part                // of something, and not the last of it
-	Good                // what the program is there for: it is alive
+	Good                // a sample: the program is alive
 )
 
 // Codes of troubles; their arguments are program and why, or for Silent for, in seconds.
@@ -48,7 +48,7 @@ const (
 	Exited  plan.Code = "telemetry.exited"  // it ended
 	Silent  plan.Code = "telemetry.silent"  // no good line
 	Flooded plan.Code = "telemetry.flooded" // more output than anybody reads
-	// Unreadable is for lines that are not what the program prints otherwise: program, line.
+	// Unreadable is for lines of unknown form: program, line.
 	Unreadable plan.Code = "telemetry.unreadable"
 )
 
@@ -79,9 +79,8 @@ const (
 // SilenceLimit is how long a program with a period may be silent.
 func SilenceLimit(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
 
-// mostBytes is what a program may print in a second, with so much for each line that reading it
-// does not take a processor from the server under test: 60 000 short lines. 16 devices at 100 samples
-// a second print 1600.
+// mostBytes is how many bytes a program may print in a second, with so much for each line that reading it does not
+// take a processor from the server under test: 60 000 short lines. 16 devices at 100 samples a second print 1600.
 const (
 	mostBytes = 16 << 20
 	perLine   = 256
@@ -122,16 +121,16 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// Why is the trouble that an error of Follow tells of.
+// Why is the reason in an error of Follow.
 func Why(err error) plan.Message {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f.message
 	}
-	return plan.Say(Exited, "program", "", "why", err)
+	return plan.Msg(Exited, "program", "", "why", err)
 }
 
 func (f Feed) exited(why string) *failure {
-	return &failure{plan.Say(Exited, "program", f.Name, "why", why), fmt.Sprintf("%s: %s", f.Name, why)}
+	return &failure{plan.Msg(Exited, "program", f.Name, "why", why), fmt.Sprintf("%s: %s", f.Name, why)}
 }
 
 // once runs the program until it ends, falls silent, or ctx ends, and ends it.
@@ -182,14 +181,14 @@ func (f Feed) watch(
 			h.Tick(p.Send)
 		case <-quiet.C:
 			return good, &failure{
-				plan.Say(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
+				plan.Msg(Silent, "program", f.Name, "for", limit), fmt.Sprintf("%s: no answer for %v", f.Name, limit),
 			}
 		case l, ok := <-lines:
 			if !ok {
 				return good, nil
 			}
 			if second.add(l) > mostBytes {
-				return good, &failure{plan.Say(Flooded, "program", f.Name), f.Name + ": prints too much"}
+				return good, &failure{plan.Msg(Flooded, "program", f.Name), f.Name + ": prints too much"}
 			}
 			if l.Text == Ready {
 				if h.Tick != nil && ticks == nil {
@@ -233,7 +232,7 @@ func (r *rate) add(l Line) int {
 
 const shortBytes = 120
 
-// Short is what a message repeats of a line.
+// Short is the part of a line that a message repeats.
 func Short(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.ToValidUTF8(text[:min(len(text), shortBytes)], "")

@@ -32,7 +32,7 @@ type exchange struct {
 // ClockEvery is how often a host is asked for its clock.
 const ClockEvery = 10 * time.Second
 
-// drift is what two clocks move apart at most, both being ordinary quartz.
+// drift is the largest drift between two clocks of ordinary quartz.
 const drift = 200e-6
 
 // mostPending bounds questions without answers.

@@ -143,8 +143,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				if said, err := os.ReadFile(up); err != nil || string(said) != "up\n" {
-					t.Errorf("%q, %v", said, err)
+				if text, err := os.ReadFile(up); err != nil || string(text) != "up\n" {
+					t.Errorf("%q, %v", text, err)
 				}
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
@@ -178,7 +178,7 @@ func TestNobodyIsThereAnyMore(t *testing.T) {
 				if err := errors.Join(cmd.Start(), in.Close(), out.Close()); err != nil {
 					t.Fatal(err)
 				}
-				for said := bufio.NewScanner(answers); last != "" && said.Scan() && said.Text() != last; {
+				for lines := bufio.NewScanner(answers); last != "" && lines.Scan() && lines.Text() != last; {
 				}
 				leave()
 				ends(t, cmd)

@@ -17,18 +17,18 @@ import (
 // All scripts are one line each, since they pass through the login shell of another host.
 const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNBUFFERED; `
 
-// Watched runs its arguments as a program and answers lines of the input meanwhile, once it has
-// said Ready. When the input ends it kills its process group, which is that of a Stream here and
-// that of the session through ssh: the program may be a wrapper of the one that does the work.
+// Watched runs its arguments as a program and answers lines of the input meanwhile, after a line Ready. When the
+// input ends it kills its process group, which is that of a Stream here and that of the session through ssh: the
+// program may be a wrapper of the one that does the work.
 //
 //	clock N               Answer, clock, N, the seconds since 1970 by the clock of the host
 //	ask NAME COMMAND ...  Answer, NAME, the first 60 kB of the output of the command with ; in
 //	                      place of line ends; Failed at the end if the command failed
 //
-// A command runs in the background of the loop, so that one that hangs delays neither clock nor end; the
-// next must not be asked for before the answer. A program that keeps its output until there is
-// more of it is held to lines where stdbuf is. The loop ignores SIGPIPE: when this process is killed its
-// output breaks first, and the loop must live until the input ends.
+// A command runs in the background of the loop, so that one that hangs delays neither clock nor end; the next must
+// not be asked for before the answer. Where there is stdbuf, it makes a program that buffers its output flush each
+// line. The loop ignores SIGPIPE: when this process is killed its output breaks first, and the loop must live until
+// the input ends.
 const Watched = plainly +
 	`command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; ` +
 	`if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
@@ -101,7 +101,7 @@ func Ask(ctx context.Context, host string, args ...string) (string, error) {
 	}
 }
 
-// readAnswer reads what once prints; code is empty if it was ended before, or printed too much.
+// readAnswer reads the output of once; code is empty if it was ended before, or printed too much.
 func readAnswer(p Process) (text, code string) {
 	var all strings.Builder
 	for read := 0; read <= mostAnswer; {

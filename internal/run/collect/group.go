@@ -22,8 +22,8 @@ type Collector interface {
 	Collect(ctx context.Context, every time.Duration, give func(Reading)) error
 }
 
-// Optional is a collector of what may not be there: a source that never gave a value is not
-// mentioned, unless it is there and something is wrong with it.
+// Optional is a collector of a source that may not exist: one that never gave a value is not mentioned, unless it
+// exists and fails.
 type Optional struct{ Collector }
 
 // A Reading holds the values of a source at one instant.
@@ -48,7 +48,7 @@ type Value struct {
 // MostSeries bounds the stored series of one source.
 const MostSeries = 4096
 
-// Bounds of what one source can make a run keep.
+// Limits of one source in a run.
 const (
 	mostPoints = 1 << 22 // of a source
 	mostNotes  = 8       // of a source, each kind once
@@ -78,7 +78,7 @@ type Group struct {
 	ended   bool
 }
 
-// A member is a collector and what it has given. The mutex of the group guards it.
+// A member is a collector and its values. The mutex of the group guards it.
 type member struct {
 	source telemetry.Source
 	known  bool          // it is no Optional, or is there
@@ -115,7 +115,7 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 	}
 }
 
-// perValue is what a value leaves as garbage on its way from a source to all that listen, in bytes.
+// perValue is the garbage of a value on its way from a source to all listeners, in bytes.
 const perValue = 1 << 10
 
 // addReading adds a reading.
@@ -181,7 +181,7 @@ func (g *Group) add(m *member, v Value) {
 // at once.
 func (m *member) note(code plan.Code, args ...any) {
 	if !m.noted(code) {
-		m.addNote(plan.Say(code, args...))
+		m.addNote(plan.Msg(code, args...))
 	}
 }
 
@@ -189,8 +189,7 @@ func (m *member) noted(code plan.Code) bool {
 	return slices.ContainsFunc(m.source.Notes, func(had plan.Message) bool { return had.Code == code })
 }
 
-// addNote is note for a message. What looks like a secret in it is hidden: it may be what a server or a
-// program said.
+// addNote is note for a message. Texts like secrets are hidden: the message may quote a server or a program.
 func (m *member) addNote(n plan.Message) {
 	if !m.noted(n.Code) && len(m.source.Notes) < mostNotes {
 		m.source.Notes = append(m.source.Notes, n.Map(secret.Mask))
@@ -217,8 +216,8 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	return sources, values
 }
 
-// DropBefore drops what was read before an instant, but for the last point of each series, so that
-// sampling can go on for as long as a caller watches. End no longer returns it.
+// DropBefore drops points before an instant, except the last of each series, so that sampling can go on for as long
+// as a caller watches. End no longer returns it.
 func (g *Group) DropBefore(before time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -230,8 +229,8 @@ func (g *Group) DropBefore(before time.Time) {
 // patience is how long a collector may take to end.
 const patience = 2 * time.Second
 
-// End ends the collectors, and returns all that they gave, by instants since zero. One that does
-// not end within 2 s is left behind; what it gives from then on is dropped.
+// End ends the collectors, and returns all that they gave, by instants since zero. One that does not end within 2 s
+// is left behind; its later values are dropped.
 func (g *Group) End(zero time.Time) *telemetry.Set {
 	sampled := time.Since(g.epoch).Round(time.Second / 10)
 	g.stop()

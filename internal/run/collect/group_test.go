@@ -77,7 +77,7 @@ func TestTroubleIsANote(t *testing.T) {
 			}},
 			fake{"talks", func(_ context.Context, _ time.Duration, give func(Reading)) error {
 				for range 3 {
-					r := Reading{Trouble: plan.Say("telemetry.bad-value")}
+					r := Reading{Trouble: plan.Msg("telemetry.bad-value")}
 					for i := range MostSeries + 9 {
 						r.Values = append(r.Values, Value{
 							Name: "x", Labels: telemetry.Labels{"i": time.Duration(i).String()}, At: time.Now(),
@@ -128,7 +128,7 @@ func TestSilenceIsANote(t *testing.T) {
 		if len(set.Sources) != 2 || len(set.Sources[0].Notes) != 1 || len(set.Sources[1].Notes) != 0 {
 			t.Fatalf("%+v", set.Sources)
 		}
-		if n := set.Sources[0].Notes[0]; n.Key() != plan.Say(Nothing, "after", 2500*time.Millisecond).Key() {
+		if n := set.Sources[0].Notes[0]; n.Key() != plan.Msg(Nothing, "after", 2500*time.Millisecond).Key() {
 			t.Error(n)
 		}
 	})
@@ -144,7 +144,7 @@ func TestAbsurdValuesAndSecrets(t *testing.T) {
 					give(Reading{Values: []Value{{Name: telemetry.ServerRunning, At: time.Now(), Value: v}}})
 					time.Sleep(time.Millisecond)
 				}
-				give(Reading{Trouble: plan.Say(Ended, "why", "redirected to http://a/?token=abcdef123456")})
+				give(Reading{Trouble: plan.Msg(Ended, "why", "redirected to http://a/?token=abcdef123456")})
 				<-ctx.Done()
 				return nil
 			}}})

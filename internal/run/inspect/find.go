@@ -88,8 +88,7 @@ func (q *inquiry) listener(ctx context.Context, port int) int {
 // wrappers are programs that only start another one.
 var wrappers = regexp.MustCompile(`^(?:sh|bash|dash|ash|tini|dumb-init|catatonit|docker-init|s6-svscan|entrypoint.*|.*\.sh)$`)
 
-// first is the first process of a container, or where that is a shell or an init what it has
-// started.
+// first is the first process of a container; of a shell or an init its child.
 func (q *inquiry) first(ctx context.Context) int {
 	pid := 1
 	for range 6 {
@@ -133,21 +132,21 @@ func (q *inquiry) container(ctx context.Context, id string) {
 	}
 }
 
-// here asks a program of this machine.
+// here is the first line that a program of this machine prints; empty if it fails.
 func here(ctx context.Context, limit int, args ...string) string {
-	a, _ := probe.Local{}.Ask(ctx, "", []probe.Ask{{Name: "x", Kind: probe.Run, Args: args, Limit: limit}}) // without an answer nothing is known
+	a, _ := probe.Local{}.Ask(ctx, "", []probe.Ask{{Name: "x", Kind: probe.Run, Args: args, Limit: limit}})
 	return line(a.Text("x"))
 }
 
 // image asks docker or podman for the image of a container: by a template, since all that they
 // would say has the variables of the container in it.
 func (q *inquiry) image(ctx context.Context, client, name string) {
-	said := strings.Fields(here(ctx, 4<<10, client, "inspect", "--type", "container", "--format", "{{.Config.Image}} {{.Image}}", name))
-	if len(said) != 2 {
+	fields := strings.Fields(here(ctx, 4<<10, client, "inspect", "--type", "container", "--format", "{{.Config.Image}} {{.Image}}", name))
+	if len(fields) != 2 {
 		return
 	}
-	q.out.Image = environment.Image{Name: said[0], Digest: digest.FindString(said[1])}
-	if inRegistry := digest.FindString(here(ctx, 4<<10, client, "image", "inspect", "--format", `{{join .RepoDigests " "}}`, said[1])); inRegistry != "" {
+	q.out.Image = environment.Image{Name: fields[0], Digest: digest.FindString(fields[1])}
+	if inRegistry := digest.FindString(here(ctx, 4<<10, client, "image", "inspect", "--format", `{{join .RepoDigests " "}}`, fields[1])); inRegistry != "" {
 		q.out.Image.Digest = inRegistry
 	}
 }
@@ -163,9 +162,9 @@ func (q *inquiry) pod(ctx context.Context) {
 	} else {
 		name = "pod/" + strings.TrimPrefix(name, "pod/")
 	}
-	said := strings.Fields(here(ctx, 4<<10, slices.Concat(q.kubectl(), []string{"get", name, "-o", form})...))
-	if len(said) > 0 {
-		q.out.Image = environment.Image{Name: said[0], Digest: digest.FindString(strings.Join(said[1:], " "))}
+	fields := strings.Fields(here(ctx, 4<<10, slices.Concat(q.kubectl(), []string{"get", name, "-o", form})...))
+	if len(fields) > 0 {
+		q.out.Image = environment.Image{Name: fields[0], Digest: digest.FindString(strings.Join(fields[1:], " "))}
 	}
 }
 

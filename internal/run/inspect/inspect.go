@@ -1,11 +1,10 @@
 // Package inspect finds the environment of the two sides of a run: of this machine, and of
 // the process that serves, wherever it runs.
 //
-// A server is looked for at a plan.Site. It is asked in a few rounds by package probe, each of
-// which depends on what the one before has found: the process, then its packages and model,
-// then working trees. Package environment reads the answers. Nothing is run in the server's
-// own interpreter, nothing needs root, and nothing is an error: what could not be found is
-// missing, and where somebody asked for it a note says so. Secrets are gone from the result.
+// A server is looked for at a plan.Site. It is asked in a few rounds by package probe, each of which depends on the
+// one before: the process, then its packages and model, then working trees. Package environment reads the answers.
+// Nothing is run in the server's own interpreter, nothing needs root, and nothing is an error: missing facts are
+// left out, and where the user asked for them a note says so. Secrets are gone from the result.
 package inspect
 
 import (
@@ -32,8 +31,7 @@ const (
 	outOfTime   plan.Code = "environment.out-of-time"
 )
 
-// Limit is how long a server is asked whose place is known, and Brief one that was found on
-// this machine.
+// Limit is how long a server at a known place is asked, and Brief one that was found on this machine.
 const (
 	Limit = 10 * time.Second
 	Brief = 2 * time.Second
@@ -45,7 +43,7 @@ type Subject struct {
 	URL     string    // of the target, for its port; may be empty
 	Tree    string    // a working tree at the site; empty: those that packages are installed from
 	Options []string  // further ones of the client of ssh or kubectl
-	Asked   bool      // by somebody, who is told what was not found
+	Asked   bool      // by the user, to whom anything not found is reported
 	Secrets *secret.Set
 	limit   time.Duration // of Server; 0: as LimitOf says
 }
@@ -73,8 +71,8 @@ func Machine(ctx context.Context) *environment.Environment {
 	return q.out
 }
 
-// Server is the environment of what serves, with notes on what was asked for and not found.
-// nil: nothing is known.
+// Server is the environment of the server, with notes on facts that were asked for and not found. nil: nothing is
+// known.
 func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Message) {
 	elsewhere := s.Site.IsZero() && s.URL != "" && !near(s.URL)
 	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {
@@ -172,11 +170,11 @@ type inquiry struct {
 // note adds a note if the user asked for the process.
 func (q *inquiry) note(code plan.Code, args ...any) {
 	if q.Asked {
-		q.notes = append(q.notes, plan.Say(code, args...))
+		q.notes = append(q.notes, plan.Msg(code, args...))
 	}
 }
 
-// ask asks the machine, and tells the first failure.
+// ask asks the machine, and reports the first failure.
 func (q *inquiry) ask(ctx context.Context, root string, asks []probe.Ask) probe.Answers {
 	if q.failed {
 		return nil
@@ -242,7 +240,7 @@ func processAsks(base string) []probe.Ask {
 	}
 }
 
-// process reads a process: what it was told, its packages, its model, its trees.
+// process reads a process: its arguments and variables, its packages, its model, its trees.
 func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 	p := environment.ReadProcess(pid, a.Text("cmdline"), a.Text("environ"), a.Text("cwd"))
 	if p.Titled() {
@@ -292,8 +290,8 @@ func below(name string, kind probe.Kind, site probe.Ask, file string) probe.Ask 
 	return a
 }
 
-// foreignRoot reports whether a process of this machine sees other files than this one does,
-// as those of containers do whose root is a mount of their own.
+// foreignRoot reports whether a process of this machine sees other files than this one does, as those of containers
+// do.
 func (q *inquiry) foreignRoot(a probe.Answers) bool {
 	_, local := q.machine.(probe.Local)
 	return (local || q.Site.Kind == plan.OverSSH) && environment.ContainerID(a.Text("cgroup")) != ""

@@ -217,12 +217,12 @@ esac
 			t.Errorf("%s: %s", site, diff)
 		}
 	}
-	said, err := os.ReadFile(log)
+	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"docker exec -i c sh", "ssh -x -T -o BatchMode=yes -o ConnectTimeout=5 -- h sh", "kubectl -x --namespace n exec -i p -- sh", "kubectl -x exec -i deployment/d -- sh"} {
-		if !strings.Contains(string(said), want+"\n") {
+		if !strings.Contains(string(text), want+"\n") {
 			t.Errorf("nothing asked by %s", want)
 		}
 	}

@@ -35,7 +35,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 	for _, g := range c.Gates {
 		out.Gates = append(out.Gates, view.Gate{
 			Text: doc.Clean(g.Gate.Text), Load: doc.Clean(g.Workload), Variant: doc.Clean(g.Variant), Outcome: string(g.Outcome),
-			Title: w.Word(plan.Code("outcome." + string(g.Outcome))), Said: w.gateSaid(g), Tone: string(toneOf[g.Outcome]),
+			Title: w.Word(plan.Code("outcome." + string(g.Outcome))), Reason: w.gateSaid(g), Tone: string(toneOf[g.Outcome]),
 		})
 	}
 	return out
@@ -44,7 +44,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 // answer is a workload for the page. asked are the figures that somebody asks for.
 func (w Phrases) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
 	out := view.ComparedLoad{
-		Name: w.LoadName(load, number), Further: load.Further, Notes: said(append(nonempty(w.line("label.tables", w.tables(load))), w.remarks(load, load.Rows)...)...),
+		Name: w.LoadName(load, number), Further: load.Further, Notes: said(append(nonempty(w.line("label.tables", w.tablePlaces(load))), w.remarks(load, load.Rows)...)...),
 		Results: []view.Said{}, Claims: said(w.claims(load)...), Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
 	}
 	if doc.Clean(load.Name) != "" {
@@ -56,7 +56,7 @@ func (w Phrases) answer(load compare.Workload, number int, asked []string) view.
 	if !inHeadline(load) {
 		out.Results = said(w.results(load)...)
 	}
-	for _, r := range load.Residue {
+	for _, r := range load.SettingDiffs {
 		out.Differs = append(out.Differs, view.Difference{Name: doc.Clean(w.setting(r.Setting)), Values: w.values(r)})
 	}
 	out.Rows = w.answerRows(load, asked)
@@ -65,7 +65,7 @@ func (w Phrases) answer(load compare.Workload, number int, asked []string) view.
 
 func (w Phrases) variant(v compare.Variant) view.ComparedVariant {
 	out := view.ComparedVariant{
-		Name: doc.Clean(v.Name), Simulated: v.Simulated, Said: w.Runs(v),
+		Name: doc.Clean(v.Name), Simulated: v.Simulated, Size: w.Runs(v),
 		Runs: []view.ComparedRun{},
 	}
 	for _, r := range v.Runs {
@@ -116,7 +116,7 @@ func (w Phrases) answerRows(load compare.Workload, asked []string) []view.Compar
 
 func (w Phrases) answerCell(c doc.Cell, of *compare.Change) view.ComparedCell {
 	out := view.ComparedCell{
-		Value: c.Value, Within: c.Within, Change: c.Change, Interval: c.Interval,
+		Value: c.Value, ValueRange: c.ValueRange, Change: c.Change, Interval: c.Interval,
 		Verdict: c.Verdict, Tone: string(c.Tone), Why: c.Why,
 	}
 	if of == nil {

@@ -170,7 +170,7 @@ func (w Phrases) values(r compare.SettingDiff) []string {
 	values := make([]string, len(r.Values))
 	for i, of := range r.Values {
 		if of == nil {
-			of = []plan.Message{plan.Say("value.unknown")}
+			of = []plan.Message{plan.Msg("value.unknown")}
 		}
 		said := make([]string, len(of))
 		for k, v := range of {

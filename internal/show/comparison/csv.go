@@ -72,7 +72,7 @@ var csvColumns = []struct {
 	{name: "basis", change: func(c compare.Change) any { return c.Basis }},
 	{name: "verdict", change: func(c compare.Change) any { return c.Verdict }},
 	{name: "bound", change: func(c compare.Change) any { return unlessZero(c.Bound) }},
-	{name: "apart", change: func(c compare.Change) any { return c.Apart }},
+	{name: "apart", change: func(c compare.Change) any { return c.ExcludesZero }},
 	{name: "test", change: func(c compare.Change) any { return c.Test }},
 	{name: "p", change: func(c compare.Change) any { return c.P }},
 	{name: "p_adjusted", change: func(c compare.Change) any { return c.Adjusted }},

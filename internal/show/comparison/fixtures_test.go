@@ -78,7 +78,7 @@ func concluded(c compare.Comparison) compare.Comparison {
 // ablation is a note of five variants under two loads, a table each.
 func ablation() compare.Comparison {
 	names := []string{"Baseline", "Merge rope q/k", "并行 q/k/v pad", "cu_seqlens cpu cache", "Revert pad"}
-	notes := []plan.Message{plan.Say(compare.NothingKnown, "variants", names)}
+	notes := []plan.Message{plan.Msg(compare.NothingKnown, "variants", names)}
 	throughput := compare.Workload{
 		Name: "Throughput benchmark", Settings: settings("requests", "500", "max concurrency", "16"),
 		Variants: fromNote(8, names...), Notes: notes,
@@ -192,11 +192,11 @@ func nightly() compare.Comparison {
 		rows = append(rows, repeatedRow(m))
 	}
 	load := compare.Workload{
-		Name: "", Settings: append([]compare.Setting{{Name: "workload", Value: plan.Say("load.of", "kind", "random",
-			"parts", []plan.Message{plan.Say("load.tokens", "input", 1024, "output", 128)})}}, settings("rate", "16/s")...),
-		Variants: []compare.Variant{{Name: "main", Runs: runs(5, trace.Recorded, trace.Valid)}, {Name: "new scheduler", Runs: news}},
-		Residue:  []compare.SettingDiff{residue("seed", "0", "1"), residue("server", "0.11.0", "0.11.1")},
-		Rows:     rows, Notes: []plan.Message{plan.Text("with 5 and 5 runs no p-value can be below 0.0079")},
+		Name: "", Settings: append([]compare.Setting{{Name: "workload", Value: plan.Msg("load.of", "kind", "random",
+			"parts", []plan.Message{plan.Msg("load.tokens", "input", 1024, "output", 128)})}}, settings("rate", "16/s")...),
+		Variants:     []compare.Variant{{Name: "main", Runs: runs(5, trace.Recorded, trace.Valid)}, {Name: "new scheduler", Runs: news}},
+		SettingDiffs: []compare.SettingDiff{residue("seed", "0", "1"), residue("server", "0.11.0", "0.11.1")},
+		Rows:         rows, Notes: []plan.Message{plan.Text("with 5 and 5 runs no p-value can be below 0.0079")},
 	}
 	gate := func(text, name string, relative bool, limit float64) compare.Gate {
 		return compare.Gate{Text: text, Name: name, Above: true, Relative: relative, Limit: limit}
@@ -204,11 +204,11 @@ func nightly() compare.Comparison {
 	return concluded(compare.Comparison{
 		Level: 0.95, Margin: 0.02, Workloads: []compare.Workload{load},
 		Gates: []compare.GateResult{
-			{Gate: gate("ttft.mean > +2%", "ttft.mean", true, 0.02), Variant: "new scheduler", Outcome: compare.Pass, Value: -0.041, Interval: interval(-0.0518, -0.0301), Why: plan.Say("gate.inside", "level", 0.95)},
-			{Gate: gate("itl.p99 > 62ms", "itl.p99", false, 0.062), Variant: "new scheduler", Outcome: compare.Fail, Value: 0.0671, Interval: interval(0.0655, 0.0687), Why: plan.Say("gate.beyond", "level", 0.95)},
-			{Gate: gate("tpot.mean > +1%", "tpot.mean", true, 0.01), Variant: "new scheduler", Outcome: compare.Inconclusive, Value: -0.0143, Interval: interval(-0.041, 0.0131), Why: plan.Say("gate.across", "level", 0.95)},
-			{Gate: gate("requests.failed > 0", "requests.failed", false, 0), Variant: "new scheduler", Outcome: compare.Fail, Value: 2, Why: plan.Say("gate.counted")},
-			{Gate: gate("goodput > 0", "goodput", false, 0), Variant: "new scheduler", Outcome: compare.Inconclusive, Why: plan.Say("gate.no-figure", "figure", "goodput")},
+			{Gate: gate("ttft.mean > +2%", "ttft.mean", true, 0.02), Variant: "new scheduler", Outcome: compare.Pass, Value: -0.041, Interval: interval(-0.0518, -0.0301), Why: plan.Msg("gate.inside", "level", 0.95)},
+			{Gate: gate("itl.p99 > 62ms", "itl.p99", false, 0.062), Variant: "new scheduler", Outcome: compare.Fail, Value: 0.0671, Interval: interval(0.0655, 0.0687), Why: plan.Msg("gate.beyond", "level", 0.95)},
+			{Gate: gate("tpot.mean > +1%", "tpot.mean", true, 0.01), Variant: "new scheduler", Outcome: compare.Inconclusive, Value: -0.0143, Interval: interval(-0.041, 0.0131), Why: plan.Msg("gate.across", "level", 0.95)},
+			{Gate: gate("requests.failed > 0", "requests.failed", false, 0), Variant: "new scheduler", Outcome: compare.Fail, Value: 2, Why: plan.Msg("gate.counted")},
+			{Gate: gate("goodput > 0", "goodput", false, 0), Variant: "new scheduler", Outcome: compare.Inconclusive, Why: plan.Msg("gate.no-figure", "figure", "goodput")},
 		},
 		Notes: []plan.Message{plan.Text("6 of 16 runs named are older than the newest server and were left out")},
 	})
@@ -220,7 +220,7 @@ func single() compare.Comparison {
 		r := compare.Row{Quantity: figure.Lookup(name), Definition: metrics.Definition{ID: "pitot"}, Cells: []compare.Cell{{Values: []float64{a}, Center: a}}}
 		for _, c := range changes {
 			v := a * (1 + c.Relative)
-			c.Basis, c.Verdict, c.Effective, c.Apart = compare.Within, compare.CannotTell, 83.4, c.Interval.Low > 0 || c.Interval.High < 0
+			c.Basis, c.Verdict, c.Effective, c.ExcludesZero = compare.Within, compare.CannotTell, 83.4, c.Interval.Low > 0 || c.Interval.High < 0
 			r.Cells = append(r.Cells, compare.Cell{Values: []float64{v}, Center: v, Change: &c})
 		}
 		return r

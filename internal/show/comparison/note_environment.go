@@ -43,7 +43,7 @@ func (w *noteWriter) environment() {
 		groups := grouped(runs, func(r NoteRun) string { return secret.Mask(doc.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
-			parts[i] = w.ofGroup(g, groups, g.Said)
+			parts[i] = w.ofGroup(g, groups, g.Text)
 		}
 		if len(parts) > 0 {
 			table.Rows = append(table.Rows, []string{w.Word(f.name), strings.Join(parts, doc.Break)})
@@ -141,7 +141,7 @@ func (w *noteWriter) foldGroups(title plan.Code, language string, groups doc.Gro
 	for _, g := range groups {
 		w.add(doc.Folded{
 			Title: w.ofGroup(g, groups, w.Word(title)),
-			Items: []doc.Item{doc.Pre{Language: language, Text: g.Said}},
+			Items: []doc.Item{doc.Pre{Language: language, Text: g.Text}},
 		})
 	}
 }

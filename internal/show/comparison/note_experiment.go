@@ -186,7 +186,7 @@ func (w *noteWriter) cache() (said []string) {
 	if n == 0 {
 		return []string{w.Word("note.cache-undeclared")}
 	}
-	said = append(said, w.Word("note.cache-declared", "state", plan.Say(plan.Code("cachestate."+declared)), "runs", n,
+	said = append(said, w.Word("note.cache-declared", "state", plan.Msg(plan.Code("cachestate."+declared)), "runs", n,
 		"proved", proofs[metrics.Proved], "open", proofs[metrics.Unproved]))
 	if counted > 0 {
 		said = append(said, w.Word("note.cache-share", "low", low, "high", high, "same", high-low < 0.0005))

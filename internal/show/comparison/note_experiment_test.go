@@ -22,7 +22,7 @@ func turns(name string, slow, first int) (all []*trace.Trace) {
 		t := streamed(name+string(rune('1'+i)), slow+i%2)
 		t.Run.Leg = &trace.Leg{Experiment: "vision", Variant: name, Workload: "chat", Block: i + 1, Position: first + 3*i, ServerStart: first + 3*i}
 		t.Run.WarmUp = &trace.WarmUp{Waves: make([]trace.Wave, 2+i), Steady: i < n-1}
-		t.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reset: "/reset_prefix_cache", Told: 40, Most: 0}
+		t.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reset: "/reset_prefix_cache", Reported: 40, Most: 0}
 		all = append(all, t)
 	}
 	return all
@@ -67,13 +67,13 @@ func ofExperiment(t *testing.T, lang string) Note {
 			blocks("throughput.output", 250, 2, of(compare.Same, 0.001, 0.008, 0), of(compare.Better, 0.012, 0.004, 0)),
 			blocks("ttft.mean", 0.16, 2, of(compare.CannotTell, 0.02, 0.04, 6), of(compare.Better, -0.04, 0.012, 0)),
 		},
-		Notes: []plan.Message{plan.Say("compare.doubtful-runs", "n", 1, "of", 6, "leg", 3, "reasons", []string{"the client was busy"})},
+		Notes: []plan.Message{plan.Msg("compare.doubtful-runs", "n", 1, "of", 6, "leg", 3, "reasons", []string{"the client was busy"})},
 	}
 	confirming := compare.Workload{
 		Name: "chat", Layout: &compare.Layout{Experiment: "vision", Confirms: true, Blocks: 1, Restarted: true, Units: []int{2, 2}},
 		Variants: []compare.Variant{inLegs("base", fresh...), inLegs("pad", again...)},
 		Rows:     []compare.Row{blocks("ttft.mean", 0.16, 2, of(compare.Better, -0.035, 0.02, 0))},
-		Notes:    []plan.Message{plan.Say("compare.confirms")},
+		Notes:    []plan.Message{plan.Msg("compare.confirms")},
 	}
 	n := Note{
 		Title: "vision", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang), Folder: "plots", Comparison: noteConcluded(main, confirming),
@@ -81,10 +81,10 @@ func ofExperiment(t *testing.T, lang string) Note {
 		Experiment: &Experiment{
 			Name: "vision", File: "version: 1\nname: vision\nserver:\n  command: serve --api-key sk-abcdefgh12345\n", Squares: true, Servers: ServersPerLeg,
 			Variants: []NoteVariant{{"base", "serve M"}, {"rope", "serve M --api-key sk-abcdefgh12345 | tee"}, {"pad", ""}}, Orders: []string{"ABC", "CB·A"}, Confirming: []string{"ACCA"},
-			Winner: "pad", Starts: plan.Say("experiment.starts", "starts", 11, "cold", 41*time.Second, "warm", 12*time.Second), Seed: 7, Runs: 1, Steady: true,
-			Looks: compare.Looks{Done: 2, Most: 8}, Ended: plan.Say("experiment.ended-verdict", "blocks", 2),
-			Lost: []LostLeg{{Leg: 4, Variant: "rope", Why: plan.Say("experiment.server-died", "why", "exit code 1")}},
-			Cost: plan.Say("experiment.cost", "legs", 10, "blocks", 2, "confirms", 1, "runs", 10, "spent", 754*time.Second, "ready", 150*time.Second),
+			Winner: "pad", Starts: plan.Msg("experiment.starts", "starts", 11, "cold", 41*time.Second, "warm", 12*time.Second), Seed: 7, Runs: 1, Steady: true,
+			Looks: compare.Looks{Done: 2, Most: 8}, Ended: plan.Msg("experiment.ended-verdict", "blocks", 2),
+			Lost: []LostLeg{{Leg: 4, Variant: "rope", Why: plan.Msg("experiment.server-died", "why", "exit code 1")}},
+			Cost: plan.Msg("experiment.cost", "legs", 10, "blocks", 2, "confirms", 1, "runs", 10, "spent", 754*time.Second, "ready", 150*time.Second),
 		},
 	}
 	for i := range n.Runs {

@@ -201,8 +201,8 @@ func ofRuns(t *testing.T, lang string) Note {
 		return change(compare.Replicates, v, relative, half, more)
 	}
 	load := compare.Workload{
-		Variants: []compare.Variant{variantOf("优化前", before...), variantOf("优化后", after...)},
-		Residue:  []compare.SettingDiff{noteResidue("server", "vLLM 0.11.0", "vLLM 0.11.1"), noteResidue("api_key", "abcdef1", "abcdef2")},
+		Variants:     []compare.Variant{variantOf("优化前", before...), variantOf("优化后", after...)},
+		SettingDiffs: []compare.SettingDiff{noteResidue("server", "vLLM 0.11.0", "vLLM 0.11.1"), noteResidue("api_key", "abcdef1", "abcdef2")},
 		Rows: []compare.Row{
 			rowOf("throughput.output", "pitot", 250, of(compare.Better, 0.12, 0.03, 0)),
 			rowOf("ttft.mean", "pitot", 0.16, of(compare.Worse, 0.031, 0.012, 0)),

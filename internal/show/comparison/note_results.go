@@ -91,13 +91,13 @@ func (w *noteWriter) definitions() (lines []string) {
 	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
 			metric, _, _ := strings.Cut(r.Quantity.Name, ".")
-			if slices.Contains(defined, metric) && r.Definition.Says != "" {
-				groups.Add(r.Definition.ID, w.Of(strings.ToUpper(metric), w.Word(r.Definition.Says)))
+			if slices.Contains(defined, metric) && r.Definition.Description != "" {
+				groups.Add(r.Definition.ID, w.Of(strings.ToUpper(metric), w.Word(r.Definition.Description)))
 			}
 		}
 	}
 	for _, g := range groups {
-		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", g.Said),
+		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", g.Text),
 			w.sentence(w.Join("stop", g.Names...))))
 	}
 	return lines

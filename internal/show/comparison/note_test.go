@@ -146,7 +146,7 @@ func TestVerdictsSayNoMoreThanTheirBasis(t *testing.T) {
 	} {
 		for i := range load.Rows {
 			changed := *load.Rows[i].Cells[1].Change
-			changed.Basis, changed.Verdict, changed.Apart = c.basis, c.verdict, c.basis == compare.Within
+			changed.Basis, changed.Verdict, changed.ExcludesZero = c.basis, c.verdict, c.basis == compare.Within
 			load.Rows[i].Cells[1].Change = &changed
 		}
 		n.Comparison.Conclude()

@@ -36,7 +36,7 @@ func (w *noteWriter) verdict() {
 		all = append(all, w.line("note.next", w.Word("note.advice", "runs", w.note.Comparison.Enough)))
 	}
 	own := func(i int) doc.Lines {
-		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), nonempty(w.line("label.tables", w.tables(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
+		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), nonempty(w.line("label.tables", w.tablePlaces(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
 	}
 	if len(loads) == 1 && loads[0].Layout == nil {
 		w.add(slices.Concat(notes, own(0), all))
@@ -94,7 +94,7 @@ func (w *noteWriter) warnings(load compare.Workload) (lines []string) {
 	if interrupted != nil {
 		lines = append(lines, w.Word("note.interrupted", "variants", interrupted))
 	}
-	for _, r := range load.Residue {
+	for _, r := range load.SettingDiffs {
 		others = append(others, w.Residue(r))
 	}
 	if others != nil && len(load.Variants) > 1 {

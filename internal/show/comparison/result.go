@@ -23,12 +23,12 @@ func (w Phrases) results(load compare.Workload) (lines doc.Lines) {
 		groups.Add(said, doc.Clean(v.Name))
 	}
 	for _, g := range groups {
-		said := g.Said
+		said := g.Text
 		if len(groups) > 1 {
 			said = w.Of(w.Join("comma", g.Names...), said)
 		}
 		l := w.line("label.result", said)
-		l.Tone = tones[g.Said]
+		l.Tone = tones[g.Text]
 		lines = append(lines, l)
 	}
 	return lines

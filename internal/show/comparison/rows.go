@@ -45,7 +45,7 @@ func columnPlaces(load compare.Workload, rows []compare.Row) []int {
 }
 
 func (w Phrases) cell(s scale, c compare.Cell, mixed bool, places int) doc.Cell {
-	out := doc.Cell{Value: s.value(c), Within: w.valueRange(s, c)}
+	out := doc.Cell{Value: s.value(c), ValueRange: w.valueRange(s, c)}
 	if ch := c.Change; ch != nil {
 		out.Change, out.Interval = w.change(*ch, s, places), w.interval(*ch, s, places)
 		out.Verdict, out.Tone = w.verdict(*ch)
@@ -206,7 +206,7 @@ type shownChange struct {
 
 // open: nothing can be told of it.
 func (c shownChange) open() bool {
-	return c.Verdict == compare.CannotTell && !c.Apart && c.Open.Code != compare.FailuresDiffer
+	return c.Verdict == compare.CannotTell && !c.ExcludesZero && c.Open.Code != compare.FailuresDiffer
 }
 
 // marked are the changes in the tables.
@@ -248,7 +248,7 @@ func verdictCode(c compare.Change) (plan.Code, doc.Tone) {
 		return "change.survivors", doc.Unclear
 	case c.Verdict == compare.Same:
 		return "change.same", doc.Neutral
-	case c.Apart:
+	case c.ExcludesZero:
 		return "change.apart", doc.Unclear
 	case c.More > manyRuns:
 		return "change.more-than", doc.Unclear

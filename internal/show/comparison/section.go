@@ -31,7 +31,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 		head = nonempty(w.line("label.load", w.load(load.Settings)))
 	}
 	head = append(head, w.variants(load)...)
-	for _, r := range load.Residue {
+	for _, r := range load.SettingDiffs {
 		head = append(head, w.line("label.differs", w.Residue(r)))
 	}
 	if load.Further > 0 {
@@ -41,7 +41,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 		if !inHeadline(load) {
 			head = append(head, w.results(load)...)
 		}
-		head = append(head, nonempty(w.line("label.tables", w.tables(load)))...)
+		head = append(head, nonempty(w.line("label.tables", w.tablePlaces(load)))...)
 		head = append(head, w.claims(load)...)
 	}
 	tail := nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
@@ -141,7 +141,7 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 		groups.Add(w.Runs(v), doc.Clean(v.Name))
 	}
 	for _, g := range groups {
-		runs := g.Said
+		runs := g.Text
 		if len(g.Names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
@@ -150,8 +150,8 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 	return lines
 }
 
-// tables says in which lines of notes the tables of each variant begin, and which were taken as repeated runs.
-func (w Phrases) tables(load compare.Workload) string {
+// tablePlaces says in which lines of notes the tables of each variant begin, and which were taken as repeated runs.
+func (w Phrases) tablePlaces(load compare.Workload) string {
 	var parts []string
 	files := filesOf(load)
 	for _, v := range load.Variants {
@@ -343,8 +343,8 @@ func (w Phrases) definition(id string) string {
 func (w Phrases) meanings(rows []compare.Row, id string) string {
 	var parts []string
 	for _, r := range rows {
-		if d := r.Definition; d.ID == id && d.Says != "" {
-			if said := w.Word(d.Says); !slices.Contains(parts, said) {
+		if d := r.Definition; d.ID == id && d.Description != "" {
+			if said := w.Word(d.Description); !slices.Contains(parts, said) {
 				parts = append(parts, said)
 			}
 		}

@@ -70,8 +70,8 @@ func TestDigitsOfChanges(t *testing.T) {
 		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 1.7e308)}, "+50.0 % [-99.0, +inf]"},
 		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 2e6)}, "+50.0 % [-99.0, +2e+08]"},
 		{compare.Change{Relative: 2, Plain: true}, "+2"},
-		{compare.Change{Relative: math.MaxFloat64, Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "never"},
-		{compare.Change{Relative: -1, Verdict: compare.Better, Open: plan.Say(compare.NeverAnswered)}, "was never"},
+		{compare.Change{Relative: math.MaxFloat64, Verdict: compare.Worse, Open: plan.Msg(compare.NeverAnswered)}, "never"},
+		{compare.Change{Relative: -1, Verdict: compare.Better, Open: plan.Msg(compare.NeverAnswered)}, "was never"},
 		{compare.Change{Relative: 2.5, Plain: true, Interval: interval(-0.4, 5.4)}, "+2.5 [-0.4, +5.4]"},
 	} {
 		s := scale{factor: 1, whole: true}
@@ -98,10 +98,10 @@ func TestVerdictWords(t *testing.T) {
 		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", doc.Unclear},
 		{compare.Change{Verdict: compare.CannotTell, More: 101}, "? >100 runs", doc.Unclear},
 		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Nothing, Chance: 0.043}, "if noise <4.3 %", doc.Unclear},
-		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", doc.Unclear},
-		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", doc.Good},
-		{compare.Change{Verdict: compare.CannotTell, Open: plan.Say(compare.FailuresDiffer)}, "failures differ", doc.Unclear},
-		{compare.Change{Verdict: compare.Worse, Open: plan.Say(compare.NeverAnswered)}, "worse", doc.Bad},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, ExcludesZero: true}, "apart", doc.Unclear},
+		{compare.Change{Verdict: compare.Better, Basis: compare.Within, ExcludesZero: true}, "better", doc.Good},
+		{compare.Change{Verdict: compare.CannotTell, Open: plan.Msg(compare.FailuresDiffer)}, "failures differ", doc.Unclear},
+		{compare.Change{Verdict: compare.Worse, Open: plan.Msg(compare.NeverAnswered)}, "worse", doc.Bad},
 	} {
 		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true, 1)
 		if got.Verdict != c.want || got.Tone != c.tone {
@@ -114,7 +114,7 @@ func TestVerdictWords(t *testing.T) {
 func TestGatesOnChangesFromZero(t *testing.T) {
 	g := compare.GateResult{
 		Gate: compare.Gate{Text: "ttft.mean > +5%", Name: "ttft.mean", Relative: true}, Variant: "B", Outcome: compare.Inconclusive,
-		Value: 0.3108, Plain: true, Interval: interval(0.3075, 0.314), Why: plan.Say("gate.from-zero", "baseline", "A", "figure", "ttft.mean"),
+		Value: 0.3108, Plain: true, Interval: interval(0.3075, 0.314), Why: plan.Msg("gate.from-zero", "baseline", "A", "figure", "ttft.mean"),
 	}
 	want := "ttft.mean > +5% (B): +310.8 [+307.5, +314.0] ms; A has 0, so there is no percentage; a gate on the value is written ttft.mean > 0"
 	if got := NewPhrases(compare.Comparison{}, words.In("en")).gate(g).Text; got != want {
@@ -179,7 +179,7 @@ func TestResidueInWords(t *testing.T) {
 		en, zh string
 	}{
 		{[][]plan.Message{texts("1", "2"), texts("2", "1")}, "seed: 1, 2 | 2, 1", "随机种子 seed：1、2 | 2、1"},
-		{[][]plan.Message{texts("1"), {plan.Say("value.unset")}}, "seed: 1 | not set", "随机种子 seed：1 | 未设置"},
+		{[][]plan.Message{texts("1"), {plan.Msg("value.unset")}}, "seed: 1 | not set", "随机种子 seed：1 | 未设置"},
 		{[][]plan.Message{texts("1"), nil}, "seed: 1 | unknown", "随机种子 seed：1 | 未知"},
 		{[][]plan.Message{texts(strings.Repeat("9", 100)), texts("1")}, "seed: " + strings.Repeat("9", 79) + "… | 1", "随机种子 seed：" + strings.Repeat("9", 79) + "… | 1"},
 	} {
@@ -244,7 +244,7 @@ func TestSmallDifferences(t *testing.T) {
 
 // Failures, and what was answered all the same, come before what the answered requests show.
 func TestFailuresAreSaidFirst(t *testing.T) {
-	open := plan.Say(compare.FailuresDiffer)
+	open := plan.Msg(compare.FailuresDiffer)
 	c := pair(trace.Table, map[string]compare.Change{
 		"ttft.mean": {Relative: -0.78, Basis: compare.Replicates, Verdict: compare.CannotTell, Open: open},
 		"goodput":   {Relative: -0.5, Basis: compare.Replicates, Verdict: compare.Worse},

@@ -141,13 +141,13 @@ func (t *table) definitions() (lines []string) {
 	for _, m := range conform.Metrics() {
 		var groups doc.Groups
 		for i, r := range t.reports {
-			if said := t.Say(r.Definitions[m]); said != "" {
-				groups.Add(said, t.clients[i])
+			if text := t.Say(r.Definitions[m]); text != "" {
+				groups.Add(text, t.clients[i])
 			}
 		}
 		for _, g := range groups {
 			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names,
-				"says", g.Said))
+				"says", g.Text))
 		}
 	}
 	return lines
@@ -176,7 +176,7 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 		say(r.Server.Limit)
 	}
 	if r.Claim != nil && len(r.Claim.Reasons) > 0 {
-		say(plan.Say("conformity.of-itself", "reasons", r.Claim.Reasons))
+		say(plan.Msg("conformity.of-itself", "reasons", r.Claim.Reasons))
 	}
 	for _, n := range r.Notes {
 		say(n)

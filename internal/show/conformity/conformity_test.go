@@ -46,11 +46,11 @@ func clients(t *testing.T) []conform.Report {
 	machine := conform.Machine{OS: "linux/amd64", CPUs: 2, ClientCPU: 1}
 	a := conform.Report{
 		Client: "pitot", Command: []string{"pitot", "bench"}, Format: "pitot", Pitot: "v1", Machine: machine, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
-		Definitions: map[conform.Metric]plan.Message{conform.TTFT: plan.Say(metrics.ToFirstToken), conform.E2EL: plan.Say(metrics.ToEnd)}, StartUp: conform.Usage{CPU: 20 * time.Millisecond},
+		Definitions: map[conform.Metric]plan.Message{conform.TTFT: plan.Msg(metrics.ToFirstToken), conform.E2EL: plan.Msg(metrics.ToEnd)}, StartUp: conform.Usage{CPU: 20 * time.Millisecond},
 	}
 	b := a
 	b.Client, b.Format, b.Machine.ClientCPU = "slow", "vllm", -1
-	b.Definitions = map[conform.Metric]plan.Message{conform.TTFT: plan.Say(metrics.ToFirstToken), conform.E2EL: plan.Say(metrics.ToLastToken)}
+	b.Definitions = map[conform.Metric]plan.Message{conform.TTFT: plan.Msg(metrics.ToFirstToken), conform.E2EL: plan.Msg(metrics.ToLastToken)}
 	for i, c := range cells {
 		for repeat, by := range []float64{0.0002, 0.0001, 9} { // the middle one counts
 			figures := late(by)
@@ -129,7 +129,7 @@ func TestPlot(t *testing.T) {
 	for i := range reports[0].Results {
 		reports[0].Results[i].Figures = late(0)
 	}
-	reports[1].Definitions[conform.ITL] = plan.Say(metrics.BetweenTokens)
+	reports[1].Definitions[conform.ITL] = plan.Msg(metrics.BetweenTokens)
 	var out bytes.Buffer
 	if err := Plot(&out, reports, english); err != nil {
 		t.Fatal(err)

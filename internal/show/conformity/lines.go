@@ -39,7 +39,7 @@ func (t *table) facts() []line {
 		{name: t.Word("conformity.exact-ttft"), of: func(of []conform.Result) string {
 			return t.spread(of, func(p conform.Precision) conform.Errors { return p.TTFT })
 		}},
-		{name: t.Word("conformity.gaps-held"), of: t.held},
+		{name: t.Word("conformity.gaps-held"), of: t.inBounds},
 		{name: t.Word("conformity.bounds"), of: t.bounds},
 		{name: t.Word("conformity.verdict"), of: t.verdict},
 		{name: t.Word("conformity.cpu"), of: t.busy},
@@ -50,11 +50,11 @@ func (t *table) facts() []line {
 
 // both tells of an error in time, and as a share.
 func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic) string {
-	said := absolute(of, m, s)
+	text := absolute(of, m, s)
 	if share := t.relative(of, m, s); share != "" {
-		said = t.Word("comparison.beside", "said", said, "aside", share)
+		text = t.Word("comparison.beside", "said", text, "aside", share)
 	}
-	return said + t.voided(of, m, s)
+	return text + t.voided(of, m, s)
 }
 
 // columns are those of a narrow table.
@@ -70,7 +70,7 @@ func (t *table) columns() []line {
 		t.figure(conform.TPOT, conform.P99, t.relative),
 		t.figure(conform.E2EL, conform.P99, t.relative),
 		{name: t.Word("conformity.gap"), of: t.gap},
-		{name: t.Word("conformity.held"), of: t.held},
+		{name: t.Word("conformity.held"), of: t.inBounds},
 		{name: t.Word("conformity.rate"), of: t.rate},
 		{name: "CPU", of: t.busy},
 		{name: t.Word("conformity.per-token"), of: t.perToken},
@@ -182,8 +182,8 @@ func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conf
 func (t *table) outcome(of []conform.Result) string {
 	var parts []string
 	add := func(is bool, code plan.Code) {
-		if said := t.Word(code); is && !slices.Contains(parts, said) {
-			parts = append(parts, said)
+		if text := t.Word(code); is && !slices.Contains(parts, text) {
+			parts = append(parts, text)
 		}
 	}
 	for _, r := range of {

@@ -23,22 +23,22 @@ func (t *table) tokens(of []conform.Result) string {
 }
 
 func (t *table) counted(of []conform.Result, counts func(conform.Result) (claimed, true int)) string {
-	worst, said := -1, ""
+	worst, text := -1, ""
 	for _, r := range of {
 		claimed, true := counts(r)
 		off := max(claimed-true, true-claimed)
 		if claimed < 0 || off <= worst {
 			continue
 		}
-		worst, said = off, t.Word("conformity.all")
+		worst, text = off, t.Word("conformity.all")
 		switch {
 		case claimed < true:
-			said = t.Word("conformity.lost", "n", off, "of", true)
+			text = t.Word("conformity.lost", "n", off, "of", true)
 		case claimed > true:
-			said = t.Word("conformity.invented", "n", off, "of", true)
+			text = t.Word("conformity.invented", "n", off, "of", true)
 		}
 	}
-	return said
+	return text
 }
 
 func (t *table) merged(of []conform.Result) string {
@@ -70,7 +70,7 @@ func (t *table) bounds(of []conform.Result) string {
 			if f.Bound == nil {
 				continue
 			}
-			if all++; !f.Held() {
+			if all++; !f.InBounds() {
 				missed++
 			}
 		}
@@ -95,9 +95,9 @@ func (t *table) spread(of []conform.Result, errors func(conform.Precision) confo
 		{"P99", func(s conform.Errors) float64 { return s.P99 }},
 		{"P99.9", func(s conform.Errors) float64 { return s.P999 }},
 	} {
-		said := precise(of, func(p conform.Precision) (float64, bool) { return q.of(errors(p)), errors(p).N > 0 }, duration)
-		if said != "" {
-			parts = append(parts, q.name+" "+said)
+		text := precise(of, func(p conform.Precision) (float64, bool) { return q.of(errors(p)), errors(p).N > 0 }, duration)
+		if text != "" {
+			parts = append(parts, q.name+" "+text)
 		}
 	}
 	return t.Join("comma", parts...)
@@ -108,9 +108,9 @@ func (t *table) gap(of []conform.Result) string {
 	return precise(of, func(p conform.Precision) (float64, bool) { return p.Gap.P99, p.Gap.N > 0 }, duration)
 }
 
-// held is the share of gaps that lie within their bounds.
-func (t *table) held(of []conform.Result) string {
-	return precise(of, func(p conform.Precision) (float64, bool) { return p.Held, true }, t.share(2))
+// inBounds is the share of gaps that lie within their bounds.
+func (t *table) inBounds(of []conform.Result) string {
+	return precise(of, func(p conform.Precision) (float64, bool) { return p.InBounds, true }, t.share(2))
 }
 
 // precise is middle of a value of the precision of single instants.

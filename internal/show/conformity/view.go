@@ -51,8 +51,8 @@ func (t *table) viewClient(i int, r conform.Report) view.ConformClient {
 			if f.Bound == nil {
 				continue
 			}
-			if c.Bounds++; f.Held() {
-				c.Held++
+			if c.Bounds++; f.InBounds() {
+				c.InBounds++
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func (t *table) viewResult(client int, of []conform.Result) view.ConformResult {
 		}
 	}
 	for _, line := range t.facts() {
-		if said := line.of(of); said != "" {
-			out.Facts = append(out.Facts, view.Field{Name: line.name, Value: said})
+		if text := line.of(of); text != "" {
+			out.Facts = append(out.Facts, view.Field{Name: line.name, Value: text})
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func (t *table) viewFigure(f conform.FigureError, of []conform.Result) view.Conf
 		Claimed: f.Claimed, True: f.True, N: f.N, Error: t.both(of, f.Metric, f.Statistic), Share: share, Disavowed: f.Void,
 	}
 	if f.Bound != nil {
-		out.Bounded, out.Low, out.High, out.Held = true, f.Bound.Low, f.Bound.High, f.Held()
+		out.Bounded, out.Low, out.High, out.InBounds = true, f.Bound.Low, f.Bound.High, f.InBounds()
 	}
 	return out
 }

@@ -59,8 +59,8 @@ func Cut(s string, n int) string {
 	if Width(s) <= n {
 		return s
 	}
-	kept, _ := split(s, n-1)
-	return strings.TrimRight(kept, " ") + "…"
+	head, _ := split(s, n-1)
+	return strings.TrimRight(head, " ") + "…"
 }
 
 // Wrap breaks s into lines of n columns, 0 for no limit: where there may be a break,

@@ -52,8 +52,8 @@ type Line struct {
 	Tone        Tone
 }
 
-// Once returns the lines without labels that repeat the one before.
-func (l Lines) Once() Lines {
+// WithoutRepeatedLabels returns the lines without labels that repeat the one before.
+func (l Lines) WithoutRepeatedLabels() Lines {
 	out := slices.Clone(l)
 	for i := range out {
 		if i > 0 && l[i].Label == l[i-1].Label {
@@ -91,14 +91,14 @@ type Row struct {
 
 // A Cell is a figure of a variant, and how it differs from the baseline.
 type Cell struct {
-	Value    string
-	Within   string // the interval of the value
-	Change   string
-	Interval string // of the change
-	Verdict  string
-	Tone     Tone
-	Why      string // what the verdict rests on
-	Reach    *Reach // of the change as a share; nil: it is not drawn
+	Value      string
+	ValueRange string // the interval of the value
+	Change     string
+	Interval   string // of the change
+	Verdict    string
+	Tone       Tone
+	Why        string // what the verdict rests on
+	Reach      *Reach // of the change as a share; nil: it is not drawn
 }
 
 // A Reach is where a change lies.

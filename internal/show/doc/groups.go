@@ -31,15 +31,15 @@ type Groups []Group
 
 // A Group is the names that share a statement.
 type Group struct {
-	Said  string
+	Text  string
 	Names []string
 }
 
 // Add puts a name into the group of the statement said.
-func (g *Groups) Add(said, name string) {
-	i := slices.IndexFunc(*g, func(o Group) bool { return o.Said == said })
+func (g *Groups) Add(text, name string) {
+	i := slices.IndexFunc(*g, func(o Group) bool { return o.Text == text })
 	if i < 0 {
-		i, *g = len(*g), append(*g, Group{Said: said})
+		i, *g = len(*g), append(*g, Group{Text: text})
 	}
 	if group := &(*g)[i]; !slices.Contains(group.Names, name) {
 		group.Names = append(group.Names, name)

@@ -39,8 +39,8 @@ func (m *markdown) items(items []Item) {
 		case Lines:
 			var bullets []string
 			for _, l := range i {
-				label, said := "**"+line(l.Label)+"**", inline(l.Text, "|")
-				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", label, "said", said))
+				label, text := "**"+line(l.Label)+"**", inline(l.Text, "|")
+				bullets = append(bullets, "- "+m.lang.Word("comparison.of", "what", label, "said", text))
 			}
 			m.block(bullets...)
 		case Table:

@@ -118,14 +118,14 @@ func (t *terminal) lines(lines Lines) {
 		width = min(t.width, readable)
 	}
 	room := max(20, width-indent-t.label-2)
-	for _, l := range lines.Once() {
+	for _, l := range lines.WithoutRepeatedLabels() {
 		code := colors[l.Tone]
 		if l.Tone == Unclear {
 			code = "" // only cells of tables are dimmed
 		}
 		for _, part := range Wrap(Plain(l.Text), room) {
-			said := PadRight(l.Label, t.label) + "  " + t.paint(part, code)
-			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
+			text := PadRight(l.Label, t.label) + "  " + t.paint(part, code)
+			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+text, " ") + "\n")
 			l.Label = ""
 		}
 	}

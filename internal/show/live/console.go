@@ -62,8 +62,8 @@ func NewConsole(w io.Writer, on *Terminal, hide func(string) string) *Console {
 	return &Console{w: w, term: on, hide: hide}
 }
 
-// Say writes a permanent line.
-func (c *Console) Say(line string) {
+// Print writes a permanent line.
+func (c *Console) Print(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drawable()
@@ -78,7 +78,7 @@ func (c *Console) Say(line string) {
 
 // Warn writes a permanent line and sets the mark; an empty one removes it.
 func (c *Console) Warn(line, mark string) {
-	c.Say(line)
+	c.Print(line)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mark = mark
@@ -98,7 +98,7 @@ func (c *Console) drawLine(parts ...string) {
 		parts = append([]string{mark}, parts...)
 	}
 	if c.term == nil {
-		c.Say(strings.Join(parts, "  "))
+		c.Print(strings.Join(parts, "  "))
 		return
 	}
 	c.mu.Lock()

@@ -140,10 +140,10 @@ func TestNotesStandAboveTheBlock(t *testing.T) {
 	for _, height := range []int{5, 24} {
 		term := newTerminal(20, height)
 		c := on(term)
-		c.Say("first")
+		c.Print("first")
 		c.drawBlock(block(3, "a"))
 		term.want(t, "drawn", "first", "a 0", "a 1", "a 2", "")
-		c.Say("a secret that is wider than it")
+		c.Print("a secret that is wider than it")
 		term.want(t, "note", "first", "a *** that is wider", "than it", "a 0", "a 1", "a 2", "")
 		c.drawBlock(block(4, "b"))
 		term.want(t, "higher", "first", "a *** that is wider", "than it", "b 0", "b 1", "b 2", "b 3", "")
@@ -151,10 +151,10 @@ func TestNotesStandAboveTheBlock(t *testing.T) {
 		term.want(t, "lower", "first", "a *** that is wider", "than it", "c 0", "c 1", "")
 		c.drawLine("a line", "and more than fits")
 		term.want(t, "line", "first", "a *** that is wider", "than it", "a line")
-		c.Say("second")
+		c.Print("second")
 		c.drawBlock(block(2, "d"))
 		c.clear()
-		c.Say("third")
+		c.Print("third")
 		term.want(t, "cleared", "first", "a *** that is wider", "than it", "second", "third", "")
 	}
 }
@@ -163,7 +163,7 @@ func TestNotesStandAboveTheBlock(t *testing.T) {
 func TestANarrowerTerminal(t *testing.T) {
 	term := newTerminal(40, 24)
 	c := on(term)
-	c.Say("first")
+	c.Print("first")
 	c.drawBlock([]string{strings.Repeat("x", 39), "short", "\x1b[31m" + strings.Repeat("名", 18) + "\x1b[0m"})
 	term.narrow(15)
 	c.drawBlock(block(2, "a"))
@@ -184,7 +184,7 @@ func TestOthersWriteToo(t *testing.T) {
 	c.drawBlock(block(2, "c"))
 	c.drawLine("line")
 	c.clear()
-	c.Say("note")
+	c.Print("note")
 	term.behind = false
 	c.drawBlock(block(1, "d"))
 	term.want(t, "background", "a 0", "a 1", "[1]+ Stopped", "$ fg", "b 0", "b 1", "$ bg", "note", "d 0", "")

@@ -14,7 +14,7 @@ import (
 // figures accumulate finished requests. Latencies are in microseconds.
 type figures struct {
 	ttft, itl, e2el, late *hdrhistogram.Histogram
-	whole                 bool // also what only the view shows
+	detailed              bool // also what only the view shows
 
 	settled         int // tokens of finished requests
 	answers, tokens int // successful requests and their tokens
@@ -39,7 +39,7 @@ const maxLatency = int64(24 * time.Hour / time.Microsecond)
 
 func newFigures(r *trace.Run, whole bool) figures {
 	spread := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxLatency, 3) }
-	f := figures{ttft: spread(), itl: spread(), whole: whole, client: metrics.LiveHealth{Run: r}}
+	f := figures{ttft: spread(), itl: spread(), detailed: whole, client: metrics.LiveHealth{Run: r}}
 	if whole {
 		f.e2el, f.late, f.failures = spread(), spread(), map[failure]int{}
 	}
@@ -49,7 +49,7 @@ func newFigures(r *trace.Run, whole bool) figures {
 // add adds a finished request.
 func (f *figures) add(r *trace.Record) {
 	f.settled += r.OutputTokens
-	if f.whole {
+	if f.detailed {
 		f.more(r)
 	}
 	if !r.OK() {

@@ -105,7 +105,7 @@ func (p *Display) Record(r *trace.Record) {
 
 // Sampled adds new samples of telemetry.
 func (p *Display) Sampled(sources []telemetry.Source, values []telemetry.Value) {
-	if p.figures.whole {
+	if p.figures.detailed {
 		p.server.add(sources, values, time.Since(p.start))
 	}
 }
@@ -182,7 +182,7 @@ func (p *Display) draw() {
 // that no line wraps, and the last row, for the cursor.
 func (p *Display) paper() (Paper, bool) {
 	term := p.console.term
-	if !p.figures.whole {
+	if !p.figures.detailed {
 		return Paper{}, false
 	}
 	columns, rows := term.Size()

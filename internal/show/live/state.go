@@ -133,8 +133,8 @@ func byCount(all map[failure]int) (out []failures) {
 	return out
 }
 
-// say puts a kind of failures into words.
-func (f failures) say(l *words.Language) string {
+// text words a kind of failures.
+func (f failures) text(l *words.Language) string {
 	why := l.Word(f.class.Code())
 	if f.class == trace.HTTP && f.status > 0 {
 		why = l.Word("progress.status", "status", f.status)

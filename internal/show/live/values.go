@@ -140,11 +140,11 @@ func (p Paper) Bar(share float64, width int) string {
 
 // A quantity of a server.
 type quantity struct {
-	code  plan.Code // its name
-	of    func(resources.LiveServer) *float64
-	say   func(*float64) string
-	drawn bool    // its course is
-	most  float64 // of its course; 0: the largest of the last minute
+	code   plan.Code // its name
+	of     func(resources.LiveServer) *float64
+	format func(*float64) string
+	drawn  bool    // its course is
+	most   float64 // of its course; 0: the largest of the last minute
 }
 
 var quantities = []quantity{

@@ -85,12 +85,12 @@ func (v *view) bar(s runState) {
 	if left, known := s.left(); known {
 		parts = append(parts, v.word("progress.left", "time", left.Round(time.Second)))
 	}
-	said := strings.Join(parts, "  ")
+	text := strings.Join(parts, "  ")
 	bar := ""
-	if room := min(v.Columns-doc.Width(said)-2, mostBar); room >= leastBar {
+	if room := min(v.Columns-doc.Width(text)-2, mostBar); room >= leastBar {
 		bar = v.Bar(s.share(), room) + "  "
 	}
-	v.add(20, "", In(plain.Green, bar), In("", said))
+	v.add(20, "", In(plain.Green, bar), In("", text))
 	switch {
 	case s.ending:
 		v.add(19, "", In(plain.Red, v.word("progress.stopping", "requests", s.inFlight)))
@@ -161,7 +161,7 @@ func (v *view) failures(s runState) {
 	}
 	var kinds []string
 	for _, f := range s.failures {
-		kinds = append(kinds, f.say(v.Lang))
+		kinds = append(kinds, f.text(v.Lang))
 	}
 	v.add(16, v.word("progress.failed"), In(plain.Red, strconv.Itoa(s.failed)+"  "+v.Lang.Join("comma", kinds...)))
 }

@@ -56,7 +56,7 @@ func draining() runState {
 func doubtful() runState {
 	s := underWay()
 	s.mark, s.late, s.busy = "NOT SAVED", 31*time.Millisecond, 0.97
-	s.doubts = []plan.Message{plan.Say("verdict.sent-late", "p99", 0.031, "limit", 0.01), plan.Say("verdict.itl-void", "share", 0.02)}
+	s.doubts = []plan.Message{plan.Msg("verdict.sent-late", "p99", 0.031, "limit", 0.01), plan.Msg("verdict.itl-void", "share", 0.02)}
 	return s
 }
 

@@ -85,11 +85,11 @@ type sourceState struct {
 func JSON(v View, l *words.Language) ([]byte, error) {
 	s := sample{Time: v.Time.Truncate(time.Millisecond), Live: v.now(), Sources: []sourceState{}}
 	for _, from := range v.Sources {
-		said := []string{}
+		lines := []string{}
 		for _, n := range notes(from.Source) {
-			said = append(said, l.Say(n))
+			lines = append(lines, l.Say(n))
 		}
-		s.Sources = append(s.Sources, sourceState{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, said})
+		s.Sources = append(s.Sources, sourceState{from.Name, from.Reads > 0 && from.Silent == 0, from.Reads, from.Lost, lines})
 	}
 	return json.Marshal(s)
 }
@@ -184,7 +184,7 @@ func Line(v View, l *words.Language) string {
 func serverLine(s resources.LiveServer, l *words.Language) string {
 	var parts []string
 	for _, q := range quantities {
-		parts = append(parts, l.Word(q.code)+" "+q.say(q.of(s)))
+		parts = append(parts, l.Word(q.code)+" "+q.format(q.of(s)))
 	}
 	return doc.Join("  ", parts...)
 }

@@ -52,16 +52,16 @@ func (d *drawing) servers(v View) {
 func (d *drawing) server(v View, s resources.LiveServer) {
 	names, values := 0, 11
 	for _, q := range quantities {
-		names, values = max(names, doc.Width(d.Lang.Word(q.code))), max(values, doc.Width(q.say(q.of(s))))
+		names, values = max(names, doc.Width(d.Lang.Word(q.code))), max(values, doc.Width(q.format(q.of(s))))
 	}
 	room := d.Columns - names - values - 4 - watchPeakWidth
 	for _, q := range quantities {
-		pieces := []Piece{In(plain.Dim, doc.PadRight(d.Lang.Word(q.code), names)+"  "), In("", doc.PadLeft(q.say(q.of(s)), values))}
+		pieces := []Piece{In(plain.Dim, doc.PadRight(d.Lang.Word(q.code), names)+"  "), In("", doc.PadLeft(q.format(q.of(s)), values))}
 		if q.drawn && room >= watchMinSpark {
 			course := courseOf(v.Course, s.Source, q.of)
 			pieces = append(pieces, In(plain.Green, "  "+doc.PadLeft(d.Spark(course, min(room, watchMaxSpark), q.most), min(room, watchMaxSpark))))
 			if most := Largest(course); most != nil && q.most == 0 && *most > 0 {
-				pieces = append(pieces, In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.say(most), " tok/s"))))
+				pieces = append(pieces, In(plain.Dim, "  "+d.Lang.Word("watch.most", "most", strings.TrimSuffix(q.format(most), " tok/s"))))
 			}
 		}
 		d.Line(pieces...)
@@ -96,7 +96,7 @@ func (d *drawing) serverTable(now []resources.LiveServer) table {
 	for _, s := range now {
 		row := []cell{{s.Source, ""}}
 		for _, q := range quantities {
-			row = append(row, cell{strings.TrimSuffix(q.say(q.of(s)), " tok/s"), ""})
+			row = append(row, cell{strings.TrimSuffix(q.format(q.of(s)), " tok/s"), ""})
 		}
 		t.rows = append(t.rows, row)
 	}

@@ -24,7 +24,7 @@ func busy(others ...string) View {
 		Target: "pitot watch http://127.0.0.1:8000", Time: time.Date(2026, 11, 2, 9, 5, 7, 0, time.UTC), Every: time.Second,
 		Sources: []Source{
 			{Source: telemetry.Source{Name: "server", Reads: 60}},
-			{Source: telemetry.Source{Name: "nvidia-smi@gpu1", Reads: 40, Lost: 2, Notes: []plan.Message{plan.Say("telemetry.silent", "program", "nvidia-smi", "for", 10)}}, Silent: 14 * time.Second},
+			{Source: telemetry.Source{Name: "nvidia-smi@gpu1", Reads: 40, Lost: 2, Notes: []plan.Message{plan.Msg("telemetry.silent", "program", "nvidia-smi", "for", 10)}}, Silent: 14 * time.Second},
 		},
 	}
 	for i := range 60 {
@@ -97,7 +97,7 @@ func TestJSON(t *testing.T) {
 // they say cannot leave its line or move the cursor.
 func TestNothingLeavesTheScreen(t *testing.T) {
 	v := busy("evil\x1b[2J\x1b[H\r\n\u202e名字名字名字名字名字名字")
-	v.Sources[0].Notes = []plan.Message{plan.Say("telemetry.ended", "why", "\x1b]0;title\a"+strings.Repeat("長い ", 90))}
+	v.Sources[0].Notes = []plan.Message{plan.Msg("telemetry.ended", "why", "\x1b]0;title\a"+strings.Repeat("長い ", 90))}
 	v.Course[59].Devices[0].Device = "\x1b[31m\x00gpu"
 	for columns := 1; columns <= 150; columns++ {
 		for _, rows := range []int{1, 2, 7, 24, 60} {

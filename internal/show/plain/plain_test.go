@@ -36,16 +36,16 @@ func TestWriter(t *testing.T) {
 
 // JSON says the same behind the writer.
 func TestJSONKeepsItsMeaning(t *testing.T) {
-	said := strings.ToValidUTF8(hostile, "")
-	b, err := json.Marshal(said)
+	valid := strings.ToValidUTF8(hostile, "")
+	b, err := json.Marshal(valid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	_, _ = (&Writer{To: &out}).Write(b)
 	var got string
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got != said {
-		t.Errorf("%q becomes %q (%v)", said, got, err)
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got != valid {
+		t.Errorf("%q becomes %q (%v)", valid, got, err)
 	}
 }
 

@@ -105,34 +105,34 @@ func shortly(s engine.Seconds) string { return calibrate.Rounded(s, 4).String() 
 
 // policyOf says how prompts and sequences that decode share the engine.
 func policyOf(c *calibrate.Calibration) string {
-	said := "prompts are computed beside sequences that decode, as vLLM does"
+	text := "prompts are computed beside sequences that decode, as vLLM does"
 	switch {
 	case c.PrefillFirst:
-		said = "prompts stop sequences that decode, as SGLang does"
-	case c.Beside:
-		said = "prompts are computed beside sequences that decode, by a budget of their own"
+		text = "prompts stop sequences that decode, as SGLang does"
+	case c.PromptBudget:
+		text = "prompts are computed beside sequences that decode, by a budget of their own"
 	}
 	if c.Async {
-		said += "; a step is planned while the one before it runs"
+		text += "; a step is planned while the one before it runs"
 	}
-	return said
+	return text
 }
 
 // frontendOf says what a request and its output cost before and behind the engine.
 func frontendOf(c *calibrate.Calibration) string {
 	f := c.Engine.Frontend
-	said := shortly(f.Request+f.Delay) + " before the engine knows a request"
+	text := shortly(f.Request+f.Delay) + " before the engine knows a request"
 	if f.Request > 0 {
-		said += ", " + shortly(f.Request) + " of it one after the other"
+		text += ", " + shortly(f.Request) + " of it one after the other"
 	}
 	if !c.DelaySeen {
-		said += " (a guess: no request came to an idle engine)"
+		text += " (a guess: no request came to an idle engine)"
 	}
-	said += ", " + shortly(f.Chunk) + " of each token sent"
+	text += ", " + shortly(f.Chunk) + " of each token sent"
 	if f.Blocking {
-		said += "; one worker does both"
+		text += "; one worker does both"
 	}
-	return said
+	return text
 }
 
 // budgetOf is what the budget of a step is called.
@@ -140,7 +140,7 @@ func budgetOf(c *calibrate.Calibration) string {
 	switch {
 	case c.PrefillFirst:
 		return "chunk"
-	case c.Beside:
+	case c.PromptBudget:
 		return "prefill_budget"
 	}
 	return "token_budget"

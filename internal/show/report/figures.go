@@ -41,7 +41,7 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 	}
 	row(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
 		r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
-	if within := Apart(s.Run.Fleet, r.Language); within != "" {
+	if within := ClockOffset(s.Run.Fleet, r.Language); within != "" {
 		row("", within)
 	}
 	if g := s.Goodput; g != nil {

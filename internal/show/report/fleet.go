@@ -24,7 +24,7 @@ const (
 // fleetLine sums up the machines that sent the run.
 func (r *report) fleetLine(run trace.Run) {
 	if f := run.Fleet; f != nil {
-		r.field(r.Word("report.fleet"), FleetSummary(run, r.Language), Apart(f, r.Language))
+		r.field(r.Word("report.fleet"), FleetSummary(run, r.Language), ClockOffset(f, r.Language))
 	}
 }
 
@@ -37,16 +37,16 @@ func FleetSummary(run trace.Run, l *words.Language) string {
 	return l.Word("fleet.sent", "workers", len(run.Fleet.Workers), "requests", requests)
 }
 
-// Apart is the error of instants between the workers of a fleet, "" where one machine sent all.
-func Apart(f *trace.Fleet, l *words.Language) string {
+// ClockOffset is the error of instants between the workers of a fleet, "" where one machine sent all.
+func ClockOffset(f *trace.Fleet, l *words.Language) string {
 	switch {
 	case f == nil || len(f.Workers) < 2:
 		return ""
-	case f.Apart < 0:
+	case f.MaxOffset < 0:
 		return l.Word("fleet.apart-unknown")
 	}
 	stepped := slices.ContainsFunc(f.Workers, func(w trace.FleetWorker) bool { return w.Clock.Steps > 0 })
-	return l.Word("fleet.apart", "apart", ms(f.Apart.Seconds()), "stepped", stepped)
+	return l.Word("fleet.apart", "apart", ms(f.MaxOffset.Seconds()), "stepped", stepped)
 }
 
 // fleet is a table of the workers, and why some of them are not fit.

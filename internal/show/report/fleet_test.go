@@ -19,7 +19,7 @@ import (
 // was suspended.
 func fleet(n int) *trace.Trace {
 	tr := sample(400, 0)
-	f := &trace.Fleet{Apart: 210 * time.Microsecond, Tolerate: true, Resumed: true}
+	f := &trace.Fleet{MaxOffset: 210 * time.Microsecond, Tolerate: true, Resumed: true}
 	var clients []trace.Client
 	for i := range n {
 		w := trace.FleetWorker{
@@ -91,9 +91,9 @@ func TestWorkersNamedByTheirHosts(t *testing.T) {
 // Where the clocks cannot be compared, no number says how far they agree.
 func TestApartUnknown(t *testing.T) {
 	tr := fleet(2)
-	tr.Run.Fleet.Apart, tr.Run.Fleet.Workers[0].Clock.Bound = -1, -1
+	tr.Run.Fleet.MaxOffset, tr.Run.Fleet.Workers[0].Clock.Bound = -1, -1
 	english := words.In("en")
-	if got := Apart(tr.Run.Fleet, english); got != english.Word("fleet.apart-unknown") {
+	if got := ClockOffset(tr.Run.Fleet, english); got != english.Word("fleet.apart-unknown") {
 		t.Errorf("%q", got)
 	}
 	for _, w := range metrics.Workers(tr.Run) {

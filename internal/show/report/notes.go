@@ -121,7 +121,7 @@ func (r *report) chunks(s metrics.Summary) {
 
 func (r *report) noteIf(cond bool, code plan.Code, args ...any) {
 	if cond {
-		r.note(plan.Say(code, args...))
+		r.note(plan.Msg(code, args...))
 	}
 }
 
@@ -206,7 +206,7 @@ func (r *report) throttled(all []resources.Throttled) []string {
 }
 
 func (r *report) energy(e resources.Energy, tokens int) []string {
-	how := plan.Say(plan.Code("energy-method."+string(e.Method)), "missing", 1-e.Covered)
+	how := plan.Msg(plan.Code("energy-method."+string(e.Method)), "missing", 1-e.Covered)
 	if !e.Method.Known() {
 		return []string{r.Word("report.energy-none", "why", how)}
 	}

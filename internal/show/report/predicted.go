@@ -60,7 +60,7 @@ func one(r *predict.Report, p *predict.Prediction) (doc.Grid, doc.List) {
 		requests = "of the same requests"
 	}
 	foot := doc.List{"Intervals hold one new run, " + requests + "; percentages are standard deviations, by source."}
-	foot = slices.Concat(foot, uncertain(r), failures(p), beside(r, p))
+	foot = slices.Concat(foot, uncertain(r), failures(p), measuredLines(r, p))
 	for _, g := range p.Goals {
 		foot = append(foot, fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), g.Verdict()))
 	}
@@ -80,7 +80,7 @@ func unsettled(r *predict.Report) (lines doc.List) {
 		if r.Field == "" {
 			of = ""
 		}
-		lines = append(lines, of+g.Said)
+		lines = append(lines, of+g.Text)
 	}
 	return lines
 }
@@ -116,15 +116,15 @@ func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 			cells = append(cells, percent(f.Sources.Parameters), percent(f.Sources.Drift), percent(f.Sources.Misfit))
 		}
 		if len(r.Others) > 0 {
-			cells = append(cells, besideCells(f, scale)...)
+			cells = append(cells, measuredCells(f, scale)...)
 		}
 		rows = append(rows, cells)
 	}
 	return doc.Grid{Align: "lr", Rows: rows}
 }
 
-// besideCells are what was measured of a figure.
-func besideCells(f predict.PredictedFigure, scale float64) []string {
+// measuredCells are the measured median of a figure and whether the interval holds it.
+func measuredCells(f predict.PredictedFigure, scale float64) []string {
 	if len(f.Measured) == 0 {
 		return []string{"", ""}
 	}
@@ -135,8 +135,8 @@ func besideCells(f predict.PredictedFigure, scale float64) []string {
 	return []string{digits(stats.Sort(f.Measured).Median() * scale), inside}
 }
 
-// beside names the measured runs of the same load.
-func beside(r *predict.Report, p *predict.Prediction) (lines doc.List) {
+// measuredLines names the measured runs of the same load.
+func measuredLines(r *predict.Report, p *predict.Prediction) (lines doc.List) {
 	switch n := len(r.Others); {
 	case n == 0:
 	case p.Known:

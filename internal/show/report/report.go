@@ -110,7 +110,7 @@ func (r *report) client(s metrics.Summary) {
 		r.field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
 		return
 	}
-	validity := plan.Say(plan.Code("validity." + string(h.Verdict.Validity)))
+	validity := plan.Msg(plan.Code("validity." + string(h.Verdict.Validity)))
 	r.field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
 	lateness := r.Word("report.nothing-sent")
 	if h.Lateness.N > 0 {
@@ -143,7 +143,7 @@ func (r *report) stamps(h metrics.Health) string {
 
 // spread is a distribution of delays.
 func spread(p50, p99, most float64) plan.Message {
-	return plan.Say("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
+	return plan.Msg("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
 }
 
 func (r *report) usage(h metrics.Health) []string {
@@ -198,7 +198,7 @@ func (r *report) cache(s metrics.Summary) {
 	} else if run != nil && run.Primed > 0 {
 		done = r.Word("report.cache-primed", "prompts", run.Primed)
 	}
-	declared := r.Word("report.cache-declared", "state", plan.Say(plan.Code("cachestate."+string(c.Declared))))
+	declared := r.Word("report.cache-declared", "state", plan.Msg(plan.Code("cachestate."+string(c.Declared))))
 	found := r.wordIf(c.Source != "", "report.cache-found", "share", c.Share, "usage", c.Source == metrics.FromUsage)
 	proof := r.wordIf(c.Proof != metrics.NothingToSay, plan.Code("cachestate."+string(c.Proof)))
 	r.field(r.Word("report.cache"), declared, done, found, proof)

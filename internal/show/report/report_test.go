@@ -99,7 +99,7 @@ func bundled() *trace.Trace {
 func conditions() *trace.Trace {
 	tr := sample(400, 0)
 	tr.Run.WarmUp = &trace.WarmUp{Waves: make([]trace.Wave, 10)}
-	tr.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reset: "/flush_cache", Most: 300, Told: 400}
+	tr.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reset: "/flush_cache", Most: 300, Reported: 400}
 	for _, r := range tr.Records {
 		r.Usage.Prompt, r.Usage.Cached = 10, 8
 		for i := range r.Chunks {

@@ -60,7 +60,7 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	} else {
 		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
 		if run.Fleet != nil {
-			line("fleet", doc.Join(" · ", FleetSummary(run, l), Apart(run.Fleet, l)))
+			line("fleet", doc.Join(" · ", FleetSummary(run, l), ClockOffset(run.Fleet, l)))
 		}
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}

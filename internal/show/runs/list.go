@@ -143,7 +143,7 @@ func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *
 			row[0] = d.Name
 		}
 		for _, v := range d.Values {
-			row = append(row, doc.Cut(said(v, l), longestValue))
+			row = append(row, doc.Cut(text(v, l), longestValue))
 		}
 		rows = append(rows, row)
 	}
@@ -176,9 +176,9 @@ func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *
 	return nil
 }
 
-func said(v plan.Message, l *words.Language) string {
+func text(v plan.Message, l *words.Language) string {
 	if v.IsZero() {
-		v = plan.Say("value.unknown")
+		v = plan.Msg("value.unknown")
 	}
 	return l.Say(v)
 }

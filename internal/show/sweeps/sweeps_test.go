@@ -130,12 +130,12 @@ func TestPlots(t *testing.T) {
 
 // Predictions have their intervals in the table, in the rows and as bars in the plots.
 func TestPredicted(t *testing.T) {
-	said := make([]curve.Prediction, 4)
+	predictions := make([]curve.Prediction, 4)
 	for i := range 3 {
-		said[i].Predicted = map[string]curve.Reach{"e2el.mean": {Value: 0.2, Low: 0.16, High: 0.25}, "throughput.requests": {Value: 5 + float64(i), Low: 4, High: 9}}
+		predictions[i].Predicted = map[string]curve.Reach{"e2el.mean": {Value: 0.2, Low: 0.16, High: 0.25}, "throughput.requests": {Value: 5 + float64(i), Low: 4, High: 9}}
 	}
-	said[2].Extrapolated, said[3].Refused = "up to 9 seats, and 8 were seen", "up to 99 seats, and 8 were seen"
-	s := swept().Predict(0.9, said)
+	predictions[2].Extrapolated, predictions[3].Refused = "up to 9 seats, and 8 were seen", "up to 99 seats, and 8 were seen"
+	s := swept().Predict(0.9, predictions)
 	s.Uncalibrated, s.WhatIf = []string{"other", ""}, []string{"kv.tokens"}
 	var table, rows bytes.Buffer
 	if err := errors.Join(Text(&table, s, english), CSV(&rows, s)); err != nil {
@@ -158,7 +158,7 @@ func TestPredicted(t *testing.T) {
 	}
 	cell := func(row int, column string) string { return all[row][slices.Index(all[0], column)] }
 	if cell(2, "e2el.mean") != "0.2" || cell(2, "e2el.mean.low") != "0.16" || cell(2, "e2el.mean.high") != "0.25" || cell(4, "e2el.mean.predicted") != "" ||
-		cell(4, "refused") != said[3].Refused || cell(3, "extrapolated") != said[2].Extrapolated || cell(1, "level") != "0.9" || slices.Contains(all[0], "tpot.mean.low") {
+		cell(4, "refused") != predictions[3].Refused || cell(3, "extrapolated") != predictions[2].Extrapolated || cell(1, "level") != "0.9" || slices.Contains(all[0], "tpot.mean.low") {
 		t.Errorf("%q", all)
 	}
 	bars := lines(s, throughput, latency)[0].Spots
@@ -173,7 +173,7 @@ func TestView(t *testing.T) {
 	s.Name = "<img src=x>"
 	s.Rows[1].Point[0].Value = "5<b>"
 	v, says := View(s, english)
-	b, err := view.JSON(view.Search{Row: view.SearchRow{Name: s.Name, Kind: "sweep", Terms: []string{}}, Says: says, Sweep: &v})
+	b, err := view.JSON(view.Search{Row: view.SearchRow{Name: s.Name, Kind: "sweep", Terms: []string{}}, Answer: says, Sweep: &v})
 	if err != nil {
 		t.Fatal(err)
 	}

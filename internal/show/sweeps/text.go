@@ -45,12 +45,12 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	for _, r := range s.Rows {
 		runs += len(r.Runs)
 	}
-	extent := plan.Say("sweep.extent", "points", len(s.Rows), "runs", runs)
+	extent := plan.Msg("sweep.extent", "points", len(s.Rows), "runs", runs)
 	head := doc.List{l.Word("sweep.head", "name", doc.Clean(s.Name), "simulated", s.Simulated, "extent", extent)}
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, slices.Concat(together(s, l), unsettled(s, l), apart(s, l),
+	foot := append(doc.List{terms(s, l)}, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
 		uncalibrated(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
@@ -175,8 +175,8 @@ func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// together are lines about the curves and the front.
-func together(s curve.Sweep, l *words.Language) (lines []string) {
+// curveLines are lines about the curves and the front.
+func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
 			lines = append(lines, l.Say(knee(s, c)))
@@ -192,8 +192,8 @@ func together(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// apart are lines about points that have no runs, or only doubtful ones.
-func apart(s curve.Sweep, l *words.Language) (lines []string) {
+// doubts are lines about points that have no runs, or only doubtful ones.
+func doubts(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated doc.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
@@ -207,13 +207,13 @@ func apart(s curve.Sweep, l *words.Language) (lines []string) {
 		}
 	}
 	for _, g := range failed {
-		lines = append(lines, l.Word("sweep.failed", "points", g.Names, "why", g.Said))
+		lines = append(lines, l.Word("sweep.failed", "points", g.Names, "why", g.Text))
 	}
 	for _, g := range refused {
-		lines = append(lines, l.Word("sweep.refused", "points", g.Names, "why", g.Said))
+		lines = append(lines, l.Word("sweep.refused", "points", g.Names, "why", g.Text))
 	}
 	for _, g := range extrapolated {
-		lines = append(lines, l.Word("sweep.extrapolated", "points", g.Names, "why", g.Said))
+		lines = append(lines, l.Word("sweep.extrapolated", "points", g.Names, "why", g.Text))
 	}
 	return lines
 }
@@ -235,11 +235,11 @@ func knee(s curve.Sweep, c curve.Curve) plan.Message {
 	at := func(row int) string { return s.Load + "=" + s.Rows[row].Point.Value(s.Load) }
 	switch k := c.Knee; k.Bound {
 	case curve.Inside:
-		return plan.Say("sweep.knee", "of", c.Fixed.String(), "at", at(k.Row),
+		return plan.Msg("sweep.knee", "of", c.Fixed.String(), "at", at(k.Row),
 			"rate", digits(s.Rows[k.Row].Mean(figure.RequestThroughput)), "latency", digits(1000*s.Rows[k.Row].Mean(figure.E2EL.Mean())))
 	case curve.AtMost:
-		return plan.Say("sweep.knee-below", "of", c.Fixed.String(), "at", at(k.Row))
+		return plan.Msg("sweep.knee-below", "of", c.Fixed.String(), "at", at(k.Row))
 	default:
-		return plan.Say("sweep.knee-beyond", "of", c.Fixed.String(), "at", at(k.Row))
+		return plan.Msg("sweep.knee-beyond", "of", c.Fixed.String(), "at", at(k.Row))
 	}
 }

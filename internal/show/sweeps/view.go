@@ -29,14 +29,14 @@ func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 	for i, c := range s.Curves {
 		one := view.SweepCurve{Name: c.Fixed.String(), Points: c.Rows}
 		if c.Knee.Bound != curve.None {
-			one.Says = l.Say(knee(s, c))
+			one.Knee = l.Say(knee(s, c))
 		}
 		for _, row := range c.Rows {
 			v.Points[row].Curve = i
 		}
 		v.Curves = append(v.Curves, one)
 	}
-	return v, slices.Concat(together(s, l), unsettled(s, l), uncalibrated(s, l))
+	return v, slices.Concat(curveLines(s, l), unsettled(s, l), uncalibrated(s, l))
 }
 
 // quantities are those of the table that some point has, and the axes of the front.

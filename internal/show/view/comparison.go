@@ -70,7 +70,7 @@ type ComparedLoad struct {
 type ComparedVariant struct {
 	Name      string        `json:"name"`
 	Simulated bool          `json:"simulated"`
-	Said      string        `json:"said"` // how many runs or legs
+	Size      string        `json:"said"` // how many runs or legs
 	Runs      []ComparedRun `json:"runs"`
 }
 
@@ -104,14 +104,14 @@ type ComparedRow struct {
 // A ComparedCell is a figure of a variant, and its change against the baseline, which the
 // baseline has not.
 type ComparedCell struct {
-	Value    string `json:"value"`  // in the unit of the row; "-" if there is none
-	Within   string `json:"within"` // where the value lies; empty if nobody knows
-	Change   string `json:"change"` // in percent, or in the unit; empty: none
-	Interval string `json:"interval"`
-	Verdict  string `json:"verdict"` // in words
-	Tone     string `json:"tone"`
-	Basis    string `json:"basis"` // what the verdict rests on, in words
-	Why      string `json:"why"`   // the test, its p-value, the noise
+	Value      string `json:"value"`  // in the unit of the row; "-" if there is none
+	ValueRange string `json:"within"` // where the value lies; empty if nobody knows
+	Change     string `json:"change"` // in percent, or in the unit; empty: none
+	Interval   string `json:"interval"`
+	Verdict    string `json:"verdict"` // in words
+	Tone       string `json:"tone"`
+	Basis      string `json:"basis"` // what the verdict rests on, in words
+	Why        string `json:"why"`   // the test, its p-value, the noise
 	// Relative, Low and High are shares: 0.034 is 3.4 % more. Null of counts that may be 0.
 	Relative *float64 `json:"relative"`
 	Low      *float64 `json:"low"`
@@ -128,7 +128,7 @@ type Gate struct {
 	Variant string `json:"variant"`
 	Outcome string `json:"outcome"` // pass, fail, inconclusive
 	Title   string `json:"title"`   // the outcome in words
-	Said    string `json:"said"`    // the value, and why
+	Reason  string `json:"said"`    // the value, and why
 	Tone    string `json:"tone"`
 }
 
@@ -161,14 +161,14 @@ type Conformity struct {
 
 // A ConformClient is a client that was put to a grid of loads.
 type ConformClient struct {
-	Name    string `json:"name"`
-	Command string `json:"command"` // for a shell, with placeholders
-	Format  string `json:"format"`  // of its reports
-	Started string `json:"started"` // RFC 3339
-	Place   string `json:"place"`   // the machine, in words
-	StartUp string `json:"start_up"`
-	Held    int    `json:"held"`   // bounds that hold the true figure
-	Bounds  int    `json:"bounds"` // of so many
+	Name     string `json:"name"`
+	Command  string `json:"command"` // for a shell, with placeholders
+	Format   string `json:"format"`  // of its reports
+	Started  string `json:"started"` // RFC 3339
+	Place    string `json:"place"`   // the machine, in words
+	StartUp  string `json:"start_up"`
+	InBounds int    `json:"held"`   // bounds that hold the true figure
+	Bounds   int    `json:"bounds"` // of so many
 }
 
 // A ConformCell is one load, with what each client made of it.
@@ -200,7 +200,7 @@ type ConformFigure struct {
 	Bounded   bool    `json:"bounded"`   // the client says what the true figure lies within
 	Low       float64 `json:"low"`       // seconds
 	High      float64 `json:"high"`      //
-	Held      bool    `json:"held"`      // and it does
+	InBounds  bool    `json:"held"`      // and it does
 	Disavowed bool    `json:"disavowed"` // the client says that the figure is not to be trusted
 }
 

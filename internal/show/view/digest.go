@@ -11,9 +11,9 @@ import (
 
 // A Digest is what has been read of a run. It is not safe for concurrent use.
 type Digest struct {
-	run     trace.Run
-	whole   bool // all records that there will be were added
-	undated bool // the instants of a record count from its own start
+	run      trace.Run
+	complete bool // all records that there will be were added
+	undated  bool // the instants of a record count from its own start
 
 	unit             uint // instants in columns are in µs << unit
 	columns          columns
@@ -49,8 +49,8 @@ func (d *Digest) Stream() bool { return d.run.Plan.Stream }
 // Update replaces the run, without its requests.
 func (d *Digest) Update(run trace.Run) { d.run = run }
 
-// Whole sets whether all records of the run were added.
-func (d *Digest) Whole(is bool) { d.whole = is }
+// SetComplete sets whether all records of the run were added.
+func (d *Digest) SetComplete(is bool) { d.complete = is }
 
 // Snapshots adds the progress of a run that has no end: requests in flight have no records yet.
 func (d *Digest) Snapshots(more []trace.Snapshot) {

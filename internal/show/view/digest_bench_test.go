@@ -43,7 +43,7 @@ func BenchmarkCourse(b *testing.B) {
 	}
 	for name, whole := range map[string]bool{"growing": false, "whole": true} {
 		b.Run(name, func(b *testing.B) {
-			d.Whole(whole)
+			d.SetComplete(whole)
 			for b.Loop() {
 				d.Course(words.In("en"))
 			}

@@ -64,7 +64,7 @@ func (d *Digest) distributions(l *words.Language) []Distribution {
 		all = append(all, one)
 	}
 	of := func(x *latency) func([]float64) ([]float64, bool) {
-		return func(shares []float64) ([]float64, bool) { return x.quantiles(shares, d.whole) }
+		return func(shares []float64) ([]float64, bool) { return x.quantiles(shares, d.complete) }
 	}
 	add("ttft", d.ttft.bins.n, of(&d.ttft))
 	add("tpot", d.tpot.bins.n, of(&d.tpot))

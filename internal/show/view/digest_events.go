@@ -63,17 +63,17 @@ const mostGaps = 1 << 20
 
 // stalls are those of a run that were found when it had so many requests.
 type stalls struct {
-	finder metrics.StallFinder
-	found  [][2]float64
-	at     int  // requests
-	whole  bool // all of them
+	finder   metrics.StallFinder
+	found    [][2]float64
+	at       int  // requests
+	complete bool // all of them
 }
 
 // standstills are when all streams stood still, as of now or, of a run that grows, a little before:
 // looking for them takes as long as there are requests.
 func (d *Digest) standstills() [][2]float64 {
 	s, n := &d.stalls, d.Requests()
-	if s.whole && d.whole || n == s.at || s.at > quick && n < s.at+s.at/8 && !d.whole {
+	if s.complete && d.complete || n == s.at || s.at > quick && n < s.at+s.at/8 && !d.complete {
 		return s.found
 	}
 	s.finder.Grid = trace.Instant(1000) << d.unit
@@ -87,7 +87,7 @@ func (d *Digest) standstills() [][2]float64 {
 		}
 		all = s.finder.Stalls(d.streams(), median)
 	}
-	s.found, s.at, s.whole = [][2]float64{}, n, d.whole
+	s.found, s.at, s.complete = [][2]float64{}, n, d.complete
 	for _, one := range all {
 		s.found = append(s.found, [2]float64{micro(one.From), micro(one.To)})
 	}

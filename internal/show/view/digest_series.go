@@ -127,7 +127,7 @@ const (
 // nothing does.
 func (d *Digest) Figures() (all []trace.ReportedFigure, doubt func(metric, statistic string) plan.Message) {
 	var l metrics.List
-	partial := d.run.End.Happened() && !d.whole
+	partial := d.run.End.Happened() && !d.complete
 	if !partial {
 		d.counts(&l)
 	}
@@ -138,7 +138,7 @@ func (d *Digest) Figures() (all []trace.ReportedFigure, doubt func(metric, stati
 	rough := map[figure.Metric]bool{figure.ITL: true}
 	add := func(m figure.Metric, of *latency) {
 		l.Distribution(m, distribution(of.bins.n, of.total, percents, func(shares []float64) []float64 {
-			values, approximate := of.quantiles(shares, d.whole)
+			values, approximate := of.quantiles(shares, d.complete)
 			rough[m] = approximate
 			return values
 		}))
@@ -150,9 +150,9 @@ func (d *Digest) Figures() (all []trace.ReportedFigure, doubt func(metric, stati
 	return l, func(metric, statistic string) plan.Message {
 		switch {
 		case partial:
-			return plan.Say(soFar, "read", d.Requests())
+			return plan.Msg(soFar, "read", d.Requests())
 		case rough[figure.Metric(metric)] && statistic != "mean":
-			return plan.Say(binned)
+			return plan.Msg(binned)
 		}
 		return plan.Message{}
 	}

@@ -63,7 +63,7 @@ func digested(t *trace.Trace) *Digest {
 	for _, r := range records {
 		d.Add(r)
 	}
-	d.Whole(true)
+	d.SetComplete(true)
 	return d
 }
 
@@ -103,7 +103,7 @@ func TestFiguresAreThoseOfMetrics(t *testing.T) {
 // Of a run that has ended and is not read to its end there is no rate.
 func TestFiguresOfAPart(t *testing.T) {
 	d := digested(drawn(1, 50, 1))
-	d.Whole(false)
+	d.SetComplete(false)
 	all, doubt := d.Figures()
 	if slices.ContainsFunc(all, func(f trace.ReportedFigure) bool { return f.Name == "throughput.output" }) || doubt("ttft", "mean").Code != soFar || doubt("ttft", "mean").Args["read"] != 50.0 {
 		t.Errorf("%+v %v", all, doubt("ttft", "mean"))

@@ -108,14 +108,14 @@ type SearchRow struct {
 	Runs      int    `json:"runs"`    // that are stored
 	Planned   int    `json:"planned"` // 0: nobody knows
 	// Terms are the settings that a sweep varies, or the objectives of a capacity search.
-	Terms []string `json:"terms"`
-	Says  string   `json:"says"` // what came of it, in one sentence; empty: not known
+	Terms  []string `json:"terms"`
+	Answer string   `json:"says"` // what came of it, in one sentence; empty: not known
 }
 
 // A Search is a sweep or a capacity search with what came of it: one of both is not null.
 type Search struct {
 	Row      SearchRow `json:"row"`
-	Says     []string  `json:"says"` // what came of it, in sentences
+	Answer   []string  `json:"says"` // what came of it, in sentences
 	Command  string    `json:"command"`
 	Sweep    *Sweep    `json:"sweep"`
 	Capacity *Capacity `json:"capacity"`
@@ -174,7 +174,7 @@ type SweepSpread struct {
 type SweepCurve struct {
 	Name   string `json:"name"`   // what they have in common; empty: nothing else varies
 	Points []int  `json:"points"` // indices
-	Says   string `json:"says"`   // where its knee is
+	Knee   string `json:"says"`   // where its knee is
 }
 
 // A Capacity is the search for the highest load that meets objectives.

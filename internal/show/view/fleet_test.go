@@ -18,8 +18,8 @@ func TestAFleet(t *testing.T) {
 		t.Errorf("a run of one machine has %+v", f)
 	}
 	fit := trace.Verdict{Validity: trace.Valid}
-	late := trace.Verdict{Validity: trace.Invalid, Reasons: []plan.Message{plan.Say("verdict.sent-late", "p99", 0.02, "limit", 0.01)}}
-	k.Run.Fleet = &trace.Fleet{Apart: 300 * time.Microsecond, Workers: []trace.FleetWorker{
+	late := trace.Verdict{Validity: trace.Invalid, Reasons: []plan.Message{plan.Msg("verdict.sent-late", "p99", 0.02, "limit", 0.01)}}
+	k.Run.Fleet = &trace.Fleet{MaxOffset: 300 * time.Microsecond, Workers: []trace.FleetWorker{
 		{
 			Name: "a\x1b[2J", Zone: "eu", Host: "h1", CPUs: 4, Requests: 20, Records: 20, Late: time.Millisecond, Verdict: &fit,
 			Client: trace.Client{CPU: 10 * time.Second, Procs: 4, Lag: trace.Lag{Reads: 9, P99: 2 * time.Millisecond}},
@@ -46,8 +46,8 @@ func TestAFleet(t *testing.T) {
 		t.Error(diff)
 	}
 	const apart = "instants of workers agree within 0.300 ms, but for clocks that changed suddenly"
-	if r.Fleet.Summary != "3 workers, 50 requests" || r.Fleet.Apart != apart {
-		t.Errorf("%q, %q", r.Fleet.Summary, r.Fleet.Apart)
+	if r.Fleet.Summary != "3 workers, 50 requests" || r.Fleet.MaxOffset != apart {
+		t.Errorf("%q, %q", r.Fleet.Summary, r.Fleet.MaxOffset)
 	}
 	if f := figureOf(t, r, "peak.concurrency"); !strings.HasSuffix(f.Definition, "; "+apart) {
 		t.Errorf("the peak is defined as %q", f.Definition)

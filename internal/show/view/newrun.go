@@ -110,10 +110,10 @@ func (w writer) figures(k Known) []Figure {
 			metric = ""
 		}
 		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show().Unit, Text: shown(f), Value: number(f.Value)}
-		if says := k.Rules.Definition(tool, f.Name).Says; says != "" {
+		if says := k.Rules.Definition(tool, f.Name).Description; says != "" {
 			one.Definition = w.Word(says)
 		}
-		one.Definition = w.within(one.Definition, f.Name, k.Run.Fleet)
+		one.Definition = w.withClockOffset(one.Definition, f.Name, k.Run.Fleet)
 		w.doubt(&one, k, metric, statistic)
 		all = append(all, one)
 	}

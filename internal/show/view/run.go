@@ -146,9 +146,9 @@ type Reach struct {
 
 // A Fleet is the machines that sent the requests of a run.
 type Fleet struct {
-	Summary string   `json:"summary"`
-	Apart   string   `json:"apart"`   // error of instants between workers, in words; empty for a single worker
-	Workers []Worker `json:"workers"` // the worst first
+	Summary   string   `json:"summary"`
+	MaxOffset string   `json:"apart"`   // error of instants between workers, in words; empty for a single worker
+	Workers   []Worker `json:"workers"` // the worst first
 }
 
 // A Worker is a machine of a Fleet. Numbers are in seconds and shares; null: not known.
@@ -173,7 +173,7 @@ func (w writer) fleet(run trace.Run) *Fleet {
 	if run.Fleet == nil {
 		return nil
 	}
-	f := &Fleet{Summary: report.FleetSummary(run, w.Language), Apart: report.Apart(run.Fleet, w.Language), Workers: []Worker{}}
+	f := &Fleet{Summary: report.FleetSummary(run, w.Language), MaxOffset: report.ClockOffset(run.Fleet, w.Language), Workers: []Worker{}}
 	for _, of := range metrics.Workers(run) {
 		one := Worker{
 			Name: secret.Mask(doc.Clean(of.Name)), Zone: secret.Mask(doc.Clean(of.Zone)), Host: secret.Mask(doc.Clean(of.Host)),
@@ -198,11 +198,11 @@ func known(is bool, v float64) *float64 {
 	return number(v)
 }
 
-// within adds the error of the clocks to the definition of a figure that compares those of several
+// withClockOffset adds the error of the clocks to the definition of a figure that compares those of several
 // machines.
-func (w writer) within(definition, name string, f *trace.Fleet) string {
+func (w writer) withClockOffset(definition, name string, f *trace.Fleet) string {
 	if f == nil || name != "peak.concurrency" {
 		return definition
 	}
-	return doc.Join(w.Word("list.stop"), definition, report.Apart(f, w.Language))
+	return doc.Join(w.Word("list.stop"), definition, report.ClockOffset(f, w.Language))
 }

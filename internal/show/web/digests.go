@@ -16,11 +16,11 @@ import (
 
 // How runs are read.
 const (
-	batch     = 2000                   // records between two looks at who waits
-	abandoned = 15 * time.Second       // after the last question
-	patience  = 300 * time.Millisecond // that a question waits for a digest to be complete
-	mostKept  = 16                     // digests
-	mostHeld  = 1_500_000              // requests of all digests
+	batch        = 2000                   // records between two looks at who waits
+	abandoned    = 15 * time.Second       // after the last question
+	patience     = 300 * time.Millisecond // that a question waits for a digest to be complete
+	mostDigests  = 16                     // digests
+	mostDigested = 1_500_000              // requests of all digests
 
 	mostSnapshots = 1 << 20
 )
@@ -31,10 +31,10 @@ const (
 type digests struct {
 	store *store.Store
 
-	mu      sync.Mutex
-	kept    []*followed
-	reading sync.WaitGroup
-	closed  bool
+	mu       sync.Mutex
+	followed []*followed
+	reading  sync.WaitGroup
+	closed   bool
 }
 
 // A followed run is one with its digest.
@@ -42,15 +42,15 @@ type followed struct {
 	id    string
 	store *store.Store
 
-	mu      sync.Mutex // guards what follows
-	digest  *view.Digest
-	status  trace.Status // when it was last looked at; empty: not yet
-	whole   bool         // all that was stored then has been read
-	records int          // that are stored
-	err     error
-	asked   time.Time
-	stop    context.CancelFunc // of its goroutine; nil: there is none
-	done    chan struct{}      // closed when that has ended
+	mu       sync.Mutex // guards what follows
+	digest   *view.Digest
+	status   trace.Status // when it was last looked at; empty: not yet
+	complete bool         // all that was stored then has been read
+	records  int          // that are stored
+	err      error
+	asked    time.Time
+	stop     context.CancelFunc // of its goroutine; nil: there is none
+	done     chan struct{}      // closed when that has ended
 
 	// Of the goroutine.
 	next    int            // number of the last record
@@ -68,7 +68,7 @@ type progress struct {
 func (d *digests) close() {
 	d.mu.Lock()
 	d.closed = true
-	for _, f := range d.kept {
+	for _, f := range d.followed {
 		f.cancel()
 	}
 	d.mu.Unlock()
@@ -82,22 +82,22 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 	if d.closed {
 		return nil, errors.New("the server is about to end")
 	}
-	i := slices.IndexFunc(d.kept, func(f *followed) bool { return f.id == l.ID })
-	if i >= 0 && d.kept[i].fits(l) {
-		f := d.kept[i]
-		d.kept = append(slices.Delete(d.kept, i, i+1), f)
+	i := slices.IndexFunc(d.followed, func(f *followed) bool { return f.id == l.ID })
+	if i >= 0 && d.followed[i].fits(l) {
+		f := d.followed[i]
+		d.followed = append(slices.Delete(d.followed, i, i+1), f)
 		return f, d.resume(f, l)
 	}
 	if i >= 0 {
-		d.kept[i].cancel()
-		d.kept = slices.Delete(d.kept, i, i+1)
+		d.followed[i].cancel()
+		d.followed = slices.Delete(d.followed, i, i+1)
 	}
 	run, err := d.store.Run(l.ID)
 	if err != nil {
 		return nil, err
 	}
 	f := &followed{id: l.ID, store: d.store, digest: view.NewDigest(run)}
-	d.kept = append(d.kept, f)
+	d.followed = append(d.followed, f)
 	d.forget()
 	return f, d.resume(f, l)
 }
@@ -105,11 +105,11 @@ func (d *digests) of(l store.Listing) (*followed, error) {
 // forget drops the digests that were asked for the longest time ago.
 func (d *digests) forget() {
 	held := 0
-	for i := len(d.kept) - 1; i >= 0; i-- {
-		n := d.kept[i].size()
-		if held += n; i < len(d.kept)-1 && (held > mostHeld || len(d.kept)-i > mostKept) {
-			d.kept[i].cancel()
-			d.kept = slices.Delete(d.kept, i, i+1)
+	for i := len(d.followed) - 1; i >= 0; i-- {
+		n := d.followed[i].size()
+		if held += n; i < len(d.followed)-1 && (held > mostDigested || len(d.followed)-i > mostDigests) {
+			d.followed[i].cancel()
+			d.followed = slices.Delete(d.followed, i, i+1)
 			held -= n
 		}
 	}
@@ -121,7 +121,7 @@ func (d *digests) resume(f *followed, l store.Listing) error {
 	defer f.mu.Unlock()
 	f.asked = time.Now()
 	f.records = l.Records
-	if f.stop != nil || f.whole && f.status == l.Status && l.Status != trace.Running && f.records == l.Records {
+	if f.stop != nil || f.complete && f.status == l.Status && l.Status != trace.Running && f.records == l.Records {
 		return f.err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -172,8 +172,8 @@ func (f *followed) ends(ctx context.Context, l store.Listing, more bool, err err
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err = err; err == nil {
-		f.whole, f.records = !more, max(l.Records, f.digest.Requests())
-		f.digest.Whole(f.whole && f.status != trace.Running)
+		f.complete, f.records = !more, max(l.Records, f.digest.Requests())
+		f.digest.SetComplete(f.complete && f.status != trace.Running)
 	}
 	if more && err == nil && ctx.Err() == nil && time.Since(f.asked) < abandoned {
 		return false
@@ -199,7 +199,7 @@ func (f *followed) step() (l store.Listing, more bool, err error) {
 		f.digest.Add(r)
 	})
 	if err == nil && !more && l.Status != trace.Complete {
-		err = f.beside()
+		err = f.readSamples()
 	}
 	return l, more, err
 }
@@ -220,11 +220,11 @@ func (f *followed) update(l store.Listing) error {
 	f.digest.Update(run)
 	f.status = l.Status
 	f.mu.Unlock()
-	return f.beside()
+	return f.readSamples()
 }
 
-// beside reads data other than records: samples and, of a run without an end, its progress.
-func (f *followed) beside() error {
+// readSamples reads data other than records: samples and, of a run without an end, its progress.
+func (f *followed) readSamples() error {
 	set, last, err := f.store.TelemetrySince(f.id, f.blocks)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func extended(set, by *telemetry.Set) *telemetry.Set {
 func (f *followed) reading() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.stop != nil && !f.whole
+	return f.stop != nil && !f.complete
 }
 
 // await waits until all that is stored has been read, but not long.

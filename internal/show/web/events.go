@@ -19,11 +19,11 @@ const eventsPath = "/api/events"
 
 // Limits of event streams. The store commits four times per second.
 const (
-	manyStreams = 32
-	manyRuns    = 50 // that one stream follows
-	pollEvery   = 250 * time.Millisecond
-	tellEvery   = time.Second      // how a run goes, at least
-	sayEvery    = 15 * time.Second // something, so that who is gone is noticed
+	manyStreams    = 32
+	manyRuns       = 50 // that one stream follows
+	pollEvery      = 250 * time.Millisecond
+	progressEvery  = time.Second      // progress of a run, at least
+	keepAliveEvery = 15 * time.Second // a comment, so that a lost connection is noticed
 )
 
 // A hub polls the store for all streams, and only while there are any.
@@ -54,13 +54,13 @@ type stream struct {
 	trouble string
 
 	// Used by the poll only.
-	sent    map[string]told
+	sent    map[string]sentProgress
 	greeted bool   // it knows that it can hear
 	why     string // the last trouble sent to it
 }
 
-// told is the last progress of a run sent to a stream, and when.
-type told struct {
+// sentProgress is the last progress of a run sent to a stream, and when.
+type sentProgress struct {
 	progress view.Progress
 	at       time.Time
 }
@@ -70,7 +70,7 @@ type told struct {
 // begins with one of them; who asks for what a page shows after that misses nothing. trouble is a
 // text: why the store cannot be read at present; the next event of another kind says that it can.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	st := &stream{wake: make(chan struct{}, 1), pulses: map[string]view.Progress{}, sent: map[string]told{}}
+	st := &stream{wake: make(chan struct{}, 1), pulses: map[string]view.Progress{}, sent: map[string]sentProgress{}}
 	refs := r.URL.Query()["run"]
 	if len(refs) > manyRuns {
 		refuse(w, mistakef("run: at most %d runs in one stream", manyRuns))
@@ -102,7 +102,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 func (st *stream) write(ctx context.Context, w http.ResponseWriter) {
 	control := http.NewResponseController(w)
 	text := []byte("retry: 2000\n\n") // milliseconds until a browser asks again
-	alive := time.NewTicker(sayEvery)
+	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	for {
 		if _, err := w.Write(text); err != nil || control.Flush() != nil {
@@ -284,7 +284,7 @@ func (h *hub) look(ctx context.Context, w **store.Watch) (err error) {
 func (h *hub) follow(st *stream, id string, committed bool, pulses map[string]view.Progress) error {
 	last, known := st.sent[id]
 	over := known && last.progress.Status != string(trace.Running)
-	due := !known || time.Since(last.at) >= tellEvery && !over
+	due := !known || time.Since(last.at) >= progressEvery && !over
 	if !due && !committed {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (h *hub) follow(st *stream, id string, committed bool, pulses map[string]vi
 	if !due && same(p, last.progress) {
 		return nil
 	}
-	st.sent[id] = told{p, time.Now()}
+	st.sent[id] = sentProgress{p, time.Now()}
 	st.notify(func() { st.pulses[id] = p })
 	return nil
 }

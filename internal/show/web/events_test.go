@@ -150,7 +150,7 @@ func TestTheProgressOfARunIsTold(t *testing.T) {
 			t.Errorf("%+v", first)
 		}
 		start := time.Now()
-		if e.progress(); time.Since(start) > tellEvery+pollEvery {
+		if e.progress(); time.Since(start) > progressEvery+pollEvery {
 			t.Errorf("nothing for %v", time.Since(start))
 		}
 		now.Store(&trace.Snapshot{At: trace.Instant(time.Second), Released: 5, Done: 2, Failed: 1, Tokens: 70})
@@ -229,12 +229,12 @@ func TestNothingIsPolledWhileNobodyListens(t *testing.T) {
 			t.Error("not polled")
 		}
 		_ = one.Close()
-		time.Sleep(2 * sayEvery) // in virtual time: the server notices by what it cannot write
+		time.Sleep(2 * keepAliveEvery) // in virtual time: the server notices by what it cannot write
 		if !polls() {
 			t.Error("not polled for the second stream")
 		}
 		_ = two.Close()
-		time.Sleep(2 * sayEvery)
+		time.Sleep(2 * keepAliveEvery)
 		if polls() {
 			t.Error("polled although nobody listens")
 		}

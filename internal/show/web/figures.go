@@ -12,9 +12,9 @@ import (
 
 // Bounds of computations in the background.
 const (
-	fewRecords   = 20_000 // of a run, to compute its figures
-	manyFigures  = 200    // runs that wait
-	keptForLists = 10_000 // runs with cached figures, if the store cannot be written
+	fewRecords    = 20_000 // of a run, to compute its figures
+	manyFigures   = 200    // runs that wait
+	cachedFigures = 10_000 // runs with cached figures, if the store cannot be written
 )
 
 // How many bytes of records, as they are stored, are read at once: 4 MiB are 9000 requests with 64
@@ -58,7 +58,7 @@ func (k *reckoner) want(some []store.Listing) {
 		if done || k.compute == nil || l.Status == trace.Running || l.Records > fewRecords || len(k.waiting) >= manyFigures {
 			continue
 		}
-		if k.known == nil || len(k.known) >= keptForLists {
+		if k.known == nil || len(k.known) >= cachedFigures {
 			k.known = map[string]map[string]float64{}
 		}
 		k.known[l.ID] = nil

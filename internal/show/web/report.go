@@ -147,7 +147,7 @@ func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	got := kept{header: http.Header{}, code: http.StatusOK}
+	got := recorder{header: http.Header{}, code: http.StatusOK}
 	s.Handler().ServeHTTP(&got, r)
 	if got.code != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", q.Path, strings.TrimSpace(got.String()))
@@ -155,15 +155,15 @@ func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, erro
 	return got.Bytes(), nil
 }
 
-// A kept is an answer in memory.
-type kept struct {
+// A recorder is an http.ResponseWriter in memory.
+type recorder struct {
 	bytes.Buffer
 	header http.Header
 	code   int
 }
 
-func (k *kept) Header() http.Header  { return k.header }
-func (k *kept) WriteHeader(code int) { k.code = code }
+func (k *recorder) Header() http.Header  { return k.header }
+func (k *recorder) WriteHeader(code int) { k.code = code }
 
 // deflated is raw DEFLATE of bytes as base64, a JSON string.
 func deflated(b []byte) (json.RawMessage, error) {

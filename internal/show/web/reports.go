@@ -24,8 +24,8 @@ func (s *Server) reports(q asked) (any, error) {
 		found.Note = q.lang.Word("view.reports-large", "requests", l.Records, "run", l.ID)
 		return found, nil
 	}
-	s.whole.Lock()
-	defer s.whole.Unlock()
+	s.fullReads.Lock()
+	defer s.fullReads.Unlock()
 	t, err := s.Runs.Load(l.ID)
 	if err != nil {
 		return nil, err

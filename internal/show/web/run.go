@@ -42,13 +42,13 @@ func (s *Server) run(q asked) (any, error) {
 		return nil, err
 	}
 	for _, c := range again.Commands(k.Run, s.StoreFlag) {
-		k.Commands = append(k.Commands, view.Command{Dialect: c.Dialect, Line: c.Line, Note: say(q, c.Notes)})
+		k.Commands = append(k.Commands, view.Command{Dialect: c.Dialect, Line: c.Line, Note: textOf(q, c.Notes)})
 	}
 	return view.NewRun(k, q.lang), nil
 }
 
-// say says several messages in one text.
-func say(q asked, all []plan.Message) string { return q.lang.SayAll("stop", all) }
+// textOf words several messages as one text.
+func textOf(q asked, all []plan.Message) string { return q.lang.SayAll("stop", all) }
 
 // known adds figures and failures: those that are stored, those of all records of a run that has
 // few, or of its digest as far as that has come.
@@ -79,8 +79,8 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 
 // summed adds what takes all records of a run: latencies with their bounds, and figures, if none are stored.
 func (s *Server) summed(k *view.Known, figures bool) error {
-	s.whole.Lock() // one at a time: each takes as much memory as the run
-	defer s.whole.Unlock()
+	s.fullReads.Lock() // one at a time: each takes as much memory as the run
+	defer s.fullReads.Unlock()
 	t, err := s.Runs.Load(k.Listing.ID)
 	if err != nil {
 		return err

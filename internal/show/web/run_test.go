@@ -294,7 +294,7 @@ func TestQuestionsOfARunThatCannotBe(t *testing.T) {
 // Many ask at once while runs are read, and more runs than are kept.
 func TestManyQuestionsAtOnce(t *testing.T) {
 	s := openStore(t)
-	for i := range mostKept + 4 {
+	for i := range mostDigests + 4 {
 		run := filled(i)
 		run.ID = fmt.Sprint("many-", i)
 		if _, err := s.Import(run, filledRecords(20), nil); err != nil {
@@ -306,8 +306,8 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for worker := range 3 {
 		all.Go(func() {
-			for i := range mostKept + 4 {
-				id := fmt.Sprint("runs/many-", (i*7+worker)%(mostKept+4))
+			for i := range mostDigests + 4 {
+				id := fmt.Sprint("runs/many-", (i*7+worker)%(mostDigests+4))
 				for _, path := range []string{"/course", "/rows"} {
 					if w := get(h, id+path); w.Code != 200 {
 						t.Errorf("%s%s: %d %s", id, path, w.Code, w.Body)
@@ -317,7 +317,7 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(server.read.kept); n > mostKept {
+	if n := len(server.read.followed); n > mostDigests {
 		t.Errorf("%d digests are kept", n)
 	}
 	server.Close()

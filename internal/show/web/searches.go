@@ -19,6 +19,6 @@ type Finder struct {
 func (s *Server) handleSearches(mux *http.ServeMux) {
 	mux.Handle("GET /api/searches", answer(func(q asked) (any, error) { return s.Finder.List(s.Runs, q.lang) }))
 	mux.Handle("GET /api/searches/{name}", answer(func(q asked) (any, error) { return s.Finder.Show(s.Runs, q.PathValue("name"), q.lang) }))
-	mux.Handle("GET /api/runs/{id}/predicted", answer(func(q asked) (any, error) { return view.Beside(s.Runs, q.PathValue("id"), q.lang) }))
+	mux.Handle("GET /api/runs/{id}/predicted", answer(func(q asked) (any, error) { return view.NewPredicted(s.Runs, q.PathValue("id"), q.lang) }))
 	mux.Handle("GET /api/conform", answer(func(q asked) (any, error) { return conformity.View(s.Conformity, q.lang), nil }))
 }

@@ -16,7 +16,7 @@ import (
 func echo() Finder {
 	return Finder{
 		List: func(_ *store.Store, l *words.Language) (view.Searches, error) {
-			return view.Searches{Rows: []view.SearchRow{{Name: "<b>", Says: l.Name}}}, nil
+			return view.Searches{Rows: []view.SearchRow{{Name: "<b>", Answer: l.Name}}}, nil
 		},
 		Show: func(_ *store.Store, name string, _ *words.Language) (view.Search, error) {
 			if name == "none" {

@@ -18,13 +18,13 @@ import (
 
 // serving runs Serve on a network in memory until the test ends, and returns a dialer and what was
 // said.
-func serving(t *testing.T, h http.Handler) (dial func() net.Conn, said *[]string) {
+func serving(t *testing.T, h http.Handler) (dial func() net.Conn, lines *[]string) {
 	t.Helper()
 	l := memnet.Listen()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	said = new([]string)
-	go func() { done <- Serve(ctx, l, h, nil, func(line string) { *said = append(*said, line) }) }()
+	lines = new([]string)
+	go func() { done <- Serve(ctx, l, h, nil, func(line string) { *lines = append(*lines, line) }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -38,7 +38,7 @@ func serving(t *testing.T, h http.Handler) (dial func() net.Conn, said *[]string
 			t.Fatal(err)
 		}
 		return c
-	}, said
+	}, lines
 }
 
 // request writes a request and reads its answer.
@@ -58,7 +58,7 @@ func request(t *testing.T, c net.Conn, path string) (code int, body string) {
 
 func TestAPanicIsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dial, said := serving(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		dial, lines := serving(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/bad" {
 				panic("a bug")
 			}
@@ -71,8 +71,8 @@ func TestAPanicIsOneAnswer(t *testing.T) {
 		if code, _ := request(t, c, "/good"); code != 200 {
 			t.Errorf("after it %d", code)
 		}
-		if len(*said) != 1 || !strings.Contains((*said)[0], "GET /bad: panic: a bug at ") || !strings.Contains((*said)[0], "serve_test.go:") {
-			t.Error(*said)
+		if len(*lines) != 1 || !strings.Contains((*lines)[0], "GET /bad: panic: a bug at ") || !strings.Contains((*lines)[0], "serve_test.go:") {
+			t.Error(*lines)
 		}
 	})
 }

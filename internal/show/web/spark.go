@@ -11,9 +11,9 @@ import (
 
 // Bounds of sparklines.
 const (
-	manySparks = 200    // in one answer
-	someOf     = 400    // requests that a run without snapshots is sketched from
-	keptSparks = 20_000 // of runs that have ended
+	manySparks   = 200    // in one answer
+	someOf       = 400    // requests that a run without snapshots is sketched from
+	cachedSparks = 20_000 // of runs that have ended
 )
 
 // sparks answers GET /api/sparks?id=: the sparklines of runs, which may be repeated. Runs that are
@@ -40,14 +40,14 @@ func (s *Server) sparks(q asked) (any, error) {
 
 // Sparklines remembers those of runs that have ended.
 type sparklines struct {
-	mu   sync.Mutex
-	kept map[string]view.Sparkline
+	mu     sync.Mutex
+	cached map[string]view.Sparkline
 }
 
 func (k *sparklines) of(runs *store.Store, l store.Listing) (view.Sparkline, error) {
 	key := fmt.Sprintf("%s %s %d", l.ID, l.Status, l.Records)
 	k.mu.Lock()
-	one, ok := k.kept[key]
+	one, ok := k.cached[key]
 	k.mu.Unlock()
 	if ok {
 		return one, nil
@@ -58,10 +58,10 @@ func (k *sparklines) of(runs *store.Store, l store.Listing) (view.Sparkline, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.kept == nil || len(k.kept) >= keptSparks {
-		k.kept = map[string]view.Sparkline{}
+	if k.cached == nil || len(k.cached) >= cachedSparks {
+		k.cached = map[string]view.Sparkline{}
 	}
-	k.kept[key] = one
+	k.cached[key] = one
 	return one, nil
 }
 

@@ -54,14 +54,14 @@ type Server struct {
 	// Conformity are results of `pitot conform`, in the order in which they were given.
 	Conformity []conform.Report
 
-	once    sync.Once // makes what follows
-	live    hub
-	reckon  reckoner
-	loads   loadNames
-	lines   sparklines
-	exports chan struct{}
-	read    digests
-	whole   sync.Mutex // of questions that take all records of a run
+	once      sync.Once // makes what follows
+	live      hub
+	reckon    reckoner
+	loads     loadNames
+	lines     sparklines
+	exports   chan struct{}
+	read      digests
+	fullReads sync.Mutex // of questions that take all records of a run
 }
 
 // Handler returns the page and its answers to whoever asks; a Guard decides who may.

@@ -14,7 +14,7 @@ import (
 // t('x.' + name), but for tests.
 func TestWordsOfThePage(t *testing.T) {
 	call := regexp.MustCompile(`\bt\(\s*'([^']+)'(\s*\+)?`)
-	known, said, beginnings := In(Default).Under("page."), map[string]bool{}, []string{}
+	known, used, beginnings := In(Default).Under("page."), map[string]bool{}, []string{}
 	err := filepath.WalkDir("../../../web/src", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(file, ".test.ts") {
 			return err
@@ -28,16 +28,16 @@ func TestWordsOfThePage(t *testing.T) {
 			case !ok:
 				t.Errorf("%s: no catalogue has words for page.%s", file, m[1])
 			}
-			said[m[1]] = true
+			used[m[1]] = true
 		}
 		return err
 	})
-	if err != nil || len(said) < 5 {
-		t.Fatalf("the page says %d things: %v", len(said), err)
+	if err != nil || len(used) < 5 {
+		t.Fatalf("the page says %d things: %v", len(used), err)
 	}
 	for code := range known {
 		begins := func(beginning string) bool { return strings.HasPrefix(code, beginning) }
-		if !said[code] && !slices.ContainsFunc(beginnings, begins) {
+		if !used[code] && !slices.ContainsFunc(beginnings, begins) {
 			t.Errorf("the page does not say page.%s", code)
 		}
 	}

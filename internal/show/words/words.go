@@ -118,8 +118,8 @@ func (l *Language) read(text string) error {
 	return nil
 }
 
-// Word says what a code and arguments are, as plan.Say takes them.
-func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Say(code, args...)) }
+// Word says what a code and arguments are, as plan.Msg takes them.
+func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Msg(code, args...)) }
 
 // Knows reports whether the language has words for a code.
 func (l *Language) Knows(code plan.Code) bool {
@@ -170,18 +170,18 @@ func (l *Language) Join(kind string, items ...string) string {
 
 // fill puts arguments into a text.
 func (l *Language) fill(text string, args plan.Args) string {
-	said := ""
+	out := ""
 	for text != "" {
 		before, inner, rest, ok := braces(text)
-		said = l.meet(said, before, false)
+		out = l.meet(out, before, false)
 		if !ok {
 			break
 		}
 		name, format, _ := strings.Cut(inner, ":")
-		said = l.meet(said, l.argument(args[name], format, args), true)
+		out = l.meet(out, l.argument(args[name], format, args), true)
 		text = rest
 	}
-	return said
+	return out
 }
 
 // braces finds the first pair of braces in a text, others within it being a part of it.
@@ -206,11 +206,11 @@ func braces(text string) (before, inner, rest string, ok bool) {
 
 // meet puts two pieces together, of which the second is an argument or follows one, with
 // the blanks that the script wants there.
-func (l *Language) meet(said, next string, argument bool) string {
-	if l.unspaced == nil || said == "" || next == "" {
-		return said + next
+func (l *Language) meet(before, next string, argument bool) string {
+	if l.unspaced == nil || before == "" || next == "" {
+		return before + next
 	}
-	left, right := said, next
+	left, right := before, next
 	if argument {
 		left = strings.TrimSuffix(left, " ")
 	} else {
@@ -226,7 +226,7 @@ func (l *Language) meet(said, next string, argument bool) string {
 	case own(a) && latin(b), latin(a) && own(b):
 		return left + " " + right
 	}
-	return said + next
+	return before + next
 }
 
 // fullWidth are marks of punctuation that have a blank in themselves.

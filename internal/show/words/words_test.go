@@ -86,7 +86,7 @@ func TestCodesHaveWords(t *testing.T) {
 				}
 			}
 		case *ast.CallExpr:
-			if code, args, ok := said(n); ok {
+			if code, args, ok := codeOf(n); ok {
 				codes++
 				if !l.Knows(code) {
 					t.Errorf("%s: no catalogue has words for %s", where, code)
@@ -178,9 +178,9 @@ func constants(where string, spec *ast.ValueSpec) (codes []string) {
 	return codes
 }
 
-// said is the code of a call of Say or Word, and the names of its arguments; nil where
+// codeOf returns the code of a call of Msg or Word, and the names of its arguments; nil where
 // they come as a list.
-func said(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
+func codeOf(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
 	name := ""
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -188,7 +188,7 @@ func said(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
 	case *ast.SelectorExpr:
 		name = f.Sel.Name
 	}
-	if name != "Say" && name != "Word" || len(call.Args) == 0 {
+	if name != "Msg" && name != "Word" || len(call.Args) == 0 {
 		return "", nil, false
 	}
 	text := func(e ast.Expr) (string, bool) {
@@ -255,14 +255,14 @@ d: {names:and}; {all:stop}{why:?, since {why}}, {yes:streamed|whole}
 e: ""
 `)
 	for want, m := range map[string]plan.Message{
-		"P99 12.3 ms, 5 %, 1234567 of 7, 1m30s": plan.Say("a", "p99", 0.0123, "share", 0.05, "n", 1234567, "m", 7, "took", 90),
-		"P99 0.0 ms, 1234 %, 1e-07 of 7, 1s":    plan.Say("a", "p99", 0, "share", 12.345, "n", 1e-7, "m", 7, "took", 1),
-		"one request of x, y: 3 requests of : z": plan.Say("b", "n", 1, "names", []string{"x", "y"},
-			"why", plan.Say("b", "n", 3, "names", []string{}, "why", "z")),
-		"d, e; ?":                         plan.Say("c", "all", []plan.Message{plan.Text("d"), plan.Text("e")}),
-		"x, y and z; d; , since w, whole": plan.Say("d", "names", []string{"x", "y", "z"}, "all", []plan.Message{plan.Text("d"), plan.Say("e")}, "why", "w", "yes", false),
-		"x and y; , streamed":             plan.Say("d", "names", []string{"x", "y"}, "all", []string{}, "why", "", "yes", true),
-		`{"code":"new","args":{"x":1}}`:   plan.Say("new", "x", 1),
+		"P99 12.3 ms, 5 %, 1234567 of 7, 1m30s": plan.Msg("a", "p99", 0.0123, "share", 0.05, "n", 1234567, "m", 7, "took", 90),
+		"P99 0.0 ms, 1234 %, 1e-07 of 7, 1s":    plan.Msg("a", "p99", 0, "share", 12.345, "n", 1e-7, "m", 7, "took", 1),
+		"one request of x, y: 3 requests of : z": plan.Msg("b", "n", 1, "names", []string{"x", "y"},
+			"why", plan.Msg("b", "n", 3, "names", []string{}, "why", "z")),
+		"d, e; ?":                         plan.Msg("c", "all", []plan.Message{plan.Text("d"), plan.Text("e")}),
+		"x, y and z; d; , since w, whole": plan.Msg("d", "names", []string{"x", "y", "z"}, "all", []plan.Message{plan.Text("d"), plan.Msg("e")}, "why", "w", "yes", false),
+		"x and y; , streamed":             plan.Msg("d", "names", []string{"x", "y"}, "all", []string{}, "why", "", "yes", true),
+		`{"code":"new","args":{"x":1}}`:   plan.Msg("new", "x", 1),
 		"as it stood {x}":                 plan.Text("as it stood {x}"),
 		"":                                {},
 	} {
@@ -277,9 +277,9 @@ e: ""
 func TestBlanksOfAScriptWithoutThem(t *testing.T) {
 	l := language(t, "language.unspaced: Han\nlist.comma: 、\na: 按名称取 {x} 为基线：{y}，{z}项（ {x} ）")
 	for want, m := range map[string]plan.Message{
-		"按名称取优化 前为基线：A b，5 项（优化 前）": plan.Say("a", "x", "优化 前", "y", "A b", "z", 5),
-		"按名称取 v1 为基线：优化后、x，另有项（v1）": plan.Say("a", "x", "v1", "y", []string{"优化后", "x"}, "z", "另有"),
-		"按名称取 +3% 为基线：，（x）项（+3%）":   plan.Say("a", "x", "+3%", "y", "", "z", "（x）"),
+		"按名称取优化 前为基线：A b，5 项（优化 前）": plan.Msg("a", "x", "优化 前", "y", "A b", "z", 5),
+		"按名称取 v1 为基线：优化后、x，另有项（v1）": plan.Msg("a", "x", "v1", "y", []string{"优化后", "x"}, "z", "另有"),
+		"按名称取 +3% 为基线：，（x）项（+3%）":   plan.Msg("a", "x", "+3%", "y", "", "z", "（x）"),
 	} {
 		if got := l.Say(m); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

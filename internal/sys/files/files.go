@@ -1,27 +1,25 @@
-// Package files writes files that are whole or not there.
+// Package files writes complete files or none.
 //
-// Write writes a new file in the same folder and renames it, so that an interrupted or failed write leaves
-// what was there, and a killed one nothing else. Append adds all of its bytes or none. A private file is readable by
-// its owner only; other files get the permissions that the umask leaves. A Mark notices that a
-// file which is still open was removed or replaced under its name. ReadSmall reads no more
-// than a person would write. Prune limits a folder of files that can be got again. MakeTemporary makes
-// a folder that is removed after its process.
+// Write writes a new file in the same folder and renames it, so that an interrupted, failed or killed write leaves
+// the previous file. Append adds all of its bytes or none. A private file is readable by its owner only; other
+// files get the permissions that the umask leaves. A Mark notices that a file which is still open was removed or
+// replaced under its name. ReadSmall reads no more than a person would write. Prune limits a folder of files that
+// can be got again. MakeTemporary makes a folder that is removed after its process.
 //
 // # Spool
 //
 // A Spool is a file for prompts that are too many for memory.
 //
-// It lies in a folder where there is room for what a benchmark leaves, no name leads to it,
-// and it is gone when the process is.
+// It lies in a folder with room for the results of a benchmark, has no name, and is gone when the process is.
 //
 // # Standard output
 //
 // Stdout and Stderr buffer output for a reader that an interrupt has killed.
 //
-// An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee
-// FILE` is gone before the report is written, and the report with it. From an interrupt on,
-// what a pipe no longer takes goes to standard error, and from there to the terminal. Without
-// one a reader that ends, as head does, ends the program, as usual.
+// An interrupt at a terminal goes to every program of a pipeline: tee in `pitot bench | tee FILE` is gone before
+// the report is written, and the report with it. From an interrupt on, output that a pipe no longer takes goes to
+// standard error, and from there to the terminal. Without one a reader that ends, as head does, ends the program,
+// as usual.
 package files
 
 import (
@@ -45,7 +43,7 @@ func Write(name string, write func(io.Writer) error) error {
 	return WriteAll(File{name, write})
 }
 
-// A File is a name and what writes its content.
+// A File is a name and a function that writes its content.
 type File struct {
 	Name  string
 	Write func(io.Writer) error

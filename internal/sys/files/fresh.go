@@ -70,7 +70,7 @@ func (f *fresh) discard() {
 
 // removeIncomplete removes files for the same target that killed processes left.
 func removeIncomplete(target string) {
-	entries, _ := os.ReadDir(filepath.Dir(target)) // what cannot be read has nothing to remove
+	entries, _ := os.ReadDir(filepath.Dir(target)) // an unreadable folder has nothing to remove
 	for _, e := range entries {
 		random, found := strings.CutPrefix(e.Name(), "."+filepath.Base(target)+".")
 		if random, is := strings.CutSuffix(random, incomplete); !found || !is || len(random) != 8 || !e.Type().IsRegular() {

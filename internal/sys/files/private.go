@@ -36,7 +36,7 @@ func IsRegular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Kind is what there is under a name, such as a device, in a word; empty for a regular file or nothing.
+// Kind is the kind of file under a name, such as a device, in a word; empty for a regular file or none.
 func Kind(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().IsRegular() {

@@ -80,7 +80,7 @@ func open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// endless is the error for what may have no end, or makes its reader wait.
+// endless is the error for files that may have no end, or make a reader wait.
 func endless(name string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular(), mode.IsDir():

@@ -37,5 +37,5 @@ func (f *Spool) WriteAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// ReadAt reads what was written.
+// ReadAt implements io.ReaderAt.
 func (f *Spool) ReadAt(b []byte, at int64) (int, error) { return f.file.ReadAt(b, at) }

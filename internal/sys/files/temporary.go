@@ -34,13 +34,13 @@ func MakeTemporary(kind string) (name string, remove func(), err error) {
 		return "", nil, errors.Join(err, os.RemoveAll(hidden))
 	}
 	return name, func() {
-		_ = os.RemoveAll(name) // what cannot be removed is stale from here on
+		_ = os.RemoveAll(name) // else it is stale from here on
 		release()
 	}, nil
 }
 
-// RemoveStale removes the folders of MakeTemporary that killed processes left, and returns their
-// names. What another user has made, or something else than MakeTemporary, stays.
+// RemoveStale removes the folders of MakeTemporary that killed processes left, and returns their names. Folders of
+// other users, or not made by MakeTemporary, stay.
 func RemoveStale() (removed []string) {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), temporary+"*"))
 	for _, name := range all {

@@ -32,7 +32,7 @@ import (
 // DownloadVariable allows downloads if it is true.
 const DownloadVariable = "PITOT_HF_DOWNLOAD"
 
-// A Config says where a Hub looks, and what it is allowed to do.
+// A Config says where a Hub looks for files, and whether it may download them.
 type Config struct {
 	Getenv   func(name string) string
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
@@ -92,8 +92,8 @@ func (c Config) token(home string) string {
 	if truthy(c.Getenv("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
 		return ""
 	}
-	kept, _ := files.ReadSmall(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
-	return strings.TrimSpace(string(kept))
+	stored, _ := files.ReadSmall(c.folder(cmp.Or(c.Getenv("HF_TOKEN_PATH"), filepath.Join(home, "token"))))
+	return strings.TrimSpace(string(stored))
 }
 
 // closed returns the variable that forbids downloads, if any.

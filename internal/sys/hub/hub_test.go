@@ -512,17 +512,17 @@ func TestMediaIsFetched(t *testing.T) {
 func TestNamesThatAreNoPaths(t *testing.T) {
 	f := newFakeHub(t, nil)
 	c, cache := f.config(t, map[string]string{DownloadVariable: ""})
-	kept := filepath.Join(cache, "models--org--m", "snapshots", "1")
+	snapshot := filepath.Join(cache, "models--org--m", "snapshots", "1")
 	folder := t.TempDir()
 	t.Chdir(folder)
-	for _, name := range []string{kept, "org/m", "org/here", "models--x/snapshots/1"} {
+	for _, name := range []string{snapshot, "org/m", "org/here", "models--x/snapshots/1"} {
 		if err := errors.Join(os.MkdirAll(name, 0o755),
 			os.WriteFile(filepath.Join(name, "tokenizer.json"), []byte(tinyTokenizer), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := New(c)
-	if got, err := h.Tokenizer(t.Context(), NameOnly+"org/m"); err != nil || got != kept {
+	if got, err := h.Tokenizer(t.Context(), NameOnly+"org/m"); err != nil || got != snapshot {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := h.Tokenizer(t.Context(), "org/m"); err != nil || got != "org/m" {

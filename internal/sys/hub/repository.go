@@ -93,14 +93,14 @@ func (r Repository) snapshots() []string {
 	if !isRepository(r.name) {
 		return nil
 	}
-	kept := r.folder()
-	if ref, err := files.ReadSmall(filepath.Join(kept, "refs", "main")); err == nil {
-		folder := filepath.Join(kept, "snapshots", strings.TrimSpace(string(ref)))
+	cached := r.folder()
+	if ref, err := files.ReadSmall(filepath.Join(cached, "refs", "main")); err == nil {
+		folder := filepath.Join(cached, "snapshots", strings.TrimSpace(string(ref)))
 		if _, err := os.Stat(folder); err == nil {
 			return []string{folder}
 		}
 	}
-	found, _ := filepath.Glob(filepath.Join(kept, "snapshots", "*"))
+	found, _ := filepath.Glob(filepath.Join(cached, "snapshots", "*"))
 	age := func(folder string) time.Time {
 		info, err := os.Stat(folder)
 		if err != nil {

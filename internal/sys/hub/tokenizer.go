@@ -93,11 +93,11 @@ func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 	wanted := append(slices.DeleteFunc(paths, func(file string) bool { return !isTokenizerExtra(file) }), vocabularies...)
 	folder := ""
 	for _, file := range wanted {
-		kept, err := r.download(ctx, file)
+		path, err := r.download(ctx, file)
 		if err != nil {
 			return "", err
 		}
-		folder = filepath.Dir(kept)
+		folder = filepath.Dir(path)
 	}
 	return folder, nil
 }

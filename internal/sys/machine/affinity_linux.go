@@ -47,7 +47,7 @@ func KeepOn(cpus []int) error {
 			if err != nil {
 				return fmt.Errorf("/proc/self/task: %w", err)
 			}
-			if err := unix.SchedSetaffinity(id, setOf(cpus)); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
+			if err := unix.SchedSetaffinity(id, setOf(cpus)); err != nil && !errors.Is(err, unix.ESRCH) { // ended
 				return err
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Contention is how much of the processors this process could not have, over some time.
-// Shares and times that the system does not tell are negative; only Linux tells any.
+// Contention is how much of the processors this process could not have, over some time. Shares and times that the
+// system does not report are negative; only Linux reports any.
 type Contention struct {
 	Waited   time.Duration // that threads of this process stood in the run queue, together
 	Others   float64       // share of the machine's processors that other programs used
@@ -42,8 +42,8 @@ func (w ContentionWatch) Contention() Contention {
 	return c
 }
 
-// waitedBetween adds up what threads waited between two readings; what one that has ended
-// waited is not known. It is negative if the system does not tell.
+// waitedBetween adds up the waits of threads between two readings; those of threads that have ended are unknown. It
+// is negative if the system does not tell.
 func waitedBetween(before, after map[string]time.Duration) (sum time.Duration) {
 	if len(after) == 0 {
 		return -1

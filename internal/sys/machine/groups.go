@@ -112,7 +112,7 @@ func (l *Limits) tighten(quota, period, stat, word string, unit time.Duration) {
 	l.Times, _ = FieldIn(stat, "nr_throttled ")
 }
 
-// unlimited is about what version 1 says where there is no limit.
+// unlimited is about the value of version 1 without a limit.
 const unlimited = 1 << 62
 
 func (l *Limits) bound(text string) {

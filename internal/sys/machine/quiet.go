@@ -15,11 +15,10 @@ const (
 	// idle ones that look for work cost more than they contribute.
 	MostProcs = 8
 	heapRoom  = 1 << 30  // garbage that may accumulate, in bytes
-	sideRoom  = 64 << 20 // of that, garbage of what runs alongside
+	sideRoom  = 64 << 20 // of that, for garbage of telemetry and the like
 )
 
-// Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply
-// to the whole process.
+// Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply to the entire process.
 type Quiet struct {
 	Shared  bool  // the process also does other work: nothing is changed
 	Procs   int   // processors to use at once; 0: all, up to MostProcs
@@ -41,9 +40,9 @@ type QuietRuntime struct {
 // quiet is the runtime during a measurement that holds the collector back, else nil.
 var quiet atomic.Pointer[QuietRuntime]
 
-// Discard counts n bytes that something alongside a measurement leaves as garbage: a page of
-// metrics, a line of a program. While the collector is held back, it runs once for each 64 MiB of
-// them; the rest of what may accumulate is for the measurement itself. Discard does not wait for it.
+// Discard counts n bytes that something alongside a measurement leaves as garbage: a page of metrics, a line of a
+// program. While the collector is held back, it runs once for each 64 MiB of them; the rest of the limit is for the
+// measurement itself. Discard does not wait for it.
 func Discard(n int) {
 	r := quiet.Load()
 	if r == nil || r.discarded.Add(int64(n)) < sideRoom {
@@ -106,9 +105,8 @@ func (r *QuietRuntime) watch(free int64) {
 	}
 }
 
-// Stop restores the previous settings and returns the number of processors used
-// until then. It collects what the measurement left, so that what comes next finds
-// memory instead of asking for more.
+// Stop restores the previous settings and returns the number of processors used until then. It collects the garbage
+// of the measurement, so that the next steps find memory instead of asking for more.
 func (r *QuietRuntime) Stop() (procs int) {
 	if r.over != nil {
 		close(r.over)

@@ -39,15 +39,15 @@ func (s *Screen) Foreground() bool {
 func (s *Screen) Resumed() <-chan struct{} { return s.resumed() }
 
 func resumed() <-chan struct{} {
-	caught, told := make(chan os.Signal, 1), make(chan struct{}, 1)
+	caught, changed := make(chan os.Signal, 1), make(chan struct{}, 1)
 	signal.Notify(caught, syscall.SIGCONT)
 	go func() {
 		for range caught {
 			select {
-			case told <- struct{}{}:
+			case changed <- struct{}{}:
 			default: // the last one has not been received yet
 			}
 		}
 	}()
-	return told
+	return changed
 }

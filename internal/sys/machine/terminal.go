@@ -6,8 +6,7 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalWidth tells how wide the terminal behind a stream is, at any moment; nil
-// if there is none.
+// TerminalWidth returns a function for the present width of the terminal behind a stream; nil if there is none.
 func TerminalWidth(stream *os.File) func() int {
 	fd := int(stream.Fd())
 	if !term.IsTerminal(fd) {

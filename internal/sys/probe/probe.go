@@ -1,13 +1,12 @@
-// Package probe reads what a machine tells of itself and of a process: files, links, sizes and
-// the output of a few programs.
+// Package probe reads facts about a machine and a process: files, links, sizes and the output of a few programs.
 //
-// A list of Asks says as data what to read. Local reads it with system calls; a Shell turns
-// the same list into a script for any sh, at the end of a command such as `ssh HOST sh` or
-// `docker exec -i NAME sh`, and splits what comes back. Who asks cannot tell which it was.
+// A list of Asks says as data what to read. Local reads it with system calls; a Shell turns the same list into a
+// script for any sh, at the end of a command such as `ssh HOST sh` or `docker exec -i NAME sh`, and splits the
+// output. The answers are the same either way.
 //
-// Nothing is judged, and nothing fails: what cannot be read is missing among the answers.
-// Every answer is bounded in bytes, and the context bounds all of them in time. Files are
-// read only if they are regular, so that a pipe or a device blocks nothing.
+// Nothing is judged, and nothing fails: answers that cannot be read are missing. Every answer is bounded in bytes,
+// and the context bounds all of them in time. Files are read only if they are regular, so that a pipe or a device
+// blocks nothing.
 package probe
 
 import (
@@ -39,7 +38,7 @@ type Ask struct {
 	Args  []string // of Run
 }
 
-// An Answer is what came of an Ask. One with a Glob has several.
+// An Answer is the result of an Ask. One with a Glob has several.
 type Answer struct {
 	Name string
 	Path string // of the file, without Root; empty for Lines, Size and Run

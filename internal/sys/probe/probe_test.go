@@ -114,11 +114,11 @@ func TestAShellReadsWhatSystemCallsRead(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		said := normal(got)
-		for i, line := range said {
-			said[i] = strings.ReplaceAll(line, dir, "")
+		lines := normal(got)
+		for i, line := range lines {
+			lines[i] = strings.ReplaceAll(line, dir, "")
 		}
-		if diff := cmp.Diff(want, said); diff != "" {
+		if diff := cmp.Diff(want, lines); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

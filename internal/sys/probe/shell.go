@@ -15,7 +15,7 @@ type Shell struct {
 	Args []string // such as docker exec -i NAME sh
 }
 
-// Ask runs one script for all asks. What was answered until an error stays.
+// Ask runs one script for all asks. Answers before an error stay.
 func (s Shell) Ask(ctx context.Context, root string, asks []Ask) (Answers, error) {
 	mark := "pitot-" + rand.Text() // no file can know it
 	out, err := proc.Ask(ctx, proc.Question{Args: s.Args, Input: script(mark, root, asks), Tied: true})
@@ -27,7 +27,7 @@ const begin = `b() { printf '\n%%s %%s %%s\n' %s "$1" "$2"; }
 t=; if command -v timeout >/dev/null 2>&1; then t="timeout 5"; fi
 `
 
-// script is what a shell has to do.
+// script is the shell script of the Asks.
 func script(mark, root string, asks []Ask) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, begin, mark)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of sock_diag (linux/inet_diag.h): what x/sys does not name.
+// Constants of sock_diag (linux/inet_diag.h) that x/sys lacks.
 const (
 	sockDiagByFamily = 20
 	tcpListen        = 10

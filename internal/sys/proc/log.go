@@ -27,8 +27,8 @@ type logBounds struct{ most, begin, end int64 }
 
 var usualBounds = logBounds{most: 64 << 20, begin: 8 << 20, end: 8 << 20}
 
-// lookEvery is how often the size of a log is looked at, and lookSoon how soon after it was
-// shortened: what writes 64 MiB so quickly goes on with it.
+// lookEvery is how often the size of a log is looked at, and lookSoon how soon after it was shortened: a process
+// that writes 64 MiB so quickly goes on with it.
 const (
 	lookEvery = 100 * time.Millisecond
 	lookSoon  = 10 * time.Millisecond
@@ -47,7 +47,7 @@ type Log struct {
 
 	mu    sync.Mutex
 	last  int64  // size when it was last looked at
-	mark  int64  // size of the line in place of what was left out; 0: nothing was
+	mark  int64  // size of the line in place of the part left out; 0: none
 	left  int64  // bytes that were left out
 	moved []byte // a buffer for the line and the end
 
@@ -104,7 +104,7 @@ func newLog(name string) (*Log, error) {
 	return OpenLog(name)
 }
 
-// Close shortens the log for the last time. What processes append afterwards stays.
+// Close shortens the log for the last time. Lines appended afterwards stay.
 func (l *Log) Close() {
 	select {
 	case <-l.stop:
@@ -161,9 +161,9 @@ func (l *Log) shorten() bool {
 	return true
 }
 
-// cut moves the end of the file to behind its beginning, and takes away what follows. It does so in
-// few system calls: each waits for its turn among the writes of the processes. Errors of moving are
-// not heeded: on a disk that fails, the end of a log is not worth the space it takes.
+// cut moves the end of the file to behind its beginning, and truncates the rest. It does so in few system calls:
+// each waits for its turn among the writes of the processes. Errors of moving are not heeded: on a disk that fails,
+// the end of a log is not worth the space it takes.
 func (l *Log) cut(size int64) {
 	at := l.from + l.begin
 	left := l.left - at - l.mark - l.hole(at)
@@ -257,7 +257,7 @@ func (l *Log) LineAfter(begin string) (rest string, ok bool) {
 	}
 	defer f.Close()
 	const most = 1 << 20
-	b, _ := io.ReadAll(io.NewSectionReader(f, l.from, most)) // what cannot be read is not there yet
+	b, _ := io.ReadAll(io.NewSectionReader(f, l.from, most)) // an error: not there yet
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, begin); ok && strings.HasSuffix(line, "\n") {
 			return strings.TrimSpace(rest), true

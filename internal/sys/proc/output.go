@@ -24,24 +24,23 @@ type Question struct {
 	Tied bool
 }
 
-// Limits of what a process writes. Of stderr only the end is of use, so that its limit is there
-// for the processor time of reading it.
+// Limits of the output of a process. Only the end of stderr is stored: its limit saves the processor time of
+// reading it.
 const (
 	answerBytes = 8 << 20
 	stderrBytes = 64 << 20
 )
 
-// Ask runs a process in its own group, so that an interrupt on the terminal does not reach
-// it, and returns its output. Its error has the last line of what it wrote to stderr. When
-// ctx ends, or the process writes more than its limit, the group is killed; what it wrote until
-// then is returned with the error.
+// Ask runs a process in its own group, so that an interrupt on the terminal does not reach it, and returns its
+// output. Its error has the last line of stderr. When ctx ends, or the process writes more than its limit, the
+// group is killed; the output until then is returned with the error.
 func Ask(ctx context.Context, q Question) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, q.Args[0], q.Args[1:]...)
 	cmd.Dir, cmd.Stdin, cmd.Env = q.Dir, strings.NewReader(q.Input), append(os.Environ(), q.Env...)
-	out, said := &head{most: cmp.Or(q.Limit, answerBytes), flood: cancel}, &tail{most: stderrBytes, flood: cancel}
-	cmd.Stdout, cmd.Stderr = out, said
+	out, stderr := &head{most: cmp.Or(q.Limit, answerBytes), flood: cancel}, &tail{most: stderrBytes, flood: cancel}
+	cmd.Stdout, cmd.Stderr = out, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if q.Tied {
 		runtime.LockOSThread() // the signal comes when the thread ends that started it
@@ -54,16 +53,16 @@ func Ask(ctx context.Context, q Question) (string, error) {
 	if ended := ctx.Err(); err != nil && ended != nil {
 		err = context.Cause(ctx)
 	}
-	return string(out.text), withLastLine(err, said)
+	return string(out.text), withLastLine(err, stderr)
 }
 
 // withLastLine adds the last line that a process wrote to stderr to the error that it ended with.
 // One that was ended for how much it wrote is not quoted.
-func withLastLine(err error, said *tail) error {
-	if said.size > said.most {
-		return floodError(said.most)
+func withLastLine(err error, stderr *tail) error {
+	if stderr.size > stderr.most {
+		return floodError(stderr.most)
 	}
-	lines := strings.FieldsFunc(strings.TrimSpace(string(said.text)), func(r rune) bool { return r == '\n' })
+	lines := strings.FieldsFunc(strings.TrimSpace(string(stderr.text)), func(r rune) bool { return r == '\n' })
 	if err == nil || len(lines) == 0 || errors.As(err, new(floodError)) {
 		return err
 	}

@@ -54,14 +54,14 @@ func TestErrorsOfAProcessAreBounded(t *testing.T) {
 	if err := s.End(); !errors.Is(err, floodError(stderrBytes)) {
 		t.Error(err)
 	}
-	said := tail{most: 1 << 20}
+	out := tail{most: 1 << 20}
 	for range 1 << 10 {
-		if n, err := said.Write(make([]byte, 1<<10)); n != 1<<10 || err != nil {
+		if n, err := out.Write(make([]byte, 1<<10)); n != 1<<10 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if len(said.text) != tailBytes || cap(said.text) > 16*tailBytes {
-		t.Errorf("%d bytes kept, in %d", len(said.text), cap(said.text))
+	if len(out.text) != tailBytes || cap(out.text) > 16*tailBytes {
+		t.Errorf("%d bytes kept, in %d", len(out.text), cap(out.text))
 	}
 }
 

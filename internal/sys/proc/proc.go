@@ -20,7 +20,7 @@ type Command struct {
 	Path           string   // the program; empty: Args[0], looked up like a shell does
 	Args           []string // the name passed to the program, and its arguments
 	Env            []string // NAME=VALUE, in addition to the environment of this process
-	Stdout, Stderr string   // files for its output, new ones, kept short as a Log; empty: discarded
+	Stdout, Stderr string   // files for its output, new ones, bounded like a Log; empty: discarded
 	Grace          time.Duration
 	On             Placement
 	Now            func() int64 // the clock of Usage.Samples; nil: no samples

@@ -14,16 +14,15 @@ type SessionCommand struct {
 	Args []string
 	Env  []string // NAME=VALUE, in addition to the environment of this process
 	Dir  string   // empty: that of this process
-	Log  string   // file that its output is appended to, kept short as a Log
-	// Keeper has the arguments by which this program calls TrimLog, its name first, and keeps the log
-	// short after this process was killed; nil: nothing does.
-	Keeper []string
-	Mark   string // what its members are found by
-	Input  string // what it reads; short
+	Log  string   // file that its output is appended to, bounded like a Log
+	// TrimCommand is the command line of this program that calls TrimLog, to keep the log short after this
+	// process was killed; nil: nothing does.
+	TrimCommand []string
+	Mark        string // finds its members
+	Input       string // its standard input; short
 }
 
-// A Session is a process in a session of its own: a signal from the terminal of this
-// process does not reach it.
+// A Session is a process that leads a new session: a signal from the terminal of this process does not reach it.
 type Session struct {
 	Tree
 	Output *Log // the caller closes it when no process of the session is left
@@ -38,9 +37,9 @@ const gated = `read -r go <&3 && exec 3<&- && exec "$@"`
 // StartSession starts a process, which waits until it is released. It is not bound to this
 // process afterwards: the caller stores its Tree, releases it, and ends it.
 //
-// It does not die with this process by itself, as PR_SET_PDEATHSIG would have it: that
-// signal would reach the first process only, and leave what that one started without a
-// parent. It would also be sent when the thread ends that made the process.
+// It does not die with this process by itself, as PR_SET_PDEATHSIG would have it: that signal would reach the first
+// process only, and leave its children without a parent. It would also be sent when the thread ends that made the
+// process.
 func StartSession(c SessionCommand) (*Session, error) {
 	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil { // the system would not say which one is missing
 		return nil, err
@@ -83,12 +82,12 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	if p, ok := lookUp(s.PID); ok {
 		s.Began = p.began
 	}
-	if c.Keeper != nil {
-		err = log.startTrimmer(c.Keeper, s.Tree)
+	if c.TrimCommand != nil {
+		err = log.startTrimmer(c.TrimCommand, s.Tree)
 	}
 	go func() {
 		defer close(s.done)
-		_ = cmd.Wait() // State tells how it ended
+		_ = cmd.Wait() // State says how it ended
 	}()
 	if err != nil {
 		s.Cancel()
@@ -98,7 +97,7 @@ func startSession(c SessionCommand, log *Log) (*Session, error) {
 	return s, nil
 }
 
-// pipeSize is what a pipe holds on every system before its writer waits.
+// pipeSize is how many bytes a pipe holds on every system before its writer waits.
 const pipeSize = 16 << 10
 
 // given is a file to read a text from, nil if it is empty. No process has to live on to

@@ -18,12 +18,12 @@ import (
 // Its input is a pipe that nothing but Send writes to. It stays open until End, or until this
 // process dies in whatever way: a program that ends when its input does is never left behind.
 type Stream struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *os.File
-	text *bufio.Reader
-	over atomic.Bool // the output has ended
-	said *tail
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *os.File
+	text   *bufio.Reader
+	over   atomic.Bool // the output has ended
+	stderr *tail
 }
 
 // StartStream starts a process in its own group. The caller reads its lines, and ends it.
@@ -32,8 +32,8 @@ func StartStream(args []string) (*Stream, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	kill := func(error) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	s := &Stream{cmd: cmd, said: &tail{most: stderrBytes, flood: kill}}
-	cmd.Stderr = s.said
+	s := &Stream{cmd: cmd, stderr: &tail{most: stderrBytes, flood: kill}}
+	cmd.Stderr = s.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -60,10 +60,9 @@ const (
 	longestLine = 16 << 20
 )
 
-// Line waits for the next line and returns it without its end, valid until the next call. Of a
-// line beyond 64 KiB it returns the beginning; size is that of the whole line. One beyond 16 MiB
-// counts as several, so that the caller sees a line without end. The error is io.EOF when the output
-// has ended.
+// Line waits for the next line and returns it without its end, valid until the next call. Of a line beyond 64 KiB
+// it returns the beginning; size counts all of it. A line beyond 16 MiB is returned as several, so that the caller
+// notices one without end. The error is io.EOF when the output has ended.
 func (s *Stream) Line() (line []byte, size int, err error) {
 	part, err := s.text.ReadSlice('\n')
 	if size = len(part); err != nil && size == 0 {
@@ -98,10 +97,9 @@ func (s *Stream) Send(line string) error {
 // streamGrace is how long a group may take to end after a SIGTERM, and after a SIGKILL.
 const streamGrace = 500 * time.Millisecond
 
-// End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for
-// the process. One with its output closed is about to end by itself: it gets no SIGTERM. The
-// error is how it ended, with the last line of what it wrote to stderr. A process that a driver
-// holds does not end by a SIGKILL either: after another 0.5 s it is left.
+// End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for the process. One
+// with its output closed is about to end by itself: it gets no SIGTERM. The error is how it ended, with the last
+// line of stderr. A process that a driver holds does not end by a SIGKILL either: after another 0.5 s it is left.
 func (s *Stream) End() error {
 	_ = s.in.Close()
 	defer s.out.Close()
@@ -114,8 +112,8 @@ func (s *Stream) End() error {
 	for range 2 {
 		select {
 		case err := <-over:
-			_ = syscall.Kill(group, syscall.SIGKILL) // what it has started
-			return withLastLine(err, s.said)
+			_ = syscall.Kill(group, syscall.SIGKILL) // its children too
+			return withLastLine(err, s.stderr)
 		case <-time.After(streamGrace):
 			_ = syscall.Kill(group, syscall.SIGKILL)
 		}

@@ -37,8 +37,8 @@ func TestTied(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := os.ReadFile(filepath.Join(dir, "up")); err != nil || string(said) != "up\n" {
-		t.Errorf("%q, %v", said, err)
+	if text, err := os.ReadFile(filepath.Join(dir, "up")); err != nil || string(text) != "up\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()

@@ -11,13 +11,12 @@ import (
 // MarkName is the environment variable by which the processes of a Tree are found again.
 const MarkName = "PITOT_SERVER"
 
-// A Tree is a process in a session of its own, and what came of it. It is plain data, so that
-// another process can find the members: a process id alone may belong to another process by
-// then, so each is held against what else is known of it.
+// A Tree is a process that leads a new session, and its descendants. It is plain data, so that another process can
+// find the members: a process id alone may belong to another process by then, so each is checked against its start
+// and its environment.
 type Tree struct {
 	PID int `json:"pid,omitempty"` // of the first process, which leads the session
-	// Began is the boot of the system and the start of the first process, as the system
-	// tells them.
+	// Began is the boot of the system and the start of the first process, as the system reports them.
 	Began string `json:"began,omitempty"`
 	Mark  string `json:"mark,omitempty"` // value of MarkName in its environment
 	Log   string `json:"log,omitempty"`  // the file that its output goes to
@@ -29,7 +28,7 @@ type Tree struct {
 // A Member is a living process of a Tree.
 type Member struct {
 	PID     int
-	Command string // its arguments, as the system tells them
+	Command string // its arguments, as the system reports them
 	began   string
 }
 
@@ -116,8 +115,8 @@ func (m Member) Alive() bool {
 	return ok && p.began == m.began
 }
 
-// Birth tells a living process from a later one with its number, as Tree.Began does; empty if
-// there is none.
+// Birth distinguishes a living process from a later one with its number, as Tree.Began does; empty if there is
+// none.
 func Birth(pid int) string {
 	p, ok := lookUp(pid)
 	if !ok {

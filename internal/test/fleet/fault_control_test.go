@@ -264,13 +264,13 @@ func TestTwoControllers(t *testing.T) {
 		if x, y := a.wait(), b.wait(); x+y != 1 {
 			t.Fatalf("exit codes %d and %d:\n%s\n%s", x, y, a.errs, b.errs)
 		}
-		told := a
+		want := a
 		if a.ProcessState.ExitCode() == 0 {
-			told = b
+			want = b
 		} else {
 			s.store = other
 		}
-		told.complains("0 of 2 workers are free", "w0 is sending run fleet-", "w1 is sending", "--fleet-wait")
+		want.complains("0 of 2 workers are free", "w0 is sending run fleet-", "w1 is sending", "--fleet-wait")
 		s.kept(400, nil)
 		s.free(2)
 	})

@@ -227,11 +227,11 @@ func (s *site) agree(r *trace.Trace) {
 		least[i], most[i] = 1<<62, -1<<62
 	}
 	for _, rec := range r.Records {
-		apart := received[rec.ID] - int64(rec.Sent)
+		delay := received[rec.ID] - int64(rec.Sent)
 		i := rec.Index % 2
-		least[i], most[i] = min(least[i], apart), max(most[i], apart)
+		least[i], most[i] = min(least[i], delay), max(most[i], delay)
 	}
-	bound := int64(r.Run.Fleet.Apart) + int64(5*time.Millisecond) // to write and to receive
+	bound := int64(r.Run.Fleet.MaxOffset) + int64(5*time.Millisecond) // to write and to receive
 	if d := least[1] - least[0]; d > bound || -d > bound {
 		s.t.Errorf("the workers are %v apart, and are to be at most %v", time.Duration(d), time.Duration(bound))
 	}

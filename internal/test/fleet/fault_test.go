@@ -231,7 +231,7 @@ func (s *site) look() (all []fleet.Worker) {
 		s.eye = b
 	}
 	seen := map[string]bool{}
-	_ = bus.AskAll(s.t.(*testing.T).Context(), s.eye, bus.Everybody, fleet.Question{Protocol: fleet.Protocol}, 100*time.Millisecond, func(w fleet.Worker) bool {
+	_ = bus.RequestAll(s.t.(*testing.T).Context(), s.eye, bus.Everybody, fleet.Question{Protocol: fleet.Protocol}, 100*time.Millisecond, func(w fleet.Worker) bool {
 		all = append(all, w)
 		seen[w.ID] = true
 		return len(seen) == len(s.crew)
@@ -349,14 +349,14 @@ func losses(r *trace.Trace) (names []string) {
 }
 
 // ends waits for a process and checks its exit code and what it has said.
-func (c *process) ends(code int, said ...string) {
+func (c *process) ends(code int, lines ...string) {
 	c.t.Helper()
 	got := c.wait()
 	text := c.out.String() + c.errs.String()
 	if got != code {
 		c.t.Errorf("%s: exit code %d, not %d:\n%s", c.name, got, code, text)
 	}
-	for _, want := range said {
+	for _, want := range lines {
 		if !strings.Contains(text, want) {
 			c.t.Errorf("%s does not say %q:\n%s", c.name, want, text)
 		}
@@ -367,15 +367,15 @@ func (c *process) ends(code int, said ...string) {
 }
 
 // complains checks that a process ends with one line of error, which names what is wrong.
-func (c *process) complains(said ...string) {
+func (c *process) complains(lines ...string) {
 	c.t.Helper()
-	c.ends(1, said...)
+	c.ends(1, lines...)
 	last := ""
 	for line := range strings.Lines(c.errs.String()) {
 		last = line
 	}
 	c.t.Logf("%s: %s", c.name, strings.TrimSpace(last))
-	for _, want := range said {
+	for _, want := range lines {
 		if !strings.Contains(last, want) {
 			c.t.Errorf("the last line of %s does not say %q: %s", c.name, want, last)
 		}

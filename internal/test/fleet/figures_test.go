@@ -103,7 +103,7 @@ type pair struct {
 
 func against(t testing.TB, r *trace.Trace, log truth.Log, c *clock.Clock) *figures {
 	t.Helper()
-	f := &figures{t: t, run: r, log: log, zero: c.FromWall(r.Run.Started.UnixNano()), apart: int64(r.Run.Fleet.Apart)}
+	f := &figures{t: t, run: r, log: log, zero: c.FromWall(r.Run.Started.UnixNano()), apart: int64(r.Run.Fleet.MaxOffset)}
 	if f.apart < 0 {
 		t.Fatal("it is not known how far the clocks are apart")
 	}
@@ -180,14 +180,14 @@ func (f *figures) latencies(cell conform.Cell) {
 	for _, x := range got.Figures {
 		f.t.Logf("%s %s: %.3f ms, truly %.3f", x.Metric, x.Statistic, 1e3*x.Claimed, 1e3*x.True)
 		short := (x.Metric == conform.TTFT || x.Metric == conform.E2EL) && x.Error() < 0
-		if short || x.Bound != nil && !x.Void && !x.Held() {
+		if short || x.Bound != nil && !x.Void && !x.InBounds() {
 			f.t.Errorf("%s %s is %v within %v, truly %v", x.Metric, x.Statistic, x.Claimed, x.Bound, x.True)
 		}
 	}
-	if p := got.Precision; p == nil || p.Answers < n*9/10 || p.Held < 0.999 || p.TTFT.Median > 0.001 || p.Gap.N > 0 && p.Gap.Median > 50e-6 {
+	if p := got.Precision; p == nil || p.Answers < n*9/10 || p.InBounds < 0.999 || p.TTFT.Median > 0.001 || p.Gap.N > 0 && p.Gap.Median > 50e-6 {
 		f.t.Errorf("precision %+v", p)
 	} else {
-		f.t.Logf("gaps within bounds %.2f %%, of %d answers; TTFT off by %.1f µs (median), gaps by %.1f µs", 100*p.Held, p.Answers, 1e6*p.TTFT.Median, 1e6*p.Gap.Median)
+		f.t.Logf("gaps within bounds %.2f %%, of %d answers; TTFT off by %.1f µs (median), gaps by %.1f µs", 100*p.InBounds, p.Answers, 1e6*p.TTFT.Median, 1e6*p.Gap.Median)
 	}
 }
 

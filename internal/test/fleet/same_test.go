@@ -82,17 +82,17 @@ func sameLoad(t *testing.T, l load, sizes []int) {
 	}
 	for _, n := range sizes {
 		p.ends(p.bench(append([]string{"--workers", fmt.Sprint(n)}, args...)...))
-		together, peak := server.take()
+		requests, peak := server.take()
 		run := p.stored()
-		if diff := cmp.Diff(want, withoutRun(t, run, together), cmp.AllowUnexported(sent{})); diff != "" {
+		if diff := cmp.Diff(want, withoutRun(t, run, requests), cmp.AllowUnexported(sent{})); diff != "" {
 			t.Errorf("%d workers send something else:\n%.3000s", n, diff)
 		}
 		workers := n
 		if l.limit > 0 {
 			workers = min(n, l.limit) // each has a place
 		}
-		if len(together) != len(run.Records) || len(run.Run.Fleet.Workers) != workers {
-			t.Errorf("%d workers: %d requests came, %d records of %d workers", n, len(together), len(run.Records), len(run.Run.Fleet.Workers))
+		if len(requests) != len(run.Records) || len(run.Run.Fleet.Workers) != workers {
+			t.Errorf("%d workers: %d requests came, %d records of %d workers", n, len(requests), len(run.Records), len(run.Run.Fleet.Workers))
 		}
 		if l.limit > 0 && (peak > l.limit || peak < l.limit-1) {
 			t.Errorf("%d workers: %d requests at once, the limit is %d", n, peak, l.limit)

@@ -76,7 +76,7 @@ func TestScale(t *testing.T) {
 					t.Logf("%s %v", why.Code, why.Args)
 				}
 				log := server.Log()
-				t.Logf("%d in flight at most, %.0f requests/s; server late P99 %v; apart %v; %s", s.Concurrency.Peak, float64(len(r.Records))/s.Duration, log.Lateness.P99, r.Run.Fleet.Apart, s.Health.Verdict.Validity)
+				t.Logf("%d in flight at most, %.0f requests/s; server late P99 %v; apart %v; %s", s.Concurrency.Peak, float64(len(r.Records))/s.Duration, log.Lateness.P99, r.Run.Fleet.MaxOffset, s.Health.Verdict.Validity)
 				f := against(t, r, log, tt.server.Clock)
 				if len(f.pairs) != tt.requests || len(log.Requests) != tt.requests {
 					t.Errorf("%d requests at the server, %d records, of %d", len(log.Requests), len(f.pairs), tt.requests)

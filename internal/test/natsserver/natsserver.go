@@ -113,17 +113,17 @@ func (s *Server) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	said, ready := bufio.NewScanner(log), false
+	scan, ready := bufio.NewScanner(log), false
 	var lines []string
-	for !ready && said.Scan() {
-		lines = append(lines, said.Text())
-		if m := listening.FindStringSubmatch(said.Text()); m != nil {
+	for !ready && scan.Scan() {
+		lines = append(lines, scan.Text())
+		if m := listening.FindStringSubmatch(scan.Text()); m != nil {
 			s.port = m[1]
 		}
-		if m := webSocket.FindStringSubmatch(said.Text()); m != nil {
+		if m := webSocket.FindStringSubmatch(scan.Text()); m != nil {
 			s.webPort = m[1]
 		}
-		ready = strings.Contains(said.Text(), isReady)
+		ready = strings.Contains(scan.Text(), isReady)
 	}
 	ended := make(chan struct{})
 	s.ended = ended

@@ -75,8 +75,8 @@ func counts() []row {
 	marked.says, marked.never = []string{long}, []string{"may not read"}
 	out := []row{alike("count: usage in an event of its own", four, with(spoken, finish("stop"), counted("4"), done)), beyond, whole, marked}
 	for _, n := range []string{"-7", "1e999", "600", "99999999999"} {
-		told := map[string]int{"-7": -7, "1e999": trace.MaxCount, "600": 600, "99999999999": 99999999999}[n]
-		foreign := answer{"", told, 20, max(0, 60/float64(told-1))}
+		count := map[string]int{"-7": -7, "1e999": trace.MaxCount, "600": 600, "99999999999": 99999999999}[n]
+		foreign := answer{"", count, 20, max(0, 60/float64(count-1))}
 		out = append(out, row{
 			name: "count: cannot be: " + n, own: four, vllm: foreign, sglang: foreign, right: "pitot", says: []string{cannot},
 			doubts: []plan.Code{"verdict.tokens-lost"}, pieces: with(spoken, finish("stop"), counted(n), done),

@@ -152,10 +152,10 @@ func TestEveryProtocolTellsAnAnswerThatComesWhole(t *testing.T) {
 
 // SGLang's own protocol has thoughts in its text: what it counts as reasoning was streamed.
 func TestThoughtsInATextAreNotHidden(t *testing.T) {
-	said := func(i int) string {
+	text := func(i int) string {
 		return data(`{"text":%q,"meta_info":{"finish_reason":null,"prompt_tokens":9,"completion_tokens":%d,"reasoning_tokens":8}}`, strings.Repeat(" a a a a", i), 4*i)
 	}
-	w := row{protocol: endpoint.Generate, asked: 12, pieces: with(every(20, said(1), said(2), said(3)), done)}
+	w := row{protocol: endpoint.Generate, asked: 12, pieces: with(every(20, text(1), text(2), text(3)), done)}
 	r := w.run(t).Records[0]
 	if _, tpot, _ := metrics.PitotLatencies(r, true); r.Hidden() != 0 || !near(ms(tpot), 40./11) {
 		t.Errorf("%d hidden, TPOT %v: %+v", r.Hidden(), tpot, r)

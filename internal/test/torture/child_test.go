@@ -292,15 +292,15 @@ func has(file, word string) bool {
 	}
 	defer func() { _ = f.Close() }()
 	buf := make([]byte, 1<<20)
-	for kept := 0; ; {
-		n, err := io.ReadFull(f, buf[kept:])
-		if bytes.Contains(buf[:kept+n], []byte(word)) {
+	for have := 0; ; {
+		n, err := io.ReadFull(f, buf[have:])
+		if bytes.Contains(buf[:have+n], []byte(word)) {
 			return true
 		}
 		if err != nil {
 			return false
 		}
-		kept = copy(buf, buf[kept+n-len(word):kept+n])
+		have = copy(buf, buf[have+n-len(word):have+n])
 	}
 }
 
@@ -316,9 +316,9 @@ func report(t testing.TB, name string, o outcome, faults []string) bool {
 	if len(faults) == 0 {
 		return true
 	}
-	said := strings.TrimSpace(o.err)
+	stderr := strings.TrimSpace(o.err)
 	t.Errorf("FINDING %s\n  seen:   %s\n  by:     %s\n          exit code %d, %.1f s, %.1f s of CPU, %d MB\n  said:   %q\n  repeat: %s",
-		name, strings.Join(faults, "\n          "), short(o.command, 600), o.code, o.wall.Seconds(), o.cpu.Seconds(), o.rss>>20, short(said, 300), again(name))
+		name, strings.Join(faults, "\n          "), short(o.command, 600), o.code, o.wall.Seconds(), o.cpu.Seconds(), o.rss>>20, short(stderr, 300), again(name))
 	return false
 }
 

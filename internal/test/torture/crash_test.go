@@ -383,8 +383,8 @@ func signalled(t *testing.T, at phase, n int, way string, signals []syscall.Sign
 	}
 	faults := append(o.faults(wants), intact(t, p.store)...)
 	if at.path == "" {
-		if kept := rows(t, p.store, "SELECT count(*) FROM record WHERE class = ''"); kept < before {
-			faults = append(faults, fmt.Sprintf("%d records, %d answers were complete before the signal", kept, before))
+		if stored := rows(t, p.store, "SELECT count(*) FROM record WHERE class = ''"); stored < before {
+			faults = append(faults, fmt.Sprintf("%d records, %d answers were complete before the signal", stored, before))
 		}
 	}
 	report(t, t.Name(), o, faults)

@@ -185,7 +185,7 @@ type moment struct {
 }
 
 func moments() []moment {
-	said := func(text string) func(*lab, *running) bool {
+	printed := func(text string) func(*lab, *running) bool {
 		return func(_ *lab, r *running) bool { return strings.Contains(r.err.String(), text) }
 	}
 	logged := func(text string) func(*lab, *running) bool {
@@ -198,12 +198,12 @@ func moments() []moment {
 		return func(l *lab, r *running) bool { return rows(l.t, l.store, query) > 0 || r.ended() }
 	}
 	return []moment{
-		{"a server is started", []string{"loads"}, false, said("leg 1 of 4")},
+		{"a server is started", []string{"loads"}, false, printed("leg 1 of 4")},
 		{"a server loads", []string{"loads for long"}, true, logged("loads for long")},
-		{"the warm-up", []string{"slow"}, true, said("server ready")},
+		{"the warm-up", []string{"slow"}, true, printed("server ready")},
 		{"a run", []string{"runs"}, true, stored("SELECT count(*) FROM run WHERE status = 'running'")},
 		{"a server is stopped", []string{"stays"}, true, logged("stopping")},
-		{"between two legs", nil, false, said("leg 3 of 4")},
+		{"between two legs", nil, false, printed("leg 3 of 4")},
 		{"the judgement", nil, false, stored(`SELECT count(*) = 4 FROM experiment, json_each(body, '$.legs') l WHERE l.value ->> '$.status' = 'done'`)},
 	}
 }

@@ -157,19 +157,19 @@ func TestDiskFull(t *testing.T) {
 			const n = 1500
 			p := newPlace(t)
 			g := play(t, phase{nth: -1})
-			disk, kept := filepath.Dir(p.store), p.path("kept")
+			disk, backup := filepath.Dir(p.store), p.path("kept")
 			c := child{
 				args:   append(g.bench(n), "-c", "8"),
 				attr:   namespace(syscall.CLONE_NEWNS),
 				before: fmt.Sprintf("mount -t tmpfs -o size=%dk none '%s' 2>/dev/null || exit 99;", size, disk),
-				after:  fmt.Sprintf("cp -r '%s' '%s'", disk, kept),
+				after:  fmt.Sprintf("cp -r '%s' '%s'", disk, backup),
 				wall:   60e9,
 			}
 			o := p.start(t, c).wait()
 			if o.code == 99 {
 				t.Skip("nothing can be mounted here")
 			}
-			p.store = filepath.Join(kept, filepath.Base(p.store))
+			p.store = filepath.Join(backup, filepath.Base(p.store))
 			faults := o.faults(nil)
 			if o.code == 0 || g.measured() { // else it was refused, and nothing can be lost
 				faults = append(faults, p.nothingLost(t, o, n)...)

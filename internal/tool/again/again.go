@@ -75,7 +75,7 @@ func fromPlan(run trace.Run, store string) Command {
 	}
 	c := Command{Dialect: "pitot", Line: shell.Join(args) + " > again.yaml && pitot bench --config again.yaml"}
 	if needsSecrets(run.Plan.Spec) {
-		c.Notes = append(c.Notes, plan.Say(giveSecrets))
+		c.Notes = append(c.Notes, plan.Msg(giveSecrets))
 	}
 	return c
 }
@@ -83,7 +83,7 @@ func fromPlan(run trace.Run, store string) Command {
 // secretsOf notes that a stored command line had secrets.
 func secretsOf(args []string) []plan.Message {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, secret.Mark) }) {
-		return []plan.Message{plan.Say(giveSecrets)}
+		return []plan.Message{plan.Msg(giveSecrets)}
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (c *command) add(flag string, values ...string) {
 }
 
 func (c *command) note(code plan.Code, args ...any) {
-	c.notes = append(c.notes, plan.Say(code, args...))
+	c.notes = append(c.notes, plan.Msg(code, args...))
 }
 
 // line is the command; without arguments there is none.

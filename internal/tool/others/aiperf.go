@@ -226,7 +226,7 @@ func AIPerfFormat() result.Format {
 func AIPerf() tool.Tool {
 	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat(), Definitions: metrics.Definitions{
 		Tool: "aiperf", Also: genaiPerf,
-		Says: map[figure.Metric]plan.Code{
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.ITL: "definition.gap-mean-as-itl",
 			figure.ICL:  "definition.chunk-gaps-as-icl",
 			figure.E2EL: "definition.request-to-last-token",

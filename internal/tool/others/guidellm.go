@@ -207,7 +207,7 @@ func GuideLLMFormat() result.Format { return result.Format{Is: guidellmIsResult,
 func GuideLLM() tool.Tool {
 	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: GuideLLMFormat(), Definitions: metrics.Definitions{
 		Tool: "guidellm",
-		Says: map[figure.Metric]plan.Code{
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token",
 			figure.ITL:  "definition.weighed-gap-mean",
 			figure.E2EL: "definition.request-to-end",

@@ -47,7 +47,7 @@ func inferenceperfRead(r *result.Reading) {
 	}
 	f.Lasted(o.Float("benchmark_time_seconds"))
 	if n, ok := o.Object("successes").Float("token_count_mismatches"); ok && n > 0 {
-		f.Run.Notes = append(f.Run.Notes, plan.Say(otherTokens, "answers", n))
+		f.Run.Notes = append(f.Run.Notes, plan.Msg(otherTokens, "answers", n))
 	}
 }
 
@@ -99,7 +99,7 @@ func InferencePerfFormat() result.Format {
 func InferencePerf() tool.Tool {
 	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: InferencePerfFormat(), Definitions: metrics.Definitions{
 		Tool: "inference-perf",
-		Says: map[figure.Metric]plan.Code{
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean",
 			figure.ITL:  "definition.own-token-gaps",
 			figure.E2EL: "definition.request-to-end",

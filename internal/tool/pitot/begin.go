@@ -16,7 +16,7 @@ func (c *Compiled) Begin(spec *plan.Spec) (line string, err error) {
 	case spec.Target.Simulated:
 	case spec.Target.URL == "":
 		return "no --url: measuring the embedded engine, which simulates a server in this process", c.Explain(c.ofServer())
-	case !seeded && c.whole == nil:
+	case !seeded && c.spec == nil:
 		spec.Seed = uint64(rand.Uint32())
 		return fmt.Sprintf("seed %d, as none is given", spec.Seed), nil
 	}

@@ -29,7 +29,7 @@ type compiler struct {
 	mix      []*partList       // the flags and keys that gave them
 	given    map[string]string // secrets, by path
 	problems plan.Problems
-	whole    *plan.Document // the file, if it is a Spec, which leaves nothing to defaults
+	spec     *plan.Document // the file, if it is a Spec, which leaves nothing to defaults
 	command  string         // bench
 }
 
@@ -159,7 +159,7 @@ func (c *compiler) file(o Options, onLine []Setting) error {
 	}
 	if doc.Root.Member("version") != nil {
 		if _, doc, err = plan.Read(o.Config, data); err == nil {
-			c.root, c.whole = doc.Root, doc
+			c.root, c.spec = doc.Root, doc
 		}
 		return err
 	}

@@ -90,11 +90,11 @@ var instead = map[string][]string{
 // override takes out of the tree what a flag stands in place of, as far as a file gave it.
 func (c *compiler) override(path string) {
 	for _, other := range instead[path] {
-		if c.names[other].doc != nil || c.whole != nil {
+		if c.names[other].doc != nil || c.spec != nil {
 			c.remove(other)
 		}
 	}
-	if slices.Contains(instead["target.engine.profile"], path) && (c.names["target.engine.profile"].doc != nil || c.whole != nil) {
+	if slices.Contains(instead["target.engine.profile"], path) && (c.names["target.engine.profile"].doc != nil || c.spec != nil) {
 		c.remove("target.engine.profile")
 	}
 }

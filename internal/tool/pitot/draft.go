@@ -164,7 +164,7 @@ func (d *Draft) Compile() (*Compiled, error) {
 	}
 	c.address()
 	c.addParts()
-	if c.whole == nil {
+	if c.spec == nil {
 		c.defaults()
 	}
 	c.sampling()

@@ -22,7 +22,7 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 		case o.doc != nil:
 			at := cmp.Or(p.At(), o.at)
 			all = append(all, placed{at, o.doc.At(at, p.Under(o.name))})
-		case o.name == "" && c.whole != nil:
+		case o.name == "" && c.spec != nil:
 			ofSpec = append(ofSpec, p)
 		case o.name == "":
 			all = append(all, placed{err: p})
@@ -35,7 +35,7 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 	})
 	var errs []error
 	for i, one := range all { // one setting may be two of a Spec's
-		if len(errs) == mostTold {
+		if len(errs) == mostListed {
 			errs = append(errs, fmt.Errorf("and %d more mistakes", len(all)-i))
 			break
 		}
@@ -44,13 +44,13 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 		}
 	}
 	if ofSpec != nil {
-		errs = append(errs, c.whole.Explain(ofSpec))
+		errs = append(errs, c.spec.Explain(ofSpec))
 	}
 	return errors.Join(errs...)
 }
 
-// mostTold is how many mistakes are worth reading at once.
-const mostTold = 50
+// mostListed limits the mistakes that are listed at once.
+const mostListed = 50
 
 // A placed error is about a place in the file, zero for the command line.
 type placed struct {
@@ -84,7 +84,7 @@ func (c *compiler) origin(path string) origin {
 				return c.names[given]
 			}
 		}
-		if flag := c.flagFor(at); flag != "" && c.whole == nil {
+		if flag := c.flagFor(at); flag != "" && c.spec == nil {
 			return origin{name: flag}
 		}
 	}

@@ -129,9 +129,9 @@ func Namespace(options []Option) string {
 
 // Fill sets arguments to reported values: texts by name, with underscores, as ReadNamespace gives
 // them. Values without an option, or that it cannot read, are ignored.
-func Fill(options []Option, told map[string]string) {
+func Fill(options []Option, given map[string]string) {
 	for _, o := range printed(options) {
-		text := told[strings.ReplaceAll(o.name, "-", "_")]
+		text := given[strings.ReplaceAll(o.name, "-", "_")]
 		switch {
 		case text == "" || text == "None":
 		case o.arity != none && o.arity != one:

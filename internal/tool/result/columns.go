@@ -350,6 +350,6 @@ const otherSuccesses plan.Code = "import.other-successes" // said, empty
 // Check notes where the tool counts other successes than its arrays tell.
 func (f *PartialRun) Check(o *Object, ok int) {
 	if n, said := o.Float("completed"); said && int(n) != ok {
-		f.Run.Notes = append(f.Run.Notes, plan.Say(otherSuccesses, "said", n, "empty", ok))
+		f.Run.Notes = append(f.Run.Notes, plan.Msg(otherSuccesses, "said", n, "empty", ok))
 	}
 }

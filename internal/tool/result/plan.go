@@ -29,7 +29,7 @@ func Synthetic(kind string, input, output int) plan.Message {
 	case kind == "":
 		return plan.Message{}
 	case input > 0 && output > 0:
-		return workload.Describe(kind, plan.Say(workload.LoadTokens, "input", input, "output", output))
+		return workload.Describe(kind, plan.Msg(workload.LoadTokens, "input", input, "output", output))
 	}
 	return workload.Describe(kind)
 }
@@ -39,9 +39,9 @@ func Synthetic(kind string, input, output int) plan.Message {
 func At(process string, rate float64) plan.Message {
 	switch {
 	case rate <= 0:
-		return plan.Say(workload.ArriveAtOnce)
+		return plan.Msg(workload.ArriveAtOnce)
 	case process == "":
-		return plan.Say(workload.ArriveUntold, "rate", rate)
+		return plan.Msg(workload.ArriveUnknown, "rate", rate)
 	}
-	return plan.Say(workload.ArriveAtRate, "process", plan.Text(process), "rate", rate)
+	return plan.Msg(workload.ArriveAtRate, "process", plan.Text(process), "rate", rate)
 }

@@ -81,7 +81,7 @@ func (f *Figures) Notes(tool string) []plan.Message {
 	if f.Refused == 0 {
 		return nil
 	}
-	return []plan.Message{plan.Say("report.usage-foreign", "requests", f.Refused, "tool", tool)}
+	return []plan.Message{plan.Msg("report.usage-foreign", "requests", f.Refused, "tool", tool)}
 }
 
 // Sum counts requests and takes the statistics of those that succeeded. Gaps between tokens

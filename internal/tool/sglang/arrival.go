@@ -153,9 +153,9 @@ func (a *Arrival) adapt(r *workload.Request, name string) {
 func (a *Arrival) Describe() plan.Message {
 	switch {
 	case a.OwnTimes:
-		return plan.Say(workload.ArriveRecorded)
+		return plan.Msg(workload.ArriveRecorded)
 	case a.Rate == 0:
-		return plan.Say(workload.ArriveAtOnce)
+		return plan.Msg(workload.ArriveAtOnce)
 	}
 	return workload.Paced(1, a.Rate)
 }

@@ -80,10 +80,10 @@ func (a *Args) keys(c *tool.Compiled, env tool.Env) {
 
 func (a *Args) note(c *tool.Compiled) {
 	if a.RustClient {
-		c.Notes = append(c.Notes, plan.Say(sameClient))
+		c.Notes = append(c.Notes, plan.Msg(sameClient))
 	}
 	if lost := len(a.Header) - len(a.headers()); lost > 0 {
-		c.Notes = append(c.Notes, plan.Say(headersLost, "lost", lost, "of", len(a.Header)))
+		c.Notes = append(c.Notes, plan.Msg(headersLost, "lost", lost, "of", len(a.Header)))
 	}
 }
 

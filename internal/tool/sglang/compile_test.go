@@ -76,7 +76,7 @@ func TestCompile(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"request.headers[0]": "s3cretvalue"}, c.Given); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]plan.Message{plan.Say(headersLost, "lost", 1, "of", 3)}, c.Notes); diff != "" {
+	if diff := cmp.Diff([]plan.Message{plan.Msg(headersLost, "lost", 1, "of", 3)}, c.Notes); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -114,9 +114,9 @@ func TestCompileBySurroundings(t *testing.T) {
 	if routed.Requests != 0 || !strings.Contains(string(routed.Load[0].Dataset.Settings), `"routing_key":"0a1b2c3d_20260102030405"`) {
 		t.Errorf("%+v", routed.Load)
 	}
-	apart := spec("--profile --pd-separated --profile-decode-url http://a http://b --profile-num-steps 3 --profile-start-step 2", nil).Before.Profiler
-	if diff := cmp.Diff([]plan.Worker{{Name: "Decode-0", URL: "http://a"}, {Name: "Decode-1", URL: "http://b"}}, apart.Workers); diff != "" || string(apart.Stop.Body) != `{"start_step":"2"}` {
-		t.Errorf("%s %s", diff, apart.Stop.Body)
+	separated := spec("--profile --pd-separated --profile-decode-url http://a http://b --profile-num-steps 3 --profile-start-step 2", nil).Before.Profiler
+	if diff := cmp.Diff([]plan.Worker{{Name: "Decode-0", URL: "http://a"}, {Name: "Decode-1", URL: "http://b"}}, separated.Workers); diff != "" || string(separated.Stop.Body) != `{"start_step":"2"}` {
+		t.Errorf("%s %s", diff, separated.Stop.Body)
 	}
 	if p := spec("--profile --profile-num-steps 3", nil).Before.Profiler; p.Stop.Route != "" {
 		t.Error("a profiler that stops by itself is stopped")
@@ -197,19 +197,19 @@ func TestLinesAroundARun(t *testing.T) {
 // What a table, a log or a result tells of arguments is described as the same arguments
 // of ours are, as far as it goes.
 func TestPlanOfWhatIsTold(t *testing.T) {
-	tokens := plan.Say(workload.LoadTokens, "input", 10, "output", 5)
+	tokens := plan.Msg(workload.LoadTokens, "input", 10, "output", 5)
 	for _, c := range []struct {
 		told tool.ReportedArgs
 		want trace.Load
 	}{
 		{tool.ReportedArgs{"dataset_name": "random", "random_input_len": "10", "random_output_len": "5", "random_range_ratio": "0.5", "num_prompts": "8", "request_rate": "inf"}, trace.Load{
-			Stream: true, Requests: 8, Workload: workload.Describe("random", plan.Say("load.from", "tokens", tokens, "share", 0.5)), Arrival: plan.Say(workload.ArriveAtOnce),
+			Stream: true, Requests: 8, Workload: workload.Describe("random", plan.Msg("load.from", "tokens", tokens, "share", 0.5)), Arrival: plan.Msg(workload.ArriveAtOnce),
 		}},
 		{tool.ReportedArgs{"backend": "sglang-oai", "base_url": "https://u:p@h/x?key=1", "dataset_name": "sharegpt", "dataset_path": "a.json", "request_rate": "2.0", "disable_stream": "True"}, trace.Load{
 			URL: "https://h/x", Protocol: "completions", Workload: workload.Describe("sharegpt", plan.Text("a.json")), Arrival: workload.Paced(1, 2), Rate: 2,
 		}},
 		{tool.ReportedArgs{"dataset_name": "generated-shared-prefix", "use_trace_timestamps": "True", "backend": "mine"}, trace.Load{
-			Stream: true, Workload: workload.Describe("generated-shared-prefix"), Arrival: plan.Say(workload.ArriveRecorded),
+			Stream: true, Workload: workload.Describe("generated-shared-prefix"), Arrival: plan.Msg(workload.ArriveRecorded),
 		}},
 		{tool.ReportedArgs{"dataset_name": "mine", "dataset_path": "x"}, trace.Load{Stream: true, Workload: workload.Describe("mine", plan.Text("x"))}},
 	} {

@@ -111,14 +111,14 @@ func roundMessages(messages []map[string]json.RawMessage) (json.RawMessage, erro
 		Role    json.RawMessage `json:"role"`
 		Content json.RawMessage `json:"content"`
 	}
-	kept := make([]plain, len(messages))
+	out := make([]plain, len(messages))
 	for i, m := range messages {
-		kept[i] = plain{m["role"], m["content"]}
-		if kept[i].Role == nil || kept[i].Content == nil {
+		out[i] = plain{m["role"], m["content"]}
+		if out[i].Role == nil || out[i].Content == nil {
 			return nil, fmt.Errorf("message %d needs role and content", i+1)
 		}
 	}
-	return json.Marshal(kept)
+	return json.Marshal(out)
 }
 
 func agenticLines(talks [][]workload.Request, offset, output int) []string {

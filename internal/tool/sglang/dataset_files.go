@@ -85,9 +85,9 @@ func (d *data) find(ctx context.Context, s *workload.Source, k datasetLocation) 
 		names, err = tables(folder)
 		return opener(folder), names, err
 	}
-	if kept := path.Join(s.Files.Temp, k.temp); k.temp != "" {
-		if f, err := s.Files.Open(kept); err == nil {
-			return s.Files.Open, []string{kept}, f.Close()
+	if name := path.Join(s.Files.Temp, k.temp); k.temp != "" {
+		if f, err := s.Files.Open(name); err == nil {
+			return s.Files.Open, []string{name}, f.Close()
 		}
 	}
 	if k.repository == "" || s.Files.Repository == nil {
@@ -174,7 +174,7 @@ func (b *badLines) note() []plan.Message {
 	if b.n == 0 {
 		return nil
 	}
-	return []plan.Message{plan.Say(linesLeftOut, "lines", b.n)}
+	return []plan.Message{plan.Msg(linesLeftOut, "lines", b.n)}
 }
 
 // decode reads a JSON value into v.

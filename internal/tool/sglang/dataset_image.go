@@ -174,10 +174,10 @@ func (p *pictures) notes() []plan.Message {
 	notes := p.s.drawNotes()
 	const fullHD = 1920 * 1080
 	if n := sum(p.counts); p.sizes.most.width*p.sizes.most.height >= fullHD && n >= 100 {
-		notes = append(notes, plan.Say(picturesSlow, "pictures", n, "size", fmt.Sprintf("%dx%d", p.sizes.most.width, p.sizes.most.height)))
+		notes = append(notes, plan.Msg(picturesSlow, "pictures", n, "size", fmt.Sprintf("%dx%d", p.sizes.most.width, p.sizes.most.height)))
 	}
 	if p.Pad == nil {
-		notes = append(notes, plan.Say(padUnknown))
+		notes = append(notes, plan.Msg(padUnknown))
 	}
 	return notes
 }

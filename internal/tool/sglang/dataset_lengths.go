@@ -41,11 +41,11 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 
 // describe are the lengths in words.
 func (l *lengths) describe() plan.Message {
-	tokens := plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
+	tokens := plan.Msg(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
 		return tokens
 	}
-	return plan.Say(loadFrom, "tokens", tokens, "share", l.Ratio)
+	return plan.Msg(loadFrom, "tokens", tokens, "share", l.Ratio)
 }
 
 // lengths are n draws of a length: uniform in [full·ratio, full], at least 1. Of a
@@ -98,10 +98,10 @@ var errNoVocabulary = errors.New("random prompts are drawn from a vocabulary, an
 // drawNotes tell in what draws from a vocabulary differ from the tool's.
 func (s *source) drawNotes() (notes []plan.Message) {
 	if s.january {
-		notes = append(notes, plan.Say(hashOrder))
+		notes = append(notes, plan.Msg(hashOrder))
 	}
 	if s.Vocab.All == nil {
-		notes = append(notes, plan.Say(addedUnknown))
+		notes = append(notes, plan.Msg(addedUnknown))
 	}
 	return notes
 }
@@ -120,5 +120,5 @@ func short(have, asked int) []plan.Message {
 	if have >= asked {
 		return nil
 	}
-	return []plan.Message{plan.Say(fewerThanAsked, "have", have, "asked", asked)}
+	return []plan.Message{plan.Msg(fewerThanAsked, "have", have, "asked", asked)}
 }

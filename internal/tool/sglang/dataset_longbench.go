@@ -62,7 +62,7 @@ func (d *longBench) Build(ctx context.Context, from *workload.Source) (w workloa
 	}
 	w.Notes = short(len(w.Requests), n)
 	if s.Tokens == nil {
-		w.Notes = append(w.Notes, plan.Say(uncounted))
+		w.Notes = append(w.Notes, plan.Msg(uncounted))
 	}
 	return s.finished(w), nil
 }

@@ -106,13 +106,13 @@ func (d *mooncake) Build(ctx context.Context, from *workload.Source) (w workload
 func (d *mooncake) notes(s *source) []plan.Message {
 	notes := short(len(d.sessions), wanted(s.Source))
 	if s.Vocab.Template == nil {
-		notes = append(notes, plan.Say(asScript))
+		notes = append(notes, plan.Msg(asScript))
 	}
 	if s.Tokens == nil {
-		notes = append(notes, plan.Say(uncounted))
+		notes = append(notes, plan.Msg(uncounted))
 	}
 	if fractions, length := d.times(); fractions || length < time.Second && len(d.sessions) > 1 && len(d.sessions) < wanted(s.Source) {
-		notes = append(notes, plan.Say(milliseconds, "fractions", fractions, "length", length))
+		notes = append(notes, plan.Msg(milliseconds, "fractions", fractions, "length", length))
 	}
 	return notes
 }

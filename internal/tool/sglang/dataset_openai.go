@@ -49,7 +49,7 @@ func (d *datasetOpenAI) Build(ctx context.Context, from *workload.Source) (w wor
 	s := d.source(from)
 	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()
 	if s.Tokens == nil || s.Vocab.Template == nil {
-		w.Notes = append(w.Notes, plan.Say(uncountedChats))
+		w.Notes = append(w.Notes, plan.Msg(uncountedChats))
 	} else if err := s.countChats(ctx, w.Requests); err != nil {
 		return w, d.blame(err)
 	}

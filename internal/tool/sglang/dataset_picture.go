@@ -132,7 +132,7 @@ func (c *carrier) raw(s *source) bool {
 func (c *carrier) put(ctx context.Context, s *source, r *workload.Request, text string) (err error) {
 	r.Text = text
 	if !c.raw(s) {
-		r.Text = s.besidePictures(text, len(r.Media))
+		r.Text = s.withPictures(text, len(r.Media))
 	}
 	if s.Tokens == nil {
 		return nil
@@ -145,10 +145,10 @@ func (c *carrier) put(ctx context.Context, s *source, r *workload.Request, text 
 	return err
 }
 
-// besidePictures is the text of a prompt with n pictures, each in its place as the chat
+// withPictures is the text of a prompt with n pictures, each in its place as the chat
 // template has it, or one <image> ahead of it all where the template does not know
 // pictures.
-func (s *source) besidePictures(text string, n int) string {
+func (s *source) withPictures(text string, n int) string {
 	type item struct {
 		Type  string         `json:"type"`
 		Image map[string]any `json:"image,omitempty"`
@@ -167,9 +167,9 @@ func (s *source) besidePictures(text string, n int) string {
 
 // pictureNotes are the notes on unknown lengths of prompts with images.
 func (c *carrier) pictureNotes(s *source) []plan.Message {
-	notes := []plan.Message{plan.Say(textAlone)}
+	notes := []plan.Message{plan.Msg(textAlone)}
 	if !c.raw(s) && s.Vocab.Template == nil {
-		notes = append(notes, plan.Say(picturesFirst))
+		notes = append(notes, plan.Msg(picturesFirst))
 	}
 	return notes
 }

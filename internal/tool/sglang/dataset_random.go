@@ -94,13 +94,13 @@ func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passa
 	case d.turns != nil && s.Tokens != nil:
 		return d.fromShareGPT(ctx, s, lengths)
 	}
-	aside := *s.numpy // later draws are the same as with ShareGPT
-	prompts, err := s.runs(aside.Randint, lengths)
+	fork := *s.numpy // later draws are the same as with ShareGPT
+	prompts, err := s.runs(fork.Randint, lengths)
 	note := noShareGPT
 	if d.turns != nil {
 		note = unreadShareGPT
 	}
-	return prompts, []plan.Message{plan.Say(note)}, err
+	return prompts, []plan.Message{plan.Msg(note)}, err
 }
 
 // runs are prompts of consecutive ids, from a drawn start each.

@@ -67,7 +67,7 @@ func (d *sharedPrefix) Check(*workload.Source) plan.Problems {
 func (*sharedPrefix) Read(context.Context, *workload.Source) error { return nil }
 
 func (d *sharedPrefix) Describe() plan.Message {
-	return workload.Describe("generated-shared-prefix", plan.Say(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
+	return workload.Describe("generated-shared-prefix", plan.Msg(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
 }
 
 // prefixes is a sharedPrefix in the making.
@@ -114,7 +114,7 @@ func (d *sharedPrefix) Build(ctx context.Context, from *workload.Source) (w work
 	}
 	w.Requests, w.Notes = chained(talks), s.drawNotes()
 	if p.asIDs && !d.AsIDs {
-		w.Notes = append(w.Notes, plan.Say(idsForText))
+		w.Notes = append(w.Notes, plan.Msg(idsForText))
 	}
 	return s.finished(w), nil
 }

@@ -52,13 +52,13 @@ func (d *speedBench) Build(ctx context.Context, from *workload.Source) (w worklo
 
 func (s *source) speedNotes(have, asked int) (notes []plan.Message) {
 	if have < asked {
-		notes = append(notes, plan.Say(repeatedPrompts, "have", have, "asked", asked))
+		notes = append(notes, plan.Msg(repeatedPrompts, "have", have, "asked", asked))
 	}
 	if s.Vocab.Template == nil {
-		notes = append(notes, plan.Say(noTemplate))
+		notes = append(notes, plan.Msg(noTemplate))
 	}
 	if s.Tokens == nil {
-		notes = append(notes, plan.Say(uncounted))
+		notes = append(notes, plan.Msg(uncounted))
 	}
 	return notes
 }

@@ -117,12 +117,12 @@ func TestWithoutATokenizer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := build(t, c.d, &workload.Source{Requests: 2, Seed: 1, Vocab: c.v, Files: files{}.from()})
-			said := fmt.Sprint(b.Notes)
+			text := fmt.Sprint(b.Notes)
 			if err != nil {
-				said = err.Error()
+				text = err.Error()
 			}
-			if !strings.Contains(said, c.want) {
-				t.Errorf("%q has no %q", said, c.want)
+			if !strings.Contains(text, c.want) {
+				t.Errorf("%q has no %q", text, c.want)
 			}
 			for i, r := range b.Requests {
 				if r.Text == "" && r.Tokens == nil && r.Messages == nil {
@@ -146,7 +146,7 @@ func TestRandomWithoutShareGPT(t *testing.T) {
 		return w
 	}
 	a, b := made(""), made("talks.json")
-	if diff := cmp.Diff([]plan.Message{plan.Say(noShareGPT)}, a.Notes); diff != "" {
+	if diff := cmp.Diff([]plan.Message{plan.Msg(noShareGPT)}, a.Notes); diff != "" {
 		t.Error(diff)
 	}
 	for i := range a.Requests {
@@ -193,12 +193,12 @@ func TestUsualFiles(t *testing.T) {
 // too, and those to warm up with.
 func TestPicturesGoAsTheProtocolHasThem(t *testing.T) {
 	tok, v := loadTokenizer(t, "gpt2")
-	kept, err := os.Create(t.TempDir() + "/prompts")
+	file, err := os.Create(t.TempDir() + "/prompts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer kept.Close()
-	for _, spool := range []*workload.Spool{nil, workload.NewSpool(kept, 0)} {
+	defer file.Close()
+	for _, spool := range []*workload.Spool{nil, workload.NewSpool(file, 0)} {
 		for protocol, want := range map[string]string{"completions": `{"image_data":["data:image/png;base64,`, "trt": `null`, "generate": `null`} {
 			d := Kinds()["sglang.image"].New().(*noise)
 			d.Version, d.Format, d.Resolution, d.Input = January, "png", "2x2", 3

@@ -221,7 +221,7 @@ func (o Options) unreadable(r *trace.Record) bool {
 		return false
 	}
 	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(Main)
-	return r.Asides > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
+	return r.OtherLines > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
 }
 
 // textless tells whether a choice has no field for text at all.
@@ -253,15 +253,15 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
 		return append(out, r.Chunks...)
 	}
-	told := false // natively: the server counts
+	reported := false // natively: the server counts
 	if o.native() {
-		visible |= trace.Retold
-		told = counted(r.Chunks) > 0
+		visible |= trace.Repeated
+		reported = counted(r.Chunks) > 0
 	}
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
-		if c.Kind&visible == 0 || c.Kind&trace.Elsewhere != 0 || told && tokens == 0 && len(out) > 0 {
+		if c.Kind&visible == 0 || c.Kind&trace.Elsewhere != 0 || reported && tokens == 0 && len(out) > 0 {
 			continue
 		}
 		c.Tokens, tokens = trace.Carried(tokens), 0
@@ -327,15 +327,15 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 		read = false
 	case o.native():
 		read = read && spoke
-		if told := counted(seen); told > 0 {
-			n = min(n, told)
+		if reported := counted(seen); reported > 0 {
+			n = min(n, reported)
 		}
 	case o.protocol == "completions":
 		read = read && spoke && within
 	case !o.Version.Since(Main):
 		read = read && within
 	}
-	read = read && !r.Quirks.UsageAside
+	read = read && !r.Quirks.UsageElsewhere
 	if read {
 		return n, false
 	}
@@ -434,8 +434,8 @@ func (s *Figures) figures() []trace.ReportedFigure {
 func Definitions() metrics.Definitions {
 	return metrics.Definitions{
 		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
-		TellsLimits: func(*trace.Origin) bool { return true },
-		Says: map[figure.Metric]plan.Code{
+		ReportsLimits: func(*trace.Origin) bool { return true },
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.gate-to-text", figure.TPOT: "definition.end-per-token",
 			figure.ITL:  "definition.divided-gaps",
 			figure.E2EL: "definition.gate-to-last-line", figure.Peak: "definition.token-event-peaks",

@@ -261,7 +261,7 @@ func TestSGLangFailsOfLinesThatItCannotRead(t *testing.T) {
 	} {
 		r := answered(0, 0, 2, 50, 60)
 		r.Chunks[1].Kind |= tt.kind
-		r.Asides, r.Usage.At = tt.asides, tt.usage
+		r.OtherLines, r.Usage.At = tt.asides, tt.usage
 		s := NewFigures(sglangRun(tt.protocol, 100, r), Options{Version: tt.version, Own: true})
 		if s.Failed != tt.failed || s.Unreadable != tt.failed || (s.Requests[0].ErrorText != "") != (tt.failed > 0) {
 			t.Errorf("%+v: %d failed", tt, s.Failed)
@@ -365,8 +365,8 @@ func TestSGLangTokensWithoutText(t *testing.T) {
 		itl    []float64
 		output int
 	}{
-		trace.Retold: {[]float64{.01, .01, .01}, 4},
-		0:            {[]float64{.01, .01}, 3}, // 20 ms for two
+		trace.Repeated: {[]float64{.01, .01, .01}, 4},
+		0:              {[]float64{.01, .01}, 3}, // 20 ms for two
 	} {
 		r := answered(0, 0, 4)
 		r.Chunks = []trace.Chunk{

@@ -59,10 +59,10 @@ func (r *Report) noteTimes(n *notes) {
 
 func (r *Report) notePeaks(n *notes) {
 	f := r.Figures
-	together := r.Backend == "trt" || r.Backend == "truss"
-	n.when(together && len(f.Requests) > 1, reportTogether, "backend", r.Backend, "flight", f.InFlight)
-	n.when(!together && f.MaxConcurrent > f.InFlight, result.ReportSeconds, "tool", "sglang", "peak", f.MaxConcurrent, "flight", f.InFlight)
-	n.when(!together && !r.embedding() && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, reportPeakOutput, "peak", f.MaxOutputPerSecond, "mean", f.OutputThroughput)
+	buffers := r.Backend == "trt" || r.Backend == "truss"
+	n.when(buffers && len(f.Requests) > 1, reportTogether, "backend", r.Backend, "flight", f.InFlight)
+	n.when(!buffers && f.MaxConcurrent > f.InFlight, result.ReportSeconds, "tool", "sglang", "peak", f.MaxConcurrent, "flight", f.InFlight)
+	n.when(!buffers && !r.embedding() && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, reportPeakOutput, "peak", f.MaxOutputPerSecond, "mean", f.OutputThroughput)
 	n.when(f.AcceptLength > 0 && r.own, reportAcceptances, "length", f.AcceptLength)
 }
 
@@ -71,6 +71,6 @@ type notes []plan.Message
 
 func (n *notes) when(cond bool, code plan.Code, args ...any) {
 	if cond {
-		*n = append(*n, plan.Say(code, args...))
+		*n = append(*n, plan.Msg(code, args...))
 	}
 }

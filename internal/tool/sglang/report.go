@@ -69,7 +69,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if r.Cache != nil {
 		r.Cache.entries(&e)
 	}
-	return layout(string(r.version)).Write(w, e)
+	return reportLayout(string(r.version)).Write(w, e)
 }
 
 // Unanswered is the error of a run without any success by that tool's rules, where there

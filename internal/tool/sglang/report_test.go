@@ -191,8 +191,8 @@ func TestSGLangNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []plan.Message{
-		plan.Say(reportFailed, "failed", 1, "of", 4), plan.Say(reportSilent, "answers", 1),
-		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(result.ReportSeconds, "tool", "sglang", "peak", 2, "flight", 1),
+		plan.Msg(reportFailed, "failed", 1, "of", 4), plan.Msg(reportSilent, "answers", 1),
+		plan.Msg(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Msg(result.ReportSeconds, "tool", "sglang", "peak", 2, "flight", 1),
 	}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)

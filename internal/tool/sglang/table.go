@@ -13,14 +13,14 @@ import (
 // Table is how the tool prints a run.
 func Table() result.Tool {
 	return result.Tool{
-		Name: "sglang", Layout: layout, Forms: []string{string(Main)},
+		Name: "sglang", Layout: reportLayout, Forms: []string{string(Main)},
 		Form: formOf, Setting: setting, Unprinted: unprinted,
 	}
 }
 
-// layout is that of sglang.bench_serving. Its forms differ in the rows that
-// they have, which is for the report to say.
-func layout(string) result.Layout {
+// reportLayout is the layout of the report of sglang.bench_serving. Its forms differ in the rows that they have,
+// which a report shows.
+func reportLayout(string) result.Layout {
 	return result.Layout{
 		{Title: result.Title, Fill: "=", Rows: []result.Row{
 			result.Words("Backend:"),

@@ -54,19 +54,19 @@ func tableSettings(o *trace.Origin) tool.ReportedArgs {
 }
 
 // planOf is the load that the reported arguments of a run ask for, as far as they go.
-func planOf(told tool.ReportedArgs) trace.Load {
-	p := told.Plan("sglang")
-	told.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
+func planOf(args tool.ReportedArgs) trace.Load {
+	p := args.Plan("sglang")
+	args.Uncounted(&p, "random", "random-ids", "image", "sharegpt")
 	a := &Args{DialectVersion: Main}
 	a.bind()
-	python.Fill(a.options, told)
-	if a.Backend == told.Text("backend") {
+	python.Fill(a.options, args)
+	if a.Backend == args.Text("backend") {
 		p.Protocol = a.protocol()
 	}
-	p.Workload = a.workload(told)
+	p.Workload = a.workload(args)
 	if arrival := a.arrival(); a.UseTraceTimestamps || arrival.OwnTimes {
-		p.Arrival = plan.Say(workload.ArriveRecorded)
-	} else if told.Has("request_rate") {
+		p.Arrival = plan.Msg(workload.ArriveRecorded)
+	} else if args.Has("request_rate") {
 		p.Arrival = arrival.Describe()
 	}
 	return p
@@ -79,12 +79,12 @@ var drawn = map[string][]string{
 }
 
 // workload is the workload, as far as it was reported.
-func (a *Args) workload(told tool.ReportedArgs) plan.Message {
-	switch name := told.Text("dataset_name"); {
+func (a *Args) workload(args tool.ReportedArgs) plan.Message {
+	switch name := args.Text("dataset_name"); {
 	case name == "":
 		return plan.Message{}
-	case a.DatasetName != name || !told.Has(drawn[name]...):
-		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
+	case a.DatasetName != name || !args.Has(drawn[name]...):
+		return workload.Describe(name, plan.Text(args.Text("dataset_path")))
 	}
 	d, _ := a.dataset("")
 	return d.Describe()

@@ -196,8 +196,8 @@ func TestNamespaceReadsBack(t *testing.T) {
 	}
 	want := trace.Load{
 		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true,
-		Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", 1024, "output", 128)), Requests: 1000, Seed: 7,
-		Arrival: plan.Say(arriveStretched, "arrival", workload.Paced(1, 4)), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
+		Workload: workload.Describe("random", plan.Msg(workload.LoadTokens, "input", 1024, "output", 128)), Requests: 1000, Seed: 7,
+		Arrival: plan.Msg(arriveStretched, "arrival", workload.Paced(1, 4)), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
 		Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(200 * time.Millisecond)}, {Metric: "tpot", Limit: plan.Duration(50500 * time.Microsecond)}},
 	}
 	if diff := cmp.Diff(want, planOf(s)); diff != "" {
@@ -216,11 +216,11 @@ func TestPlanOfWhatIsTold(t *testing.T) {
 			Ramp: true, Arrival: workload.Ramped(0.5, "linear:1..9", true),
 		}},
 		{tool.ReportedArgs{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Load{
-			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.WithRange(7, 0.2), "output", workload.WithRange(2, 0.2))),
+			Workload: workload.Describe("random", plan.Msg(workload.LoadTokens, "input", workload.WithRange(7, 0.2), "output", workload.WithRange(2, 0.2))),
 		}},
-		{tool.ReportedArgs{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
+		{tool.ReportedArgs{"dataset_name": "random", "request_rate": "inf"}, trace.Load{Workload: workload.Describe("random"), Arrival: plan.Msg(workload.ArriveAtOnce)}},
 		{tool.ReportedArgs{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Load{
-			Workload: workload.Describe("burstgpt", plan.Text("a.csv")), Rate: 3, Arrival: plan.Say(workload.ArriveUntold, "rate", 3),
+			Workload: workload.Describe("burstgpt", plan.Text("a.csv")), Rate: 3, Arrival: plan.Msg(workload.ArriveUnknown, "rate", 3),
 		}},
 		{tool.ReportedArgs{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Load{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
 		{tool.ReportedArgs{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Load{

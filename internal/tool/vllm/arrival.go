@@ -132,13 +132,13 @@ func (a *Arrival) rate(i, n int) float64 {
 func (a *Arrival) Describe() plan.Message {
 	switch {
 	case a.OwnTimes:
-		return plan.Say(workload.ArriveRecorded)
+		return plan.Msg(workload.ArriveRecorded)
 	case a.Ramp != "":
 		return workload.Ramped(a.Burstiness, fmt.Sprintf("%s:%d..%d", a.Ramp, a.Start, a.End), true)
 	case a.Rate == 0:
-		return plan.Say(workload.ArriveAtOnce)
+		return plan.Msg(workload.ArriveAtOnce)
 	}
-	return plan.Say(arriveStretched, "arrival", workload.Paced(a.Burstiness, a.Rate))
+	return plan.Msg(arriveStretched, "arrival", workload.Paced(a.Burstiness, a.Rate))
 }
 
 // An RPSChange is a ramp passing an integer number of requests per second.

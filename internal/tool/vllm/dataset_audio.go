@@ -184,6 +184,6 @@ func noteSounds(w *workload.Workload) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(other)) {
-		w.Notes = append(w.Notes, plan.Say(soundsAsIs, "sounds", other[kind], "kind", kind))
+		w.Notes = append(w.Notes, plan.Msg(soundsAsIs, "sounds", other[kind], "kind", kind))
 	}
 }

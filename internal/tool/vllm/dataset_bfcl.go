@@ -78,7 +78,7 @@ func (h *HF) buildTools(ctx context.Context, s *workload.Source) (workload.Workl
 	}
 	w, err := h.complete(s, requests, nil)
 	if s.Vocab.Template == nil && s.Tokens != nil {
-		w.Notes = append(w.Notes, plan.Say(toolsLeftOut))
+		w.Notes = append(w.Notes, plan.Msg(toolsLeftOut))
 	}
 	return w, err
 }
@@ -202,9 +202,9 @@ func toolText(t workload.Template, q toolQuestion) (string, error) {
 	if err := json.Unmarshal(q.messages, &messages); err != nil {
 		return "", fmt.Errorf("read the messages of a question: %w", err)
 	}
-	said := make([]string, len(messages))
+	texts := make([]string, len(messages))
 	for i, m := range messages {
-		said[i] = m.Content
+		texts[i] = m.Content
 	}
-	return strings.Join(said, "\n"), nil
+	return strings.Join(texts, "\n"), nil
 }

@@ -36,9 +36,9 @@ type imageLine struct {
 
 // A part is a text, or an image with settings in addition to its address.
 type part struct {
-	text   *string
-	where  string
-	beside map[string]json.RawMessage
+	text        *string
+	where       string
+	otherFields map[string]json.RawMessage
 }
 
 // sent is the part as a member of the list.
@@ -47,7 +47,7 @@ func (p part) sent() any {
 		return map[string]any{"type": "text", "text": *p.text}
 	}
 	picture := map[string]any{}
-	for name, v := range p.beside {
+	for name, v := range p.otherFields {
 		picture[name] = v
 	}
 	picture["url"] = p.where
@@ -140,7 +140,7 @@ func contentPart(raw json.RawMessage) (part, error) {
 // and other settings, which stay.
 func imageURL(raw json.RawMessage) (p part, err error) {
 	if json.Unmarshal(raw, &p.where) != nil || len(raw) == 0 || raw[0] != '"' {
-		if json.Unmarshal(raw, &p.beside) != nil || json.Unmarshal(p.beside["url"], &p.where) != nil {
+		if json.Unmarshal(raw, &p.otherFields) != nil || json.Unmarshal(p.otherFields["url"], &p.where) != nil {
 			return p, errors.New(`of type image_url must have "image_url", an address or an object with "url"`)
 		}
 	}

@@ -74,12 +74,12 @@ func (d *Random) Describe() plan.Message { return workload.Describe("random", d.
 
 func (d *Random) lengths() []plan.Message {
 	input := workload.WithRange(d.Input, d.InputRange)
-	parts := []plan.Message{plan.Say(workload.LoadTokens, "input", input, "output", workload.WithRange(d.Output, d.OutputRange))}
+	parts := []plan.Message{plan.Msg(workload.LoadTokens, "input", input, "output", workload.WithRange(d.Output, d.OutputRange))}
 	if d.silent {
-		parts[0] = plan.Say(workload.LoadInputs, "input", input)
+		parts[0] = plan.Msg(workload.LoadInputs, "input", input)
 	}
 	if d.Prefix > 0 {
-		parts = append(parts, plan.Say(workload.LoadPrefix, "tokens", d.Prefix))
+		parts = append(parts, plan.Msg(workload.LoadPrefix, "tokens", d.Prefix))
 	}
 	return parts
 }
@@ -135,7 +135,7 @@ func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 
 // Describe describes the workload.
 func (d *Rerank) Describe() plan.Message {
-	return workload.Describe("random-rerank", plan.Say(workload.LoadInputs, "input", workload.WithRange(d.Input, d.InputRange)))
+	return workload.Describe("random-rerank", plan.Msg(workload.LoadInputs, "input", workload.WithRange(d.Input, d.InputRange)))
 }
 
 // A PrefixRepetition is the dataset "prefix_repetition": groups of prompts that begin
@@ -168,5 +168,5 @@ func (d *PrefixRepetition) Build(ctx context.Context, s *workload.Source) (workl
 
 // Describe describes the workload.
 func (d *PrefixRepetition) Describe() plan.Message {
-	return workload.Describe("prefix_repetition", plan.Say(loadPrefixes, "prefixes", d.Prefixes, "prefix", d.Prefix, "suffix", d.Suffix, "output", d.Output))
+	return workload.Describe("prefix_repetition", plan.Msg(loadPrefixes, "prefixes", d.Prefixes, "prefix", d.Prefix, "suffix", d.Suffix, "output", d.Output))
 }

@@ -293,7 +293,7 @@ func inTurn(sources []iter.Seq2[rows.Row, error], size int) iter.Seq2[[]rows.Row
 			nexts = append(nexts, next)
 		}
 		for len(nexts) > 0 {
-			kept := nexts[:0]
+			rest := nexts[:0]
 			for _, next := range nexts {
 				chunk, more, err := upTo(next, size)
 				if err != nil || len(chunk) > 0 {
@@ -302,10 +302,10 @@ func inTurn(sources []iter.Seq2[rows.Row, error], size int) iter.Seq2[[]rows.Row
 					}
 				}
 				if more {
-					kept = append(kept, next)
+					rest = append(rest, next)
 				}
 			}
-			nexts = kept
+			nexts = rest
 		}
 	}
 }

@@ -116,7 +116,7 @@ func TestOtherSounds(t *testing.T) {
 			t.Errorf("%d: %+v", i, got)
 		}
 	}
-	want := []plan.Message{plan.Say(soundsAsIs, "sounds", 1, "kind", "audio/flac"), plan.Say(soundsAsIs, "sounds", 1, "kind", "audio/mpeg")}
+	want := []plan.Message{plan.Msg(soundsAsIs, "sounds", 1, "kind", "audio/flac"), plan.Msg(soundsAsIs, "sounds", 1, "kind", "audio/mpeg")}
 	if diff := cmp.Diff(want, w.Notes); diff != "" {
 		t.Error(diff)
 	}

@@ -26,8 +26,8 @@ func pictureAddress(s string) string {
 	return address(s, "http://", "https://", "file://", "data:image/")
 }
 
-func address(s string, kept ...string) string {
-	for _, prefix := range kept {
+func address(s string, schemes ...string) string {
+	for _, prefix := range schemes {
 		if strings.HasPrefix(s, prefix) {
 			return s
 		}

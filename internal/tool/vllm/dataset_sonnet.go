@@ -37,7 +37,7 @@ func (d *sonnet) Check(s *workload.Source) plan.Problems {
 func (d *sonnet) Read(_ context.Context, s *workload.Source) error { return d.read(s, poem) }
 
 func (d *sonnet) Describe() plan.Message {
-	return workload.Describe("sonnet", plan.Text(d.Data), plan.Say(workload.LoadTokens, "input", d.Input, "output", d.Output))
+	return workload.Describe("sonnet", plan.Text(d.Data), plan.Msg(workload.LoadTokens, "input", d.Input, "output", d.Output))
 }
 
 // longestPoem is a thousand sonnets, in bytes.

@@ -136,7 +136,7 @@ func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Work
 		w.Requests = append(w.Requests, workload.Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: e.output, At: e.at})
 	}
 	if short > 0 {
-		w.Notes = append(w.Notes, plan.Say(shortPrompts, "short", short, "of", len(d.lines)))
+		w.Notes = append(w.Notes, plan.Msg(shortPrompts, "short", short, "of", len(d.lines)))
 	}
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
 	d.send(&w)

@@ -331,8 +331,8 @@ func Definitions() metrics.Definitions {
 	return metrics.Definitions{
 		Tool: "vllm", Figures: figuresOf, Samples: samplesOf, Native: "completions",
 		// The oldest tables never had them.
-		TellsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
-		Says: map[figure.Metric]plan.Code{
+		ReportsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
+		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.gate-to-choice", figure.TPOT: "definition.events-per-token",
 			figure.ITL:  "definition.event-gaps",
 			figure.E2EL: "definition.gate-to-last-choice", figure.Peak: "definition.event-peaks",

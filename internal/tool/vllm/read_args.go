@@ -27,7 +27,7 @@ func readCommand(f *result.PartialRun, o *result.Object) {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
 		if a, err = Parse(args, ""); err != nil {
-			f.Run.Notes = append(f.Run.Notes, plan.Say(unreadable, "why", err))
+			f.Run.Notes = append(f.Run.Notes, plan.Msg(unreadable, "why", err))
 			a, args = new(Args), nil
 		}
 	}

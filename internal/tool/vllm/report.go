@@ -94,10 +94,10 @@ func (r *Report) Notes() []plan.Message {
 	}
 	all := f.Notes("vllm")
 	if f.MaxConcurrent > r.flight && r.version.Since(V2512) && !f.Pooling {
-		all = append(all, plan.Say(result.ReportSeconds, "tool", "vllm", "peak", f.MaxConcurrent, "flight", r.flight))
+		all = append(all, plan.Msg(result.ReportSeconds, "tool", "vllm", "peak", f.MaxConcurrent, "flight", r.flight))
 	}
 	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
-		all = append(all, plan.Say(reportPeak))
+		all = append(all, plan.Msg(reportPeak))
 	}
 	return all
 }
@@ -149,7 +149,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		m.Rows(&e)
 	}
 	r.decoding(&e)
-	return layout(string(r.version)).Write(w, e)
+	return reportLayout(string(r.version)).Write(w, e)
 }
 
 // prints reports whether the table has a figure.

@@ -424,9 +424,9 @@ func TestPyTorchFile(t *testing.T) {
 	if len(records) != 12 || first.Metric.Name != "median_ttft_ms" || len(first.Metric.Values) != 1 || math.Abs(first.Metric.Values[0]-105.077973) > 1e-9 {
 		t.Errorf("%d records, the first %+v", len(records), first.Metric)
 	}
-	told := first.Benchmark.Extra.Args
-	if told["request_rate"] != "inf" || told["tensor_parallel_size"] != "8" || told["num_prompts"] != 1000.0 || first.Metric.Extra["completed"] != 81.0 {
-		t.Errorf("args %v, extra %v", told, first.Metric.Extra)
+	reported := first.Benchmark.Extra.Args
+	if reported["request_rate"] != "inf" || reported["tensor_parallel_size"] != "8" || reported["num_prompts"] != 1000.0 || first.Metric.Extra["completed"] != 81.0 {
+		t.Errorf("args %v, extra %v", reported, first.Metric.Extra)
 	}
 }
 

@@ -122,8 +122,8 @@ func (r *Report) perRequest(o *python.Object) {
 // serverTimes writes the server's own times, if it reported any.
 func (r *Report) serverTimes(o *python.Object) {
 	all := r.Figures.all()
-	told := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
-	result.WriteColumns(o, all, func(name string) bool { return told && strings.HasPrefix(name, "server_") })
+	reported := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
+	result.WriteColumns(o, all, func(name string) bool { return reported && strings.HasPrefix(name, "server_") })
 }
 
 func (r *Report) optional(o *python.Object) {

@@ -13,14 +13,14 @@ import (
 // Table is how the tool prints a run.
 func Table() result.Tool {
 	return result.Tool{
-		Name: "vllm", Layout: layout, Forms: []string{string(V2507), string(V2611)},
+		Name: "vllm", Layout: reportLayout, Forms: []string{string(V2507), string(V2611)},
 		Form: formOf, Setting: setting,
 	}
 }
 
-// layout is that of `vllm bench serve` in a form. Forms differ in the rows that
-// they have, which is for the report to say, and in how they spell one label.
-func layout(form string) result.Layout {
+// reportLayout is the layout of the report of `vllm bench serve` in a form. Forms differ in the rows that they
+// have, which a report shows, and in the spelling of one label.
+func reportLayout(form string) result.Layout {
 	total := "Total token throughput (tok/s):"
 	if form != "" && !Version(form).Since(V2512) {
 		total = "Total Token throughput (tok/s):"

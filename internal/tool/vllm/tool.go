@@ -61,19 +61,19 @@ func tableSettings(o *trace.Origin) tool.ReportedArgs {
 }
 
 // planOf is the load that the reported arguments of a run ask for, as far as they go.
-func planOf(told tool.ReportedArgs) trace.Load {
-	p := told.Plan("vllm")
-	told.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
-	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
+func planOf(args tool.ReportedArgs) trace.Load {
+	p := args.Plan("vllm")
+	args.Uncounted(&p, "random", "random-mm", "random-rerank", "sharegpt", "sonnet", "burstgpt", "custom", "hf")
+	p.Protocol = backendsByName[args.Text("backend", "endpoint_type")].protocol
 	a := defaults("", V2611)
-	python.Fill(a.options, told)
-	p.Workload = a.workload(told)
+	python.Fill(a.options, args)
+	p.Workload = a.workload(args)
 	switch arrival := a.arrival(); {
-	case told.Text("self_timed") == "True":
-		p.Arrival = plan.Say(workload.ArriveRecorded)
-	case p.Rate > 0 && !told.Has("burstiness"):
-		p.Arrival = plan.Say(workload.ArriveUntold, "rate", p.Rate)
-	case p.Ramp || told.Has("request_rate"):
+	case args.Text("self_timed") == "True":
+		p.Arrival = plan.Msg(workload.ArriveRecorded)
+	case p.Rate > 0 && !args.Has("burstiness"):
+		p.Arrival = plan.Msg(workload.ArriveUnknown, "rate", p.Rate)
+	case p.Ramp || args.Has("request_rate"):
 		p.Arrival = arrival.Describe()
 	}
 	return p
@@ -86,14 +86,14 @@ var lengths = map[string][]string{
 }
 
 // workload is the workload, as far as it was reported.
-func (a *Args) workload(told tool.ReportedArgs) plan.Message {
-	name := told.Text("dataset_name")
+func (a *Args) workload(args tool.ReportedArgs) plan.Message {
+	name := args.Text("dataset_name")
 	d, _, err := a.dataset()
 	switch {
 	case name == "":
 		return plan.Message{}
-	case err != nil || a.DatasetName != name || !told.Has(lengths[name]...):
-		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
+	case err != nil || a.DatasetName != name || !args.Has(lengths[name]...):
+		return workload.Describe(name, plan.Text(args.Text("dataset_path")))
 	}
 	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.backend().pooling}}) // it is over
 	return d.Describe()

@@ -363,17 +363,17 @@ func TestReady(t *testing.T) {
 					}
 					return ""
 				}
-				told := 0
+				reported := 0
 				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit,
-					func(error) bool { told++; return true })
+					func(error) bool { reported++; return true })
 				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
 					t.Errorf("error %v, want %q", err, tt.want)
 				}
 				if at := time.Since(f.epoch); at > tt.at || at < tt.at*3/4 || err != nil && at != tt.at {
 					t.Errorf("returned after %v, want %v", at, tt.at)
 				}
-				if err == nil && told != len(f.seen)-1 {
-					t.Errorf("asked %d times whether to go on after %d attempts", told, len(f.seen))
+				if err == nil && reported != len(f.seen)-1 {
+					t.Errorf("asked %d times whether to go on after %d attempts", reported, len(f.seen))
 				}
 				if f.seen[0] != "a" {
 					t.Errorf("sent %q: the ready check carries no id", f.seen[0])

@@ -11,7 +11,7 @@ type Progress struct {
 	Released, Done, Failed atomic.Int64 // Done includes Failed
 
 	run    atomic.Pointer[run]                   // nil until it begins
-	told   atomic.Pointer[func() trace.Snapshot] // of a run that others make; nil: this process does
+	remote atomic.Pointer[func() trace.Snapshot] // of a run that others make; nil: this process does
 	tokens int64                                 // received by Sender before the run
 	probes atomic.Int64                          // tokens of probes
 }
@@ -25,13 +25,13 @@ func (p *Progress) begin(r *run) {
 }
 
 // Follow takes the progress of a run that other machines make, and add up to snapshot.
-func (p *Progress) Follow(snapshot func() trace.Snapshot) { p.told.Store(&snapshot) }
+func (p *Progress) Follow(snapshot func() trace.Snapshot) { p.remote.Store(&snapshot) }
 
 // Snapshot returns the progress of the run. It may be called at any time, from any
 // goroutine; its instant is Never before the run begins.
 func (p *Progress) Snapshot() trace.Snapshot {
-	if told := p.told.Load(); told != nil {
-		return (*told)()
+	if remote := p.remote.Load(); remote != nil {
+		return (*remote)()
 	}
 	r := p.run.Load()
 	if r == nil {

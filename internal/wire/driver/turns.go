@@ -161,7 +161,7 @@ func Remember(req, before *workload.Request, answer string) error {
 		req.Text = before.Text + answer + req.Text
 		return nil
 	}
-	said, err := messages(before)
+	earlier, err := messages(before)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func Remember(req, before *workload.Request, answer string) error {
 	if err != nil {
 		return err
 	}
-	req.Messages = join(said, reply, req.Messages)
+	req.Messages = join(earlier, reply, req.Messages)
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (o *Options) maxBody() int {
 // weigh charges the budget for what the answer under way holds beyond what was asked for.
 func (r *reader) weigh() error {
 	r.unweighed = 0
-	held := r.events.Held() + cap(r.body) + r.text.Cap() + r.output.Cap() + cap(r.growing.text) + 8*cap(r.ends)
+	held := r.events.Buffered() + cap(r.body) + r.text.Cap() + r.output.Cap() + cap(r.growing.text) + 8*cap(r.ends)
 	if !r.charge(held+chunkCost*cap(r.chunks)) && r.charged > 0 {
 		return errUnasked
 	}

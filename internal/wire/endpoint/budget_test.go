@@ -89,7 +89,7 @@ func TestOfAnErrorNoMoreIsReadThanIsKept(t *testing.T) {
 		t.Errorf("%s, %d bytes of words after %d KiB", rec.Class, len(rec.Error), taken)
 	}
 	_, err := Server{Transport: by}.Models(t.Context())
-	if said := (*StatusError)(nil); !errors.As(err, &said) || taken > 5 {
+	if status := (*StatusError)(nil); !errors.As(err, &status) || taken > 5 {
 		t.Errorf("%v after %d KiB", err, taken)
 	}
 }

@@ -50,9 +50,9 @@ func TestCountsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: kept %d, %d tokens from %s, refused %v", tt.count, rec.Usage.Completion, rec.OutputTokens,
 				rec.CountedFrom, rec.Refused())
 		}
-		told, err := json.Marshal(rec)
-		if err != nil || strings.Contains(string(told), `"usage_refused":true`) != rec.Refused() {
-			t.Errorf("%s: %v, %s", tt.count, err, told)
+		stored, err := json.Marshal(rec)
+		if err != nil || strings.Contains(string(stored), `"usage_refused":true`) != rec.Refused() {
+			t.Errorf("%s: %v, %s", tt.count, err, stored)
 		}
 	}
 }

@@ -26,11 +26,11 @@ type delta struct {
 	err    string // the server's error message
 	last   bool   // nothing of the answer follows
 
-	bytes   int    // of output, as it stands in the event
-	choices int    // how many answers there are, 0 for one
-	unread  string // a member that holds text and is not known
-	strays  bool   // vLLM's client cannot read it
-	aside   bool   // usage stands where others do not look
+	bytes          int    // of output, as it stands in the event
+	choices        int    // how many answers there are, 0 for one
+	unread         string // a member that holds text and is not known
+	strays         bool   // vLLM's client cannot read it
+	usageElsewhere bool   // usage stands where others do not look
 
 	// raw is the text of a protocol that repeats it, as it stands between its quotes:
 	// all of the answer so far, of servers that repeat it indeed.
@@ -89,7 +89,7 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d.server = serverTimes(root.Get("metrics"))
 	choice := root.Get("choices.0")
 	if d.usage.Completion == 0 {
-		d.useAside(root, choice)
+		d.useOtherUsage(root, choice)
 	}
 	if !choice.Exists() {
 		if d.err == "" && !d.used {
@@ -101,14 +101,14 @@ func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d.several(choice.Get("index"), int(root.Get("choices.#").Int()))
 	d.finished(choice.Get("finish_reason"))
 	d.err = cmp.Or(d.err, serverError(choice))
-	said := false
+	hasText := false
 	if p == Completions {
-		said = d.add(choice.Get("text"), trace.Text)
+		hasText = d.add(choice.Get("text"), trace.Text)
 		d.unread = unknownIn(choice)
 	} else {
-		said = d.message(choice, whole)
+		hasText = d.message(choice, whole)
 	}
-	if !said {
+	if !hasText {
 		d.kind |= trace.Bare
 	}
 	return d
@@ -183,9 +183,9 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		}
 		return integerOf(u.Get(name))
 	}
-	told := c.cached != "" && u.Get(c.cached).Exists()
+	reported := c.cached != "" && u.Get(c.cached).Exists()
 	usage := trace.Usage{
-		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning),
+		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedReported: reported, Reasoning: n(c.reasoning),
 		At: trace.Never,
 	}
 	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
@@ -202,9 +202,9 @@ func (d *delta) use(c *counts, u gjson.Result) {
 	}
 }
 
-// useAside takes the counts of usage where the clients of vLLM and SGLang do not look: in a
+// useOtherUsage takes the counts of usage where the clients of vLLM and SGLang do not look: in a
 // choice, in Groq's own object, under the names of OpenAI's newer protocol.
-func (d *delta) useAside(root, choice gjson.Result) {
+func (d *delta) useOtherUsage(root, choice gjson.Result) {
 	was := *d
 	d.use(openAICounts, firstOf(choice, "usage"))
 	if d.usage.Completion == 0 {
@@ -213,7 +213,7 @@ func (d *delta) useAside(root, choice gjson.Result) {
 	if d.usage.Completion == 0 {
 		d.use(&counts{"input_tokens", "output_tokens", "", ""}, root.Get("usage"))
 	}
-	if d.aside = d.usage.Completion != 0; !d.aside {
+	if d.usageElsewhere = d.usage.Completion != 0; !d.usageElsewhere {
 		d.usage, d.used = was.usage, was.used
 	}
 }

@@ -57,7 +57,7 @@ func TestCompletionsStream(t *testing.T) {
 			{At: 120 * ms, Kind: trace.Text | trace.Finish},
 		},
 		Stamps: trace.UserStamps, Text: "a b c", Status: 200, FinishReason: "length",
-		Usage:        trace.Usage{Prompt: 7, Completion: 3, Cached: 4, CachedTold: true, Reasoning: 1, At: 130 * ms},
+		Usage:        trace.Usage{Prompt: 7, Completion: 3, Cached: 4, CachedReported: true, Reasoning: 1, At: 130 * ms},
 		OutputTokens: 3, CountedFrom: trace.FromUsage,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

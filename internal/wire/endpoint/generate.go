@@ -102,7 +102,7 @@ func (s *scanner) metaInfo(d *delta) {
 		case "prompt_tokens":
 			d.usage.Prompt = s.once(&seen, 2).integer()
 		case "cached_tokens":
-			d.usage.Cached, d.usage.CachedTold = s.once(&seen, 4).integer(), true
+			d.usage.Cached, d.usage.CachedReported = s.once(&seen, 4).integer(), true
 		case "finish_reason":
 			if value := s.once(&seen, 8).value(); value != nil {
 				d.stopped(gjson.ParseBytes(value))

@@ -71,7 +71,7 @@ func (r *reader) grow(d *delta) {
 	case d.usage.Completion <= r.tokens:
 		d.kind |= trace.Bare
 	case len(d.raw) > 0:
-		d.kind |= trace.Retold
+		d.kind |= trace.Repeated
 	}
 	d.raw = nil
 }

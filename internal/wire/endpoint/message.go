@@ -12,22 +12,22 @@ import (
 // message reads choices[0] of the chat protocol and tells whether it has a field
 // for output that is text. Some servers leave the delta out where they have nothing to say,
 // some stream a message in its place.
-func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
+func (d *delta) message(choice gjson.Result, whole bool) (hasText bool) {
 	m := choice.Get("delta")
 	if whole {
 		m = choice.Get("message")
 	}
 	content := m.Get("content")
-	said = d.add(content, trace.Text)
-	said = d.add(m.Get("reasoning_content"), trace.Reasoning) || said
+	hasText = d.add(content, trace.Text)
+	hasText = d.add(m.Get("reasoning_content"), trace.Reasoning) || hasText
 	if d.kind&trace.Reasoning == 0 { // its other name; some servers send both
-		said = d.add(m.Get("reasoning"), trace.Reasoning) || said
+		hasText = d.add(m.Get("reasoning"), trace.Reasoning) || hasText
 	}
 	for _, call := range m.Get("tool_calls").Array() {
-		said = d.call(firstOf(call, "function", "custom"))
+		hasText = d.call(firstOf(call, "function", "custom"))
 	}
 	if f := m.Get("function_call"); f.IsObject() {
-		said = d.call(f)
+		hasText = d.call(f)
 	}
 	plain := d.kind & output
 	if m.Get("role").Type == gjson.String && plain == 0 {
@@ -38,7 +38,7 @@ func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
 	if plain == 0 && d.kind&output != 0 {
 		d.kind |= trace.Elsewhere
 	}
-	return said
+	return hasText
 }
 
 // output are the kinds of what a model gives.

@@ -30,8 +30,8 @@ const (
 // A grammar is what tells one protocol from another: how a request is written and
 // how its answer is read.
 type grammar struct {
-	path  string // where it is usually served
-	whole string // where answers that are not streamed are, if elsewhere
+	path           string // where it is usually served
+	unstreamedPath string // where answers that are not streamed are, if elsewhere
 
 	// Of the body: the fields that are alike for all requests, the prompt, and the
 	// names of the fields for a request's own model and its output length. The
@@ -85,12 +85,12 @@ var grammars = map[Protocol]*grammar{
 		usual: usualGenerate, event: of(generated), answer: of(generated), ends: "[DONE]", repeat: true,
 	},
 	TGI: {
-		path: "/generate_stream", whole: "/generate", fixed: noFields, prompt: textPrompt("inputs"), model: "adapter_id",
+		path: "/generate_stream", unstreamedPath: "/generate", fixed: noFields, prompt: textPrompt("inputs"), model: "adapter_id",
 		limit: "max_new_tokens", nest: "parameters", parameters: tgiParameters,
 		event: of(tgiEvent), answer: decodeTGI, ends: "generated_text",
 	},
 	TRT: {
-		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField,
+		path: "/v2/models/ensemble/generate_stream", unstreamedPath: "/v2/models/ensemble/generate", fixed: streamField,
 		prompt: trtPrompt, limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
 	},
 	Truss: {
@@ -141,8 +141,8 @@ func (p Protocol) Path() string { return p.PathOf(true) }
 // PathOf is where the protocol is usually served, for streams or for unstreamed answers.
 func (p Protocol) PathOf(stream bool) string {
 	g := p.grammar()
-	if !stream && g.whole != "" {
-		return g.whole
+	if !stream && g.unstreamedPath != "" {
+		return g.unstreamedPath
 	}
 	return g.path
 }

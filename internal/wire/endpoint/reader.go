@@ -349,10 +349,11 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	}
 	if u.Prompt == 0 { // reported before the answer began, in protocols that report it separately
 		was := &r.rec.Usage
-		u.Prompt, u.Cached, u.CachedTold = was.Prompt, max(u.Cached, was.Cached), u.CachedTold || was.CachedTold
+		u.Prompt, u.Cached = was.Prompt, max(u.Cached, was.Cached)
+		u.CachedReported = u.CachedReported || was.CachedReported
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
-		r.rec.Usage, r.rec.Quirks.UsageAside = u, d.aside
+		r.rec.Usage, r.rec.Quirks.UsageElsewhere = u, d.usageElsewhere
 	}
 	return fresh
 }
@@ -367,14 +368,14 @@ func (r *reader) finish(done int64, err error) {
 		}
 	}
 	r.settle()
-	if r.rec.Asides = r.events.Asides(); r.opts.Protocol != TRT { // its clients expect no blank
-		r.rec.Asides += r.events.Tight()
+	if r.rec.OtherLines = r.events.OtherLines(); r.opts.Protocol != TRT { // its clients expect no blank
+		r.rec.OtherLines += r.events.Tight()
 	}
 	if broken {
-		r.rec.Asides++
+		r.rec.OtherLines++
 	}
 	if r.grammar.ends == "[DONE]" {
-		r.rec.Asides += r.rec.Quirks.Strays
+		r.rec.OtherLines += r.rec.Quirks.Strays
 		r.rec.Quirks.Strays += r.events.Fields() + r.events.Tight()
 	}
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {

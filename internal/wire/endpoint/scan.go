@@ -66,14 +66,14 @@ func (s *scanner) choices(d *delta, p Protocol, text bool) {
 	s.open('[')
 	for n := 0; s.next(']'); n++ {
 		d.token = true
-		said := s.choice(d, p, text)
-		if s.bad = s.bad || n > 0; !said {
+		hasText := s.choice(d, p, text)
+		if s.bad = s.bad || n > 0; !hasText {
 			d.kind |= trace.Bare
 		}
 	}
 }
 
-func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
+func (s *scanner) choice(d *delta, p Protocol, text bool) (hasText bool) {
 	s.open('{')
 	var seen uint
 	for s.next('}') {
@@ -85,10 +85,10 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 			}
 		case p == Completions && string(key) == "text":
 			value, ok := s.once(&seen, 2).text()
-			said = ok
+			hasText = ok
 			s.addField(d, value, trace.Text, text)
 		case p == Chat && string(key) == "delta":
-			said = s.once(&seen, 2).message(d, text)
+			hasText = s.once(&seen, 2).message(d, text)
 		case string(key) == "index":
 			s.once(&seen, 4).zero()
 		case string(key) == "usage", string(key) == "error":
@@ -97,11 +97,11 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 			s.about(key)
 		}
 	}
-	return said
+	return hasText
 }
 
 // message reads a chat's delta.
-func (s *scanner) message(d *delta, text bool) (said bool) {
+func (s *scanner) message(d *delta, text bool) (hasText bool) {
 	if s.isNull() {
 		return false
 	}
@@ -125,7 +125,7 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 		default:
 			s.about(key)
 		}
-		said = said || ok
+		hasText = hasText || ok
 	}
 	if len(thought) == 0 {
 		thought = thinking
@@ -135,7 +135,7 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 	if speaks && d.kind&(trace.Text|trace.Reasoning) == 0 {
 		d.kind |= trace.Role
 	}
-	return said
+	return hasText
 }
 
 // addField adds the text of a field, as it stands between its quotes.

@@ -7,14 +7,14 @@ import (
 )
 
 // servedBy names the server, by the headers of the first answer.
-type servedBy struct{ told atomic.Pointer[string] }
+type servedBy struct{ name atomic.Pointer[string] }
 
 // headerText limits the recorded part of a header, in bytes.
 const headerText = 100
 
 // note keeps the headers Server and Via of the first answer.
 func (s *servedBy) note(h http.Header) {
-	if s.told.Load() != nil {
+	if s.name.Load() != nil {
 		return
 	}
 	var parts []string
@@ -23,15 +23,15 @@ func (s *servedBy) note(h http.Header) {
 			parts = append(parts, name+": "+strings.ToValidUTF8(v[:min(len(v), headerText)], "\uFFFD"))
 		}
 	}
-	told := strings.Join(parts, ", ")
-	s.told.CompareAndSwap(nil, &told)
+	server := strings.Join(parts, ", ")
+	s.name.CompareAndSwap(nil, &server)
 }
 
 // ServedBy has the headers Server and Via of the first answer, empty without them.
 func (c *Client) ServedBy() string {
-	told := c.servedBy.told.Load()
-	if told == nil {
+	name := c.servedBy.name.Load()
+	if name == nil {
 		return ""
 	}
-	return c.opts.Secrets.Hide(*told)
+	return c.opts.Secrets.Hide(*name)
 }

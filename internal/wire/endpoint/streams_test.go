@@ -52,12 +52,12 @@ var streams = []struct {
 			{Tokens: 1},
 			{Tokens: 1, Kind: inText},
 			{Tokens: 4, Kind: inText},
-			{Tokens: 1, Kind: trace.Retold},
+			{Tokens: 1, Kind: trace.Repeated},
 			{Kind: trace.Finish | trace.Bare},
 		},
 		text: `The "Pitot" tube`, finish: "stop", accept: 2.5,
 		usage: trace.Usage{
-			Prompt: 7, Completion: 7, Cached: 4, CachedTold: true, Tiers: &trace.CacheTiers{Device: 3, Host: 1}, At: trace.Never,
+			Prompt: 7, Completion: 7, Cached: 4, CachedReported: true, Tiers: &trace.CacheTiers{Device: 3, Host: 1}, At: trace.Never,
 		},
 	},
 	{
@@ -108,7 +108,7 @@ var streams = []struct {
 		},
 		chunks: []trace.Chunk{{Kind: trace.Reasoning}, {Kind: inText}, {}, {Kind: trace.ToolCall}, {Kind: trace.ToolCall}},
 		text:   "yes", finish: "length", asides: 9, usage: trace.Usage{
-			Prompt: 7, Completion: 5, Cached: 4, CachedTold: true, Reasoning: 1, At: 180 * ms,
+			Prompt: 7, Completion: 5, Cached: 4, CachedReported: true, Reasoning: 1, At: 180 * ms,
 		},
 	},
 	{
@@ -134,7 +134,7 @@ var streams = []struct {
 		},
 		chunks: []trace.Chunk{{Kind: trace.Reasoning}, {Kind: inText}, {Kind: trace.ToolCall}},
 		text:   "yes", finish: "max_tokens", asides: 9,
-		usage: trace.Usage{Prompt: 11, Completion: 3, Cached: 4, CachedTold: true, At: 170 * ms},
+		usage: trace.Usage{Prompt: 11, Completion: 3, Cached: 4, CachedReported: true, At: 170 * ms},
 	},
 	{
 		name: "tgi", p: TGI,
@@ -198,9 +198,9 @@ func TestStreams(t *testing.T) {
 				t.Error(diff)
 			}
 			if !got.OK() || got.Text != tt.text || got.FinishReason != tt.finish || got.Accept != tt.accept ||
-				got.Asides != tt.asides {
+				got.OtherLines != tt.asides {
 				t.Errorf("class %q (%s), text %q, finish %q, accept %v, %d asides", got.Class, got.Error, got.Text,
-					got.FinishReason, got.Accept, got.Asides)
+					got.FinishReason, got.Accept, got.OtherLines)
 			}
 			steps := trace.Instant(len(tt.pieces) - 1)
 			if got.Done != 100*ms+10*ms*steps {
@@ -220,9 +220,9 @@ func TestStreamsInOtherPieces(t *testing.T) {
 			got := send(t, Options{Protocol: tt.p, Stream: true, KeepText: true}, transport.Config{}, asked(tt.p),
 				stream(pieces...))
 			if !got.OK() || got.Text != tt.text || len(got.Chunks) != len(tt.chunks) ||
-				got.Usage.Completion != tt.usage.Completion || got.Asides != tt.asides {
+				got.Usage.Completion != tt.usage.Completion || got.OtherLines != tt.asides {
 				t.Errorf("%s %s: class %q (%s), text %q, %d chunks, %d asides", tt.name, name, got.Class, got.Error, got.Text,
-					len(got.Chunks), got.Asides)
+					len(got.Chunks), got.OtherLines)
 			}
 		}
 	}
@@ -441,8 +441,8 @@ func TestDataWithoutABlank(t *testing.T) {
 		got := send(t, Options{Protocol: p, Model: "m", Stream: true}, transport.Config{}, asked(p),
 			stream("data:{\"text\":\"a\",\"text_output\":\"a\"}\n\n", "data: {\"text\":\"ab\",\"text_output\":\"b\"}\n\n",
 				"data:{\"text\":\"abc\",\"text_output\":\"c\"}\n\n"))
-		if len(got.Chunks) != 3 || got.Asides != want {
-			t.Errorf("%s: %d chunks, %d asides, want %d", p, len(got.Chunks), got.Asides, want)
+		if len(got.Chunks) != 3 || got.OtherLines != want {
+			t.Errorf("%s: %d chunks, %d asides, want %d", p, len(got.Chunks), got.OtherLines, want)
 		}
 	}
 }

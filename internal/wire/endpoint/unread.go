@@ -16,9 +16,9 @@ type unread struct {
 	grew   bool // the count grew with one of them
 }
 
-func (u *unread) note(name string, beside, grew bool) {
+func (u *unread) note(name string, alongside, grew bool) {
 	switch {
-	case beside:
+	case alongside:
 		u.about = name
 		return
 	case u.name == "" || grew && !u.grew:

@@ -61,12 +61,12 @@ func (e *Error) Error() string { return e.text }
 // TooLarge is the error of a page of more than MaxBytes, which its reader need not read to
 // the end.
 func TooLarge() error {
-	return &Error{plan.Say(Large, "MiB", MaxBytes>>20), fmt.Sprintf("more than %d MiB", MaxBytes>>20)}
+	return &Error{plan.Msg(Large, "MiB", MaxBytes>>20), fmt.Sprintf("more than %d MiB", MaxBytes>>20)}
 }
 
 // Malformed is the error of a document that is not a page.
 func Malformed(why error) error {
-	return &Error{plan.Say(Syntax, "why", why), why.Error()}
+	return &Error{plan.Msg(Syntax, "why", why), why.Error()}
 }
 
 // A Sample is one value of a counter, gauge or untyped metric.
@@ -138,10 +138,10 @@ func refuse(text []byte) error {
 		return TooLarge()
 	}
 	if start := bytes.TrimLeft(text, " \t\r\n\ufeff"); bytes.HasPrefix(start, []byte("<")) {
-		return &Error{plan.Say(HTML), "the answer is a page of HTML, not metrics"}
+		return &Error{plan.Msg(HTML), "the answer is a page of HTML, not metrics"}
 	}
 	if bytes.Count(text, []byte("\n")) > maxLines {
-		return &Error{plan.Say(Lines, "most", maxLines), fmt.Sprintf("more than %d lines", maxLines)}
+		return &Error{plan.Msg(Lines, "most", maxLines), fmt.Sprintf("more than %d lines", maxLines)}
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (r *Reader) line(n int, line []byte) (wanted bool, err error) {
 // doubt adds a doubt, if there is none of its code.
 func (r *Reader) doubt(code plan.Code, args ...any) {
 	if !slices.ContainsFunc(r.doubts, func(had plan.Message) bool { return had.Code == code }) {
-		r.doubts = append(r.doubts, plan.Say(code, args...))
+		r.doubts = append(r.doubts, plan.Msg(code, args...))
 	}
 }
 

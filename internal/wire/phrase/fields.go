@@ -94,9 +94,9 @@ func readStop(r *reader, name string, v gjson.Result) {
 }
 
 // later keeps a value that is read when all fields are known.
-func later(r *reader, name string, v gjson.Result) { r.late = append(r.late, kept{name, v}) }
+func later(r *reader, name string, v gjson.Result) { r.late = append(r.late, lateField{name, v}) }
 
-type kept struct {
+type lateField struct {
 	name  string
 	value gjson.Result
 }

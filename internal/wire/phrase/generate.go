@@ -26,7 +26,7 @@ var Generate = &Protocol{
 	event: func(w *Writer, dst []byte, n int, last bool) []byte {
 		return w.generated(append(dst, "data: "...), n, last)
 	},
-	whole: func(w *Writer, dst []byte) []byte { return w.generated(dst, w.Tokens, true) },
+	unstreamed: func(w *Writer, dst []byte) []byte { return w.generated(dst, w.Tokens, true) },
 }
 
 func refuseGenerate(e *Error, stream bool) Reply {

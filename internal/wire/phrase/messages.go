@@ -38,7 +38,7 @@ var Messages = &Protocol{
 			w.tokensUsed(w.Tokens))
 		return w.named(dst, "message_stop", `"type":"message_stop"`)
 	},
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		text := w.tokens(nil, w.Tokens)
 		return append(dst, w.message(`{"text":"`+string(text)+`","type":"text"}`, w.stopReason(), w.Tokens)...)
 	},

@@ -25,7 +25,7 @@ var Completions = &Protocol{
 			close: logprobs + `null,"stop_reason":null` + ids, last: logprobs + w.finish() + ids,
 		}
 	},
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		dst = append(append(dst, w.identity("text_completion")...), `,"choices":[{"index":0,"text":"`...)
 		dst = append(w.tokens(dst, w.Tokens), '"')
 		return w.conclusion(dst, nullPrompt, "")
@@ -58,7 +58,7 @@ var Chat = &Protocol{
 			close: logprobs + `null` + ids, last: logprobs + w.finish() + ids,
 		}
 	},
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		dst = append(append(dst, w.identity("chat.completion")...),
 			`,"choices":[{"index":0,"message":{"role":"assistant","content":"`...)
 		dst = append(w.tokens(dst, w.Tokens),

@@ -16,21 +16,21 @@ import (
 var Embeddings = &Protocol{
 	Name: "embeddings", Routes: []string{"/v1/embeddings"}, Silent: true, prefix: "embd-",
 	fields: textFields, read: readInputs, mediaType: vectorType,
-	whole: func(w *Writer, dst []byte) []byte { return w.vectors(dst, `,"object":"embedding","embedding":`) },
+	unstreamed: func(w *Writer, dst []byte) []byte { return w.vectors(dst, `,"object":"embedding","embedding":`) },
 }
 
 // Pooling is vLLM's own way to ask for what a model makes of texts.
 var Pooling = &Protocol{
 	Name: "pooling", Routes: []string{"/pooling"}, Silent: true, prefix: "pool-",
 	fields: textFields, read: readInputs, mediaType: vectorType,
-	whole: func(w *Writer, dst []byte) []byte { return w.vectors(dst, `,"object":"pooling","data":`) },
+	unstreamed: func(w *Writer, dst []byte) []byte { return w.vectors(dst, `,"object":"pooling","data":`) },
 }
 
 // Rerank is the way to ask how well documents fit a query, as vLLM serves it in Jina's
 // and Cohere's form.
 var Rerank = &Protocol{
 	Name: "rerank", Routes: []string{"/rerank", "/v1/rerank", "/v2/rerank"}, Silent: true, prefix: "rerank-",
-	fields: textFields, read: readDocuments, whole: (*Writer).ranked,
+	fields: textFields, read: readDocuments, unstreamed: (*Writer).ranked,
 }
 
 // Texts are the inputs to embed or to rank.

@@ -39,7 +39,7 @@ type Protocol struct {
 	accept, begin, conclude func(*Writer, []byte) []byte
 	frame                   func(*Writer) frame
 	event                   func(w *Writer, dst []byte, n int, last bool) []byte
-	whole                   func(*Writer, []byte) []byte
+	unstreamed              func(*Writer, []byte) []byte
 	mediaType               func(*Answer) string // of an unstreamed answer; JSON if nil
 }
 
@@ -104,7 +104,7 @@ func (p *Protocol) Refuse(e *Error, stream bool) Reply {
 // Unstreamed words an answer that is no stream.
 func (p *Protocol) Unstreamed(a Answer) Reply {
 	w := p.writer(a)
-	r := JSONReply(http.StatusOK, p.whole(w, make([]byte, 0, 512+8*a.Tokens)))
+	r := JSONReply(http.StatusOK, p.unstreamed(w, make([]byte, 0, 512+8*a.Tokens)))
 	if p.mediaType != nil {
 		r.MediaType = p.mediaType(&a)
 	}

@@ -64,7 +64,7 @@ type reader struct {
 	schema
 	body    gjson.Result
 	req     Request
-	late    []kept // values that need other fields
+	late    []lateField // values that need other fields
 	choices int
 	refused *Error // the first thing that fits the schema but is not served
 }
@@ -95,7 +95,7 @@ func Read(route, mediaType string, body []byte) (*Request, *Error) {
 
 func newReader(p *Protocol) *reader {
 	r := &reader{
-		choices: 1, late: make([]kept, 0, 4), req: Request{Protocol: p, MaxTokens: cmp.Or(p.usual, 16), EndID: -1},
+		choices: 1, late: make([]lateField, 0, 4), req: Request{Protocol: p, MaxTokens: cmp.Or(p.usual, 16), EndID: -1},
 	}
 	if p.Silent {
 		r.req.Texts = &Texts{Dimensions: dimensions, Encoding: "float"}

@@ -52,7 +52,9 @@ var Responses = &Protocol{
 		dst = w.numbered(dst, "response.output_item.done", `"item":`+w.item("completed", part(text))+`,"output_index":0`, "")
 		return w.numbered(dst, "response.completed", `"response":`+w.finished(text), "")
 	},
-	whole: func(w *Writer, dst []byte) []byte { return append(dst, w.finished(string(w.tokens(nil, w.Tokens)))...) },
+	unstreamed: func(w *Writer, dst []byte) []byte {
+		return append(dst, w.finished(string(w.tokens(nil, w.Tokens)))...)
+	},
 }
 
 // numbered appends an event with a name and a number, which stands between fields.

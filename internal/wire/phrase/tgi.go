@@ -24,7 +24,7 @@ var TGI = &Protocol{
 		}
 		return append(w.details(append(dst, `","details":`...)), '}', '}')
 	},
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		var tokens []byte
 		for i := range w.Tokens {
 			if i > 0 {

@@ -23,7 +23,7 @@ var Transcription = &Protocol{
 			close: `"}}]`, last: `"},"finish_reason":"` + w.Finish + `","stop_reason":null}]`,
 		}
 	},
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		if w.Plain {
 			return append(w.tokens(dst, w.Tokens), '\n')
 		}

@@ -16,7 +16,7 @@ var Triton = &Protocol{
 		return JSONReply(e.Code, marshal(map[string]string{"error": e.Message}))
 	},
 	frame: func(*Writer) frame { return frame{open: "data: " + tensors, close: `"`, last: `"`} },
-	whole: func(w *Writer, dst []byte) []byte {
+	unstreamed: func(w *Writer, dst []byte) []byte {
 		return append(w.tokens(append(dst, tensors...), w.Tokens), '"', '}')
 	},
 }

@@ -79,7 +79,7 @@ func (p *segmentMeter) took(n int) {
 // A consumer takes the bytes of each read.
 type consumer interface {
 	take(p []byte, s Stamp) (more bool) // whether it wants more
-	within() bool                       // whether the data so far ends within an HTTP chunk
+	insideChunk() bool                  // whether the data so far ends within an HTTP chunk
 }
 
 // A watch counts the reads of a client.

@@ -41,7 +41,7 @@ func loopback(t testing.TB, clk *clock.Clock) (*Conn, *net.TCPConn) {
 type takes func(p []byte, s Stamp) bool
 
 func (f takes) take(p []byte, s Stamp) bool { return f(p, s) }
-func (f takes) within() bool                { return false }
+func (f takes) insideChunk() bool           { return false }
 
 // polled has a poller read a connection.
 func polled(t *testing.T, conn *Conn, take takes) error {

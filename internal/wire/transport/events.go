@@ -40,27 +40,27 @@ var ErrEventTooLarge = errors.New("event too large")
 type Events struct {
 	Limit int // the largest event accepted, in bytes; 0: MaxEvent
 
-	line    []byte // the part of a line from earlier reads
-	data    []byte // the data of the event so far; may alias the current read
-	own     []byte // storage of data that outlives a read
-	name    []byte // of the event so far
-	owned   bool   // data is in own
-	pending bool   // at least one data line came
-	stamp   Stamp  // of the last data line
-	seen    uint64 // the latest read that completed an event
-	trails  bool   // something followed the latest event
-	begun   bool   // the first line was seen
-	skipLF  bool   // the last read ended in CR
-	comment bool   // the line so far is a comment, and not in line
-	asides  int    // lines that are neither data nor empty
-	fields  int    // of these, those that are no comments
-	tight   int    // data lines without a space after the colon
-	lead    byte   // what the event so far begins with, 0 for nothing
-	said    []byte // the beginning of the comments of the event so far
+	line       []byte // the part of a line from earlier reads
+	data       []byte // the data of the event so far; may alias the current read
+	own        []byte // storage of data that outlives a read
+	name       []byte // of the event so far
+	owned      bool   // data is in own
+	pending    bool   // at least one data line came
+	stamp      Stamp  // of the last data line
+	seen       uint64 // the latest read that completed an event
+	trails     bool   // something followed the latest event
+	begun      bool   // the first line was seen
+	skipLF     bool   // the last read ended in CR
+	comment    bool   // the line so far is a comment, and not in line
+	otherLines int    // lines that are neither data nor empty
+	fields     int    // of these, those that are no comments
+	tight      int    // data lines without a space after the colon
+	lead       byte   // what the event so far begins with, 0 for nothing
+	comments   []byte // the beginning of the comments of the event so far
 }
 
-// maxSaid limits the recorded part of an event's comments, in bytes.
-const maxSaid = 1 << 10
+// maxComments limits the recorded part of an event's comments, in bytes.
+const maxComments = 1 << 10
 
 // failure names the events that tell an error.
 var failure = []byte("error")
@@ -97,7 +97,7 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 		p = p[i+1:]
 		if e.comment {
 			e.begun, e.comment, e.lead = true, false, cmp.Or(e.lead, ':')
-			e.asides++
+			e.otherLines++
 			continue
 		}
 		carried := len(e.line) > 0
@@ -134,8 +134,8 @@ func (e *Events) tooLarge() error {
 	return fmt.Errorf("%w: the limit is %d MiB", ErrEventTooLarge, e.limit()>>20)
 }
 
-// Held is the memory that waits for the end of an event, in bytes.
-func (e *Events) Held() int {
+// Buffered is the size of what waits for the end of an event, in bytes.
+func (e *Events) Buffered() int {
 	if e.owned {
 		return cap(e.line) + cap(e.data)
 	}
@@ -155,9 +155,9 @@ func Append(b, p []byte, limit int) []byte {
 // read is that of later bytes.
 func (e *Events) Trailing() bool { return e.trails }
 
-// Asides returns the number of lines that are neither data nor empty: comments,
+// OtherLines returns the number of lines that are neither data nor empty: comments,
 // event names.
-func (e *Events) Asides() int { return e.asides }
+func (e *Events) OtherLines() int { return e.otherLines }
 
 // Fields returns the number of those that are no comments.
 func (e *Events) Fields() int { return e.fields }
@@ -203,7 +203,7 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	e.trails, e.lead = true, cmp.Or(e.lead, line[0])
 	value, ok := field(line, "data")
 	if !ok {
-		if value = e.aside(line, s); value == nil {
+		if value = e.otherLine(line, s); value == nil {
 			return nil
 		}
 	} else if len(value)+len("data: ") != len(line) {
@@ -226,8 +226,8 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	return nil
 }
 
-// aside takes a line that is no data, and returns the words of one that is an error by itself.
-func (e *Events) aside(line []byte, s Stamp) (words []byte) {
+// otherLine takes a line that is no data, and returns the words of one that is an error by itself.
+func (e *Events) otherLine(line []byte, s Stamp) (words []byte) {
 	if !e.pending {
 		e.stamp = s
 	}
@@ -235,9 +235,9 @@ func (e *Events) aside(line []byte, s Stamp) (words []byte) {
 		e.name = append(e.name[:0], failure...)
 		return line
 	}
-	e.asides++
+	e.otherLines++
 	if line[0] == ':' {
-		e.said = append(e.said, line[1:min(len(line), 1+maxSaid-len(e.said))]...)
+		e.comments = append(e.comments, line[1:min(len(line), 1+maxComments-len(e.comments))]...)
 		return nil
 	}
 	e.fields++
@@ -275,13 +275,13 @@ func (e *Events) retain() {
 }
 
 func (e *Events) dispatch(yield func(Event) error) error {
-	name, said, commented := e.name, e.said, e.lead == ':'
-	e.name, e.said, e.lead = e.name[:0], e.said[:0], 0
+	name, comments, commented := e.name, e.comments, e.lead == ':'
+	e.name, e.comments, e.lead = e.name[:0], e.comments[:0], 0
 	if !e.pending {
 		if !(Event{Name: name}).Failed() {
 			return nil
 		}
-		e.data = said
+		e.data = comments
 	}
 	ev := Event{
 		Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0, Commented: commented,

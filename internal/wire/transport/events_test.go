@@ -121,7 +121,7 @@ func TestErrorsAreEvents(t *testing.T) {
 		{"event: upstream_exception\n\n", "upstream_exception/"},
 		{"error: a\n\n", "error/a"},
 		{`{"error":"a"}` + "\n\n", `error/{"error":"a"}`},
-		{": " + strings.Repeat("long ", 1000) + "\nevent: error\n\n", "error/ " + strings.Repeat("long ", 1000)[:maxSaid-1]},
+		{": " + strings.Repeat("long ", 1000) + "\nevent: error\n\n", "error/ " + strings.Repeat("long ", 1000)[:maxComments-1]},
 		{": a\n\nevent: ping\n\ndata: b\n\n", "/b"},
 		{"errors: a\n\n{\"choices\":[]}\n\ndata: b\n\n", "/b"},
 	} {
@@ -146,8 +146,8 @@ func TestCommentsAndFields(t *testing.T) {
 		func(ev Event) error { got = append(got, ev.Commented); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []bool{true, false, false}; !slices.Equal(got, want) || e.Asides() != 5 || e.Fields() != 2 {
-		t.Errorf("%v, want %v, %d asides, %d fields", got, want, e.Asides(), e.Fields())
+	if want := []bool{true, false, false}; !slices.Equal(got, want) || e.OtherLines() != 5 || e.Fields() != 2 {
+		t.Errorf("%v, want %v, %d asides, %d fields", got, want, e.OtherLines(), e.Fields())
 	}
 }
 
@@ -190,8 +190,8 @@ func TestCommentsAreNotHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"a\nb", "d"}; !slices.Equal(got, want) || e.Asides() != 2 || e.Held() > 64 {
-		t.Errorf("events %q, %d asides, %d bytes held", got, e.Asides(), e.Held())
+	if want := []string{"a\nb", "d"}; !slices.Equal(got, want) || e.OtherLines() != 2 || e.Buffered() > 64 {
+		t.Errorf("events %q, %d asides, %d bytes held", got, e.OtherLines(), e.Buffered())
 	}
 }
 

@@ -137,12 +137,12 @@ func (x *exchange) open(ctx context.Context, o *origin) (*h1Conn, error) {
 	}
 	within, release := x.withExchange(ctx)
 	defer release()
-	return x.c.openAside(within, o)
+	return x.c.openInBackground(within, o)
 }
 
-// openAside opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and that of
-// a request lives as long as its stream: so another one makes the deep calls.
-func (c *Client) openAside(ctx context.Context, o *origin) (*h1Conn, error) {
+// openInBackground opens a connection with the client's dialer. A goroutine keeps the largest stack it needed, and
+// that of a request lives as long as its stream: so another one makes the deep calls.
+func (c *Client) openInBackground(ctx context.Context, o *origin) (*h1Conn, error) {
 	type opened struct {
 		conn *h1Conn
 		err  error

@@ -96,14 +96,14 @@ func TestAReadThatEndsWithinAChunk(t *testing.T) {
 		if err := p.feed([]byte(usualHead+chunk+chunk[:n]), Stamp{}); err != nil {
 			t.Fatal(err)
 		}
-		if want := n > 0 && n < len(chunk); p.within() != want {
-			t.Errorf("after %d bytes of %d: %v", n, len(chunk), p.within())
+		if want := n > 0 && n < len(chunk); p.insideChunk() != want {
+			t.Errorf("after %d bytes of %d: %v", n, len(chunk), p.insideChunk())
 		}
 	}
 	p := response{x: &exchange{hotExchange: hotExchange{r: &tape{}}, c: &Client{}}}
 	for _, text := range []string{"HTTP/1.1 200", " OK\r\nContent-Length: 5\r\n\r\nab", "cde"} {
-		if err := p.feed([]byte(text), Stamp{}); err != nil || p.within() {
-			t.Errorf("after %q: %v, %v", text, err, p.within())
+		if err := p.feed([]byte(text), Stamp{}); err != nil || p.insideChunk() {
+			t.Errorf("after %q: %v, %v", text, err, p.insideChunk())
 		}
 	}
 }

@@ -22,8 +22,8 @@ type answerHead struct {
 // headCache has the latest head. A server begins most of its answers with the same bytes, which say the same.
 type headCache struct{ latest atomic.Pointer[answerHead] }
 
-// mostKept is the largest head that is stored, in bytes.
-const mostKept = 4 << 10
+// mostCachedHead is the largest head that is stored, in bytes.
+const mostCachedHead = 4 << 10
 
 // read parses a head, which ends with an empty line. The error is of a head that is malformed.
 func (c *headCache) read(b []byte) (*answerHead, error) {
@@ -31,7 +31,7 @@ func (c *headCache) read(b []byte) (*answerHead, error) {
 		return a, nil
 	}
 	a, err := readHead(b)
-	if err == nil && len(b) <= mostKept {
+	if err == nil && len(b) <= mostCachedHead {
 		a.text = string(b)
 		c.latest.Store(a)
 	}

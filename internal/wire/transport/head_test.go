@@ -57,14 +57,14 @@ func TestARepeatedHeadDoesNotAllocate(t *testing.T) {
 // A large head is not kept.
 func TestALargeHeadIsNotKept(t *testing.T) {
 	var c headCache
-	for _, size := range []int{mostKept, mostKept + 1} {
+	for _, size := range []int{mostCachedHead, mostCachedHead + 1} {
 		head := "HTTP/1.1 200 OK\r\nA: "
 		head += strings.Repeat("a", size-len(head)-4) + "\r\n\r\n"
 		if _, err := c.read([]byte(head)); err != nil {
 			t.Fatal(err)
 		}
-		if kept := c.latest.Load(); len(kept.text) != mostKept {
-			t.Errorf("after a head of %d bytes one of %d is kept", size, len(kept.text))
+		if cached := c.latest.Load(); len(cached.text) != mostCachedHead {
+			t.Errorf("after a head of %d bytes one of %d is kept", size, len(cached.text))
 		}
 	}
 }

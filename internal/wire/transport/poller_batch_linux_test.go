@@ -133,7 +133,7 @@ func TestAReadThatIsAskedForIsPassedOnAtOnce(t *testing.T) {
 // unended is a taker of what never ends with a read.
 type unended struct{ takes }
 
-func (unended) within() bool { return true }
+func (unended) insideChunk() bool { return true }
 
 // A poller counts the reads that end within what belongs together, for its pace.
 func TestAPollerCountsPieces(t *testing.T) {

@@ -388,7 +388,7 @@ func (p *poller) pass(c *Conn, b []byte, err error) (more bool) {
 			p.finish(c, nil)
 			return false
 		}
-		if r.taker.within() {
+		if r.taker.insideChunk() {
 			p.pace.pieces++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type response struct {
 	x         *exchange
 	state     stage
-	held      []byte // the part of a head or of a line from earlier reads
+	rest      []byte // the part of a head or of a line from earlier reads
 	left      int64  // bytes of the body, or of the HTTP chunk, still to come
 	heads     int    // bytes of heads and trailers so far
 	keepAlive bool   // the server keeps the connection open
@@ -77,18 +77,18 @@ func (p *response) feed(b []byte, s Stamp) (err error) {
 // takeHead looks for the end of the head. A head that came in one read is parsed in place.
 func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	text, from := b, 0
-	if len(p.held) > 0 {
-		from = max(0, len(p.held)-3) // the end may lie across reads
-		p.held = append(p.held, b...)
-		text = p.held
+	if len(p.rest) > 0 {
+		from = max(0, len(p.rest)-3) // the end may lie across reads
+		p.rest = append(p.rest, b...)
+		text = p.rest
 	}
 	if n := min(len(text), len(begins)); string(text[:n]) != begins[:n] { // others may greet and then wait
 		return nil, fmt.Errorf("%w: begins with %.80q", errResponse, text)
 	}
 	end, after := headEnd(text, from)
 	if end < 0 {
-		if len(p.held) == 0 {
-			p.held = append(p.held, b...)
+		if len(p.rest) == 0 {
+			p.rest = append(p.rest, b...)
 		}
 		return nil, p.fits(len(text))
 	}
@@ -98,7 +98,7 @@ func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	p.heads += after
 	beyond := len(text) - after
 	err = p.parseHead(text[:after])
-	p.held = p.held[:0]
+	p.rest = p.rest[:0]
 	return b[len(b)-beyond:], err
 }
 
@@ -162,15 +162,15 @@ func (p *response) parseHead(b []byte) error {
 func (p *response) takeLine(b []byte) (rest []byte, err error) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 0 {
-		if p.held = append(p.held, b...); len(p.held) > maxLine {
+		if p.rest = append(p.rest, b...); len(p.rest) > maxLine {
 			return nil, fmt.Errorf("%w: line of the chunked encoding is too long", errResponse)
 		}
 		return nil, nil
 	}
 	line := b[:i]
-	if len(p.held) > 0 {
-		p.held = append(p.held, line...)
-		line, p.held = p.held, p.held[:0]
+	if len(p.rest) > 0 {
+		p.rest = append(p.rest, line...)
+		line, p.rest = p.rest, p.rest[:0]
 	}
 	return b[i+1:], p.line(bytes.TrimSuffix(line, []byte("\r")))
 }
@@ -208,9 +208,9 @@ func chunkSize(text []byte) (n int64, ok bool) {
 	return int64(u), err == nil
 }
 
-// within reports whether what came so far ends within an HTTP chunk.
-func (p *response) within() bool {
-	return p.state == chunk || p.state == ending || p.state == size && len(p.held) > 0
+// insideChunk reports whether what came so far ends within an HTTP chunk.
+func (p *response) insideChunk() bool {
+	return p.state == chunk || p.state == ending || p.state == size && len(p.rest) > 0
 }
 
 // end returns the error of a connection that ended here; sent is that of writing.

@@ -17,7 +17,7 @@ import (
 // Program is the name of these sources.
 const Program = "host"
 
-// Known reports whether this machine tells anything.
+// Known reports whether this machine can be sampled.
 func Known() bool { return machine.Text(stat) != "" }
 
 // Host samples this machine, and the control groups of this process.
@@ -104,7 +104,7 @@ func (t RemoteHost) Collect(ctx context.Context, every time.Duration, give func(
 	})
 }
 
-// exchanges are questions to a host, one after the other, and what it answers.
+// exchanges are questions to a host, one after the other, and the answers.
 type exchanges struct {
 	sampler
 	n       int
@@ -133,7 +133,7 @@ func (x *exchanges) ask(send func(string) error) {
 	}
 }
 
-// take takes a line of an answer; whole with its last one.
+// take takes a line of an answer; whole is true with the last one.
 func (x *exchanges) take(l collect.Line) (r collect.Reading, whole bool) {
 	began := time.Now()
 	word, rest, _ := strings.Cut(l.Text, " ")
@@ -143,7 +143,7 @@ func (x *exchanges) take(l collect.Line) (r collect.Reading, whole bool) {
 	case word == collect.End && rest == x.pending && x.files != nil:
 		half := l.At.Sub(x.sent) / 2
 		if r.Values = x.values(x.read, x.sent.Add(half)); len(r.Values) == 0 {
-			r.Trouble = plan.Say(collect.Unreadable, "program", Program, "line", "no "+stat)
+			r.Trouble = plan.Msg(collect.Unreadable, "program", Program, "line", "no "+stat)
 		}
 		r.Clock = telemetry.Clock{Bound: half + 1}
 		r.Busy = time.Since(began)

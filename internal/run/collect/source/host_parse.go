@@ -82,9 +82,8 @@ func (s *sampler) label(name, value string) telemetry.Labels {
 	return l
 }
 
-// processors reads /proc/stat: of each cpuN user, nice, system, idle, iowait, irq, softirq and
-// steal, in ticks; and ctxt, the context switches. Neither time spent idle or waiting for disks
-// counts, nor what a hypervisor took.
+// processors reads /proc/stat: of each cpuN user, nice, system, idle, iowait, irq, softirq and steal, in ticks; and
+// ctxt, the context switches. Neither time spent idle or waiting for disks counts, nor time that a hypervisor took.
 func (s *sampler) processors(text string, add func(string, telemetry.Labels, float64)) {
 	for line := range strings.Lines(text) {
 		if switches, ok := strings.CutPrefix(line, "ctxt "); ok {
@@ -109,8 +108,8 @@ func (s *sampler) processors(text string, add func(string, telemetry.Labels, flo
 	}
 }
 
-// interfaces reads /proc/net/dev: behind the name of an interface 8 figures of what it
-// received and 8 of what it sent, bytes first. One that never carried anything is left out.
+// interfaces reads /proc/net/dev: after the name of an interface 8 figures of receiving and 8 of sending, bytes
+// first. One that never carried anything is left out.
 func (s *sampler) interfaces(text string, add func(string, telemetry.Labels, float64)) {
 	for line := range strings.Lines(text) {
 		name, rest, ok := strings.Cut(line, ":")

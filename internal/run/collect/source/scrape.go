@@ -61,7 +61,7 @@ type Exporter struct {
 	cfg    Config
 	url    *url.URL
 	client *http.Client
-	// The page that was read last: what the next one is read into.
+	// The last page: the next one is read into it.
 	body, unpacked bytes.Buffer
 	unpacker       gzip.Reader
 }
@@ -117,7 +117,7 @@ func isHere(name string) bool {
 const (
 	leastLimit  = time.Second      // for an answer
 	mostPause   = 10 * time.Second // to a source that does not answer
-	mostHeld    = 20               // readings that wait for the bound of a clock
+	mostPending = 20               // readings that wait for the bound of a clock
 	narrow      = 50 * time.Millisecond
 	sweep       = time.Second / 16
 	mostAge     = 10 * time.Minute // of a sample
@@ -138,7 +138,7 @@ func cadence(every time.Duration, wide bool) time.Duration {
 // Collect asks until ctx ends. It never ends by itself: a server may come back.
 func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
 	defer x.client.CloseIdleConnections()
-	s := session{x: x, begun: time.Now(), limit: max(every, leastLimit), told: map[plan.Code]bool{}, give: give, mapping: mapping{keep: x.cfg.Keep}}
+	s := session{x: x, begun: time.Now(), limit: max(every, leastLimit), reported: map[plan.Code]bool{}, give: give, mapping: mapping{keep: x.cfg.Keep}}
 	s.reader.Wanted = s.mapping.wants
 	defer s.release()
 	due, failures := s.begun, 0
@@ -167,17 +167,17 @@ func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(c
 
 // restrained says once that a source is asked less often than it should be.
 func (s *session) restrained(pause time.Duration) {
-	if s.told[Costly] {
+	if s.reported[Costly] {
 		return
 	}
-	s.told[Costly] = true
+	s.reported[Costly] = true
 	s.give(collect.Reading{
-		Trouble: plan.Say(Costly, "busy", s.cost.least().Round(time.Millisecond), "every", pause.Round(time.Second/10)), Clock: telemetry.Clock{Own: s.own},
+		Trouble: plan.Msg(Costly, "busy", s.cost.least().Round(time.Millisecond), "every", pause.Round(time.Second/10)), Clock: telemetry.Clock{Own: s.own},
 	})
 }
 
-// A cost is what the last pages took to read. The least of three counts: others may have had the
-// processor meanwhile.
+// A cost is the time to read the last pages. The least of three counts: others may have had the processor
+// meanwhile.
 type cost struct {
 	last [3]time.Duration
 	n    int
@@ -214,18 +214,18 @@ func wait(ctx context.Context, until time.Time) bool {
 
 // A session is the state of a source while it is collected.
 type session struct {
-	x       *Exporter
-	begun   time.Time
-	limit   time.Duration
-	give    func(collect.Reading)
-	reader  exposition.Reader
-	mapping mapping
-	told    map[plan.Code]bool
-	own     bool // it stamps its samples itself
-	skew    skew
-	held    []pendingReading
-	free    bool // nothing is held any more
-	cost    cost
+	x        *Exporter
+	begun    time.Time
+	limit    time.Duration
+	give     func(collect.Reading)
+	reader   exposition.Reader
+	mapping  mapping
+	reported map[plan.Code]bool
+	own      bool // it stamps its samples itself
+	skew     skew
+	pending  []pendingReading
+	free     bool // nothing is held any more
+	cost     cost
 }
 
 // A pendingReading reading waits until the clock of its source is known well enough.
@@ -234,7 +234,7 @@ type pendingReading struct {
 	stamped []bool // the values with instants still by that clock
 }
 
-// round makes one request and gives what comes of it. It reports whether there was an answer.
+// round makes one request and hands on the result. It reports whether there was an answer.
 func (s *session) round(ctx context.Context) bool {
 	asked, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
@@ -268,7 +268,7 @@ func (s *session) round(ctx context.Context) bool {
 // since is how long ago sampling began, as messages say it.
 func (s *session) since() time.Duration { return time.Since(s.begun).Round(time.Second / 10) }
 
-// What a page leaves as garbage, with its exchange, and what a place in it that is new does.
+// Garbage of a page with its exchange, and of a new place in it, in bytes.
 const (
 	perPage  = 32 << 10
 	perPlace = 1 << 10
@@ -280,7 +280,7 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	machine.Discard(perPage + perPlace*s.mapping.made)
 	doubts = append(doubts, more...)
 	if len(found) == 0 {
-		doubts = append(doubts, plan.Say(Nothing, "series", s.mapping.samples))
+		doubts = append(doubts, plan.Msg(Nothing, "series", s.mapping.samples))
 	}
 	r := pendingReading{Reading: collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}}
 	middle := a.sent.Add(a.received.Sub(a.sent) / 2)
@@ -307,22 +307,22 @@ func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 		s.give(r.Reading)
 		return
 	}
-	if s.held = append(s.held, r); s.free || !s.skew.known || s.skew.bound() <= narrow || len(s.held) >= mostHeld {
+	s.pending = append(s.pending, r)
+	if s.free || !s.skew.known || s.skew.bound() <= narrow || len(s.pending) >= mostPending {
 		s.release()
 	}
 }
 
-// learn reads the source's clock from the Date of an answer, and reports what is wrong
-// with that.
+// learn reads the source's clock from the Date of an answer, and reports an unusable one.
 func (s *session) learn(a answer) plan.Message {
 	switch {
 	case a.date.IsZero() && s.skew.known:
 		s.skew.drift(s.skew.on(a.received))
 	case a.date.IsZero():
-		return plan.Say(NoDate)
+		return plan.Msg(NoDate)
 	case !s.skew.date(a.sent, a.received, a.date, a.age):
-		s.held = nil // by a clock that is no more
-		return plan.Say(Stepped)
+		s.pending = nil // by a clock that is no more
+		return plan.Msg(Stepped)
 	}
 	return plan.Message{}
 }
@@ -331,12 +331,12 @@ func (s *session) learn(a answer) plan.Message {
 func (s *session) judge(v *value, received time.Time) plan.Message {
 	switch {
 	case !s.skew.known:
-		return plan.Say(NoDate)
+		return plan.Msg(NoDate)
 	case !s.skew.sample(v.stamp, received):
-		return plan.Say(Misdated, "series", v.Name)
+		return plan.Msg(Misdated, "series", v.Name)
 	}
 	if age := s.skew.age(v.stamp, received); age > mostAge {
-		return plan.Say(Stale, "series", v.Name, "age", age.Round(time.Second))
+		return plan.Msg(Stale, "series", v.Name, "age", age.Round(time.Second))
 	}
 	return plan.Message{}
 }
@@ -350,17 +350,17 @@ func (s *session) choose(doubts []plan.Message) (first plan.Message) {
 		if first.IsZero() {
 			first = d
 		}
-		if !s.told[d.Code] {
-			s.told[d.Code] = true
+		if !s.reported[d.Code] {
+			s.reported[d.Code] = true
 			return d
 		}
 	}
 	return first
 }
 
-// release gives what was held, by the source's clock as it is known now.
+// release hands on the held values, by the source's clock as it is known now.
 func (s *session) release() {
-	if len(s.held) == 0 {
+	if len(s.pending) == 0 {
 		return
 	}
 	s.free = true
@@ -368,7 +368,7 @@ func (s *session) release() {
 	if s.skew.known {
 		c = s.skew.clock()
 	}
-	for _, r := range s.held {
+	for _, r := range s.pending {
 		bound := r.Clock.Bound
 		for i, v := range r.Values {
 			if r.stamped[i] {
@@ -379,7 +379,7 @@ func (s *session) release() {
 		r.Clock = telemetry.Clock{Own: c.Own, Offset: c.Offset, Bound: bound}
 		s.give(r.Reading)
 	}
-	s.held = nil
+	s.pending = nil
 }
 
 // count is the number in a label, 0 if it is none.

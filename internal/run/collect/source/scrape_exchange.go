@@ -33,7 +33,7 @@ type elsewhereError struct{ to string }
 
 func (e *elsewhereError) Error() string { return "redirected to " + e.to }
 
-// newClient has connections of its own.
+// newClient shares no connection with the run.
 func newClient(cfg Config) *http.Client {
 	t := &http.Transport{
 		DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, DisableCompression: true,
@@ -59,7 +59,7 @@ func follow(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// ask makes one request, and says what went wrong.
+// ask makes one request, and returns its failure.
 func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer, plan.Message) {
 	a, err := x.exchange(ctx)
 	var elsewhere *elsewhereError
@@ -69,11 +69,11 @@ func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer,
 	case err == nil:
 		return a, plan.Message{}
 	case errors.As(err, &elsewhere):
-		return a, plan.Say(Elsewhere, "to", x.cfg.Secrets.Hide(elsewhere.to))
+		return a, plan.Msg(Elsewhere, "to", x.cfg.Secrets.Hide(elsewhere.to))
 	case errors.As(err, &refused):
 		return a, refused.Message
 	case errors.As(err, &status):
-		return a, plan.Say(Status, "status", int(status), "since", since)
+		return a, plan.Msg(Status, "status", int(status), "since", since)
 	case ctx.Err() != nil:
 		return a, slow(limit, since)
 	}
@@ -81,11 +81,11 @@ func (x *Exporter) ask(ctx context.Context, limit, since time.Duration) (answer,
 	if errors.As(err, &u) {
 		err = u.Err // the URL is that of the source
 	}
-	return a, plan.Say(NoAnswer, "why", x.cfg.Secrets.Hide(err.Error()), "since", since)
+	return a, plan.Msg(NoAnswer, "why", x.cfg.Secrets.Hide(err.Error()), "since", since)
 }
 
 func slow(limit, since time.Duration) plan.Message {
-	return plan.Say(Slow, "limit", limit, "since", since)
+	return plan.Msg(Slow, "limit", limit, "since", since)
 }
 
 // A statusError is an answer that was not 200.
@@ -134,14 +134,14 @@ func (x *Exporter) exchange(ctx context.Context) (a answer, err error) {
 	return a, nil
 }
 
-// head takes what stands around a page.
+// head reads the headers of a page.
 func (a *answer) head(res *http.Response) error {
 	a.contentType = res.Header.Get("Content-Type")
 	a.age = dateAge
 	if strings.Contains(res.Header.Get("Server"), "uvicorn") {
 		a.age = dateAgeSlow
 	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil && res.Header.Get("Age") == "" { // else a cache kept it
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil && res.Header.Get("Age") == "" { // no cache
 		a.date = date
 	}
 	encoding := strings.ToLower(res.Header.Get("Content-Encoding"))

@@ -46,7 +46,7 @@ func TestThePagesOfASourceAreReadInTheSameMemory(t *testing.T) {
 			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(most)<<20+64<<10 {
 				t.Errorf("%s: %d bytes at pass %d", what, took, pass)
 			}
-			full := len(doubts) == 1 && doubts[0].Key() == plan.Say(collect.TooMany, "most", collect.MostSeries).Key()
+			full := len(doubts) == 1 && doubts[0].Key() == plan.Msg(collect.TooMany, "most", collect.MostSeries).Key()
 			if len(values) != tt.values || full != (tt.values == collect.MostSeries) {
 				t.Errorf("%s: %d values, %v", what, len(values), doubts)
 			}

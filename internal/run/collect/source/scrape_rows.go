@@ -16,15 +16,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
-// A Row says what a foreign series is called here. Of several rows for one series of ours the
-// first counts that the page has, unless they are terms of a sum.
+// A Row maps a foreign series to a name here. Of several rows for one series of ours the first counts that the page
+// has, unless they are terms of a sum.
 type Row struct {
 	Foreign string // as printed; a colon and an underscore behind the prefix are the same
 	Name    string // one of telemetry.Names
 	Factor  float64
-	// Labels are those that are kept, as words: "cpu" as it is, "gpu=device" under another name,
-	// "gpu.part=device" joined by a dot unless the second is absent or 0, "+resource=io" a new one.
-	// Series that are then the same are folded into one.
+	// Labels are those to keep, as words: "cpu" as it is, "gpu=device" under another name, "gpu.part=device" joined
+	// by a dot unless the second is absent or 0, "+resource=io" a new one. Series that become equal are folded into
+	// one.
 	Labels string
 	// Only are conditions, all of which hold, as words: "mode=decode", "mode!=idle". A series
 	// without the label meets both.
@@ -35,7 +35,7 @@ type Row struct {
 	Form Form
 }
 
-// A Fold makes one value of those of series that differ only in labels which are not kept.
+// A Fold makes one value of series that differ only in dropped labels.
 type Fold string
 
 // The folds of values.
@@ -50,16 +50,15 @@ type Form string
 // The forms of a row.
 const (
 	Plain    Form = ""
-	Positive Form = "positive" // known only if above 0: what always draws power, has memory ...
+	Positive Form = "positive" // known only if above 0: power, memory ...
 	Bits     Form = "bits"     // a set of reasons, see reasons
 	Above    Form = "above"    // 1 if above 0, else 0
 	Cache    Form = "cache"    // the product of the labels block_size and num_gpu_blocks
 )
 
-// reasons are bits of NVIDIA's clocks event reasons that hold clocks down, by what
-// telemetry.DeviceThrottled calls them (nvmlClocksEventReason... in nvml.h). Clocks that are low
-// since the device is idle, since they were set by hand, for a display or in step with others are
-// none.
+// scrapeReasons are the bits of NVIDIA's clocks event reasons that throttle, with their names in
+// telemetry.DeviceThrottled (nvmlClocksEventReason... in nvml.h). Idle devices and clocks set by hand, for a
+// display or in step with others are not throttled.
 var scrapeReasons = []struct {
 	bit  uint64
 	name string
@@ -110,7 +109,7 @@ type mapping struct {
 	bad     string   // a series that was not a number
 	full    bool     // there are more series than are taken
 	rows    map[string]int
-	// What follows is used again and again.
+	// The buffers below are reused.
 	name, place []byte
 	labels      exposition.Labels
 }
@@ -176,10 +175,10 @@ func (m *mapping) values() (out []*value, doubts []plan.Message) {
 		}
 	}
 	if m.bad != "" {
-		doubts = append(doubts, plan.Say(collect.NotANumber, "series", m.bad))
+		doubts = append(doubts, plan.Msg(collect.NotANumber, "series", m.bad))
 	}
 	if m.full {
-		doubts = append(doubts, plan.Say(collect.TooMany, "most", collect.MostSeries))
+		doubts = append(doubts, plan.Msg(collect.TooMany, "most", collect.MostSeries))
 	}
 	return out, doubts
 }
@@ -213,7 +212,7 @@ func scrapeKind(s *exposition.Sample) telemetry.Kind {
 	return telemetry.Gauge
 }
 
-// row adds what a row makes of a sample.
+// row adds the values that a Row makes of a sample.
 func (m *mapping) row(i int, s *exposition.Sample) {
 	r := &rows[i]
 	if r.blank(s.Value) || !r.meets(s.Labels) {

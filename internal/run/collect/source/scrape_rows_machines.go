@@ -17,12 +17,12 @@ const (
 //	device-metrics-exporter mid-2026    ROCm, docs/configuration/metricslist.md
 //	amd_smi_exporter 2.0                src/cpu_data.go; units by src/amd-smi-custom-rules.yml
 //	Triton 2.73                         docs/user_guide/metrics.md
-//	node_exporter 1.5 to 1.12           what Debian's 1.5.0 printed (testdata)
+//	node_exporter 1.5 to 1.12           output of Debian's 1.5.0 (testdata)
 //
-// A device that several containers share stands in a page once for each: one of them counts. No
-// device draws 0 W: that is how the second die of an Atlas A3 and further partitions of an
-// Instinct say that they have no sensor. npu-exporter and amd_smi_exporter print -1 for what they
-// could not read.
+// Of npu-exporter, utilization without overall_ is that of the AI cores, and used_memory without hbm_ is DDR. A
+// device that several containers share is in a page once for each: one of them counts. No device draws 0 W: that is
+// how the second die of an Atlas A3 and further partitions of an Instinct say that they have no sensor.
+// npu-exporter and amd_smi_exporter print -1 for values that they could not read.
 var machines = []Row{
 	{Foreign: "DCGM_FI_DEV_GPU_UTIL", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: gpu, Fold: Most},
 	{Foreign: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", Name: telemetry.DeviceUtilization, Labels: gpu, Fold: Most},
@@ -42,9 +42,9 @@ var machines = []Row{
 	{Foreign: "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", Name: telemetry.DeviceThrottled, Labels: gpu, Form: Bits},
 
 	{Foreign: "npu_chip_info_overall_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most},
-	{Foreign: "npu_chip_info_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most}, // of the AI cores
+	{Foreign: "npu_chip_info_utilization", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_hbm_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most},
-	{Foreign: "npu_chip_info_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most}, // DDR, of chips without HBM
+	{Foreign: "npu_chip_info_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_hbm_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_power", Name: telemetry.DevicePower, Labels: npu, Fold: Most, Form: Positive},
@@ -52,22 +52,22 @@ var machines = []Row{
 	{Foreign: "npu_chip_info_aicore_current_freq", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_process_info_num", Name: telemetry.DeviceProcesses, Labels: npu, Fold: Most},
 
-	{Foreign: "gpu_gfx_activity", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: scrapeAmd, Only: whole, Fold: Most},
+	{Foreign: "gpu_gfx_activity", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
 	{Foreign: "gpu_used_vram", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: scrapeAmd, Fold: Most},
 	{Foreign: "gpu_total_vram", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: scrapeAmd, Fold: Most, Form: Positive},
-	{Foreign: "gpu_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_power_usage", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_average_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: whole, Fold: Most, Form: Positive},
-	{Foreign: "gpu_energy_consumed", Name: telemetry.DeviceEnergy, Factor: micro, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_junction_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_edge_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: whole, Fold: Most},
-	{Foreign: "gpu_clock", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: scrapeAmd, Only: whole + " clock_type=system", Fold: Most},
-	{Foreign: "gpu_clock", Name: telemetry.DeviceMemoryClock, Factor: scrapeMega, Labels: scrapeAmd, Only: whole + " clock_type=memory", Fold: Most},
-	{Foreign: "gpu_violation_ppt_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=sw_power_cap", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_processor_hot_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_slowdown", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_socket_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_thermal", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_vr_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=vr_thermal", Only: whole, Form: Above, Fold: Most},
-	{Foreign: "gpu_violation_hbm_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=memory_thermal", Only: whole, Form: Above, Fold: Most},
+	{Foreign: "gpu_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_power_usage", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_average_package_power", Name: telemetry.DevicePower, Labels: scrapeAmd, Only: wholeGPU, Fold: Most, Form: Positive},
+	{Foreign: "gpu_energy_consumed", Name: telemetry.DeviceEnergy, Factor: micro, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_junction_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_edge_temperature", Name: telemetry.DeviceTemperature, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
+	{Foreign: "gpu_clock", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: scrapeAmd, Only: wholeGPU + " clock_type=system", Fold: Most},
+	{Foreign: "gpu_clock", Name: telemetry.DeviceMemoryClock, Factor: scrapeMega, Labels: scrapeAmd, Only: wholeGPU + " clock_type=memory", Fold: Most},
+	{Foreign: "gpu_violation_ppt_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=sw_power_cap", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_processor_hot_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_slowdown", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_socket_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=hw_thermal", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_vr_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=vr_thermal", Only: wholeGPU, Form: Above, Fold: Most},
+	{Foreign: "gpu_violation_hbm_thermal_residency_percentage", Name: telemetry.DeviceThrottled, Labels: scrapeAmd + " +reason=memory_thermal", Only: wholeGPU, Form: Above, Fold: Most},
 
 	{Foreign: "amd_gpu_use_percent", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: "gpu_use_percent=device"},
 	{Foreign: "amd_gpu_power", Name: telemetry.DevicePower, Factor: micro, Labels: "gpu_power=device", Form: Positive},
@@ -97,11 +97,11 @@ var machines = []Row{
 	{Foreign: "node_pressure_io_waiting_seconds_total", Name: telemetry.HostPressure, Labels: "+resource=io"},
 }
 
-// Labels of devices, with the part of one that is divided behind a dot; and series of the whole
-// device, which an Instinct in partitions has with the first of them.
+// Labels of devices, with the part of a partitioned one after a dot; and series of an entire device, which a
+// partitioned Instinct exports with its first partition.
 const (
 	gpu       = "gpu.GPU_I_ID=device"
 	npu       = "id=device"
 	scrapeAmd = "gpu_id.gpu_partition_id=device"
-	whole     = "gpu_partition_id=0"
+	wholeGPU  = "gpu_partition_id=0"
 )

@@ -7,13 +7,15 @@ import "github.com/pitot-bench/pitot/internal/record/telemetry"
 //	vLLM 0.10 to main of mid-2026       vllm/v1/metrics/loggers.py; prompt_tokens_by_source from 0.15
 //	production-stack 0.1.12             src/vllm_router/services/metrics_service
 //	SGLang main of mid-2026             python/sglang/srt/observability/metrics_collector.py
-//	sglang-router 0.3.2                 what it printed (testdata); /engine_metrics has its workers' series
-//	llama.cpp, server of mid-2026       tools/server/README.md, and what xllamacpp 2026.10.11549 printed
+//	sglang-router 0.3.2                 its output (testdata); /engine_metrics has its workers' series
+//	llama.cpp, server of mid-2026       tools/server/README.md, and output of xllamacpp 2026.10.11549
 //	text-generation-inference 3.3.7     metrics::...! in router and backends
 //	Triton 2.73                         docs/user_guide/metrics.md
 //
-// SGLang may print the same number for each rank of a tensor-parallel group, so that the largest
-// counts and not the sum; with priorities, the series without one is the total.
+// Series of vLLM with gpu_ are those of 0.10 and older, and of routers; vllm:input_tokens_total and
+// vllm:output_tokens_total are those of production-stack's router. SGLang may print the same number for each rank
+// of a tensor-parallel group, so that the largest counts and not the sum; with priorities, the series without one
+// is the total.
 var servers = []Row{
 	{Foreign: "vllm:num_requests_running", Name: telemetry.ServerRunning, Labels: replica},
 	{Foreign: "vllm:num_requests_waiting", Name: telemetry.ServerWaiting, Labels: replica},
@@ -21,7 +23,7 @@ var servers = []Row{
 	{Foreign: "vllm:gpu_cache_usage_perc", Name: telemetry.ServerKVUse, Labels: replica, Fold: Most}, // until 0.10
 	{Foreign: "vllm:cache_config_info", Name: telemetry.ServerKVTokens, Labels: replica, Form: Cache},
 	{Foreign: "vllm:prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: replica},
-	{Foreign: "vllm:gpu_prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: replica}, // until 0.10, and of routers
+	{Foreign: "vllm:gpu_prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: replica},
 	{Foreign: "vllm:prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: replica},
 	{Foreign: "vllm:gpu_prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: replica},
 	{Foreign: "vllm:gpu_prefix_cache_hit_rate", Name: telemetry.ServerCacheHitRate, Labels: replica, Fold: Most},
@@ -30,9 +32,9 @@ var servers = []Row{
 	{Foreign: "vllm:spec_decode_num_draft_tokens_total", Name: telemetry.ServerDraftTokens, Labels: replica},
 	{Foreign: "vllm:spec_decode_num_accepted_tokens_total", Name: telemetry.ServerAccepted, Labels: replica},
 	{Foreign: "vllm:prompt_tokens_total", Name: telemetry.ServerPromptTokens, Labels: replica},
-	{Foreign: "vllm:input_tokens_total", Name: telemetry.ServerPromptTokens, Labels: replica}, // of production-stack's router
+	{Foreign: "vllm:input_tokens_total", Name: telemetry.ServerPromptTokens, Labels: replica},
 	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerOutputTokens, Labels: replica},
-	{Foreign: "vllm:output_tokens_total", Name: telemetry.ServerOutputTokens, Labels: replica}, // of production-stack's router
+	{Foreign: "vllm:output_tokens_total", Name: telemetry.ServerOutputTokens, Labels: replica},
 	{Foreign: "vllm:iteration_tokens_total_count", Name: telemetry.ServerSteps, Labels: replica},
 	{Foreign: "vllm:prompt_tokens_by_source_total", Name: telemetry.ServerStepPrefill, Labels: replica, Only: "source=local_compute"},
 	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerStepDecode, Labels: replica},

@@ -105,7 +105,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	if got := strings.Join(names, " "); got != "host.memory_total server.running" {
 		t.Error(got)
 	}
-	if len(doubts) != 1 || doubts[0].Key() != plan.Say(collect.NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
+	if len(doubts) != 1 || doubts[0].Key() != plan.Msg(collect.NotANumber, "series", "vllm:kv_cache_usage_perc").Key() {
 		t.Error(doubts)
 	}
 }

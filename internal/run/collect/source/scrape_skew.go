@@ -6,8 +6,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
-// A skew bounds how far the wall clock of a source is ahead of this process's, by intersecting
-// what the exchanges allow:
+// A skew bounds how far the wall clock of a source is ahead of this process's, by intersecting the bounds of the
+// exchanges:
 //
 //	          sent                 received            here
 //	            |--------- u ---------|
@@ -19,9 +19,8 @@ import (
 // sample is not from the future either: stamp - received <= ahead. Exchanges at changing
 // fractions of a second narrow this to a sixteenth of a second or so.
 //
-// Two clocks drift apart: what an exchange said holds the less the longer ago it was. Here an
-// instant is the wall clock of the first exchange, moved on by the monotonic clock, so that
-// setting the clock does not move it.
+// Clocks drift, so the bounds of an exchange widen with its age. Here an instant is the wall clock of the first
+// exchange, moved on by the monotonic clock, so that setting the clock does not move it.
 type skew struct {
 	origin time.Time // of instants
 	known  bool
@@ -32,8 +31,8 @@ type skew struct {
 	set    bool
 }
 
-// maxDrift is how fast two clocks move apart at most: a kernel that slews its clock towards
-// another does so by 500 ppm.
+// maxDrift is the largest drift between two clocks: a kernel that slews its clock towards another does so by 500
+// ppm.
 const maxDrift = 500e-6
 
 // on is an instant, as the time since the origin.
@@ -47,8 +46,8 @@ func (s *skew) on(t time.Time) time.Duration {
 // stamped is a stamp of the source, as the time since the origin by its clock.
 func (s *skew) stamped(t time.Time) time.Duration { return t.Sub(s.origin.Round(0)) }
 
-// date learns from a Date header of a given age at most. It reports false if that contradicts
-// what was known: the clock was set, and what was known is forgotten.
+// date learns from a Date header of a given age at most. It reports false if that contradicts the bounds: the clock
+// was set, and the bounds are forgotten.
 func (s *skew) date(sent, received, date time.Time, age time.Duration) bool {
 	from, to := s.on(sent), s.on(received)
 	low, high := s.stamped(date)-to, s.stamped(date)+age-from
@@ -80,7 +79,7 @@ func (s *skew) sample(stamp, received time.Time) bool {
 	return true
 }
 
-// drifted is how far the clocks may have moved apart since an instant.
+// drifted is how far the clocks may have drifted since an instant.
 func (s *skew) drifted(since time.Time) time.Duration {
 	return time.Duration(float64((s.at - s.on(since)).Abs()) * maxDrift)
 }
@@ -93,7 +92,7 @@ func (s *skew) age(stamp, received time.Time) time.Duration {
 // bound is half the width of the interval.
 func (s *skew) bound() time.Duration { return (s.high - s.low + 1) / 2 }
 
-// clock is by what stamps are moved now.
+// clock is the present correction of stamps.
 func (s *skew) clock() telemetry.Clock {
 	if !s.set || s.used < s.low || s.used > s.high {
 		s.used, s.set = s.low+(s.high-s.low)/2, true

@@ -252,7 +252,7 @@ func TestASourceComesBack(t *testing.T) {
 		if n := len(set.Named(telemetry.ServerRunning)[0].Points); n != 4+12 || source.Lost != 9 || source.Reads != n {
 			t.Errorf("%d points, %+v", n, source)
 		}
-		if d := cmp.Diff([]plan.Message{plan.Say(Status, "status", 502, "since", 4)}, source.Notes); d != "" {
+		if d := cmp.Diff([]plan.Message{plan.Msg(Status, "status", 502, "since", 4)}, source.Notes); d != "" {
 			t.Error(d)
 		}
 	})
@@ -395,13 +395,13 @@ func TestCostlyPages(t *testing.T) {
 		}
 	}
 	var said []collect.Reading
-	s := session{told: map[plan.Code]bool{}, give: func(r collect.Reading) { said = append(said, r) }}
+	s := session{reported: map[plan.Code]bool{}, give: func(r collect.Reading) { said = append(said, r) }}
 	for range 3 {
 		s.cost.add(240 * ms)
 	}
 	s.restrained(s.cost.pause())
 	s.restrained(s.cost.pause())
-	if len(said) != 1 || said[0].Trouble.Key() != plan.Say(Costly, "busy", 240*ms, "every", 4800*ms).Key() {
+	if len(said) != 1 || said[0].Trouble.Key() != plan.Msg(Costly, "busy", 240*ms, "every", 4800*ms).Key() {
 		t.Error(said)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
-// A kind is one program.
+// An smiKind is one program.
 type smiKind struct {
 	name string
 	// answers asks whether there are devices; its output is not read.
 	answers []string
 	// forms are those to try in turn. ask runs a short command where the program runs.
 	forms func(every time.Duration, ask func(args ...string) string) []form
-	// aside asks for more, from time to time, on the same connection; empty: nothing.
-	aside string
+	// extraQuery asks for more, from time to time, on the same connection; empty: nothing.
+	extraQuery string
 }
 
 // A form is a command line with how its output is read.
@@ -29,7 +29,7 @@ type form struct {
 	args   []string
 	period time.Duration // between two samples of a device
 	read   func(text string) row
-	// answer reads what came of the question aside.
+	// answer reads the answer to the question aside.
 	answer func(text string) []collect.Value
 }
 
@@ -160,8 +160,8 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.aside != "" && !l.asking { // one that does not come is a gap
-				l.asking = send("ask aside "+d.kind.aside) == nil
+			if d.kind.extraQuery != "" && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+d.kind.extraQuery) == nil
 			}
 		},
 	})
@@ -175,12 +175,11 @@ type listener struct {
 	give   func(collect.Reading)
 	asking bool            // the question aside has no answer yet
 	first  time.Time       // of the first line with values; zero: there was none
-	early  collect.Line    // an answer that came before the first sample was whole: it waits for the next one
+	early  collect.Line    // an answer that came before the first complete sample: it waits for the next one
 	last   telemetry.Clock // of the last line that did
 }
 
-// line takes a line. Odd ones are passed over until the first one that tells something: programs
-// have greetings.
+// line takes a line. Unreadable lines are skipped until the first one with values: programs have greetings.
 func (l *listener) line(in collect.Line) collect.Verdict {
 	began := time.Now()
 	if answer, ok := strings.CutPrefix(in.Text, collect.Answer+" "); ok {
@@ -189,7 +188,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 	}
 	r := l.read(in.Text)
 	if r.strange && l.ever() {
-		l.give(collect.Reading{Trouble: plan.Say(collect.Unreadable, "program", l.name, "line", collect.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
+		l.give(collect.Reading{Trouble: plan.Msg(collect.Unreadable, "program", l.name, "line", collect.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
 	}
 	switch {
 	case len(r.values) > 0:
@@ -215,7 +214,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 
 func (l *listener) ever() bool { return !l.first.IsZero() }
 
-// isComplete reports whether all devices have had values by an instant, each in a line of its own.
+// isComplete reports whether all devices have had values by an instant, each in its own line.
 func (l *listener) isComplete(at time.Time) bool { return l.ever() && at.Sub(l.first) >= l.period/2 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
-// amd is amd-smi. Only MI300 and newer know violations, and only newer versions the flag.
+// smiAmd is amd-smi. Only MI300 and newer know violations, and only newer versions the flag.
 var smiAmd = smiKind{
 	name:    "amd-smi",
 	answers: []string{"amd-smi", "list"},

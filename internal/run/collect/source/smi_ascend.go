@@ -80,7 +80,7 @@ const (
 	npuMem            = "Memory(%)"
 )
 
-// npuOwn are columns stored under names of their own, as shares from 0 to 1.
+// npuOwn are columns stored under names that only NPUs have, as shares from 0 to 1.
 var npuOwn = map[string]string{npuCore: "npu.ai_core", "AI Cube(%)": "npu.ai_cube", "Memory BW(%)": "npu.memory_bandwidth"}
 
 func (a *ascendReader) read(text string) (r row) {
@@ -114,8 +114,8 @@ func (a *ascendReader) read(text string) (r row) {
 	return r
 }
 
-// values reads the cells of a device. On cards of two dies the second one prints - for power:
-// the first one tells that of the card, so a sum over devices counts it once.
+// values reads the cells of a device. On cards of two dies the second one prints - for power: the first one prints
+// that of the card, so a sum over devices counts it once.
 func (a *ascendReader) values(r *row, d *device, id string, cell map[string]string) {
 	add := func(column, name string, factor float64) bool {
 		text, has := cell[column]

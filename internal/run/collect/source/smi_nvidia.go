@@ -12,9 +12,9 @@ import (
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
 var nvidia = smiKind{
-	name:    "nvidia-smi",
-	answers: []string{"nvidia-smi", "-L"},
-	aside:   "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
+	name:       "nvidia-smi",
+	answers:    []string{"nvidia-smi", "-L"},
+	extraQuery: "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
 	forms: func(every time.Duration, ask func(args ...string) string) []form {
 		known := knownFields(ask("nvidia-smi", "--help-query-gpu"))
 		var forms []form
@@ -52,7 +52,7 @@ var wanted = [][]string{
 	{"clocks_event_reasons.active", "clocks_throttle_reasons.active"},
 }
 
-// quantities are what the fields are, with the factor to the unit of the quantity.
+// quantities are those of the fields, with the factor to the unit of the quantity.
 var quantities = map[string]column{
 	"utilization.gpu":       {telemetry.DeviceUtilization, smiPercent},
 	"memory.used":           {telemetry.DeviceMemoryUsed, smiMebi},
@@ -68,9 +68,9 @@ var quantities = map[string]column{
 	"temperature.gpu":       {telemetry.DeviceTemperature, 1},
 }
 
-// reasons are bits of clocks_event_reasons.active that hold clocks down, as nvml.h has them
-// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since they were set by
-// hand, for a display or in step with other devices are none.
+// smiReasons are bits of clocks_event_reasons.active that hold clocks down, as nvml.h has them
+// (nvmlClocksEventReason...). Clocks that are low since the device is idle, since they were set by hand, for a
+// display or in step with other devices are none.
 var smiReasons = []struct {
 	bit  uint64
 	name string
@@ -93,7 +93,7 @@ func knownFields(help string) map[string]bool {
 	return known
 }
 
-// chosen are the fields to ask for; none if the driver does not tell what it knows.
+// chosen are the fields to ask for; none if the driver lists none.
 func chosen(known map[string]bool) (fields []string) {
 	if !known["index"] {
 		return nil
@@ -178,8 +178,8 @@ func throttling(d *device, cell string) (all []collect.Value) {
 	return all
 }
 
-// idleMemory is what a device without programs has in use at most. A container does not see
-// programs outside, so that none in the list of a device with more in use is not 0.
+// idleMemory is the most memory that a device without programs uses. A container does not see programs outside, so
+// that none in the list of a device with more in use is not 0.
 const idleMemory = 1 << 30
 
 // processes reads rows of UUID and process id, with ; for line ends: how many there are on each

@@ -1,23 +1,22 @@
-// Package source makes collectors of what a user names.
+// Package source makes the collectors that a user names.
 //
 //	URL                       /metrics of a server or an exporter
 //	host[@HOST]               processors, memory and network
 //	nvidia-smi[@HOST]         devices, and likewise npu-smi and amd-smi
 //
-// A HOST is what ssh takes: HOST or USER@HOST. Here finds what this machine has by itself.
+// A HOST is as for ssh: HOST or USER@HOST. Here finds the sources of this machine.
 //
 // # Hosts
 //
 // Host samples the processors, memory, network and control groups of a Linux host: of
 // this machine, or of another one through ssh.
 //
-// Both are the same files of /proc and /sys. Here they are read; there a shell that stays
-// connected prints them when it is asked to, and what it printed is read by the same code. Each
-// sample of another host is an exchange of its own: its instant is the middle, and it is off by
-// at most half of the exchange, whatever the clock of the host says.
+// Both are the same files of /proc and /sys. Here they are read; there a shell that stays connected prints them on
+// request, and the same code reads its output. Each sample of another host is one exchange: its instant is the
+// middle, and it is off by at most half of the exchange, whatever the clock of the host says.
 //
-// The files are read here and not by prometheus/procfs, which reads files of a mounted /proc
-// only, and no text that came from elsewhere. A test holds one to the other.
+// The files are read here and not by prometheus/procfs, which reads files of a mounted /proc only, and no text that
+// came from elsewhere. A test compares the two.
 //
 // # Metrics over HTTP
 //
@@ -27,31 +26,30 @@
 //	   │                                   │
 //	   └ middle of the exchange            └ own stamps ── skew.go ──> the run's clock
 //
-// What a foreign series is called here is data: a Row each, in rows_servers.go and
-// rows_machines.go. Series without a Row are kept under their own names if a pattern says so.
+// Names of foreign series are data: a Row each, in rows_servers.go and rows_machines.go. Series without a Row keep
+// their names if a pattern admits them.
 //
-// An Exporter has connections of its own, apart from those that are measured. It makes one
-// request at a time: a server that answers slowly is asked less often, one that does not answer
-// is asked again and again, up to 10 s apart.
+// An Exporter shares no connection with the run. It makes one request at a time: a server that answers slowly is
+// asked less often, one that does not answer is asked again at growing intervals of up to 10 s.
 //
-// A page is read into the memory of the page before it, a sample at a time, and only what a row wants
-// is made: during a run garbage is not collected.
+// A page is read into the memory of the page before it, a sample at a time, and only labels that a row wants are
+// allocated: during a run garbage is not collected.
 //
-// The instant of a value is the middle of the exchange that brought it, from before the request
-// was written to the end of the answer, and off by half of that at most. Samples with stamps of
-// their own are by another clock, which the Date header of each answer bounds (see skew).
+// The instant of a value is the middle of the exchange that brought it, from before the request was written to the
+// end of the answer, and off by half of that at most. Samples with stamps are by another clock, which the Date
+// header of each answer bounds (see skew).
 //
 // # Devices
 //
 // NewSMI samples devices through the programs of their makers: nvidia-smi, npu-smi and
 // amd-smi, here or on another host through ssh.
 //
-// One program of a source stays running and prints a line for each device and period. A form
-// knows a command line and how to read what that prints; forms of a program are tried in turn,
-// the one that tells the most first, since older versions know fewer fields and flags.
+// One program of a source stays running and prints a line for each device and period. A form knows a command line
+// and how to read its output; forms of a program are tried in turn, the one with the most values first, since older
+// versions know fewer fields and flags.
 //
-// What a program does not tell is no point: "[N/A]", "N/A", "NA", "-" and their like are
-// unknown. What it tells is in SI units: W, B, Hz, shares from 0 to 1, and °C.
+// Unknown values are no points: "[N/A]", "N/A", "NA", "-" and their like. The others are in SI units: W, B, Hz,
+// shares from 0 to 1, and °C.
 package source
 
 import (
@@ -90,7 +88,7 @@ func Parse(text string, ofURL func(url string) (collect.Collector, error)) (coll
 	return d, nil
 }
 
-// Grammar is what Parse takes, for messages and help.
+// Grammar describes the argument of Parse, for messages and help.
 func Grammar() string {
 	forms := []string{"a URL"}
 	for _, program := range append([]string{Program}, Programs()...) {
@@ -99,8 +97,8 @@ func Grammar() string {
 	return strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
 }
 
-// Here are collectors of this machine: of the host, if it is one that tells, and of each program
-// that is installed. One that knows of no devices ends without a word.
+// Here are collectors of this machine: of the host, if it can be sampled, and of each program that is installed. A
+// program without devices ends silently.
 func Here() (found []collect.Collector) {
 	if Known() {
 		found = append(found, Host{})

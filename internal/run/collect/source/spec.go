@@ -52,8 +52,8 @@ func For(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	return distinct(all)
 }
 
-// distinct leaves out sources that are there twice, of which a named one counts rather than one
-// that was looked for, and tells apart others of one name, such as two pages of one server.
+// distinct leaves out duplicate sources, preferring named ones to found ones, and renames different sources of one
+// name, such as two pages of one server.
 func distinct(all []collect.Collector) (out []collect.Collector) {
 	at, taken := map[string]int{}, map[string]bool{}
 	for _, c := range all {

@@ -41,7 +41,7 @@ func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 	if wa.index != nil {
 		f.effective = min(wa.effective, wb.effective)
 	}
-	f.interval = plan.Say("method.batches", "paired", paired, "worth", math.Round(f.effective))
+	f.interval = plan.Msg("method.batches", "paired", paired, "worth", math.Round(f.effective))
 }
 
 // jointInfluence are the differences of two influences of the same requests, in the order in which
@@ -88,7 +88,7 @@ func (w influence) interval(value, level float64) *Interval {
 	}
 	e.Value = 0
 	i := e.Interval(level)
-	return &Interval{Low: value * math.Exp(i.Low), High: value * math.Exp(i.High), Level: level, Method: plan.Say("method.batches-one", "worth", worth)}
+	return &Interval{Low: value * math.Exp(i.Low), High: value * math.Exp(i.High), Level: level, Method: plan.Msg("method.batches-one", "worth", worth)}
 }
 
 // batchMeans is the mean of a series worth that many independent values. The variance

@@ -32,9 +32,8 @@ func Touch(name string) error {
 	return os.Chtimes(name, now, now)
 }
 
-// Prune removes files of a folder, those first that were not touched for the longest, until the
-// rest has at most so many bytes. Those touched after recent stay. What an interrupted write has
-// left goes too, after a day.
+// Prune removes files of a folder, those first that were not touched for the longest, until the rest has at most so
+// many bytes. Those touched after recent stay. Leftovers of interrupted writes go too, after a day.
 func Prune(folder string, most int64, recent time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

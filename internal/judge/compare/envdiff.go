@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A envFact is a fact of the environment of a run, under the name of its side: server.driver,
+// An envFact is a fact of the environment of a run, under the name of its side: server.driver,
 // client.kernel.
 type envFact struct {
 	name  string
@@ -18,9 +18,9 @@ type envFact struct {
 	main  bool
 }
 
-// surroundings are those of the server, then those of a client on a machine of its own. Name,
-// system and processors of the client are settings of the run.
-func surroundings(run trace.Run) (all []envFact) {
+// envFacts returns the facts of the server, then those of a client on another machine. Name, system
+// and processors of the client are settings of the run.
+func envFacts(run trace.Run) (all []envFact) {
 	server, client := run.Env.Serving, run.Env.Client
 	for _, f := range server.Facts() {
 		all = append(all, envFact{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
@@ -70,11 +70,11 @@ func ofEachStart(name string, l *trace.Leg) bool {
 	return anew && fact == "host" || fact == "devices.uuid"
 }
 
-// mostSurroundings is how many of the facts of the environment are listed that differ.
-const mostSurroundings = 12
+// mostEnvDiffs limits the listed facts of the environment that differ.
+const mostEnvDiffs = 12
 
 // envDiffs lists the facts of the environment in which the runs of variants differ, the main
-// ones first, and counts those beyond mostSurroundings.
+// ones first, and counts those beyond mostEnvDiffs.
 func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 	type place struct{ main, known bool }
 	places, names := map[string]place{}, []string(nil)
@@ -82,7 +82,7 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 	for _, v := range variants {
 		for _, r := range v.runs {
 			of[r] = map[string]plan.Message{}
-			for _, s := range surroundings(r.run) {
+			for _, s := range envFacts(r.run) {
 				if ofEachStart(s.name, r.run.Leg) || slices.Contains(o.Ignore, canonical(s.name)) {
 					continue
 				}
@@ -107,7 +107,7 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 		}
 		switch {
 		case !differ(all, o.Paired):
-		case len(out) == mostSurroundings:
+		case len(out) == mostEnvDiffs:
 			more++
 		default:
 			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
@@ -154,7 +154,7 @@ func Differences(a, b trace.Run) []Difference {
 	if cachesDiffer([]trace.Run{a}, []trace.Run{b}) {
 		add(cachedSetting, "plan", true, cachedBefore(a), cachedBefore(b))
 	}
-	with, without := surroundings(a), surroundings(b)
+	with, without := envFacts(a), envFacts(b)
 	find := func(in []envFact, run trace.Run, name string) plan.Message {
 		if i := slices.IndexFunc(in, func(s envFact) bool { return s.name == name }); i >= 0 {
 			return in[i].value

@@ -209,7 +209,7 @@ func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 	b := e.observed(rng, "B")
 	w := compared(t, Options{}, []ComparedRun{a}, []ComparedRun{b})
 	c := change(t, w, "itl.mean")
-	if c.Basis != Within || c.Verdict != CannotTell || !c.Apart || c.P != nil || c.Noise != 0 || !(c.Effective > 10 && c.Effective <= 300) {
+	if c.Basis != Within || c.Verdict != CannotTell || !c.ExcludesZero || c.P != nil || c.Noise != 0 || !(c.Effective > 10 && c.Effective <= 300) {
 		t.Errorf("%+v", c)
 	}
 	if !(c.Interval.Low < 0.5 && 0.5 < c.Interval.High && c.Interval.High-c.Interval.Low < 0.2) {
@@ -239,8 +239,8 @@ func TestTheSameRequestsTellMore(t *testing.T) {
 		c := change(t, compared(t, Options{}, []ComparedRun{a}, []ComparedRun{b}), "e2el.mean")
 		return c.Interval.High - c.Interval.Low
 	}
-	if paired, apart := width(b), width(other); paired > 0.95*apart {
-		t.Errorf("request by request the interval is %.3g wide, else %.3g", paired, apart)
+	if paired, independent := width(b), width(other); paired > 0.95*independent {
+		t.Errorf("request by request the interval is %.3g wide, else %.3g", paired, independent)
 	}
 }
 

@@ -28,9 +28,9 @@ func thisProcess() experiment.Owner {
 	return experiment.Owner{Host: proc.Host(), PID: pid, Birth: proc.Birth(pid)}
 }
 
-// endOrphans looks at the experiments of the store before another one begins: servers that a killed
-// one has left running are ended with --yes, and else an error; one that is under way is told.
-func (c *experimentFlags) endOrphans(p *session.Session, s *store.Store, name string) error {
+// endOrphans looks at the experiments of the store before another one begins: servers that a killed one has left
+// running are ended with --yes, and else an error; one that is under way is reported.
+func (c *experimentFlags) endOrphans(sess *session.Session, s *store.Store, name string) error {
 	rows, err := s.Experiments()
 	if err != nil {
 		return err
@@ -42,13 +42,13 @@ func (c *experimentFlags) endOrphans(p *session.Session, s *store.Store, name st
 		case row.Name == name && (err != nil || j.Status != experiment.Running):
 			return exists(name)
 		case err != nil:
-			fmt.Fprintf(p.Stderr, "pitot: %v; whether it has left a server running is not known\n", err)
+			fmt.Fprintf(sess.Stderr, "pitot: %v; whether it has left a server running is not known\n", err)
 		case j.Status == experiment.Running && j.Name == name:
 			return underWay(j)
 		case j.Status == experiment.Running && j.Owner.Host == proc.Host() && !c.Quiet:
-			fmt.Fprintf(p.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", plain.Line(j.Name), j.Owner.PID)
+			fmt.Fprintf(sess.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", plain.Line(j.Name), j.Owner.PID)
 		case j.Status != experiment.Running:
-			errs = append(errs, c.clearServers(p, s, j, row.Changed))
+			errs = append(errs, c.clearServers(sess, s, j, row.Changed))
 		}
 	}
 	return errors.Join(errs...)
@@ -69,24 +69,25 @@ func underWay(j *experiment.Journal) error {
 
 // clearServers ends the servers that an experiment has left running, if there are any and
 // --yes is given.
-func (c *experimentFlags) clearServers(p *session.Session, s *store.Store, j *experiment.Journal, changed time.Time) error {
-	ctx, release := p.UntilInterrupt(context.Background())
+func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j *experiment.Journal, changed time.Time) error {
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
-	o := server.Options{Secrets: p.Secrets, Dial: p.Dial, Hurry: ctx.Done()}
+	o := server.Options{Secrets: sess.Secrets, Dial: sess.Dial, Hurry: ctx.Done()}
 	var errs []error
 	gone := false
 	for _, l := range orphanServers(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
-		said := words.In(c.Lang).Say(what)
+		text := words.In(c.Lang).Say(what)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", plain.Line(j.Name), err))
 			continue
 		case there && !c.Yes:
-			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), said))
+			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), text))
 			continue
 		case there:
-			fmt.Fprintf(p.Stderr, "pitot: ending what experiment %s has left running: %s\n", plain.Line(j.Name), said)
+			fmt.Fprintf(sess.Stderr, "pitot: ending what experiment %s has left running: %s\n",
+				plain.Line(j.Name), text)
 			if err := server.EndLeftover(ctx, *l.Handle, o); err != nil {
 				errs = append(errs, err)
 				continue
@@ -95,7 +96,7 @@ func (c *experimentFlags) clearServers(p *session.Session, s *store.Store, j *ex
 		l.Handle, gone = nil, true
 	}
 	if gone {
-		err := (&experimentRunner{p: p, store: s, changed: changed}).keep(j)
+		err := (&experimentRunner{sess: sess, store: s, changed: changed}).keep(j)
 		if errors.Is(err, store.ErrExperimentChanged) { // by a process that does the same
 			err = nil
 		}
@@ -107,8 +108,7 @@ func (c *experimentFlags) clearServers(p *session.Session, s *store.Store, j *ex
 	return errors.Join(errs...)
 }
 
-// orphanServers are the legs of an experiment whose servers were started on this machine, and not seen
-// to end.
+// orphanServers are the legs of an experiment with servers that were started on this machine, and not seen to end.
 func orphanServers(j *experiment.Journal) (legs []*experiment.Leg) {
 	for _, l := range j.Legs {
 		if l.Handle != nil && l.Handle.Machine == proc.Host() {
@@ -119,19 +119,19 @@ func orphanServers(j *experiment.Journal) (legs []*experiment.Leg) {
 }
 
 // printOrphans says which servers an experiment that is not under way has left running.
-func printOrphans(p *session.Session, j *experiment.Journal, lang *words.Language) error {
+func printOrphans(sess *session.Session, j *experiment.Journal, lang *words.Language) error {
 	if j.Status == experiment.Running {
 		return nil
 	}
-	ctx, release := p.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	for _, l := range orphanServers(j) {
-		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: p.Secrets, Dial: p.Dial})
+		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: sess.Secrets, Dial: sess.Dial})
 		if err != nil {
 			return err
 		}
 		if there {
-			fmt.Fprintln(p.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shell.Quote(j.Name)+" --yes"))
+			fmt.Fprintln(sess.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shell.Quote(j.Name)+" --yes"))
 		}
 	}
 	return nil
@@ -156,11 +156,13 @@ func (c *experimentFlags) loadForResume(s *store.Store, name string) (j *experim
 	return j, row.Changed, err
 }
 
-// read reads the file of an experiment that goes on, and says what is not as it was.
-func (c *experimentFlags) read(p *session.Session, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
+// read reads the file of an experiment that goes on, and reports changes.
+func (c *experimentFlags) read(
+	sess *session.Session, j *experiment.Journal,
+) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {
-			fmt.Fprintln(p.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
+			fmt.Fprintln(sess.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
 		}
 	}
 	if c.Folder != "" {
@@ -171,7 +173,7 @@ func (c *experimentFlags) read(p *session.Session, j *experiment.Journal) (*desi
 		j.Folder = dir
 	}
 	file := fileOf(j)
-	given, err := p.ReadSettings(file)
+	given, err := sess.ReadSettings(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		say("%s is not there: what follows is kept in a new folder, unless --folder names the one it was moved to", file)
@@ -187,21 +189,22 @@ func (c *experimentFlags) read(p *session.Session, j *experiment.Journal) (*desi
 	if err != nil {
 		return nil, nil, usagef("experiment %s: %w", j.Name, err)
 	}
-	experiment.AddSecrets(p.Secrets, e)
+	experiment.AddSecrets(sess.Secrets, e)
 	return e, doc, nil
 }
 
 // dropLostLegs gives up the legs of which a run was removed from the store, and says so.
-func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *experiment.Journal) error {
+func (c *experimentFlags) dropLostLegs(sess *session.Session, s *store.Store, j *experiment.Journal) error {
 	gone, err := j.Without(func(id string) (bool, error) {
 		_, err := s.Run(id)
-		if errors.Is(err, store.ErrNoRun) || p.ReportDamage(err) {
+		if errors.Is(err, store.ErrNoRun) || sess.ReportDamage(err) {
 			return false, nil
 		}
 		return err == nil, err
 	})
 	for _, l := range gone {
-		fmt.Fprintln(p.Stderr, "pitot:", words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why))
+		again := words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why)
+		fmt.Fprintln(sess.Stderr, "pitot:", again)
 	}
 	return err
 }
@@ -210,21 +213,21 @@ func (c *experimentFlags) dropLostLegs(p *session.Session, s *store.Store, j *ex
 func (x *experimentRunner) start(
 	ctx context.Context, s design.ServerSetup, o server.Options,
 ) (experiment.Server, error) {
-	o.Secrets, o.Dial, o.Keeper = x.p.Secrets, x.p.Dial, session.LogKeeper()
+	o.Secrets, o.Dial, o.TrimCommand = x.sess.Secrets, x.sess.Dial, session.TrimLogCommand()
 	return server.Start(ctx, s, o)
 }
 
-// keepLogCmd keeps the log of a server short after the process that started it was killed.
-type keepLogCmd struct {
-	Kept string `arg:""`
+// trimLogCmd keeps the log of a server short after the process that started the server was killed.
+type trimLogCmd struct {
+	Args string `arg:""`
 }
 
 // Run waits until that has happened, or is not to be expected any more.
-func (c keepLogCmd) Run(*session.Session) error { return proc.TrimLog(c.Kept) }
+func (c trimLogCmd) Run(*session.Session) error { return proc.TrimLog(c.Args) }
 
 // freePort is a port of the loopback that nobody listens on.
 func (x *experimentRunner) freePort() (int, error) {
-	l, err := x.p.Listen("tcp", "127.0.0.1:0")
+	l, err := x.sess.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// An Sidecar is a background process that gets only idle processor time (nice 19, where there is a
+// A Sidecar is a background process that gets only idle processor time (nice 19, where there is a
 // program nice), and no signals from the terminal.
 // It reads from a pipe that this process holds open: its end of file says that this process has
 // ended, however it did.
 type Sidecar struct {
-	held  io.Closer
+	stdin io.Closer
 	ended chan struct{} // closed when the process has ended
 }
 
-// StartSidecar starts a process, and waits for the first line that it prints. What it prints later is
-// discarded. A process that prints none within a time, or a longer one than 64 KiB, is ended.
+// StartSidecar starts a process, and waits for the first line that it prints. Later output is discarded. A process
+// that prints none within a time, or a longer one than 64 KiB, is ended.
 func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line string, err error) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		args = append([]string{nice, "-n", "19"}, args...)
@@ -40,13 +40,13 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 	if err != nil {
 		return nil, "", errors.Join(err, held.Close())
 	}
-	a := &Sidecar{held: held, ended: make(chan struct{})}
+	a := &Sidecar{stdin: held, ended: make(chan struct{})}
 	kill := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
 	text, err := bufio.NewReaderSize(out, streamBytes).ReadSlice('\n')
 	if kill.Stop(); err != nil {
 		_ = cmd.Process.Kill()
 	}
-	go func() { // it may outlive what asked for it
+	go func() { // it may outlive its caller
 		_ = cmd.Wait()
 		close(a.ended)
 	}()
@@ -59,4 +59,4 @@ func StartSidecar(args, env []string, wait time.Duration) (_ *Sidecar, line stri
 }
 
 // Release lets the process know that this one does not need it any more.
-func (a *Sidecar) Release() { _ = a.held.Close() }
+func (a *Sidecar) Release() { _ = a.stdin.Close() }

@@ -22,47 +22,47 @@ import (
 
 // Limits of what counts as held back.
 const (
-	heldChunks = 4                     // the shortest answer that counts; least chunks at once, all at its end
-	heldBurst  = 8                     // chunks at once, in the mean, of bursts; no engine writes as many
-	heldWhole  = 0.95                  // of the service time before the first chunk, of an answer all at its end
-	heldLeast  = 20 * time.Millisecond // what an answer must take
-	heldShare  = 0.5                   // of the answers
-	heldPacked = 0.5                   // of the chunks came in fewer segments than there were, where the kernel tells
+	bufferedChunks  = 4                     // the shortest answer that counts; least chunks at once, all at its end
+	bufferedBurst   = 8                     // chunks at once, in the mean, of bursts; no engine writes as many
+	bufferedAtEnd   = 0.95                  // of the service time before the first chunk, of an answer all at its end
+	bufferedMinTime = 20 * time.Millisecond // what an answer must take
+	bufferedShare   = 0.5                   // of the answers
+	bufferedPacked  = 0.5                   // of the chunks came in fewer segments than there were, where the kernel tells
 
-	wholeChunks = 3                      // at once, in the mean, where an answer comes in one or a few reads
-	wholeTokens = 4                      // of an answer in fewer chunks; an engine's first step gives one
-	wholeGap    = 100 * time.Microsecond // between chunks that come at once; no engine is as fast
-	fewReads    = 6                      // in which an answer comes that is held back until a buffer is full
-	burstGap    = 80 * time.Millisecond  // between them; the steps of an engine are shorter
+	unstreamedChunks = 3                      // at once, in the mean, where an answer comes in one or a few reads
+	unstreamedTokens = 4                      // of an answer in fewer chunks; an engine's first step gives one
+	unstreamedGap    = 100 * time.Microsecond // between chunks that come at once; no engine is as fast
+	fewReads         = 6                      // in which an answer comes that is held back until a buffer is full
+	burstGap         = 80 * time.Millisecond  // between them; the steps of an engine are shorter
 )
 
-// Buffering counts the answers that somebody held back, of those that are long enough to tell.
+// Buffering counts the answers that were held back, of those that are long enough to tell.
 type Buffering struct {
 	Answers int     `json:"answers"`
 	Of      int     `json:"of"`
 	Burst   float64 `json:"burst"` // chunks that came at once, in the mean over Answers
-	// Whole are the answers that came in one or a few reads, of WholeOf for which that is known;
+	// Unstreamed are the answers that came in one or a few reads, of UnstreamedOf for which that is known;
 	// those of Answers are among them.
-	Whole   int `json:"whole,omitempty"`
-	WholeOf int `json:"whole_of,omitempty"`
+	Unstreamed   int `json:"whole,omitempty"`
+	UnstreamedOf int `json:"whole_of,omitempty"`
 }
 
 func (h Buffering) share() float64           { return over(h.Answers, float64(h.Of)) }
-func (h Buffering) unstreamedShare() float64 { return over(h.Whole, float64(h.WholeOf)) }
+func (h Buffering) unstreamedShare() float64 { return over(h.Unstreamed, float64(h.UnstreamedOf)) }
 
-func countHeld(records []*trace.Record) Buffering {
+func countBuffered(records []*trace.Record) Buffering {
 	var h Buffering
 	chunks, bursts := 0, 0
 	for _, r := range records {
 		a := arrivalOf(r)
-		if !r.OK() || a.n < wholeChunks && r.Streamed() < wholeTokens || a.n == 0 || !r.Sent.Happened() || r.Done.Sub(r.Sent) < heldLeast {
+		if !r.OK() || a.n < unstreamedChunks && r.Streamed() < unstreamedTokens || a.n == 0 || !r.Sent.Happened() || r.Done.Sub(r.Sent) < bufferedMinTime {
 			continue
 		}
-		held := a.n >= heldChunks && a.held()
-		if h.WholeOf++; held || a.isUnstreamed() {
-			h.Whole++
+		held := a.n >= bufferedChunks && a.isBuffered()
+		if h.UnstreamedOf++; held || a.isUnstreamed() {
+			h.Unstreamed++
 		}
-		if a.n < heldChunks {
+		if a.n < bufferedChunks {
 			continue
 		}
 		if h.Of++; held {
@@ -86,18 +86,18 @@ func arrivalOf(r *trace.Record) arrival {
 	at, packed := instants(r.Chunks)
 	return arrival{
 		n: n, at: at, first: Between(r.Sent, first), last: Between(r.Sent, last),
-		late: at < n && r.Stamps == trace.KernelStamps && float64(packed) < heldPacked*float64(n),
+		late: at < n && r.Stamps == trace.KernelStamps && float64(packed) < bufferedPacked*float64(n),
 	}
 }
 
 func (a arrival) size() float64 { return over(a.n, float64(a.at)) }
 
 // atEnd: all of it came when nearly all of the time had passed.
-func (a arrival) atEnd() bool { return a.first >= heldWhole*a.last }
+func (a arrival) atEnd() bool { return a.first >= bufferedAtEnd*a.last }
 
-// held: it came all at its end, or in bursts that no engine writes.
-func (a arrival) held() bool {
-	return !a.late && (a.size() >= heldChunks && a.atEnd() || a.size() >= heldBurst)
+// isBuffered: it came all at its end, or in bursts that no engine writes.
+func (a arrival) isBuffered() bool {
+	return !a.late && (a.size() >= bufferedChunks && a.atEnd() || a.size() >= bufferedBurst)
 }
 
 // isUnstreamed: it came all at its end, or in a few reads at long intervals.
@@ -108,9 +108,9 @@ func (a arrival) isUnstreamed() bool {
 	gap := over(a.last-a.first, float64(a.at-1)) // 0 of one instant
 	switch {
 	case a.atEnd():
-		return a.at == 1 || gap < wholeGap.Seconds()
+		return a.at == 1 || gap < unstreamedGap.Seconds()
 	default:
-		return a.at <= fewReads && a.size() >= wholeChunks && gap >= burstGap.Seconds()
+		return a.at <= fewReads && a.size() >= unstreamedChunks && gap >= burstGap.Seconds()
 	}
 }
 
@@ -135,13 +135,13 @@ func instants(chunks []trace.Chunk) (n, packed int) {
 // heldBack reports whether most answers were held back, by somebody else than a client
 // that reads late.
 func (j *judgement) heldBack() bool {
-	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && (!j.inUserSpace() || !j.busyUser())
+	return j.s.Run.Plan.Stream && j.s.Buffering.share() > bufferedShare && (!j.inUserSpace() || !j.busyUser())
 }
 
 // arriveUnstreamed reports whether most answers came in one or a few reads. The embedded engine
 // does not count: no proxy lies in between, and it writes tokens together when it is late.
 func (j *judgement) arriveUnstreamed() bool {
-	return j.s.Run.Plan.Stream && j.s.Held.unstreamedShare() > heldShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
+	return j.s.Run.Plan.Stream && j.s.Buffering.unstreamedShare() > bufferedShare && !j.worker && !j.s.Run.Env.Embedded && (!j.inUserSpace() || !j.busyUser())
 }
 
 // void marks the latencies that depend on when chunks came.

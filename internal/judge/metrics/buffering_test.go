@@ -50,7 +50,7 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 	} {
 		s := Summarize(tt.t, Options{})
 		if s.Health.HeldBack != tt.held || s.Service.TTFT.Void != tt.held || s.Service.ITL.Void != tt.held || s.Service.E2EL.Void {
-			t.Errorf("%s: held %v, %+v", tt.name, s.Health.HeldBack, s.Held)
+			t.Errorf("%s: held %v, %+v", tt.name, s.Health.HeldBack, s.Buffering)
 		}
 		reasons := s.Health.Verdict.Reasons
 		if tt.held && (len(reasons) != 1 || reasons[0].Code != "verdict.held-back" || s.Health.Verdict.Validity != trace.Invalid) {
@@ -90,8 +90,8 @@ func TestAnswersThatAProxyHoldsBackAreTold(t *testing.T) {
 			r.OutputTokens = cmp.Or(tt.tokens, r.OutputTokens)
 		}
 		v := HealthOf(tt.t).Verdict
-		told := slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.arrive-whole" })
-		if told != tt.whole || tt.whole && v.Validity != trace.Doubtful {
+		reported := slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == "verdict.arrive-whole" })
+		if reported != tt.whole || tt.whole && v.Validity != trace.Doubtful {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}

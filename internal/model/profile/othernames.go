@@ -2,8 +2,8 @@ package profile
 
 import "github.com/pitot-bench/pitot/internal/judge/figure"
 
-// elsewhere maps the names of servers' flags, and of older profiles, to fields.
-func elsewhere() map[string]string {
+// otherNames maps the names of servers' flags, and of older profiles, to fields.
+func otherNames() map[string]string {
 	return map[string]string{
 		// vLLM
 		"max_num_seqs": "scheduler.max_sequences", "max_num_batched_tokens": "scheduler.token_budget", "enable_chunked_prefill": "scheduler.whole_prompts, inverted",

@@ -76,7 +76,7 @@ func settingScope(r trace.Run) string {
 }
 
 // unset stands for a setting that a run does not have and others of its tool have.
-var unset = plan.Say("value.unset")
+var unset = plan.Msg("value.unset")
 
 // differ reports whether variants differ in the values of their runs: in which there are
 // and how often, of pairs also in which run has them.
@@ -144,7 +144,7 @@ func checkIgnore(runs []*ComparedRun, ignore []string) error {
 		}
 	}
 	for _, r := range runs { // too many to be listed
-		for _, s := range surroundings(r.run) {
+		for _, s := range envFacts(r.run) {
 			if slices.Contains(ignore, canonical(s.name)) {
 				known = append(known, canonical(s.name))
 			}
@@ -173,7 +173,7 @@ func (r *ComparedRun) settings() (out []Setting) {
 		add("seed", plan.Text(strconv.FormatUint(run.Plan.Seed, 10)))
 	}
 	if run.Kind != "" {
-		add("kind", plan.Say(plan.Code("kind."+string(run.Kind))))
+		add("kind", plan.Msg(plan.Code("kind."+string(run.Kind))))
 	}
 	add("tool", plan.Text(strings.TrimSpace(o.Tool+" "+o.Form)))
 	add("pitot", plan.Text(run.Env.Pitot))

@@ -17,12 +17,12 @@ import (
 
 // A storeSink keeps a run in the store. It is a sink.
 type storeSink struct {
-	store   *store.Store
-	file    string // as the command line named it
-	path    string // of the file
-	trouble func(error)
-	writer  *store.Writer
-	told    atomic.Pointer[driver.Progress] // of a run that was reopened
+	store    *store.Store
+	file     string // as the command line named it
+	path     string // of the file
+	trouble  func(error)
+	writer   *store.Writer
+	progress atomic.Pointer[driver.Progress] // of a run that was reopened
 }
 
 // newStoreSink opens the store, and makes sure that it can be written, before anything is
@@ -38,12 +38,12 @@ func (s *Session) newStoreSink(file string, trouble func(error)) (*storeSink, er
 
 func (k *storeSink) close() { _ = k.store.Close() }
 
-// Handle writes what there is to keep.
+// Handle stores the events of a run.
 func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
 		if k.writer != nil {
-			k.told.Store(e.Progress)
+			k.progress.Store(e.Progress)
 			return nil
 		}
 		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
@@ -65,7 +65,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 // It waits until the process counts as dead.
 func (k *storeSink) reopen(ctx context.Context, id string) error {
 	progress := func() trace.Snapshot {
-		if p := k.told.Load(); p != nil {
+		if p := k.progress.Load(); p != nil {
 			return p.Snapshot()
 		}
 		return trace.Snapshot{At: trace.Never}
@@ -101,7 +101,7 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 	return p.Snapshot
 }
 
-// hint says how to see a run that is kept, or to take one back that could not be stored.
+// hint says how to see a run that is stored, or to take one back that could not be stored.
 func (k *storeSink) hint(id string, err error) string {
 	where := ""
 	if k.file != "" {

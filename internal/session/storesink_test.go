@@ -20,8 +20,8 @@ import (
 func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a store.db")
 	p := &Session{Stderr: io.Discard, Env: func(string) (string, bool) { return "", false }}
-	said := new(bytes.Buffer)
-	l := &View{Console: live.NewConsole(said, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
+	output := new(bytes.Buffer)
+	l := &View{Console: live.NewConsole(output, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
 	k, err := p.newStoreSink(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +43,8 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	if err := k.Handle(run.Ended{Run: &made}); err != nil {
 		t.Errorf("it is not over: %v", err)
 	}
-	if want := "pitot: the store cannot be written: " + file + " was removed; records stay in memory until it can\n"; said.String() != want {
-		t.Errorf("said %q, want %q", said, want)
+	if want := "pitot: the store cannot be written: " + file + " was removed; records stay in memory until it can\n"; output.String() != want {
+		t.Errorf("said %q, want %q", output, want)
 	}
 	err = k.Handle(run.Judged{Result: &run.Result{Trace: &trace.Trace{Run: made, Records: records}}})
 	rescued := filepath.Join(filepath.Dir(file), "pitot-rescue-"+made.ID+".json")

@@ -13,10 +13,10 @@ import (
 // errorHeader marks a reply that is the text of an error.
 const errorHeader = "Pitot-Error"
 
-// Ask sends a question to a subject and returns its reply. While the connection is down it waits.
+// Request sends a question to a subject and returns its reply. While the connection is down it waits.
 // The error is ErrGone if no worker listens on the subject, ErrSilent if there was no reply before the
 // deadline of ctx, a Refusal if the reply is an error.
-func Ask[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
+func Request[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
 	var answer A
 	data, err := b.encode(subject, question)
 	if err != nil {
@@ -90,10 +90,10 @@ func (b *Bus) failed(subject string, err error) error {
 	return fmt.Errorf("%s: %s", subject, b.clean(err))
 }
 
-// AskAll sends a question to a subject and gives each of the replies of everybody to each, until
-// each has had enough, or wait is over, which is no error. What was not understood or is an error
-// is said and left out. The error is ErrGone if no worker listens on the subject.
-func AskAll[A any](ctx context.Context, b *Bus, subject string, question any, wait time.Duration, each func(A) (enough bool)) error {
+// RequestAll sends a question to a subject and passes each reply to each, until it has enough or wait is over, which is
+// no error. Errors and replies that cannot be decoded are reported and left out. The error is ErrGone if no worker
+// listens on the subject.
+func RequestAll[A any](ctx context.Context, b *Bus, subject string, question any, wait time.Duration, each func(A) (enough bool)) error {
 	data, err := b.encode(subject, question)
 	if err != nil {
 		return err

@@ -13,44 +13,44 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// search searches, and keeps in the store what is known: when a leg begins, and at the end.
+// search searches, and stores the answer so far when a leg begins and at the end.
 func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err error) {
-	runs, err := g.con.OpenStore(g.Store)
+	runs, err := g.sess.OpenStore(g.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer runs.Close()
-	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.con.Masked(args)}
+	begin := store.Search{Name: g.name, Kind: store.Capacity, Started: time.Now(), Command: g.sess.Masked(args)}
 	answer := func(r *search.Result, legs []search.AnswerLeg) *search.Answer {
 		a := search.NewAnswer(g.name, r, s, legs)
-		a.Flags = g.flags(g.con, s)
+		a.Flags = g.flags(g.sess, s)
 		return a
 	}
 	begin.Body = body(answer(new(search.Result), nil))
-	kept, err := runs.BeginSearch(begin)
+	record, err := runs.BeginSearch(begin)
 	if err != nil {
 		return nil, err
 	}
 	status := trace.Interrupted
-	defer func() { err = errors.Join(err, kept.End(status)) }()
+	defer func() { err = errors.Join(err, record.End(status)) }()
 	s.Begins = func(l search.Leg, r *search.Result) {
-		_ = kept.Write(body(answer(r, append(slices.Clone(g.told), search.Begun(l))))) // the next one may succeed
+		_ = record.Write(body(answer(r, append(slices.Clone(g.finished), search.Begun(l))))) // the next one may succeed
 	}
 	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
-		g.told = append(g.told, search.NewAnswerLeg(l, g.limited, s.Objectives))
+		g.finished = append(g.finished, search.NewAnswerLeg(l, g.limited, s.Objectives))
 		if !g.Quiet {
-			fmt.Fprintln(g.con.Stderr, line(l, s))
+			fmt.Fprintln(g.sess.Stderr, line(l, s))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	status = trace.Complete
-	a = answer(r, g.told)
-	return a, kept.Write(body(a))
+	a = answer(r, g.finished)
+	return a, record.Write(body(a))
 }
 
-// body is an answer as it is kept.
+// body is an answer as it is stored.
 func body(a *search.Answer) json.RawMessage {
 	b, _ := json.Marshal(a) // its numbers are finite
 	return b

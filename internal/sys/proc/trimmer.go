@@ -17,8 +17,8 @@ import (
 // A logTrimmer is a process that sleeps until this one has died, and then keeps a log short for as long as
 // there is a process that may write to it.
 type logTrimmer struct {
-	cmd  *exec.Cmd
-	held io.WriteCloser // its input: a line ends it, an end without one is our death
+	cmd   *exec.Cmd
+	stdin io.WriteCloser // its input: a line ends it, an end without one is our death
 }
 
 // trimmerArgs is the last argument of a logTrimmer. Its descriptor 3 is the log.
@@ -36,12 +36,12 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 	if err != nil {
 		return err
 	}
-	told, err := json.Marshal(trimmerArgs{t, l.from})
+	text, err := json.Marshal(trimmerArgs{t, l.from})
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(program)
-	cmd.Args, cmd.ExtraFiles = append(slices.Clone(args), string(told)), []*os.File{l.file}
+	cmd.Args, cmd.ExtraFiles = append(slices.Clone(args), string(text)), []*os.File{l.file}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	held, err := cmd.StdinPipe()
 	if err != nil {
@@ -56,15 +56,15 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 
 // end ends the process.
 func (k *logTrimmer) end() {
-	_, _ = io.WriteString(k.held, "end\n")
-	_ = k.held.Close()
+	_, _ = io.WriteString(k.stdin, "end\n")
+	_ = k.stdin.Close()
 	_ = k.cmd.Wait() // how it ended changes nothing
 }
 
-// TrimLog is what the process of a logTrimmer does with its last argument.
-func TrimLog(told string) error {
+// TrimLog runs in the process of a logTrimmer, with its last argument.
+func TrimLog(args string) error {
 	var k trimmerArgs
-	if err := json.Unmarshal([]byte(told), &k); err != nil {
+	if err := json.Unmarshal([]byte(args), &k); err != nil {
 		return err
 	}
 	if line, _ := bufio.NewReader(os.Stdin).ReadString('\n'); line != "" {
@@ -83,7 +83,7 @@ func TrimLog(told string) error {
 	}
 }
 
-// newLogOf is the log that another process has kept short until now.
+// newLogOf takes over a log that another process has trimmed so far.
 func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
 	l := &Log{
 		name: file.Name(), file: file, from: from, logBounds: bounds, stop: make(chan struct{}), stopped: make(chan struct{}),
@@ -97,5 +97,5 @@ func newLogOf(file *os.File, from int64, bounds logBounds) *Log {
 	return l
 }
 
-// markForm is the line in place of what was left out.
+// markForm is the line in place of the part left out.
 var markForm = regexp.MustCompile(`^\n\.\.\. (\d+) bytes left out \.\.\.\n`)

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 )
 
-// ExperimentInNote is what a note tells of how an experiment was carried out.
+// ExperimentInNote describes for a note how an experiment was carried out.
 func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.Experiment {
 	all := e.Expanded()
 	out := &comparison.Experiment{
@@ -74,7 +74,7 @@ func servers(e *design.Experiment, all []design.Variant) plan.Code {
 	return comparison.ServersOnce
 }
 
-// measuredOf is what was measured of a variant, in a line.
+// measuredOf describes a variant in a line.
 func measuredOf(v design.Variant) string {
 	s := v.Server
 	parts := []string{s.Image, s.Command, s.Deployment, s.Manifest, s.Profile, string(s.Engine), v.Flags, string(v.Settings)}

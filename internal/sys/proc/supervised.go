@@ -14,7 +14,7 @@ import (
 type SupervisedCommand struct {
 	Args   []string
 	Env    []string          // NAME=VALUE, in addition to the environment of this process
-	Log    string            // file that its output is appended to, kept short as a Log
+	Log    string            // file that its output is appended to, bounded like a Log
 	OnLine func(line string) // gets each line of its output too, cut at 500 bytes; may be nil
 }
 
@@ -23,7 +23,7 @@ type SupervisedCommand struct {
 // process has ended, however it did.
 type Supervised struct {
 	cmd   *exec.Cmd
-	held  io.Closer
+	stdin io.Closer
 	ended chan struct{} // closed when the process has ended
 }
 
@@ -47,9 +47,9 @@ func StartSupervised(c SupervisedCommand) (*Supervised, error) {
 		log.Close()
 		return nil, err
 	}
-	h := &Supervised{cmd: cmd, held: held, ended: make(chan struct{})}
+	h := &Supervised{cmd: cmd, stdin: held, ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // State tells how it ended
+		_ = cmd.Wait() // State says how it ended
 		out.end()
 		log.Close()
 		close(h.ended)
@@ -72,7 +72,7 @@ func (h *Supervised) State() Exit {
 // End lets the process know that this one does not need it any more, and kills its group if it has
 // not ended after a grace period.
 func (h *Supervised) End(grace time.Duration) {
-	_ = h.held.Close()
+	_ = h.stdin.Close()
 	select {
 	case <-h.ended:
 	case <-time.After(grace):
@@ -81,7 +81,7 @@ func (h *Supervised) End(grace time.Duration) {
 	}
 }
 
-// lineTee writes lines to a log, and tells them.
+// lineTee writes lines to a log, and passes them to onLine.
 type lineTee struct {
 	log    io.Writer
 	onLine func(string)
@@ -104,7 +104,7 @@ func (s *lineTee) Write(p []byte) (int, error) {
 	}
 }
 
-// end tells what has no end.
+// end reports a last line without a newline.
 func (s *lineTee) end() {
 	if s.onLine != nil {
 		s.emit(s.rest)

@@ -16,24 +16,24 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// mostBeside is the most runs of each kind that are compared.
-const mostBeside = 20
+// mostOfEach is the most runs of each kind that are compared.
+const mostOfEach = 20
 
-// Beside are the measured and the simulated runs of the load of a run. Runs that are not valid are
+// NewPredicted are the measured and the simulated runs of the load of a run. Runs that are not valid are
 // left out, except the requested one: they show their client and not the server.
-func Beside(s *store.Store, id string, l *words.Language) (Predicted, error) {
+func NewPredicted(s *store.Store, id string, l *words.Language) (Predicted, error) {
 	out := Predicted{Measured: []PredictedRun{}, Predictions: []Prediction{}}
 	asked, err := s.Find(id)
 	if err != nil {
 		return out, err
 	}
 	out.Load = report.Load(asked.Plan(), l)
-	measured, err := s.Alike(asked, trace.Measured, mostBeside)
+	measured, err := s.Alike(asked, trace.Measured, mostOfEach)
 	if err != nil {
 		return out, err
 	}
 	measured = slices.DeleteFunc(measured, func(r store.Listing) bool { return r.Validity == trace.Invalid && r.ID != asked.ID })
-	simulated, err := s.Alike(asked, trace.Simulated, mostBeside)
+	simulated, err := s.Alike(asked, trace.Simulated, mostOfEach)
 	if err != nil || len(measured) == 0 {
 		return out, err
 	}

@@ -2,8 +2,8 @@ package comparing
 
 import "slices"
 
-// A kept remembers the values that were used last. It is not safe for concurrent use.
-type kept[T any] struct {
+// An lru remembers the values that were used last. It is not safe for concurrent use.
+type lru[T any] struct {
 	most    int // values
 	weight  int // of all together, unless one alone is heavier; 0: any
 	entries []entry[T]
@@ -16,7 +16,7 @@ type entry[T any] struct {
 	value  T
 }
 
-func (k *kept[T]) get(key string) (value T, ok bool) {
+func (k *lru[T]) get(key string) (value T, ok bool) {
 	i := slices.IndexFunc(k.entries, func(e entry[T]) bool { return e.key == key })
 	if i < 0 {
 		return value, false
@@ -26,7 +26,7 @@ func (k *kept[T]) get(key string) (value T, ok bool) {
 	return e.value, true
 }
 
-func (k *kept[T]) put(key string, value T, weight int) {
+func (k *lru[T]) put(key string, value T, weight int) {
 	k.entries = slices.DeleteFunc(k.entries, func(e entry[T]) bool { return e.key == key })
 	k.entries = append(k.entries, entry[T]{key, weight, value})
 	total := 0

@@ -33,7 +33,7 @@ func residueOf(t *testing.T, o Options, servers ...*environment.Environment) (li
 		runs = append(runs, planned(name, name, func(r *trace.Run) { r.Env.Serving = e }))
 	}
 	_, c := layout(t, o, runs...)
-	for _, r := range c.Workloads[0].Residue {
+	for _, r := range c.Workloads[0].SettingDiffs {
 		lines = append(lines, r.Setting+": "+strings.Join(saidOf(r), " | "))
 	}
 	return lines, c.Workloads[0].Further
@@ -68,7 +68,7 @@ func TestWhatDiffersInTheEnvironment(t *testing.T) {
 			e.Packages = append(e.Packages, environment.Version{Name: fmt.Sprint("p", i), Version: "1"})
 		}
 	})
-	if got, further := residueOf(t, Options{}, a, many); len(got) != mostSurroundings || got[0] != "server.driver: 550 | 560" || further != 41-mostSurroundings {
+	if got, further := residueOf(t, Options{}, a, many); len(got) != mostEnvDiffs || got[0] != "server.driver: 550 | 560" || further != 41-mostEnvDiffs {
 		t.Errorf("%d further, %q", further, got)
 	}
 }

@@ -53,14 +53,14 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	case errors.As(err, &problems) && p.tokens.local, ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		f.Unknown = append(f.Unknown, plan.Say(unknownLoad, "why", err))
+		f.Unknown = append(f.Unknown, plan.Msg(unknownLoad, "why", err))
 		return f, nil
 	}
 	f.count(&p.built)
 	return f, nil
 }
 
-// offline are the same dependencies without a network. The files that are read are kept.
+// offline are the same dependencies without a network. It notes the files that are read.
 func (f *Forecast) offline(d Deps) *Deps {
 	open, read, hub := d.Open, d.Read, d.Hub
 	d.Open = func(name string) (workload.Reader, error) {
@@ -77,7 +77,7 @@ func (f *Forecast) offline(d Deps) *Deps {
 		d.Hub = func(bool) Hub { return offlineHub{hub(false), f} }
 	}
 	d.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
-	d.Tell = nil
+	d.OnEvent = nil
 	return &d
 }
 
@@ -128,7 +128,7 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 		asked.Model = cmp.Or(asked.Model, p.standIn.Model())
 	}
 	if asked.Model == "" {
-		f.Unknown = append(f.Unknown, plan.Say(unknownModel))
+		f.Unknown = append(f.Unknown, plan.Msg(unknownModel))
 	}
 	asked.Root = cmp.Or(asked.Root, asked.Model)
 	p.tokens, err = p.findTokens(ctx)
@@ -137,7 +137,7 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 		p.tokens.local = true
 		return err
 	}
-	f.Unknown = append(f.Unknown, plan.Say(unknownTokenizer))
+	f.Unknown = append(f.Unknown, plan.Msg(unknownTokenizer))
 	cfg, _, err := apiserver.Settings{}.Config(p.Machine.Pitot, p.Read)
 	if err != nil {
 		return err

@@ -16,31 +16,31 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// How long the page stays after the command beside which it is served.
+// How long the page stays after the command that it is served for.
 const (
 	lookedAt = 10 * time.Second // without a request it is not looked at any more
 	longest  = 10 * time.Minute
 )
 
-// ServePage shows a store in a second process while a command makes runs, says where, and returns what
-// ends it. A page that cannot be shown is said, and is no reason not to measure. Nothing of the
+// ServePage shows a store in a second process while a command makes runs, prints its address, and returns a
+// function that ends it. A page that cannot be shown is reported, and does not prevent the measurement. None of the
 // page is in this process.
-func ServePage(con *session.Session, asked bool, file string) (release func()) {
+func ServePage(sess *session.Session, asked bool, file string) (release func()) {
 	if !asked {
 		return func() {}
 	}
-	page, url, err := start(con, file)
+	page, url, err := start(sess, file)
 	if err != nil {
-		fmt.Fprintf(con.Stderr, "pitot: --ui: %v\n", err)
+		fmt.Fprintf(sess.Stderr, "pitot: --ui: %v\n", err)
 		return func() {}
 	}
-	fmt.Fprintf(con.Stderr, "the page is at %s (`pitot ui` shows it at any time)\n", url)
+	fmt.Fprintf(sess.Stderr, "the page is at %s (`pitot ui` shows it at any time)\n", url)
 	return page.Release
 }
 
 // start starts the second process, or finds one that shows the store already.
-func start(con *session.Session, file string) (page *proc.Sidecar, url string, err error) {
-	path, err := con.StorePath(file)
+func start(sess *session.Session, file string) (page *proc.Sidecar, url string, err error) {
+	path, err := sess.StorePath(file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -64,26 +64,26 @@ func start(con *session.Session, file string) (page *proc.Sidecar, url string, e
 // readyMark is before the address that the second process prints; else it prints an error.
 const readyMark = "page "
 
-// runBeside is the second process. After its one line it prints nothing: nobody reads it.
-func (c Cmd) runBeside(con *session.Session) error {
-	s, err := c.serving(con)
+// runSidecar is the second process. It prints one line; nothing reads what follows.
+func (c Cmd) runSidecar(sess *session.Session) error {
+	s, err := c.serving(sess)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		if url, same := c.shown(con); same {
-			_, err := fmt.Fprintln(con.Stdout, readyMark+url)
+		if url, same := c.shown(sess); same {
+			_, err := fmt.Fprintln(sess.Stdout, readyMark+url)
 			return err
 		}
-		c.Listen = freeBeside(c.Listen)
-		s, err = c.serving(con)
+		c.Listen = anyPort(c.Listen)
+		s, err = c.serving(sess)
 	}
 	if err != nil {
-		fmt.Fprintln(con.Stdout, strings.ReplaceAll(err.Error(), "\n", "; "))
+		fmt.Fprintln(sess.Stdout, strings.ReplaceAll(err.Error(), "\n", "; "))
 		return nil
 	}
 	defer s.close()
-	if _, err := fmt.Fprintln(con.Stdout, readyMark+s.url()); err != nil {
+	if _, err := fmt.Fprintln(sess.Stdout, readyMark+s.url()); err != nil {
 		return err
 	}
-	ctx, release := con.UntilInterrupt(context.Background())
+	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	ctx, end := context.WithCancel(ctx)
 	defer end()

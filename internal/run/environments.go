@@ -9,22 +9,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/inspect"
 )
 
-// surroundings are both sides of a run.
-type surroundings struct {
+// environments are those of the client and the server of a run.
+type environments struct {
 	client, server *environment.Environment
 	notes          []plan.Message
 }
 
-// inspect begins to look at both sides of the run, beside what else prepares it, and returns
-// what waits for the end of that: nothing of it goes on during the run.
+// inspect begins to look at client and server while the run is prepared, and returns a function that waits for the
+// end of that: none of it goes on during the run.
 func (p *Prepared) inspect(ctx context.Context) (wait func(context.Context)) {
-	if !p.Inspect || p.intake != nil {
+	if !p.Inspect || p.admission != nil {
 		return func(context.Context) {}
 	}
 	subject := p.subject()
-	found := make(chan surroundings, 1)
+	found := make(chan environments, 1)
 	go func() {
-		var s surroundings
+		var s environments
 		s.client = inspect.Client(ctx)
 		s.server, s.notes = inspect.Server(ctx, subject)
 		found <- s

@@ -11,8 +11,8 @@ import (
 // serverFlags are the flags of `pitot ab` that take commands.
 var serverFlags = []string{"--" + design.Before, "--" + design.After}
 
-// SplitServerArgs returns the words of a command line with those of the commands of servers in it, each
-// of which is one word there: what is secret by the word before it is found among them.
+// SplitServerArgs returns the words of a command line with those of the commands of servers in it, each of which is
+// one word there: secrets are found among them by the word before.
 func SplitServerArgs(args []string) (all []string) {
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")

@@ -40,7 +40,7 @@ func besides(t *testing.T) *store.Store {
 	add := func(id string, kind trace.RunKind, rate float64, validity trace.Validity, profile *trace.Profile, ttft, output float64) {
 		run := trace.Run{
 			ID: id, Name: "<i>" + id, Kind: kind, Status: trace.Complete, Started: time.Unix(1, 0), Verdict: &trace.Verdict{Validity: validity},
-			Plan: trace.Load{Rate: rate, Requests: 100, Arrival: plan.Say("arrival.poisson", "rate", rate)}, Env: trace.Environment{Profile: profile},
+			Plan: trace.Load{Rate: rate, Requests: 100, Arrival: plan.Msg("arrival.poisson", "rate", rate)}, Env: trace.Environment{Profile: profile},
 		}
 		if _, err := s.Import(run, nil, nil); err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func besides(t *testing.T) *store.Store {
 			t.Fatal(err)
 		}
 	}
-	near := &trace.Profile{Name: "near", Text: calibrated, Error: plan.Say(trace.Illustrative)}
+	near := &trace.Profile{Name: "near", Text: calibrated, Error: plan.Msg(trace.Illustrative)}
 	add("m1", trace.Measured, 5, trace.Valid, nil, 0.10, 1000)
 	add("m2", trace.Measured, 5, trace.Valid, nil, 0.12, 1000)
 	add("bad", trace.Measured, 5, trace.Invalid, nil, 9, 1)
@@ -64,7 +64,7 @@ func besides(t *testing.T) *store.Store {
 func TestPredictedBesideMeasured(t *testing.T) {
 	s := besides(t)
 	for _, id := range []string{"m1", "s1"} {
-		p, err := Beside(s, id, words.In("en"))
+		p, err := NewPredicted(s, id, words.In("en"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestPredictedBesideMeasured(t *testing.T) {
 
 // A run that is not valid is held against predictions only where it is asked for.
 func TestARunThatIsNotValidStandsBesideOnlyByItself(t *testing.T) {
-	p, err := Beside(besides(t), "bad", words.In("en"))
+	p, err := NewPredicted(besides(t), "bad", words.In("en"))
 	if err != nil || len(p.Measured) != 3 || p.Measured[0].Name != "<i>bad" {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -98,11 +98,11 @@ func TestARunThatIsNotValidStandsBesideOnlyByItself(t *testing.T) {
 
 func TestNothingStandsBeside(t *testing.T) {
 	s := besides(t)
-	p, err := Beside(s, "other", words.In("en"))
+	p, err := NewPredicted(s, "other", words.In("en"))
 	if err != nil || len(p.Measured)+len(p.Predictions) != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := Beside(s, "none", words.In("en")); !errors.Is(err, store.ErrNoRun) {
+	if _, err := NewPredicted(s, "none", words.In("en")); !errors.Is(err, store.ErrNoRun) {
 		t.Error(err)
 	}
 }
