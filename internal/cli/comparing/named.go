@@ -16,9 +16,7 @@ func NameTables(picks []session.Pick, variants, loads []string) error {
 	if err := nameTables(picks, "--variant", variants, func(o *trace.Origin, name string) { o.Path = []string{name} }); err != nil {
 		return err
 	}
-	return nameTables(picks, "--load", loads, func(o *trace.Origin, name string) {
-		o.Load, o.Path = name, append([]string{name}, o.Path...)
-	})
+	return nameTables(picks, "--load", loads, func(o *trace.Origin, name string) { o.Load = name })
 }
 
 func nameTables(picks []session.Pick, flag string, names []string, set func(o *trace.Origin, name string)) error {
@@ -62,7 +60,7 @@ func tableAt(picks []session.Pick, place string) (*trace.Origin, error) {
 	}
 	switch {
 	case several:
-		return nil, fmt.Errorf("several files have a table there: write FILE:%d", n)
+		return nil, fmt.Errorf("several results begin in line %d: of several files write FILE:%d; a table's own columns and rows name theirs", n, n)
 	case found != nil:
 		return found, nil
 	case begins == nil:

@@ -32,26 +32,36 @@ func checkClaims(tables []*table) {
 	}
 }
 
-// elsewhere finds the comparison that a claim means among those of other tables of its document: the one that it
-// agrees with, else the first that has such a figure.
+// elsewhere finds the comparison that a claim means among those of its document: of those whose load its sentence
+// names, if there are any, the one that it agrees with, else the first that has such a figure.
 func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim, r *ComparedRun) (*table, ClaimCheck) {
-	in := own
-	for _, t := range tables {
+	all := slices.DeleteFunc(slices.Clone(tables), func(t *table) bool {
 		ofFile := slices.ContainsFunc(t.runs, func(o *ComparedRun) bool { return o.origin().File == r.origin().File })
-		if t == own || !ofFile || len(t.variants) == 1 {
+		return !ofFile || len(t.variants) == 1
+	})
+	named := slices.DeleteFunc(slices.Clone(all), func(t *table) bool {
+		return !mentions(cmp.Or(claim.Sentence, claim.Text), t.out.Name)
+	})
+	if len(named) > 0 {
+		all = named
+	}
+	in, meanings := own, 0
+	best := ClaimCheck{Claim: claim, File: check.File, Variant: check.Variant}
+	for _, t := range all {
+		found := t.check(claim, t.variants[0], r)
+		if t == own {
+			found = check
+		}
+		if len(found.Matches) == 0 {
 			continue
 		}
-		other := t.check(claim, t.variants[0], r)
-		if len(other.Matches) == 0 {
-			continue
-		}
-		check.Meanings += other.Meanings
-		if other.Agrees && !check.Agrees || len(check.Matches) == 0 {
-			other.Meanings = check.Meanings
-			in, check = t, other
+		meanings += found.Meanings
+		if len(best.Matches) == 0 || found.Agrees && !best.Agrees {
+			in, best = t, found
 		}
 	}
-	return in, check
+	best.Meanings = meanings
+	return in, best
 }
 
 func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {

@@ -45,6 +45,9 @@ func (g group) split(elsewhere, common []string) (name string, out []*variant) {
 	for _, v := range out {
 		v.sort()
 	}
+	if load := g[0].origin().Load; load != "" {
+		return load, out
+	}
 	if !slices.ContainsFunc(g, func(r *ComparedRun) bool { return hasHeadings(r) || len(r.parts) > 1 }) {
 		return "", out // a run's plain name is no workload's
 	}

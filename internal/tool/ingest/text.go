@@ -412,7 +412,8 @@ func (r *textReader) claimsOf(l line) []claim {
 // A pendingClaim waits for a table.
 type pendingClaim struct {
 	trace.Claim
-	below *heading
+	below   *heading
+	inLabel bool // of the table
 }
 
 // claim gives what an author states to the table above, or if a heading stands
@@ -427,7 +428,7 @@ func (r *textReader) claim(found []claim) {
 		if r.window.label.text != "" {
 			below = r.outline.marked() // the label will be the heading
 		}
-		r.pending = append(r.pending, pendingClaim{c.Claim, below})
+		r.pending = append(r.pending, pendingClaim{c.Claim, below, r.window.label.line == c.Line})
 	}
 }
 
@@ -435,7 +436,7 @@ func (r *textReader) claim(found []claim) {
 // be of any comparison in the text.
 func (r *textReader) claimsFor(stack []*heading) (all []trace.Claim) {
 	for _, c := range r.pending {
-		c.Loose = c.below == &r.outline.root || !slices.Contains(stack, c.below)
+		c.Loose = !c.inLabel && (c.below == &r.outline.root || !slices.Contains(stack, c.below))
 		all = append(all, c.Claim)
 	}
 	r.pending = nil
