@@ -108,6 +108,7 @@ type draft struct {
 	separator   byte
 	html        *tags
 	title       string
+	items       int // metrics in a row of a list
 }
 
 // A row is a line of a table.
