@@ -76,14 +76,16 @@ func (d *draft) lists(text string) bool {
 	default:
 		d.items = 0
 	}
-	d.sure = d.sure || d.items >= leastItems && !d.unfit()
+	d.sure = d.sure || d.items >= leastItems && !d.unfit("")
 	return true
 }
 
 // isLine reports whether a text is a line of =.
 func isLine(text string) bool { return len(text) >= 10 && strings.Trim(text, "=") == "" }
 
-func isPadded(text string) bool { return strings.Contains(text, "  :") || strings.Contains(text, ":  ") }
+func isPadded(text string) bool {
+	return strings.Contains(text, "  :") || strings.Contains(text, ":  ")
+}
 
 // isMeasured reports whether a line of a list names a metric with its unit and value. Identifiers are settings, and
 // the clients of vLLM and SGLang print `Mean TTFT (ms):`, which package ingest reads.
