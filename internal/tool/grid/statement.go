@@ -30,7 +30,8 @@ var (
 		`service level|\bavg (?:prompt|generation) throughput|目标|阈值|要求`)
 	// partial are labels of what is no variant: a part of a run or of a log, a phase, a difference.
 	partial = regexp.MustCompile(`(?i)^[^\pL]*$|^\W?(?:req(?:uest)?|prompt|query|user|client|session|step|turn|rank|` +
-		`worker|replica|[gn]pu|engine|layer|instance|stage|node|device)s?\s*[#_-]?\s*\d+\W?$|` +
+		`worker|replica|[gn]pu|engine|layer|instance|stage|node|device|wave|phase|interval|window|part|minute)s?` +
+		`\s*[#_-]?\s*\d+(?:\W?$|\s*(?:of|/)\s*)|` +
 		`^(?:prefill|decode|input|output|prompt|generation|total|overall|sum|note|example)\b|` +
 		`\b(?:overhead|saved|savings?|tolerance)\b|(?-i:\b(?:INFO|DEBUG|WARN(?:ING)?|ERROR)\b)`)
 )
