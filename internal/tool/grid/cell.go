@@ -32,11 +32,17 @@ type amount struct {
 var (
 	numeral = regexp.MustCompile(`^([-+−]?)\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d{1,2})?`)
 	suffix  = regexp.MustCompile(`^\s?([kKM万])(?:$|[^a-zA-Z]|tok|\s?tok|\s?token)`)
-	inCell  = regexp.MustCompile(`^\s*([a-zA-Zµμ]+(?:\s?/\s?(?:s|sec|second)|[ -]per[ -]sec(?:ond)?)?|毫秒|秒|微秒)`)
+	inCell  = regexp.MustCompile(`^\s*(` + unitText + `)`)
 	spread  = regexp.MustCompile(`^\s*[(（]?\s*(?:±|\+/-)\s*\d[\d.,]*\s*%?\s*[a-z]{0,2}\s*[)）]?`)
-	arrow   = regexp.MustCompile(`^\s*(?:->|→|=>|⇒|➜|-->|➡)\x{FE0F}?\s*`)
+	arrow   = regexp.MustCompile(`^\s*` + arrowText + `\s*`)
 	percent = regexp.MustCompile(`([-+−–]?)\s*[~≈约]?\s*(\d+(?:\.\d+)?)\s*(%|％|[x×](?:[^\w]|$)|倍)`)
 	marks   = regexp.MustCompile(`^[\s*†‡⬇↓⬆↑▼▲🔻🔺✅❌⚠🚀🏆✓✔★⭐🟢🔴\x{FE0F}!]*$`)
+)
+
+// Parts of these expressions.
+const (
+	unitText  = `[a-zA-Zµμ]+(?:\s?/\s?(?:s|sec|second)|[ -]per[ -]sec(?:ond)?)?|毫秒|秒|微秒`
+	arrowText = `(?:->|→|=>|⇒|➜|-->|➡)\x{FE0F}?`
 )
 
 // blankCell reports whether a cell says that it has no value.

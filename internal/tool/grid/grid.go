@@ -2,7 +2,9 @@
 //
 // A Scanner takes the text line by line. It finds Markdown and HTML tables, boxes of ASCII or line-drawing characters,
 // CSV with a head, and what AIPerf, GenAI-Perf, GuideLLM, AISBench, evalscope, trtllm-bench, trtllm-serve, vllm-omni
-// and the offline benchmarks of vLLM print. A table passes three stages:
+// and the offline benchmarks of vLLM print. Aligned or ruled lists of other tools are tables too, as are lines of text
+// that state nothing but values: `main: TTFT 312 ms, TPOT 20.5 ms` in a row with others, or `TPOT 20.5 ms -> 18.5 ms`.
+// A table of rows and columns passes three stages:
 //
 //	lines ──Scanner──> rows of cells ──turn──> a column for each metric ──reader──> Table
 //
@@ -81,7 +83,8 @@ const (
 	boxes
 	markup
 	separated
-	listing // rows of `label: value`
+	listing    // rows of `label: value`
+	statements // lines of text
 )
 
 // A Scanner finds tables in a text. The zero value is ready.
@@ -100,7 +103,8 @@ type draft struct {
 	first, last int
 	above       []string // the lines right above
 	rows        []row
-	heads       int // rows of the head, once a rule has ended it
+	results     []Result // of statements
+	heads       int      // rows of the head, once a rule has ended it
 	rules       []int
 	sure        bool // it is a table, whatever follows
 	enclosed    bool // its rows begin with a bar
@@ -108,6 +112,7 @@ type draft struct {
 	separator   byte
 	html        *tags
 	title       string
+	items       int // metrics in a row of a list
 }
 
 // A row is a line of a table.
@@ -129,7 +134,7 @@ func (s *Scanner) Line(n int, text string) (inside bool) {
 	s.last = n
 	text = strings.TrimRight(text, " \t\r")
 	if s.open != nil && s.open.add(n, text) {
-		return s.open.sure
+		return s.open.sure && s.open.last == n
 	}
 	s.end()
 	s.open = start(n, text, s.above)

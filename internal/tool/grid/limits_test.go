@@ -15,6 +15,8 @@ func FuzzScanner(f *testing.F) {
 	f.Add("||||\n|===|\n| TTFT ||| ms |\n|---|\n|1|2|3|4|5|")
 	f.Add("= PERFORMANCE OVERVIEW\n[TPOT] P50 : 5\nThroughput: 1 requests/s, 2 total tokens/s, 3 output tokens/s")
 	f.Add("| 并发 | 首token时延(ms) 平均/P99 |\n|-|-|\n|1|5/6|\n| | 7/8 ↑ |")
+	f.Add("main: TTFT 5 ms\n\nfix：TTFT 4 ms (a)\nTPOT 3 ms\nbs 4:\nITL 5 -> 4 us\nITL 3 s -> 2 s\nQPS 1 -> 2 req/s")
+	f.Add("==========\nMean TTFT(ms)  : 5\nP90 TTFT(ms)  : 6\nTPOT(s)  : .5\nTotal Time(s)  : 1e9\n==========")
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := strings.Count(text, "\n") + 1
 		for _, table := range scan(text) {
@@ -65,6 +67,22 @@ func TestLine(t *testing.T) {
 		{"b</th></tr>", true},
 		{"</table>", true},
 		{"after", false},
+		{"main: TTFT 5.5 ms, TPOT 9.5 ms", false}, // not known before the next line
+		{"", false},
+		{"fix: TTFT 4.5 ms,", true},
+		{"TPOT 9.4 ms", true},
+		{"", false},
+		{"batch 4:", false},
+		{"TPOT 9.5 ms -> 9.4 ms", true},
+		{"", false},
+		{"Mean TTFT(ms)   : 5.5", false},
+		{"Mean TPOT(ms)   : 9.5", false},
+		{"====================", false},
+		{"Mean ITL(ms)    : 9.4", true},
+		{"====================", true},
+		{"Throughput: 5.5 requests/s, 99.5 tokens/s", true},
+		{"fix: TTFT 4.5 ms", false},
+		{"as prose has it", false},
 	}
 	var s Scanner
 	for i, l := range text {

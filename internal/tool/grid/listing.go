@@ -10,8 +10,8 @@ import (
 
 var (
 	servingTitle = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	offline      = regexp.MustCompile(`^Throughput: ([\d.]+) requests/s, ([\d.]+) total tokens/s, ` +
-		`([\d.]+) output tokens/s$`)
+	offline      = regexp.MustCompile(`^Throughput: ([\d.]+) requests/s, ([\d.]+) (?:total )?tokens/s` +
+		`(?:, ([\d.]+) output tokens/s)?$`)
 	oneBatch = regexp.MustCompile(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
 	item     = regexp.MustCompile(`^(.*?\S)\s*:\s+(\S.*)$`)
 )
@@ -27,6 +27,8 @@ func isListing(d *draft, text string) bool {
 		d.title = "offline"
 	case strings.HasPrefix(text, "Avg latency: ") && oneBatch.MatchString(text):
 		d.title = "batch"
+	case isLine(text), isPadded(text) && isMeasured(text):
+		d.title = "list"
 	}
 	return d.title != ""
 }
@@ -36,12 +38,12 @@ const mostItems = 120
 
 // addItem reads a line of a listing.
 func (d *draft) addItem(n int, text string) bool {
-	d.sure = true
+	d.sure = d.sure || d.title != "list"
 	switch first := len(d.rows) == 0; {
-	case len(d.rows) >= mostItems:
+	case len(d.rows) >= mostItems, d.title == "list" && !d.lists(text):
 		return false
 	case d.title == "offline" && !first:
-		if !strings.HasPrefix(text, "Total num ") {
+		if !strings.HasPrefix(text, "Total num ") && !offline.MatchString(text) {
 			return false
 		}
 	case d.title == "batch" && !oneBatch.MatchString(text):
@@ -57,16 +59,66 @@ func (d *draft) addItem(n int, text string) bool {
 	return true
 }
 
+// leastItems is how many metrics in a row make lines a list of a tool that is not known.
+const leastItems = 3
+
+// lists reads a line of a list that no tool's title stands above: labels, colons and numbers, with lines of = between.
+// Hand-written lists rarely align their values or rule their sections.
+func (d *draft) lists(text string) bool {
+	m := item.FindStringSubmatch(text)
+	switch ruled := d.rows != nil && isLine(d.rows[0].cells[0]); {
+	case isLine(text):
+		return true
+	case m == nil, !startsWithNumber(m[2]), oneBatch.MatchString(text):
+		return false
+	case isMeasured(text) && (ruled || isPadded(text)):
+		d.items++
+	default:
+		d.items = 0
+	}
+	d.sure = d.sure || d.items >= leastItems && !d.unfit("")
+	return true
+}
+
+// isLine reports whether a text is a line of =.
+func isLine(text string) bool { return len(text) >= 10 && strings.Trim(text, "=") == "" }
+
+func isPadded(text string) bool {
+	return strings.Contains(text, "  :") || strings.Contains(text, ":  ")
+}
+
+// isMeasured reports whether a line of a list names a metric with its unit and value. Identifiers are settings, and
+// the clients of vLLM and SGLang print `Mean TTFT (ms):`, which package ingest reads.
+func isMeasured(text string) bool {
+	m := item.FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "_") || strings.Contains(text, "):") {
+		return false
+	}
+	l := parse(m[1])
+	adapt(&l, unnamed)
+	c, ok := readCell(m[2])
+	if !ok || l.foreign || l.metric == "" || len(l.stats) > 1 || len(c.values) != 1 {
+		return false
+	}
+	_, _, _, ok = (&reader{}).base(place{metric: l.metric, unit: l.unit}, strings.Join(l.stats, ""), c.values[0])
+	return ok && (l.unit.told() || c.values[0].unit.told())
+}
+
 // readListing reads a listing.
 func (d *draft) readListing() (Table, bool) {
 	r := newReader(d, d.program())
-	if r.tool == "" {
+	if r.tool == "" || !d.sure {
 		return r.table, false
 	}
 	for _, row := range d.rows {
 		r.item(row.n, row.cells[0])
 	}
-	r.table.Results = oneResult(r.table.Results)
+	if r.tool == unnamed {
+		r.table.Tool = ""
+	}
+	if d.title != "offline" { // several lines are repetitions
+		r.table.Results = oneResult(r.table.Results)
+	}
 	return r.table, len(r.table.Results) > 0 && len(r.table.Results[0].Figures) > 0
 }
 
@@ -93,6 +145,8 @@ func (d *draft) program() string {
 		return trtllm
 	case "offline", "batch":
 		return vllm
+	case "list":
+		return unnamed
 	}
 	for _, row := range d.rows {
 		switch text := row.cells[0]; {
@@ -110,7 +164,9 @@ func (d *draft) program() string {
 func (r *reader) item(n int, text string) {
 	if m := offline.FindStringSubmatch(text); m != nil {
 		for i, name := range []string{figure.RequestThroughput, figure.TotalThroughput, figure.OutputThroughput} {
-			r.add(n, name, m[i+1])
+			if m[i+1] != "" {
+				r.add(n, name, m[i+1])
+			}
 		}
 		return
 	}

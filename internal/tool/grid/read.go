@@ -30,8 +30,8 @@ func (d *draft) read() (Table, bool) {
 	if d.form == listing {
 		return d.readListing()
 	}
-	if !d.sure {
-		return Table{}, false
+	if !d.sure || d.form == statements {
+		return Table{First: d.first, Last: d.last, Results: d.results}, d.sure
 	}
 	heads, rows := d.matrix()
 	if len(heads) < 2 {

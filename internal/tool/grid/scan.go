@@ -53,6 +53,9 @@ func start(n int, text string, above []string) *draft {
 		d.form = listing
 	case strings.Contains(trimmed, "|"):
 		d.form = pipes
+	case d.addStatement(n, trimmed):
+		d.form = statements
+		return d
 	default:
 		if d.separator = separatorOf(trimmed); d.separator == 0 {
 			return nil
@@ -94,6 +97,11 @@ func (d *draft) add(n int, text string) bool {
 		ok = d.addItem(n, strings.TrimSpace(text))
 	case separated:
 		ok = d.addSeparated(n, strings.TrimSpace(text))
+	case statements:
+		if text = strings.TrimSpace(text); text == "" {
+			return n == d.last+1
+		}
+		ok = d.addStatement(n, text)
 	default:
 		ok = d.addDrawn(n, strings.TrimSpace(straight.Replace(text)))
 	}
@@ -181,7 +189,7 @@ func trimCell(text string) string {
 	return clip(t)
 }
 
-// trigger are words of which a head of separated values has one.
+// trigger are words of which a head of separated values has one, and a statement.
 var trigger = []string{
 	"ttft", "tpot", "itl", "latency", "throughput", "tok/s", "tokens/s", "qps", "e2e", "吞吐", "时延", "延迟", "首token",
 }
@@ -192,16 +200,18 @@ func separatorOf(text string) byte {
 	if comma < 2 && tab < 1 || comma >= mostColumns || tab >= mostColumns {
 		return 0
 	}
-	lower := strings.ToLower(text)
-	for _, word := range trigger {
-		if strings.Contains(lower, word) {
-			if tab > 0 {
-				return '\t'
-			}
-			return ','
-		}
+	switch {
+	case !hasTrigger(text):
+		return 0
+	case tab > 0:
+		return '\t'
 	}
-	return 0
+	return ','
+}
+
+func hasTrigger(text string) bool {
+	lower := strings.ToLower(text)
+	return slices.ContainsFunc(trigger, func(word string) bool { return strings.Contains(lower, word) })
 }
 
 // addSeparated reads a line of separated values, of as many cells as the head.

@@ -18,6 +18,7 @@ const (
 	trtllm    = "trtllm"
 	vllmOmni  = "vllm-omni"
 	vllm      = "vllm"
+	unnamed   = "unnamed" // prints a list
 )
 
 // toolOf is whose console a table is, by the words around it and those that only it has.
@@ -44,13 +45,21 @@ func toolOf(d *draft, heads []string, rows []row) string {
 	return ""
 }
 
-var requestLatency = regexp.MustCompile(`^(?:Average |\[)?[Ll]atency\]?(?: |$)`)
+var (
+	requestLatency = regexp.MustCompile(`^(?:Average |\[)?[Ll]atency\]?(?: |$)`)
+	totalTime      = regexp.MustCompile(`(?i)^(?:total|elapsed|benchmark|test) (?:time|duration)\b`)
+	totalTPS       = regexp.MustCompile(`(?i)^total TPS\b`) // of output tokens or of all
+)
 
 // adapt gives a label the meaning that it has in a tool's console.
 func adapt(l *label, tool string) {
 	switch {
 	case (tool == evalscope || tool == trtllm) && l.latency && l.metric == "" && requestLatency.MatchString(l.text):
 		l.metric, l.rest, l.load = string(figure.E2EL), "", ""
+	case tool == unnamed && totalTime.MatchString(l.text):
+		l.metric, l.rest = figure.Duration, ""
+	case tool == unnamed && (l.rest != "" || totalTPS.MatchString(l.text) || len(l.stats) > 0 && !isLatency(l.metric)):
+		l.foreign = true // a mean of throughput is that of a request
 	case tool == aisbench && (strings.HasPrefix(l.text, "Prefill") || l.text == "OutputTokenThroughput"):
 		l.foreign = true
 	case tool == aisbench && l.text == "Concurrency", tool == guidellm && l.load == "concurrency":
