@@ -123,7 +123,11 @@ func (n tally) words(dry bool) string {
 // complain reports problems on stderr, and counts them.
 func (n *tally) complain(sess *session.Session, problems []result.Problem) {
 	sess.ReportProblems(problems)
-	n.problems += len(problems)
+	for _, p := range problems {
+		if !p.Choice {
+			n.problems++
+		}
+	}
 }
 
 // contents says which tool made a run, and how detailed it is.

@@ -140,15 +140,20 @@ func (t *table) basesFor(v *variant) []*variant {
 	return out
 }
 
-// value is the figure of the claim's own run where that is of the variant, else that of the variant.
-func (l *entry) value(v *variant, r *ComparedRun) (value, step float64) {
+// values are those that a claim may mean: of its own run, where that is of the variant, and of the variant.
+func (l *entry) values(v *variant, r *ComparedRun) (all []trace.ReportedFigure) {
+	cell := l.Cells[v.column]
 	if slices.Contains(v.runs, r) {
-		if own := r.figure(l.Quantity.Name, l.Definition.ID); own != nil {
-			return own.Value, own.Step
+		own := r.figure(l.Quantity.Name, l.Definition.ID)
+		if own == nil {
+			return nil
 		}
-		return 0, 0
+		all = append(all, own.ReportedFigure)
 	}
-	return l.Cells[v.column].Center, l.Cells[v.column].Step
+	if len(all) == 0 || len(v.runs) > 1 {
+		all = append(all, trace.ReportedFigure{Name: l.Quantity.Name, Value: cell.Center, Step: cell.Step})
+	}
+	return all
 }
 
 func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, preference int) []candidate {
@@ -157,28 +162,36 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, 
 	for i, l := range t.lines {
 		name := l.Quantity.Name
 		measure, ok := meansOf(claim, name)
-		value, step := l.value(v, r)
 		center := l.Cells[base.column].Center
-		if !ok || center <= 0 || value <= 0 {
+		if !ok || center <= 0 {
 			continue
 		}
 		if changes == nil {
 			changes = t.settled(base, v)
 		}
-		change := changes[i]
-		relative, interval := value/center-1, change.Interval
-		if change.Plain { // it is in the unit of the row
-			interval = nil
+		for _, f := range l.values(v, r) {
+			if f.Value > 0 {
+				out = append(out, l.candidate(claim, base, f, *changes[i]))
+				last := &out[len(out)-1]
+				last.of, last.base, last.measure = v, preference, measure
+			}
 		}
-		off := math.Abs(relative - claim.Change)
-		rounding := l.samples[base.column].reach(false) + step/2/value
-		out = append(out, candidate{
-			match: ClaimMatch{base.name, name, relative, change.Verdict, change.Basis, interval},
-			of:    v, off: off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
-			base: preference, measure: measure,
-		})
 	}
 	return out
+}
+
+// candidate is the change from the baseline to a figure, held against a claim.
+func (l *entry) candidate(claim trace.Claim, base *variant, f trace.ReportedFigure, change Change) candidate {
+	relative, interval := f.Value/l.Cells[base.column].Center-1, change.Interval
+	if change.Plain { // it is in the unit of the row
+		interval = nil
+	}
+	off := math.Abs(relative - claim.Change)
+	rounding := l.samples[base.column].reach(false) + f.Step/2/f.Value
+	return candidate{
+		match: ClaimMatch{base.name, l.Quantity.Name, relative, change.Verdict, change.Basis, interval},
+		off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
+	}
 }
 
 // A candidate is a change in the tables that a claim may mean.

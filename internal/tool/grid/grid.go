@@ -151,6 +151,14 @@ func (s *Scanner) Line(n int, text string) (inside bool) {
 	return sure
 }
 
+// First is the line in which the table began that is open or may be, 0 if none is.
+func (s *Scanner) First() int {
+	if s.open == nil {
+		return 0
+	}
+	return s.open.first
+}
+
 // Take returns the tables that have ended since the last call, except one that a console may go on with in the next
 // lines.
 func (s *Scanner) Take() []Table {

@@ -16,6 +16,28 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
+// A place is where a table began: what stood above it.
+type place struct {
+	line   int
+	stack  []*heading
+	window window
+	around []string // lines of its run
+}
+
+// mostPlacesKept is how many are kept of tables that have not been read yet.
+const mostPlacesKept = 16
+
+// remember keeps the place of a table that begins in a line.
+func (r *textReader) remember(n int) {
+	if r.grid.First() != n {
+		return
+	}
+	if len(r.places) == mostPlacesKept {
+		r.places = r.places[1:]
+	}
+	r.places = append(r.places, place{n, slices.Clone(r.outline.stack), r.window, r.around.run})
+}
+
 // gridTables keeps what the tables say that have ended: each of their results as a table of its own, and the changes
 // that they state as claims.
 func (r *textReader) gridTables() {
@@ -24,7 +46,14 @@ func (r *textReader) gridTables() {
 		if r.continues(g) {
 			continue
 		}
-		from := len(r.closed)
+		from, now := len(r.closed), place{0, r.outline.stack, r.window, r.around.run}
+		at := now
+		i := slices.IndexFunc(r.places, func(p place) bool { return p.line == g.First })
+		late := i >= 0 && (r.places[i].window.label != r.window.label || !slices.Equal(r.places[i].stack, r.outline.stack))
+		if late { // a console is read some lines after its end: other headings may have followed it
+			at = r.places[i]
+			r.outline.stack, r.window = at.stack, at.window
+		}
 		if len(g.Results) > 0 {
 			fenced := r.fenced
 			r.fenced = true // a caption right above is of the table
@@ -32,13 +61,16 @@ func (r *textReader) gridTables() {
 			r.fenced, r.prose = fenced, false
 		}
 		for i := range g.Results {
-			r.closed = append(r.closed, r.gridTable(g, &g.Results[i]))
+			r.closed = append(r.closed, r.gridTable(g, &g.Results[i], at.around))
 		}
 		own := r.closed[from:]
 		for _, c := range g.Changes {
 			r.gridChange(c, own)
 		}
-		if len(own) > 0 {
+		switch {
+		case late:
+			r.outline.stack, r.window = now.stack, now.window
+		case len(own) > 0:
 			r.window, r.around, r.stated = window{}, tableContext{}, 0
 			r.last = own[len(own)-1]
 		}
@@ -69,14 +101,17 @@ func (r *textReader) continues(g grid.Table) bool {
 	return true
 }
 
-func (r *textReader) gridTable(g grid.Table, result *grid.Result) *printed {
+func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []string) *printed {
 	t := &printed{
 		at: result.Line, titled: true, ended: true, stack: slices.Clone(r.outline.stack), env: r.outline.env(),
-		around: r.around, window: r.window, grid: result, tool: g.Tool, section: r.outline.marked(),
+		around: tableContext{run: around}, window: r.window, grid: result, tool: g.Tool, section: r.outline.marked(),
 	}
-	if isRepeatLabel(result.Variant) {
-		t.window.repeat = true
-	} else if result.Variant != "" {
+	again := func(o grid.Result) bool { return o.Variant == result.Variant && slices.Equal(o.Load, result.Load) }
+	rows := len(slices.DeleteFunc(slices.Clone(g.Results), func(o grid.Result) bool { return !again(o) }))
+	if isRepeatLabel(result.Variant) || rows > 1 && g.Tool == "" {
+		t.window.repeat = true // a row for each run
+	}
+	if result.Variant != "" && !isRepeatLabel(result.Variant) {
 		for i, part := range strings.Split(result.Variant, " / ") {
 			t.stack = append(t.stack, &heading{level: sideLevel + i, text: cleanHeading(part), line: result.Line})
 		}

@@ -287,7 +287,11 @@ func (r *textReader) repeated(alike []*printed) {
 	} else if len(alike[1].window.commands)+len(alike[1].around.run) > 0 {
 		between = "the same command stands above them"
 	}
+	n0 := len(r.problems)
 	r.problem(alike[1].at, "the tables of lines %s and %s are taken as repeated runs of one variant: %s", strings.Join(places[:n], ", "), places[n], between)
+	for i := range r.problems[n0:] {
+		r.problems[n0+i].Choice = true
+	}
 }
 
 // mostPlaces is how many lines are listed.

@@ -30,12 +30,13 @@ type textReader struct {
 	diff      bool       // lines begin with the mark of a change
 	cells     htmlCells
 	grid      grid.Scanner
-	sides     int    // how many tables are read beside each other
-	fence     string // what opened the block of code that it is in, "" outside
-	fenced    bool   // that block began directly below the label
-	window    window // ahead of the next table
-	colon     bool   // its label ends with one
-	prose     bool   // the line before was text of a paragraph
+	places    []place // of tables that grid reads
+	sides     int     // how many tables are read beside each other
+	fence     string  // what opened the block of code that it is in, "" outside
+	fenced    bool    // that block began directly below the label
+	window    window  // ahead of the next table
+	colon     bool    // its label ends with one
+	prose     bool    // the line before was text of a paragraph
 	last      *printed
 	pending   []pendingClaim // of the next table
 	stated    int            // claims since the last table
@@ -161,6 +162,7 @@ func (r *textReader) line(l line, next string) {
 	}
 	text := unquoted(l.text)
 	drawn := r.table == nil && titleLine.find(l.text) == nil && r.grid.Line(l.n, text)
+	r.remember(l.n)
 	r.gridTables()
 	r.cells.read(text)
 	switch {

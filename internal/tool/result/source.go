@@ -69,6 +69,8 @@ type Problem struct {
 	// Nothing means that the whole source holds no result, nor the remains of one: not
 	// worth a word of a file that nobody named.
 	Nothing bool
+	// Choice means that nothing is wrong: it says how a text was understood.
+	Choice bool
 }
 
 // Error tells it with its place.
