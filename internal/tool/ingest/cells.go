@@ -68,7 +68,7 @@ func (c *htmlCells) place() *string {
 }
 
 func (c *htmlCells) add(text string) {
-	if fenceLine.MatchString(text) || titles.find(text) != nil {
+	if fenceLine.MatchString(text) || titles.Find(text) != nil {
 		c.text = nil // a result, and no name
 	}
 	if text = strings.TrimSpace(text); c.text != nil && text != "" && len(*c.text)+len(text) < longestCell {
