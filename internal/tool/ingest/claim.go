@@ -23,6 +23,8 @@ type claim struct {
 const unitWords = `ms|毫秒|µs|us|seconds|secs?|s|秒|tok(?:en)?s?/s(?:ec)?|req(?:uest)?s?/s(?:ec)?|tps|rps|qps`
 
 var (
+	rateUnit     = regexp.MustCompile(`(?i)(?:/| per )s|^[tqr]ps$`)
+	behindNumber = regexp.MustCompile(`(?:^|[^\pL\d.,])\d[\d.,]*[kK]?\s*$`)
 	// optimized is the noun and the verb: it states a change right ahead of its amount.
 	optimized = regexp.MustCompile(`优化[了约\s]*$`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
@@ -121,10 +123,17 @@ func claimsIn(text string) (all []claim) {
 // trimClaim is a claim without the marks around it.
 func trimClaim(text string) string { return strings.Trim(text, " \t()（）[]【】|*-•") }
 
+// metricsIn are the metrics that a clause names. The unit of a number is none: it may be of the load, as in `at 8 req/s`.
+func metricsIn(text string) []lexicon.Word {
+	return slices.DeleteFunc(lexicon.Metrics.Find(text), func(w lexicon.Word) bool {
+		return rateUnit.MatchString(text[w.Start:w.End]) && behindNumber.MatchString(text[:w.Start])
+	})
+}
+
 // clauseClaims are those of one clause; a metric that it does not name is that of
 // the clause before. The last metric that it names comes back.
 func clauseClaims(text, metric string) (all []claim, last string) {
-	metrics := lexicon.Metrics.Find(text)
+	metrics := metricsIn(text)
 	if len(metrics) > 0 {
 		last = metrics[len(metrics)-1].Means
 	}
