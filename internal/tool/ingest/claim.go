@@ -193,12 +193,7 @@ func readPair(text, metric string, metrics []lexicon.Word, m []int, from int) (c
 	if c.Metric == "" || isRange || !hasUnit && !adjacent {
 		return c, false
 	}
-	for _, s := range lexicon.Statistics.Find(text) {
-		if s.Start >= from && s.End <= m[4] {
-			c.Stat = s.Means
-			c.cover(s)
-		}
-	}
+	c.readStatistic(text, from, m[4])
 	before, stepBefore, _ := lexicon.Number(text[m[4]:m[5]])
 	after, stepAfter, _ := lexicon.Number(text[m[10]:m[11]])
 	if before <= 0 || after <= 0 || before == after {
@@ -223,12 +218,7 @@ func readClaim(text, metric string, metrics []lexicon.Word, a []int, from, to in
 	if c.Metric == "" {
 		return c, false
 	}
-	for _, m := range lexicon.Statistics.Find(text) {
-		if m.Start >= from && m.End <= a[0] {
-			c.Stat = m.Means
-			c.cover(m)
-		}
-	}
+	c.readStatistic(text, from, a[0])
 	way, ok := c.direction(text, a, from, to)
 	if way == "factor" {
 		ok = ok && named && beside.MatchString(between(text, m, a))
@@ -268,6 +258,16 @@ func nearest(all []lexicon.Word, start, end, from, to int) (best lexicon.Word, o
 		}
 	}
 	return best, ok
+}
+
+// readStatistic takes the last statistic between two places of a text.
+func (c *claim) readStatistic(text string, from, to int) {
+	for _, s := range lexicon.Statistics.Find(text) {
+		if s.Start >= from && s.End <= to {
+			c.Stat = s.Means
+			c.cover(s)
+		}
+	}
 }
 
 func (c *claim) cover(m lexicon.Word) { c.start, c.end = min(c.start, m.Start), max(c.end, m.End) }

@@ -129,17 +129,8 @@ var (
 	titles    = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}`)
 	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
 	hunk      = lexicon.Compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
-	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
 	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
-
-// unquoted is a line without the marks of a quotation.
-func unquoted(text string) string {
-	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
-		return text
-	}
-	return quoted.ReplaceAllString(text, "")
-}
 
 // undiff takes the mark that a diff puts ahead of a line off it.
 func (r *textReader) undiff(l *line) {
@@ -161,7 +152,7 @@ func (r *textReader) line(l line, next string) {
 	if r.split(&l) {
 		next = ""
 	}
-	text := unquoted(l.text)
+	text := grid.Unquoted(l.text)
 	drawn := r.table == nil && titleLine.Find(l.text) == nil && r.grid.Line(l.n, text)
 	r.remember(l.n)
 	r.gridTables()
@@ -181,7 +172,7 @@ func (r *textReader) line(l line, next string) {
 		r.endParagraph()
 		r.prose = false
 	default:
-		r.text(line{l.n, text, l.mark}, unquoted(next))
+		r.text(line{l.n, text, l.mark}, grid.Unquoted(next))
 	}
 }
 
@@ -309,7 +300,7 @@ func (r *textReader) fenceMark(text string) bool {
 
 // closes reports whether a line ends the block that fence began.
 func closes(fence, text string) bool {
-	m := fenceLine.FindStringSubmatch(unquoted(text))
+	m := fenceLine.FindStringSubmatch(grid.Unquoted(text))
 	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
 }
 
