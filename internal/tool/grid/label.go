@@ -230,14 +230,14 @@ func (l *label) readSettings(text, lower string, blank *blanker) {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(lower, "inf") {
 		return
 	}
-	for _, m := range setting.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range setting.FindAll(text, lower) {
 		if word := strings.ToLower(text[m[2]:m[3]]); word == "c" && text[m[4]:m[5]] == " " {
 			continue
 		}
 		l.settings = append(l.settings, Setting{settingName(text[m[2]:m[3]]), text[m[6]:m[7]]})
 		blank.out(m[2], m[7])
 	}
-	for _, m := range counted.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range counted.FindAll(text, lower) {
 		l.settings = append(l.settings, Setting{canonical[text[m[4]:m[5]]], text[m[2]:m[3]]})
 		blank.out(m[0], m[1])
 	}

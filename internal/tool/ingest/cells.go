@@ -76,9 +76,6 @@ func (c *htmlCells) add(text string) {
 	}
 }
 
-// open reports whether a table is open.
-func (c *htmlCells) open() bool { return c.inside }
-
 // heads are the names of the row and of the column in which a result table stands, "" where there is none.
 func (c *htmlCells) heads() (row, column string) {
 	if !c.inside || c.row < 2 {

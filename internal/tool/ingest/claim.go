@@ -93,11 +93,7 @@ func claimsIn(text string) (all []claim) {
 	}
 	metric := ""
 	start := 0
-	var cuts [][]int
-	if clause.In(text, "") {
-		cuts = clause.FindAllStringIndex(text, -1)
-	}
-	for _, cut := range append(cuts, []int{len(text), len(text)}) {
+	for _, cut := range append(clause.FindAll(text, ""), []int{len(text), len(text)}) {
 		found, last := clauseClaims(text[start:cut[0]], metric)
 		for _, c := range found {
 			c.start, c.end = c.start+start, c.end+start
@@ -144,7 +140,7 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 	if !hasAmount(text) {
 		return pairClaims(text, metric, metrics), last
 	}
-	amounts := amount.FindAllStringSubmatchIndex(text, -1)
+	amounts := amount.FindAll(text, lower)
 	from := 0
 	for i, a := range amounts {
 		to := len(text)

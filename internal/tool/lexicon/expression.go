@@ -94,6 +94,14 @@ func (e Expression) In(text, lower string) bool {
 // Finds reports whether a text matches.
 func (e Expression) Finds(text, lower string) bool { return e.In(text, lower) && e.MatchString(text) }
 
+// FindAll returns the places of all matches and of their parts.
+func (e Expression) FindAll(text, lower string) [][]int {
+	if !e.In(text, lower) {
+		return nil
+	}
+	return e.FindAllStringSubmatchIndex(text, -1)
+}
+
 // Find returns the first match and its parts, nil if there is none.
 func (e Expression) Find(text string) []string {
 	lower := ""

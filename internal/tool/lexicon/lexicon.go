@@ -135,17 +135,14 @@ var Directions = Vocabulary{
 
 // In is a quick no: without it, Find finds nothing. lower is the text's Lower.
 func (v Vocabulary) In(text, lower string) bool {
-	return slices.ContainsFunc(v, func(t Term) bool { return t.Expression.In(text, lower) })
+	return slices.ContainsFunc(v, func(t Term) bool { return t.In(text, lower) })
 }
 
 // Find returns the words in a text, in its order. A percentile means its statistic: p99, or median for the 50th.
 func (v Vocabulary) Find(text string) (all []Word) {
 	lower := Lower(text)
 	for _, t := range v {
-		if !t.Expression.In(text, lower) {
-			continue
-		}
-		for _, m := range t.FindAllStringIndex(text, -1) {
+		for _, m := range t.FindAll(text, lower) {
 			overlaps := slices.ContainsFunc(all, func(o Word) bool { return m[0] < o.End && o.Start < m[1] })
 			if m[0] == m[1] || overlaps {
 				continue
@@ -184,8 +181,11 @@ func Percentile(text string) string {
 func Number(text string) (value, step float64, ok bool) {
 	text = strings.ReplaceAll(text, ",", "")
 	value, err := strconv.ParseFloat(text, 64)
-	digits, exponent, _ := strings.Cut(Lower(text), "e")
-	power, _ := strconv.Atoi(exponent)
+	digits, power := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		digits = text[:i]
+		power, _ = strconv.Atoi(text[i+1:])
+	}
 	_, fraction, _ := strings.Cut(digits, ".")
 	return value, math.Pow10(power - len(fraction)), err == nil
 }
