@@ -86,6 +86,7 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.
 	case "csv":
 		return comparison.CSV(w, result)
 	case "html":
+		o.Text = session.Texts(c.Runs)
 		return comparison.HTML(w, result, o)
 	case "markdown":
 		return comparison.Markdown(w, result, o)

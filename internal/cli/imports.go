@@ -16,7 +16,7 @@ import (
 
 // importCmd is `pitot import`.
 type importCmd struct {
-	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
+	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, with Markdown, HTML or CSV tables of figures, or consoles of other tools; result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.StoreFlag
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
 	Advice  []string        // what to do next, after the verdict of an experiment
+	// Text returns the lines of a note of which tables are compared, to be shown with its tables marked; nil: no note is.
+	Text func(file string) []string
 }
 
 // Text writes a comparison for a terminal: metrics as rows, variants as columns.
@@ -72,6 +74,9 @@ func document(c compare.Comparison, o Options) doc.Document {
 	add(doc.Section{Group: 1, Items: []doc.Item{notes}})
 	for i, load := range c.Workloads {
 		add(w.section(load, i, o, requestedFigures(c, load)))
+	}
+	for _, s := range w.markedNotes(o) {
+		add(s)
 	}
 	var gates doc.Lines
 	for _, g := range c.Gates {

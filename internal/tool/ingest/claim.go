@@ -116,8 +116,25 @@ func claimsIn(text string) (all []claim) {
 	return all
 }
 
-// trimClaim is a claim without the marks around it.
-func trimClaim(text string) string { return strings.Trim(text, " \t()（）[]【】|*-•") }
+// trimClaim is a claim without the marks around it, and without brackets of which the other side is missing or the
+// other end.
+func trimClaim(text string) string {
+	text = strings.Trim(text, " \t|*-•")
+	for _, pair := range []string{"()", "（）", "[]", "【】"} {
+		r := []rune(pair)
+		opened, closed := strings.HasPrefix(text, string(r[0])), strings.HasSuffix(text, string(r[1]))
+		switch within := strings.Count(text, string(r[0])) - strings.Count(text, string(r[1])); {
+		case opened && closed && within == 0, opened && within > 0:
+			text = strings.TrimPrefix(text, string(r[0]))
+			if within == 0 {
+				text = strings.TrimSuffix(text, string(r[1]))
+			}
+		case closed && within < 0:
+			text = strings.TrimSuffix(text, string(r[1]))
+		}
+	}
+	return strings.Trim(text, " \t|*-•")
+}
 
 // metricsIn are the metrics that a clause names. The unit of a number is none: it may be of the load, as in `at 8 req/s`.
 func metricsIn(text string) []lexicon.Word {

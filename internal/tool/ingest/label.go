@@ -97,7 +97,9 @@ var (
 	// otherCommand are the beginnings of commands other than those of tools.
 	otherCommand = regexp.MustCompile(`^(?:export|set|env|source|cd|pip3?|uv|git|docker|podman|kubectl|nerdctl|bash|sh|curl|wget|sudo|nohup|python3?|taskset|numactl|ray|mpirun|torchrun|srun|\./\S+|[A-Z][A-Z0-9_]*=\S+\s+\S)\b`)
 	// typed is a line that was typed into a terminal.
-	typed = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$❯]\s+\S`)
+	typed = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*[$#%>❯]|[$❯])\s+\S`)
+	// bracketed is a line of words in brackets, and nothing else.
+	bracketed = regexp.MustCompile(`^[\[【(（<«]+\s*([^\[\]【】()（）<>«»]*\pL[^\[\]【】()（）<>«»]*?)\s*[\]】)）>»]+\s*[:：]?$`)
 	// pairWord are words that name one side of a comparison.
 	pairWord = regexp.MustCompile(`(?i)\b(?:before|after|baseline|base|main|master|origin(?:al)?|upstream|previous|new|old|this (?:pr|branch|commit|change|patch)|(?:pre|post)-?\w+|pr|patch(?:ed)?|with(?:out)?|w/o?|enabled?|disabled?|on|off|default|optimi[sz]ed)\b|优化|基线|基准|原始|改[前后]|修改|开启|关闭|前[:：]?$|后[:：]?$`)
 	// repeatLabel is a label that counts repeated runs and says nothing else.
@@ -154,6 +156,9 @@ func (r *textReader) labelLine(l line, alone bool) {
 	case typed.MatchString(text):
 		r.window.command(text, l.n)
 		return
+	case bracketed.MatchString(text):
+		r.window.add(bracketed.FindStringSubmatch(text)[1], l.n, scoreWords)
+		return
 	}
 	switch label, colon, ok := plainLabel(text); {
 	case ok && isGeneric(label):
@@ -184,6 +189,9 @@ func (r *textReader) codeLabel(l line) {
 		return
 	case !isComment && (prompt.MatchString(text) || otherCommand.MatchString(text)):
 		r.window.command(text, l.n)
+		return
+	case bracketed.MatchString(text):
+		r.window.add(bracketed.FindStringSubmatch(text)[1], l.n, scoreWords)
 		return
 	}
 	label, colon, ok := plainLabel(comment)

@@ -79,7 +79,7 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	}
 	slices.SortStableFunc(r.problems, func(a, b result.Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
-		r.problem(0, "no table of %s in it, and it is no JSON", strings.Join(r.programs(), " or of "))
+		r.problem(0, "no table of %s in it, nor another with figures, and it is no JSON", strings.Join(r.programs(), " or of "))
 	}
 	if r.untold > 0 {
 		r.problems = append(r.problems, result.Problem{File: r.name, Reason: fmt.Sprintf("%d more problems are not listed", r.untold)})
