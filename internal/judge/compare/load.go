@@ -66,7 +66,7 @@ func loadOf(r *ComparedRun) load {
 	l.set(protocolSetting, p.Protocol != "", plan.Text(p.Protocol))
 	l.set(streamSetting, r.run.Origin == nil, plan.Msg("value.bool", "is", p.Stream))
 	l.set(inputSetting, l.input > 0, number(l.input))
-	if r.failedShare() > survivors {
+	if r.toll.share() > survivors {
 		l.output = 0 // of those that lived, which may be the short ones
 	}
 	l.set(outputSetting, l.output > 0, number(math.Round(l.output)))
@@ -91,20 +91,6 @@ const (
 
 // survivors is the share of failed requests from which on answers tell nothing of what was asked for.
 const survivors = 0.01
-
-// failedShare is how many of the requests failed, as far as it was reported.
-func (r *ComparedRun) failedShare() float64 {
-	var ok, failed float64
-	for _, f := range r.figures {
-		switch f.Name {
-		case figure.RequestsOK:
-			ok = cmp.Or(ok, f.Value)
-		case figure.RequestsFailed:
-			failed = cmp.Or(failed, f.Value)
-		}
-	}
-	return failed / max(1, ok+failed)
-}
 
 // What models are asked for.
 const (

@@ -3,8 +3,9 @@ package grid
 import (
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A cell is what the text of a cell says.
@@ -107,7 +108,7 @@ func (c *cell) remainder(rest string) bool {
 	}
 	rest = strings.TrimSpace(rest)
 	remark := strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "（")
-	return remark && len(metricWords.find(rest)) == 0 // else it may be of that metric
+	return remark && len(metricWords.Find(rest)) == 0 // else it may be of that metric
 }
 
 // readNumber reads the number that a text begins with, and its unit.
@@ -116,20 +117,14 @@ func readNumber(text string) (n number, rest string, ok bool) {
 	if m == nil || len(m[0]) > 30 {
 		return n, text, false
 	}
-	digits := strings.ReplaceAll(m[2], ",", "")
-	v, err := strconv.ParseFloat(digits+m[3], 64)
-	if err != nil || math.IsInf(v, 0) {
+	v, step, ok := lexicon.Number(m[2] + m[3])
+	if !ok {
 		return n, text, false
 	}
 	if m[1] == "-" || m[1] == "−" {
 		v = -v
 	}
-	_, fraction, _ := strings.Cut(digits, ".")
-	n = number{value: v, step: math.Pow10(-len(fraction)), factor: 1}
-	if m[3] != "" {
-		exponent, _ := strconv.Atoi(m[3][1:])
-		n.step *= math.Pow10(exponent)
-	}
+	n = number{value: v, step: step, factor: 1}
 	rest = text[len(m[0]):]
 	if s := suffix.FindStringSubmatch(rest); s != nil {
 		n.factor = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "万": 1e4}[s[1]]
@@ -164,13 +159,10 @@ func readAmount(text string) (a foundAmount, ok bool) {
 		return a, false
 	}
 	m := all[0]
-	digits := text[m[4]:m[5]]
-	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || len(digits) > 12 {
+	if a.value, a.step, ok = lexicon.Number(text[m[4]:m[5]]); !ok || m[5]-m[4] > 12 {
 		return a, false
 	}
-	_, fraction, _ := strings.Cut(digits, ".")
-	a.value, a.step, a.share = v, math.Pow10(-len(fraction)), strings.ContainsAny(text[m[6]:m[7]], "%％")
+	a.share = strings.ContainsAny(text[m[6]:m[7]], "%％")
 	switch text[m[2]:m[3]] {
 	case "+":
 		a.sign = '+'
@@ -178,7 +170,7 @@ func readAmount(text string) (a foundAmount, ok bool) {
 		a.sign = '-'
 	}
 	before := text[:m[0]]
-	if words := directionWords.find(text); len(words) > 0 {
+	if words := directionWords.Find(text); len(words) > 0 {
 		a.way = words[0].Means
 	}
 	a.alone = !strings.ContainsAny(before, "0123456789")

@@ -22,8 +22,7 @@
 // bare metric, as ttft: most people mean the mean, but the table does not say so. Tokens per second without a word on
 // which tokens are named throughput, the name that claims have for it.
 //
-// The words for metrics, statistics, settings and directions are the package's lexicon; what claims in prose mean by
-// them is the same.
+// The words for metrics, statistics, settings and directions are those of package lexicon.
 package grid
 
 import (

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A label is what the text of a head, or of the first cell of a row, says.
@@ -32,20 +33,20 @@ var (
 	anyTag   = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 	emphasis = strings.NewReplacer(
 		"**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
-	changes = express(`\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|` +
+	changes = lexicon.Compile(`(?i)\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|` +
 		`reduction|increase|regression|ratio|vs)\b|^[%％x×]$|Δ|提升|变化|降幅|增幅|收益|优化率|优化幅度|优化比例?|差异|` +
 		`对比|加速比|增益|劣化|下降`)
-	foreign = express(`/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|` +
+	foreign = lexicon.Compile(`(?i)/ ?(?:user|gpu|npu|card|device|dollar|watt)s?\b|` +
 		`\bper[- ](?:user|gpu|npu|card|device|stream)\b|\buser (?:throughput|tput)|(?:throughput|tput) user|` +
 		`(?:^|[^-])\bspeed\b|\bslo\b|\bsla\b|\btarget|threshold|\blimit|\bgoals?\b|expected|\bpeak\b|\baudio|` +
 		`\berr(?:or)?s?\b|\bbias\b|deviation|误差|偏差|(?:/|per )min|速度|单用户|单卡|每卡|目标|阈值|要求`)
-	setting = express(`(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|` +
+	setting = lexicon.Compile(`(?i)(?:^|[^\w.])(max[- ]?concurrency|concurrency|concurrent|conc|c|并发数?|qps|rps|` +
 		`(?:request )?rate|isl|osl|(?:input|output)[- ]?len(?:gth)?|bs|batch(?:[- ]?size)?)\s*(=|:|：| )\s*` +
 		`(\d[\d.]*k?|inf)(?:$|[^\w.])`)
-	counted = express(`(\d+[kK]?)\s?(并发|输入|输出)`)
-	lowIs   = express(`\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|` +
+	counted = lexicon.Compile(`(?i)(\d+[kK]?)\s?(并发|输入|输出)`)
+	lowIs   = lexicon.Compile(`(?i)\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|` +
 		`越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
-	latencies = express(`\blat(?:ency)?\b|时延|延迟`)
+	latencies = lexicon.Compile(`(?i)\blat(?:ency)?\b|时延|延迟`)
 	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|` +
 		`value|val|results?|metrics?|stats?|percentiles?|e2e|end|to|tests?|num|number|total|avg|server|user|` +
 		`output|input|excl\.?|1st|数值|结果|值|时延|延迟|耗时|时间|指标|性能|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
@@ -55,6 +56,13 @@ var (
 	vacant  = regexp.MustCompile(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
 	// indexed is the index of a configuration behind an identifier.
 	indexed = regexp.MustCompile(`\[\d+\]$`)
+)
+
+// The words of labels.
+var (
+	metricWords    = slices.Concat(lexicon.Metrics, lexicon.Counts)
+	statisticWords = slices.Concat(lexicon.Statistics, lexicon.Ordinals)
+	directionWords = slices.Concat(lexicon.Arrows, lexicon.Directions)
 )
 
 // clean is the text of a cell without its markup.
@@ -86,25 +94,25 @@ func parse(text string) label {
 	}
 	l.text = indexed.ReplaceAllString(l.text, "")
 	t := spaced(l.text)
-	lower := lowered(t)
-	if lowIs.in(lower) {
+	lower := lexicon.Lower(t)
+	if lowIs.In(t, lower) {
 		t = lowIs.ReplaceAllStringFunc(t, func(s string) string { return strings.Repeat(" ", len(s)) })
-		lower = lowered(t)
+		lower = lexicon.Lower(t)
 	}
-	l.foreign = foreign.finds(t, lower)
-	l.change = changes.finds(t, lower)
+	l.foreign = foreign.Finds(t, lower)
+	l.change = changes.Finds(t, lower)
 	blank := blanker{text: t}
 	var start, end int
 	l.unit, start, end = findUnit(t)
 	l.names(t, &blank, start, end)
-	l.latency = latencies.finds(t, lower)
+	l.latency = latencies.Finds(t, lower)
 	l.statistics(&blank)
 	if l.metric == figure.PeakOutput || l.metric == figure.RequestsFailed || slices.Contains(l.stats, "std") {
 		l.foreign = false
 	}
 	blank.out(start, end)
 	l.readSettings(t, lower, &blank)
-	if words := directionWords.find(t); len(words) > 0 {
+	if words := directionWords.Find(t); len(words) > 0 {
 		l.way = words[0].Means
 	}
 	l.rest = trimRest(underscored(blank.text, l.text))
@@ -150,14 +158,14 @@ func trimRest(text string) string {
 // names finds the metric or the setting of the load. A unit that is a metric's name too is one only where nothing
 // else is.
 func (l *label) names(t string, blank *blanker, start, end int) {
-	words, other := metricWords.find(t), loadWords.find(t)
-	inUnit := func(w Word) bool { return w.Start >= start && w.End <= end }
-	if len(other) > 0 || slices.ContainsFunc(words, func(w Word) bool { return !inUnit(w) }) {
+	words, other := metricWords.Find(t), lexicon.Loads.Find(t)
+	inUnit := func(w lexicon.Word) bool { return w.Start >= start && w.End <= end }
+	if len(other) > 0 || slices.ContainsFunc(words, func(w lexicon.Word) bool { return !inUnit(w) }) {
 		words = slices.DeleteFunc(words, inUnit)
 	}
-	found := means(words)
+	found := lexicon.Means(words)
 	if len(found) > 1 {
-		found = slices.DeleteFunc(found, func(m string) bool { return m == Throughput })
+		found = slices.DeleteFunc(found, func(m string) bool { return m == lexicon.Throughput })
 	}
 	for _, w := range words {
 		blank.out(w.Start, w.End)
@@ -167,9 +175,9 @@ func (l *label) names(t string, blank *blanker, start, end int) {
 		l.foreign = l.foreign || len(found) > 1
 		return
 	}
-	if found = means(other); len(found) == 0 {
+	if found = lexicon.Means(other); len(found) == 0 {
 		if l.unit.dimension == figure.TokensPerSecond {
-			l.metric = Throughput
+			l.metric = lexicon.Throughput
 		}
 		return
 	}
@@ -186,13 +194,13 @@ func (l *label) names(t string, blank *blanker, start, end int) {
 var exactPercent = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3})?)%$`)
 
 func (l *label) statistics(blank *blanker) {
-	words := statisticWords.find(blank.text)
-	l.stats = statistics(blank.text, words)
+	words := statisticWords.Find(blank.text)
+	l.stats = lexicon.Means(words)
 	for _, w := range words {
 		blank.out(w.Start, w.End)
 	}
 	if m := exactPercent.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil && m[1] != "0" {
-		l.stats, blank.text, l.unit, l.change = []string{statistic(m[1], Percentile)}, "", unit{}, false
+		l.stats, blank.text, l.unit, l.change = []string{lexicon.Percentile(m[1])}, "", unit{}, false
 	}
 }
 
@@ -222,14 +230,14 @@ func (l *label) readSettings(text, lower string, blank *blanker) {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(lower, "inf") {
 		return
 	}
-	for _, m := range setting.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range setting.FindAll(text, lower) {
 		if word := strings.ToLower(text[m[2]:m[3]]); word == "c" && text[m[4]:m[5]] == " " {
 			continue
 		}
 		l.settings = append(l.settings, Setting{settingName(text[m[2]:m[3]]), text[m[6]:m[7]]})
 		blank.out(m[2], m[7])
 	}
-	for _, m := range counted.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range counted.FindAll(text, lower) {
 		l.settings = append(l.settings, Setting{canonical[text[m[4]:m[5]]], text[m[2]:m[3]]})
 		blank.out(m[0], m[1])
 	}
@@ -247,6 +255,19 @@ func (l label) statOnly() bool {
 	named := l.metric != "" || l.load != "" || l.change || l.latency
 	return !named && len(l.stats) == 1 && statisticNoise.MatchString(l.rest)
 }
+
+// Metric names the metric and the statistic of a label: ttft and p99 for `P99 TTFT (ms)`. The statistic is "" if the
+// label states none.
+func Metric(text string) (name, stat string, ok bool) {
+	l := parse(text)
+	if len(l.stats) > 0 {
+		stat = l.stats[0]
+	}
+	return l.metric, stat, l.metric != "" && len(l.stats) < 2
+}
+
+// spaced is an identifier as words, of the same length: mean_ttft_ms.
+func spaced(text string) string { return strings.ReplaceAll(text, "_", " ") }
 
 // A blanker is a text whose words are taken out one after the other.
 type blanker struct{ text string }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 var (
@@ -173,7 +174,7 @@ func (r *reader) item(n int, text string) {
 	if m := oneBatch.FindStringSubmatch(text); m != nil {
 		stat := "mean"
 		if m[1] != "" {
-			stat = statistic(m[1], Percentile)
+			stat = lexicon.Percentile(m[1])
 		}
 		r.add(n, figure.E2EL.Of(stat), m[2])
 		return

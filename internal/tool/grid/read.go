@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A reader reads the cells of one table.
@@ -215,7 +216,7 @@ func (r *reader) change(p place, text, way string, a amount, before, after *floa
 		return
 	}
 	metric := p.metric
-	if metric == Throughput && p.unit.dimension == figure.PerSecond {
+	if metric == lexicon.Throughput && p.unit.dimension == figure.PerSecond {
 		metric = figure.RequestThroughput
 	}
 	r.table.Changes = append(r.table.Changes, Change{
@@ -281,7 +282,7 @@ func (l label) onlyChange() bool {
 // directionless is a text without the words that only say where a change goes.
 func directionless(text string) string {
 	b := blanker{text}
-	for _, w := range directionWords.find(text) {
+	for _, w := range directionWords.Find(text) {
 		b.out(w.Start, w.End)
 	}
 	return strings.TrimSpace(b.text)

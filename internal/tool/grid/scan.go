@@ -38,7 +38,7 @@ var (
 // start begins a table with a line that can be its first.
 func start(n int, text string, above []string) *draft {
 	d := &draft{first: n, last: n, above: above}
-	trimmed := strings.TrimSpace(unquoted(text))
+	trimmed := strings.TrimSpace(Unquoted(text))
 	switch {
 	case trimmed == "":
 		return nil
@@ -74,7 +74,8 @@ func isCorner(text string) bool {
 	return drawn && len(text) > 4 && isRule(text) && strings.ContainsAny(text, "+┏╒┌╔┳╤┬╦┡╞")
 }
 
-func unquoted(text string) string {
+// Unquoted is a line without the marks of a quotation.
+func Unquoted(text string) string {
 	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
 		return text
 	}
@@ -90,7 +91,7 @@ func (d *draft) add(n int, text string) bool {
 		return false
 	}
 	ok := false
-	switch text = unquoted(text); d.form {
+	switch text = Unquoted(text); d.form {
 	case markup:
 		ok = d.addHTML(n, text)
 	case listing:

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // Statements are lines of text that state values and nothing else:
@@ -146,7 +147,7 @@ func statedValues(text string) (before, after []trace.ReportedFigure, ok bool) {
 		l := parse(text[m[2]:m[3]])
 		c, isValue := readCell(text[m[4]:m[5]])
 		if l.text == "" {
-			l.metric = Throughput // as its unit, or the number is none
+			l.metric = lexicon.Throughput // as its unit, or the number is none
 		}
 		if !isValue || l.foreign || l.change || l.rest != "" || l.metric == "" || len(l.stats) > 1 {
 			return nil, nil, false

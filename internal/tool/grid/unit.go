@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A unit is what a printed number counts, and how many base units one of it is.
@@ -91,9 +92,9 @@ func isComma(r rune) bool { return strings.ContainsRune(",，;；", r) }
 func (u unit) of(metric string) (name string, scale float64, ok bool) {
 	want := dimension(metric)
 	switch {
-	case metric == Throughput && u.dimension == figure.PerSecond:
+	case metric == lexicon.Throughput && u.dimension == figure.PerSecond:
 		return figure.RequestThroughput, u.scale, true
-	case metric == Throughput, want == figure.Seconds:
+	case metric == lexicon.Throughput, want == figure.Seconds:
 		return metric, u.scale, u.told() && u.dimension == want
 	case !u.told():
 		return metric, 1, metric != figure.Goodput
@@ -108,7 +109,7 @@ func (u unit) of(metric string) (name string, scale float64, ok bool) {
 // dimension is that of the metric.
 func dimension(metric string) figure.Unit {
 	switch {
-	case metric == Throughput:
+	case metric == lexicon.Throughput:
 		return figure.TokensPerSecond
 	case isLatency(metric):
 		return figure.Seconds

@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/tool"
-
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -20,7 +20,7 @@ const (
 )
 
 var (
-	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
+	image     = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
 	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
@@ -40,18 +40,18 @@ type tableContext struct {
 func (r *textReader) take(l line) bool {
 	text := unlisted(l.text)
 	a := &r.around
-	lower := lowered(text)
+	lower := lexicon.Lower(text)
 	switch {
 	case a.broken.Len() > 0:
 		r.namespace(text)
 	case strings.Contains(text, "Namespace("):
 		a.at = l.n
 		r.namespace(text[strings.LastIndex(text, "Namespace("):])
-	case a.command.Len() > 0 || r.command.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
+	case a.command.Len() > 0 || r.command.Finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
-	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
+	case image.Finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
 		bare := strings.TrimRight(text, ":：")
 		r.outline.note(secret.Mask(bare))
 		r.window.add(bare, l.n, scoreFact)
@@ -165,14 +165,14 @@ func (r *textReader) commandLine(text string) {
 }
 
 // clientCommand is a command line of a load generator.
-var clientCommand = compile(`\bbench serve\b|benchmark_serving|bench_serving`)
+var clientCommand = lexicon.Compile(`\bbench serve\b|benchmark_serving|bench_serving`)
 
 // commandSettings are the arguments of the last command line of a load generator, by their names in its Namespace.
 // A value that only its shell knows is left out.
 func commandSettings(lines []string) map[string]string {
 	var words []string
 	for _, text := range lines {
-		if clientCommand.find(text) == nil {
+		if clientCommand.Find(text) == nil {
 			continue
 		}
 		words = strings.Fields(text) // a shell's words, or as near as they come

@@ -65,7 +65,7 @@ func (r *textReader) turn() {
 
 // secondTitle is the column of the second title in a line, 0 if there is none.
 func secondTitle(text string) int {
-	if titles.find(text) == nil {
+	if titles.Find(text) == nil {
 		return 0
 	}
 	all := titles.FindAllStringIndex(text, 2)

@@ -68,16 +68,13 @@ func (c *htmlCells) place() *string {
 }
 
 func (c *htmlCells) add(text string) {
-	if fenceLine.MatchString(text) || titles.find(text) != nil {
+	if fenceLine.MatchString(text) || titles.Find(text) != nil {
 		c.text = nil // a result, and no name
 	}
 	if text = strings.TrimSpace(text); c.text != nil && text != "" && len(*c.text)+len(text) < longestCell {
 		*c.text = strings.TrimSpace(*c.text + " " + cleanHeading(htmlTag.ReplaceAllString(text, "")))
 	}
 }
-
-// open reports whether a table is open.
-func (c *htmlCells) open() bool { return c.inside }
 
 // heads are the names of the row and of the column in which a result table stands, "" where there is none.
 func (c *htmlCells) heads() (row, column string) {

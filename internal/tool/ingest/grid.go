@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
@@ -186,10 +185,7 @@ func (r *textReader) gridRun(t *printed) trace.Run {
 	if o.Tool == "" {
 		o.Tool = trace.UnknownTool
 	}
-	run := trace.Run{
-		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
-		End: trace.Never, Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
-	}
+	run := r.runOf(o)
 	var lengths []string
 	for _, s := range t.grid.Load {
 		o.Setup[s.Name] = s.Value
@@ -208,9 +204,6 @@ func (r *textReader) gridRun(t *printed) trace.Run {
 	}
 	if lengths != nil {
 		run.Plan.Workload = plan.Text(strings.Join(lengths, ", "))
-	}
-	if f, ok := o.Figure(figure.Duration); ok && f.Value >= 0 && f.Value < 1e9 {
-		run.End = trace.Instant(f.Value*1e9 + 0.5)
 	}
 	return run
 }

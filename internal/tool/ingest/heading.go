@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A heading is a line that names what stands below it. Those of Markdown have the
@@ -33,7 +34,7 @@ const (
 
 var (
 	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	htmlHeading = compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
+	htmlHeading = lexicon.Compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
 	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
 	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
 	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
@@ -41,9 +42,9 @@ var (
 	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
 	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
 	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
-	link        = compile(`!?\[([^\]]*)\]\([^)]*\)`)
-	picture     = compile(`!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>`)
-	escape      = compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
+	link        = lexicon.Compile(`!?\[([^\]]*)\]\([^)]*\)`)
+	picture     = lexicon.Compile(`!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>`)
+	escape      = lexicon.Compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
@@ -68,7 +69,7 @@ func markedHeading(text string) (h heading, ok bool) {
 	if !strings.Contains(text, "</") {
 		return ownLine(text)
 	}
-	if m := htmlHeading.find(text); m != nil {
+	if m := htmlHeading.Find(text); m != nil {
 		level := boldLevel
 		if m[1][0] == 'h' || m[1][0] == 'H' {
 			level = int(m[1][1] - '0')
@@ -210,7 +211,7 @@ func cleanHeading(text string) string {
 	if strings.Contains(text, "<") {
 		text = htmlTag.ReplaceAllString(text, "")
 	}
-	if link.in(text, "") {
+	if link.In(text, "") {
 		text = link.ReplaceAllString(text, "$1")
 	}
 	text = secret.Mask(text)

@@ -204,14 +204,22 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	} else {
 		maps.Copy(o.Setup, t.around.settings)
 	}
+	run := r.runOf(o)
+	run.Plan = r.plan(o, &t.around)
+	return run, true
+}
+
+// runOf is a run of which only its origin is known.
+func (r *textReader) runOf(o *trace.Origin) trace.Run {
 	run := trace.Run{
-		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
-		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
+		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Origin: o,
+		Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
+		Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
 	}
 	if f, ok := o.Figure(figure.Duration); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)
 	}
-	return run, true
+	return run
 }
 
 // stem is the name of a file without folder and extension; what has digits is no

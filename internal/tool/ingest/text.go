@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -124,26 +125,17 @@ func (r *textReader) problem(n int, format string, a ...any) {
 var (
 	// What may stand behind a line of a table: the end of a cell, of a string, of HTML.
 	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
-	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
-	titles    = compile(`={3,} ?Serving Benchmark Result ?={3,}`)
+	titleLine = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
+	titles    = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}`)
 	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
-	hunk      = compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
-	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
+	hunk      = lexicon.Compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
 	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
-
-// unquoted is a line without the marks of a quotation.
-func unquoted(text string) string {
-	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
-		return text
-	}
-	return quoted.ReplaceAllString(text, "")
-}
 
 // undiff takes the mark that a diff puts ahead of a line off it.
 func (r *textReader) undiff(l *line) {
 	switch {
-	case hunk.find(l.text) != nil:
+	case hunk.Find(l.text) != nil:
 		r.diff, l.text = true, ""
 	case !r.diff || l.text == "":
 	case strings.IndexByte("+- ", l.text[0]) >= 0:
@@ -160,13 +152,13 @@ func (r *textReader) line(l line, next string) {
 	if r.split(&l) {
 		next = ""
 	}
-	text := unquoted(l.text)
-	drawn := r.table == nil && titleLine.find(l.text) == nil && r.grid.Line(l.n, text)
+	text := grid.Unquoted(l.text)
+	drawn := r.table == nil && titleLine.Find(l.text) == nil && r.grid.Line(l.n, text)
 	r.remember(l.n)
 	r.gridTables()
 	r.cells.read(text)
 	switch {
-	case titleLine.find(l.text) != nil:
+	case titleLine.Find(l.text) != nil:
 		r.openTable(l.n, true)
 	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`), l.mark}):
 	case r.fenceMark(text):
@@ -180,7 +172,7 @@ func (r *textReader) line(l line, next string) {
 		r.endParagraph()
 		r.prose = false
 	default:
-		r.text(line{l.n, text, l.mark}, unquoted(next))
+		r.text(line{l.n, text, l.mark}, grid.Unquoted(next))
 	}
 }
 
@@ -284,8 +276,8 @@ func unknownRow(text string) (f trace.ReportedFigure, ok bool) {
 		return f, false
 	}
 	f.Name = strings.Trim(string(runes[start:]), " :")
-	f.Value, f.Step = digits(strings.TrimSpace(text[m[3]:]))
-	return f, named(f.Name)
+	f.Value, f.Step, ok = lexicon.Number(strings.TrimSpace(text[m[3]:]))
+	return f, ok && named(f.Name)
 }
 
 // fenceMark reads the beginning or the end of a block of code.
@@ -308,7 +300,7 @@ func (r *textReader) fenceMark(text string) bool {
 
 // closes reports whether a line ends the block that fence began.
 func closes(fence, text string) bool {
-	m := fenceLine.FindStringSubmatch(unquoted(text))
+	m := fenceLine.FindStringSubmatch(grid.Unquoted(text))
 	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
 }
 
@@ -317,7 +309,7 @@ func closes(fence, text string) bool {
 func (r *textReader) text(l line, next string) {
 	prose := r.prose
 	r.prose = true
-	if escape.in(l.text, "") {
+	if escape.In(l.text, "") {
 		l.text = escape.ReplaceAllString(l.text, "$1")
 	}
 	if level := underlined(l.text, next); level > 0 && !prose {
