@@ -122,7 +122,8 @@ func mentions(text, name string) bool {
 	after, _ := utf8.DecodeRuneInString(text[min(i+len(last), len(text)):])
 	first, _ := utf8.DecodeRuneInString(last)
 	end, _ := utf8.DecodeLastRuneInString(last)
-	return !(letter(before) && letter(first)) && !(letter(after) && letter(end))
+	goesOn := letter(before) && letter(first) || letter(after) && letter(end)
+	return !goesOn
 }
 
 // basesFor are the variants that a note's author may have compared v with: the

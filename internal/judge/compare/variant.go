@@ -158,10 +158,10 @@ func isModel(name string) bool { return model.MatchString(name) }
 // common are the parts that the names of all runs have, of two or more that differ in others.
 func common(groups []group) []string {
 	all := slices.Concat(groups...)
-	if group(all).alone() {
+	if all.alone() {
 		return nil
 	}
-	return group(all).shared()
+	return all.shared()
 }
 
 // alone reports whether all runs are of one variant.
