@@ -32,6 +32,8 @@ type compareCmd struct {
 type variants struct {
 	Runs       []string `arg:"" optional:"" help:"${picks}"`
 	Baseline   string   `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
+	Variant    []string `sep:"," placeholder:"NAME=LINE" help:"Name of the variant of a note's table, by the line where it begins: before=3,after=30. Default: by headings and labels."`
+	Load       []string `sep:"," placeholder:"NAME=LINE" help:"Name of the load of a note's table, in the same form."`
 	Level      string   `default:"95%" placeholder:"P" help:"Confidence level of intervals and tests (${default})."`
 	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this do not matter (${default})."`
 	Paired     bool     `help:"Compare runs in pairs, in the order of their start. This removes the variance between requests if both runs of a pair sent the same ones."`
@@ -84,6 +86,7 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.
 	case "csv":
 		return comparison.CSV(w, result)
 	case "html":
+		o.Text = session.Texts(c.Runs)
 		return comparison.HTML(w, result, o)
 	case "markdown":
 		return comparison.Markdown(w, result, o)
@@ -120,6 +123,9 @@ func (v variants) compare(sess *session.Session, o compare.Options, see func(*tr
 	defer func() { err = errors.Join(err, k.Close()) }()
 	picks, err := k.Pick(v.Runs)
 	if err != nil {
+		return c, err
+	}
+	if err := comparing.NameTables(picks, v.Variant, v.Load); err != nil {
 		return c, err
 	}
 	o.Baseline = session.LabelOf(picks, o.Baseline)

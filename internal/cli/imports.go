@@ -16,7 +16,7 @@ import (
 
 // importCmd is `pitot import`.
 type importCmd struct {
-	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
+	Paths  []string `arg:"" optional:"" name:"path" help:"Files, folders of them, or - for standard input: notes and logs with result tables of vllm and sglang, with Markdown, HTML or CSV tables of figures, or consoles of other tools; result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.StoreFlag
 }
@@ -92,7 +92,11 @@ func (n *tally) keep(runs *store.Store, f session.File, found result.Found) erro
 		word = "known"
 		n.added, n.known = n.added-1, n.known+1
 	}
-	n.rows = append(n.rows, []string{found.Run.ID, word, contents(found.Run), found.Run.Name, where})
+	row := []string{found.Run.ID, word, contents(found.Run), found.Run.Name, where}
+	if runs == nil && found.Naming != "" {
+		row = append(row, "named by "+found.Naming)
+	}
+	n.rows = append(n.rows, row)
 	return nil
 }
 
@@ -119,7 +123,11 @@ func (n tally) words(dry bool) string {
 // complain reports problems on stderr, and counts them.
 func (n *tally) complain(sess *session.Session, problems []result.Problem) {
 	sess.ReportProblems(problems)
-	n.problems += len(problems)
+	for _, p := range problems {
+		if !p.Choice {
+			n.problems++
+		}
+	}
 }
 
 // contents says which tool made a run, and how detailed it is.

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
+	"github.com/pitot-bench/pitot/internal/tool/ingest"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -116,18 +118,9 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 // Read returns the results in the file. Results with records read them from the file, until it is closed. Problems
 // name its path; that it holds nothing is none of a file that was only met in a folder.
 func (f File) Read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
-	source := result.Source{Name: f.name, Data: bytes.NewReader(f.text), Size: int64(len(f.text))}
-	file = io.NopCloser(nil)
-	if f.text == nil {
-		data, err := files.OpenRegular(f.Path)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		info, err := data.Stat()
-		if err != nil {
-			return nil, nil, nil, errors.Join(err, data.Close())
-		}
-		source.Data, source.Size, file = data, info.Size(), data
+	source, file, err := f.source()
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	found, problems = known.Reader().Read(source)
 	problems = slices.DeleteFunc(problems, func(p result.Problem) bool { return f.met && p.Nothing })
@@ -135,6 +128,61 @@ func (f File) Read() (found []result.Found, problems []result.Problem, file io.C
 		problems[i].File = f.Path
 	}
 	return found, problems, file, nil
+}
+
+// source is the file, opened.
+func (f File) source() (source result.Source, file io.Closer, err error) {
+	source = result.Source{Name: f.name, Data: bytes.NewReader(f.text), Size: int64(len(f.text))}
+	if f.text != nil {
+		return source, io.NopCloser(nil), nil
+	}
+	data, err := files.OpenRegular(f.Path)
+	if err != nil {
+		return source, nil, err
+	}
+	info, err := data.Stat()
+	if err != nil {
+		return source, nil, errors.Join(err, data.Close())
+	}
+	source.Data, source.Size = data, info.Size()
+	return source, data, nil
+}
+
+// mostShown is how large a text may be to be shown whole, in bytes.
+const mostShown = 1 << 20
+
+// Lines are those of a text; none of one that is too large to be shown.
+func (f File) Lines() (lines []string, err error) {
+	source, file, err := f.source()
+	if err != nil || source.Size > mostShown {
+		return nil, err
+	}
+	defer file.Close()
+	return ingest.Lines(source)
+}
+
+// Texts returns the lines of the texts among some arguments, by the file of the origins of their runs.
+func Texts(args []string) func(file string) []string {
+	by := map[string]File{}
+	for _, arg := range args {
+		for part := range strings.SplitSeq(arg, ",") {
+			if part == Pasted {
+				continue
+			}
+			all, _, _ := Files([]string{part}) // what is no file is a run
+			for _, f := range all {
+				by[f.name] = f
+			}
+		}
+	}
+	return func(file string) []string {
+		f, ok := by[file]
+		if !ok {
+			return nil
+		}
+		lines, _ := f.Lines() // a text that is gone is not shown
+		return lines
+	}
 }
 
 // ReportProblems reports on stderr files that could not be read.

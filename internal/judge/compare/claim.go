@@ -5,26 +5,73 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// claims holds what the authors stated against the tables.
-func (t *table) claims() {
-	for _, v := range t.order {
-		for _, r := range v.runs {
-			for _, claim := range r.origin().Claims {
-				t.out.Claims = append(t.out.Claims, t.check(claim, v, r))
+// checkClaims holds the authors' claims against the tables: each against those of its section, or where that has
+// nothing to compare, or the claim stands in no section of a table, against all of the document.
+func checkClaims(tables []*table) {
+	for _, t := range tables {
+		for _, v := range t.order {
+			for _, r := range v.runs {
+				for _, claim := range r.origin().Claims {
+					in, check := t, t.check(claim, v, r)
+					if !check.Agrees && (claim.Loose || len(t.variants) == 1) {
+						in, check = elsewhere(tables, t, check, claim, r)
+					}
+					in.out.Claims = append(in.out.Claims, check)
+				}
 			}
 		}
 	}
+	for _, t := range tables {
+		slices.SortStableFunc(t.out.Claims, func(a, b ClaimCheck) int { return cmp.Compare(a.Claim.Line, b.Claim.Line) })
+	}
+}
+
+// elsewhere finds the comparison that a claim means among those of its document: of those whose load its sentence
+// names, if there are any, the one that it agrees with, else the first that has such a figure.
+func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim, r *ComparedRun) (*table, ClaimCheck) {
+	all := slices.DeleteFunc(slices.Clone(tables), func(t *table) bool {
+		ofFile := slices.ContainsFunc(t.runs, func(o *ComparedRun) bool { return o.origin().File == r.origin().File })
+		return !ofFile || len(t.variants) == 1
+	})
+	named := slices.DeleteFunc(slices.Clone(all), func(t *table) bool {
+		return !mentions(cmp.Or(claim.Sentence, claim.Text), t.out.Name)
+	})
+	if len(named) > 0 {
+		all = named
+	}
+	in, meanings := own, 0
+	best := ClaimCheck{Claim: claim, File: check.File, Variant: check.Variant}
+	for _, t := range all {
+		found := t.check(claim, t.variants[0], r)
+		if t == own {
+			found = check
+		}
+		if len(found.Matches) == 0 {
+			continue
+		}
+		meanings += found.Meanings
+		if len(best.Matches) == 0 || found.Agrees && !best.Agrees {
+			in, best = t, found
+		}
+	}
+	best.Meanings = meanings
+	return in, best
 }
 
 func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {
 	out := ClaimCheck{Claim: claim, File: r.run.Origin.File, Variant: v.name}
 	var all []candidate
-	for preference, base := range t.basesFor(v) {
-		all = append(all, t.candidates(claim, base, v, r, preference)...)
+	meant := t.meant(claim, v)
+	for _, m := range meant {
+		for preference, base := range t.basesFor(m) {
+			all = append(all, t.candidates(claim, base, m, r, preference)...)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		if by := cmp.Compare(a.rank(), b.rank()); by != 0 || a.agrees {
@@ -36,17 +83,50 @@ func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck 
 		return out
 	}
 	first := all[0]
-	out.Agrees = first.agrees
+	out.Variant, out.Agrees, out.Meanings = first.of.name, first.agrees, len(meant)
 	out.Stands = first.rank() < 2 && first.match.Verdict.Differs() && first.match.Relative*claim.Change > 0
 	for i, c := range all {
-		if i == 0 || c.agrees || c.base == 0 && c.match.Name == first.match.Name {
+		if i == 0 || c.of == first.of && (c.agrees || c.base == 0 && c.match.Name == first.match.Name) {
 			out.Matches = append(out.Matches, c.match)
 		}
 	}
 	return out
 }
 
-// basesFor are the variants with which a note's author may have compared v: the
+// meant are the variants whose change a claim may state: those that its sentence names, else the one of the table
+// that it stands beside, else all but the baseline.
+func (t *table) meant(claim trace.Claim, v *variant) []*variant {
+	base := t.variants[0]
+	named := slices.DeleteFunc(slices.Clone(t.order), func(o *variant) bool {
+		return o == base || !mentions(cmp.Or(claim.Sentence, claim.Text), o.name)
+	})
+	switch {
+	case len(named) > 0 && len(t.order) > 2:
+		return named
+	case !claim.Loose && v != base:
+		return []*variant{v}
+	}
+	return slices.DeleteFunc(slices.Clone(t.order), func(o *variant) bool { return o == base })
+}
+
+// mentions reports whether a text has the name of a variant, or the last part of it.
+func mentions(text, name string) bool {
+	parts := strings.Split(name, between)
+	last := strings.ToLower(parts[len(parts)-1])
+	i := strings.Index(strings.ToLower(text), last)
+	if last == "" || i < 0 {
+		return false
+	}
+	letter := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	before, _ := utf8.DecodeLastRuneInString(text[:min(i, len(text))])
+	after, _ := utf8.DecodeRuneInString(text[min(i+len(last), len(text)):])
+	first, _ := utf8.DecodeRuneInString(last)
+	end, _ := utf8.DecodeLastRuneInString(last)
+	goesOn := letter(before) && letter(first) || letter(after) && letter(end)
+	return !goesOn
+}
+
+// basesFor are the variants that a note's author may have compared v with: the
 // baseline, the one before it, those before that.
 func (t *table) basesFor(v *variant) []*variant {
 	var out []*variant
@@ -61,39 +141,64 @@ func (t *table) basesFor(v *variant) []*variant {
 	return out
 }
 
+// values are those that a claim may mean: of its own run, where that is of the variant, and of the variant.
+func (l *entry) values(v *variant, r *ComparedRun) (all []trace.ReportedFigure) {
+	cell := l.Cells[v.column]
+	if slices.Contains(v.runs, r) {
+		own := r.figure(l.Quantity.Name, l.Definition.ID)
+		if own == nil {
+			return nil
+		}
+		all = append(all, own.ReportedFigure)
+	}
+	if len(all) == 0 || len(v.runs) > 1 {
+		all = append(all, trace.ReportedFigure{Name: l.Quantity.Name, Value: cell.Center, Step: cell.Step})
+	}
+	return all
+}
+
 func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, preference int) []candidate {
 	var out []candidate
 	var changes []*Change
 	for i, l := range t.lines {
 		name := l.Quantity.Name
 		measure, ok := meansOf(claim, name)
-		own := r.figure(name, l.Definition.ID)
 		center := l.Cells[base.column].Center
-		if !ok || own == nil || center <= 0 || own.Value <= 0 {
+		if !ok || center <= 0 {
 			continue
 		}
 		if changes == nil {
 			changes = t.settled(base, v)
 		}
-		change := changes[i]
-		relative, interval := own.Value/center-1, change.Interval
-		if change.Plain { // it is in the unit of the row
-			interval = nil
+		for _, f := range l.values(v, r) {
+			if f.Value > 0 {
+				out = append(out, l.candidate(claim, base, f, *changes[i]))
+				last := &out[len(out)-1]
+				last.of, last.base, last.measure = v, preference, measure
+			}
 		}
-		off := math.Abs(relative - claim.Change)
-		rounding := l.samples[base.column].reach(false) + own.Step/2/own.Value
-		out = append(out, candidate{
-			match: ClaimMatch{base.name, name, relative, change.Verdict, change.Basis, interval},
-			off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
-			base: preference, measure: measure,
-		})
 	}
 	return out
+}
+
+// candidate is the change from the baseline to a figure, held against a claim.
+func (l *entry) candidate(claim trace.Claim, base *variant, f trace.ReportedFigure, change Change) candidate {
+	relative, interval := f.Value/l.Cells[base.column].Center-1, change.Interval
+	if change.Plain { // it is in the unit of the row
+		interval = nil
+	}
+	off := math.Abs(relative - claim.Change)
+	rounding := l.samples[base.column].reach(false) + f.Step/2/f.Value
+	return candidate{
+		match: ClaimMatch{base.name, l.Quantity.Name, relative, change.Verdict, change.Basis, interval},
+		off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
+	}
 }
 
 // A candidate is a change in the tables that a claim may mean.
 type candidate struct {
 	match   ClaimMatch
+	of      *variant
 	off     float64 // from what was stated
 	agrees  bool
 	close   bool

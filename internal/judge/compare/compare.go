@@ -55,6 +55,9 @@ func Compare(runs []ComparedRun, o Options) (Comparison, error) {
 		if err := t.fill(); err != nil {
 			return Comparison{}, err
 		}
+	}
+	checkClaims(tables)
+	for _, t := range tables {
 		c.Workloads = append(c.Workloads, t.out)
 	}
 	for _, v := range voids {
@@ -74,11 +77,12 @@ func split(byLegs []*legs, rest []*ComparedRun, o Options) (tables []*table, err
 	}
 	groups := groups(rest, o.Ignore)
 	nameParts(rest)
-	elsewhere := distinguishing(groups)
+	groups = sections(groups)
+	elsewhere, common := distinguishing(groups), common(groups)
 	o.Looks = Looks{}
 	for _, g := range groups {
 		t := &table{o: o, runs: g}
-		t.out.Name, t.order = g.split(elsewhere)
+		t.out.Name, t.order = g.split(elsewhere, common)
 		tables = append(tables, t)
 	}
 	for _, t := range tables {
@@ -157,7 +161,6 @@ func (t *table) fill() error {
 	for i, l := range t.lines {
 		t.shifts(l, &t.out.Rows[i])
 	}
-	t.claims()
 	t.notes()
 	return nil
 }
@@ -174,7 +177,7 @@ func (t *table) checkPairs() error {
 
 func (r *ComparedRun) ref() Ref {
 	o := r.origin()
-	ref := Ref{Kind: r.run.Kind, ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail}
+	ref := Ref{Kind: r.run.Kind, ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail, Repeat: o.Repeat}
 	if v := r.run.Verdict; v != nil {
 		ref.Verdict = v.Validity
 	}

@@ -179,6 +179,8 @@ type Ref struct {
 	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs
 	Verdict trace.Validity `json:"verdict,omitempty"`
 	Leg     int            `json:"leg,omitempty"` // of an experiment: the position of its leg
+	// Repeat: a label in the note counts it among repeated runs of its variant.
+	Repeat bool `json:"repeat,omitempty"`
 }
 
 // SettingDiff is a setting other than the variant in which the runs of a workload differ.
@@ -303,7 +305,9 @@ const (
 type ClaimCheck struct {
 	Claim   trace.Claim `json:"claim"`
 	File    string      `json:"file"`
-	Variant string      `json:"variant"` // the variant next to the claim's table
+	Variant string      `json:"variant"` // the one that it means: of the table next to it, or that it names
+	// Meanings is how many variants it may mean; more than 1 where neither its place nor its words tell.
+	Meanings int `json:"meanings,omitempty"`
 	// Matches are the changes in the tables that come nearest to it, the best first:
 	// against the baseline always, against others where they are what was stated.
 	Matches []ClaimMatch `json:"matches"`

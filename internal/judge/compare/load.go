@@ -22,17 +22,24 @@ const (
 	concurrencySetting = "concurrency"
 	workloadSetting    = "workload"
 	inputSetting       = "input-length"
+	outputSetting      = "output-length"
+	taskSetting        = "task"
+	namedSetting       = "load"
 	protocolSetting    = "protocol"
 	streamSetting      = "stream"
 )
 
 // loadSettings are they, in the order in which they are listed.
 var loadSettings = []string{
-	requestsSetting, rateSetting, rampSetting, arrivalSetting, concurrencySetting, workloadSetting, inputSetting, protocolSetting, streamSetting,
+	requestsSetting, rateSetting, rampSetting, arrivalSetting, concurrencySetting, workloadSetting, inputSetting, outputSetting, taskSetting, namedSetting, protocolSetting, streamSetting,
 }
 
 // inputTolerance is by how much servers differ in counting the same prompts.
 const inputTolerance = 0.01
+
+// outputRatio is how many times as long answers may be as those of another run of one load: a server that ends them
+// itself, or a change that makes them a little longer, is no other load.
+const outputRatio = 1.5
 
 // rateTolerance is by how much a printed rate, in requests a second, may be off.
 const rateTolerance = 0.0051
@@ -42,6 +49,7 @@ type load struct {
 	values map[string]plan.Message
 	rate   float64 // requests per second; 0 for none
 	input  float64 // prompt tokens of a request; 0 if not known
+	output float64 // tokens of an answer; 0 if not known
 	// scope is who says arrival and workload: other tools say the same thing in another
 	// way.
 	scope string
@@ -49,7 +57,7 @@ type load struct {
 
 func loadOf(r *ComparedRun) load {
 	p := r.run.Plan
-	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens)}
+	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens), output: r.perRequest(figure.OutputTokens)}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
 	l.set(rateSetting, p.Rate > 0, number(p.Rate))
 	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
@@ -58,6 +66,15 @@ func loadOf(r *ComparedRun) load {
 	l.set(protocolSetting, p.Protocol != "", plan.Text(p.Protocol))
 	l.set(streamSetting, r.run.Origin == nil, plan.Msg("value.bool", "is", p.Stream))
 	l.set(inputSetting, l.input > 0, number(l.input))
+	if r.toll.share() > survivors {
+		l.output = 0 // of those that lived, which may be the short ones
+	}
+	l.set(outputSetting, l.output > 0, number(math.Round(l.output)))
+	l.set(namedSetting, r.origin().Load != "", plan.Text(r.origin().Load))
+	if task := r.task(); task != "" {
+		l.set(taskSetting, true, plan.Msg(task))
+	}
+	l.set(rateSetting, p.Rate == 0 && r.origin().Setup["rate"] != "", plan.Msg(NoRate)) // inf, in a table of its own
 	if !r.silent {
 		l.set(rateSetting, p.Rate == 0, plan.Msg(NoRate))
 		l.set(concurrencySetting, p.Concurrency == 0, plan.Msg(NoLimit))
@@ -71,6 +88,31 @@ const (
 	NoRate  plan.Code = "value.no-rate"
 	NoLimit plan.Code = "value.no-limit"
 )
+
+// survivors is the share of failed requests from which on answers tell nothing of what was asked for.
+const survivors = 0.01
+
+// What models are asked for.
+const (
+	Generation plan.Code = "value.generation"
+	Pooling    plan.Code = "value.pooling" // embeddings, scores, classes
+)
+
+// task is what the requests of a run asked for; "" if its figures do not tell.
+func (r *ComparedRun) task() plan.Code {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(r.figures, func(f runFigure) bool {
+			return f.Value > 0 && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(f.Name, n) })
+		})
+	}
+	switch {
+	case has(figure.OutputTokens, figure.OutputThroughput, string(figure.TTFT)+".", string(figure.TPOT)+"."):
+		return Generation
+	case has(figure.TextThroughput), has(figure.RequestsOK) && has(string(figure.E2EL)+".") && has(figure.InputTokens):
+		return Pooling
+	}
+	return ""
+}
 
 func (l load) set(name string, known bool, value plan.Message) {
 	if known {
@@ -139,6 +181,8 @@ func (l load) differs(m load, name string) bool {
 	case name == inputSetting:
 		// Where the workload is known, lengths that are drawn again may differ.
 		return !known && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+	case name == outputSetting:
+		return !known && max(l.output, m.output) >= outputRatio*min(l.output, m.output)
 	case name == rateSetting && l.rate > 0 && m.rate > 0:
 		return math.Abs(l.rate-m.rate) > rateTolerance
 	case name == arrivalSetting || name == workloadSetting:
@@ -185,11 +229,26 @@ func (g group) settings() (out []Setting) {
 				values = append(values, v)
 			}
 		}
-		if values = unique(values); len(values) == 1 {
+		if values = unique(values); name == outputSetting && len(values) > 1 {
+			values = []plan.Message{g.output()}
+		}
+		if len(values) == 1 {
 			out = append(out, Setting{name, values[0]})
 		}
 	}
 	return out
+}
+
+// output is the mean length of an answer, in two digits: runs that end answers themselves differ a little.
+func (g group) output() plan.Message {
+	sum, n := 0.0, 0.0
+	for _, r := range g {
+		if r.load.output > 0 {
+			sum, n = sum+r.load.output, n+1
+		}
+	}
+	unit := math.Pow10(max(0, int(math.Log10(sum/n))-1))
+	return number(math.Round(sum/n/unit) * unit)
 }
 
 // canonical is a setting's name as Options.Ignore and residue have it.

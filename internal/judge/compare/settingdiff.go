@@ -29,7 +29,7 @@ func settingDiffs(variants []*variant, o Options) (out []SettingDiff) {
 				if scopes[f.Name] == nil {
 					names, scopes[f.Name] = append(names, f.Name), map[string]bool{}
 				}
-				scopes[f.Name][scope(r.run)] = true
+				scopes[f.Name][settingScope(r.run)] = true
 			}
 		}
 	}
@@ -59,11 +59,20 @@ func (v *variant) reportedValues(name string, scopes map[string]bool) (out []pla
 		switch {
 		case i >= 0:
 			out = append(out, r.facets[i].Value)
-		case scopes[scope(r.run)]:
+		case scopes[settingScope(r.run)]:
 			out = append(out, unset)
 		}
 	}
 	return out
+}
+
+// settingScope says which settings a run tells: a table in a note may stand below the Namespace of its tool, and one
+// without it tells next to nothing.
+func settingScope(r trace.Run) string {
+	if o := r.Origin; o != nil && o.Detail == trace.Table && o.Setup["num_prompts"] == "" {
+		return scope(r) + " alone"
+	}
+	return scope(r)
 }
 
 // unset stands for a setting that a run does not have and others of its tool have.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -16,12 +15,12 @@ import (
 // split returns the variants of a workload, in the order of their first runs, and
 // the workload's name: the parts that the names of its runs share. elsewhere are the
 // parts that distinguish variants in other workloads, for a workload with only one.
-func (g group) split(elsewhere []string) (name string, out []*variant) {
+func (g group) split(elsewhere, common []string) (name string, out []*variant) {
 	shared := g.shared()
 	if g.alone() {
 		rest := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
 		if len(rest) == len(shared) {
-			rest = nil // nothing says that it is a workload's name rather than a variant's
+			rest = common // nothing says that the rest is a workload's name rather than a variant's
 		}
 		shared = rest
 	}
@@ -45,6 +44,9 @@ func (g group) split(elsewhere []string) (name string, out []*variant) {
 	}
 	for _, v := range out {
 		v.sort()
+	}
+	if load := g[0].origin().Load; load != "" {
+		return load, out
 	}
 	if !slices.ContainsFunc(g, func(r *ComparedRun) bool { return hasHeadings(r) || len(r.parts) > 1 }) {
 		return "", out // a run's plain name is no workload's
@@ -73,6 +75,93 @@ func distinguishing(all []group) []string {
 		}
 	}
 	return out
+}
+
+// sections splits groups of which one level of the names is a load and another the variant: models, or sections of a
+// document of which each has its own before and after.
+func sections(groups []group) (out []group) {
+	for _, g := range groups {
+		of := g.loadPart()
+		if of == nil {
+			out = append(out, g)
+			continue
+		}
+		var names []string
+		by := map[string]group{}
+		for _, r := range g {
+			name := of(r)
+			if by[name] == nil {
+				names = append(names, name)
+			}
+			by[name] = append(by[name], r)
+		}
+		for _, name := range names {
+			out = append(out, by[name])
+		}
+	}
+	return out
+}
+
+// loadPart is the part of the names that is a load, nil if none is: the first or the last of those that differ.
+func (g group) loadPart() func(*ComparedRun) string {
+	shared := g.shared()
+	own := func(r *ComparedRun) []string {
+		return slices.DeleteFunc(slices.Clone(r.parts), func(p string) bool { return slices.Contains(shared, p) })
+	}
+	with := map[string]map[string]bool{} // last parts, by the first parts that they stand with
+	for _, r := range g {
+		parts := own(r)
+		if len(parts) < 2 || !hasHeadings(r) || r.Variant != "" {
+			return nil
+		}
+		if a, b := parts[0], parts[len(parts)-1]; with[b] == nil {
+			with[b] = map[string]bool{a: true}
+		} else {
+			with[b][a] = true
+		}
+	}
+	first := func(r *ComparedRun) string { return own(r)[0] }
+	last := func(r *ComparedRun) string { p := own(r); return p[len(p)-1] }
+	crossed := func() bool { // each of the last parts stands with several first ones
+		for _, firsts := range with {
+			if len(firsts) < 2 {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case g.every(first, isModel):
+		return first
+	case g.every(last, isModel), g.every(first, isSide) && !g.every(last, isSide) && crossed():
+		return last
+	case g.every(last, isSide) && !g.every(first, isSide):
+		return first
+	}
+	return nil
+}
+
+func (g group) every(part func(*ComparedRun) string, is func(string) bool) bool {
+	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return !is(part(r)) })
+}
+
+// isSide reports whether a name says on which side of a comparison it is.
+func isSide(name string) bool {
+	return baselineName(name) > 0 || changeStart.MatchString(strings.ToLower(name))
+}
+
+// model is the name of one, with its size.
+var model = regexp.MustCompile(`(?i)\b(?:qwen|qwq|llama|deepseek|glm|mi[sx]tral|gemma|phi|kimi|minimax|internlm|baichuan|yi|gpt-oss|opt)[\w.]*-?\S*\d`)
+
+func isModel(name string) bool { return model.MatchString(name) }
+
+// common are the parts that the names of all runs have, of two or more that differ in others.
+func common(groups []group) []string {
+	all := slices.Concat(groups...)
+	if all.alone() {
+		return nil
+	}
+	return all.shared()
 }
 
 // alone reports whether all runs are of one variant.
@@ -167,22 +256,18 @@ func countOn(n []int) bool {
 	return len(n) > 1 && n[0] <= 1 && n[len(n)-1]-n[0] == len(n)-1
 }
 
-// chooseBaseline is the one asked for, else the only one that is named like a
-// baseline, else the first.
+// chooseBaseline is the one asked for, else the one with the surest name of a baseline, else the first.
 func chooseBaseline(variants []*variant, wish string) choice {
 	if i := findVariant(variants, wish); wish != "" && i >= 0 {
 		return choice{index: i}
 	}
-	var named []int
+	best, surest := 0, 0
 	for i, v := range variants {
-		if namedBaseline(v.name) {
-			named = append(named, i)
+		if sure := baselineName(v.name); sure > surest {
+			best, surest = i, sure
 		}
 	}
-	if len(named) == 1 {
-		return choice{index: named[0], byName: true, missing: wish != ""}
-	}
-	return choice{missing: wish != ""}
+	return choice{index: best, byName: surest > 0, missing: wish != ""}
 }
 
 // A choice says which variant is the baseline.
@@ -192,27 +277,33 @@ type choice struct {
 	missing bool // the one that was asked for is not among them
 }
 
-// namedBaseline reports whether a part of a variant's name is, or begins with, a word
-// for the baseline.
-func namedBaseline(name string) bool {
+// baselineName is how surely a name is that of a baseline: 3 where a part of it begins with a word for one, 2 where
+// it says that something is off, 1 where such a word stands in it, 0 where none does or it names the change.
+func baselineName(name string) (sure int) {
 	for part := range strings.SplitSeq(strings.ToLower(name), between) {
-		for _, word := range baselines {
-			rest, ok := strings.CutPrefix(strings.TrimSpace(part), word)
-			first := []rune(rest + " ")[0]
-			if ok && (!unicode.IsLetter(first) || first > unicode.MaxASCII) && !unicode.IsDigit(first) {
-				return true
-			}
+		part = strings.TrimSpace(part)
+		switch {
+		case baselineStart.MatchString(part):
+			return 3
+		case baselineOff.MatchString(part):
+			sure = max(sure, 2)
+		case baselineWord.MatchString(part) && !changeStart.MatchString(part):
+			sure = max(sure, 1)
 		}
 	}
-	return false
+	return sure
 }
 
-// baselines are words that name what others are compared with, at the beginning of a
-// name.
-var baselines = []string{
-	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
-	"优化前", "基线", "基准", "原始", "改前", "修改前",
-}
+var (
+	// Words that name what others are compared with, at the beginning of a name.
+	baselineStart = regexp.MustCompile(`^(?:(?:baseline|base|before|main|master|reference|ref|original|origin|control|stock|vanilla|w/o|without|old|upstream|previous|prev|current|default|unpatched|unmodified|pre-\w+|prepr)(?:[^a-z0-9]|$)|no[ -]|优化前|基线|基准|原始|原版|改前|修改前|合入前|改动前|禁用|未(?:开启|启用|优化|修改)|不(?:开|带|使用|加)|关闭)`)
+	// baselineOff is what a name ends with that says that something is not in use.
+	baselineOff = regexp.MustCompile(`(?:^|[^a-z])(?:off|disabled?|eager|unset)\)?$|[=:]\s*(?:0|off|false|none|no)$|(?:优化前|未开启|未启用|关闭|禁用|关|之前)$`)
+	// baselineWord is a word for a baseline anywhere.
+	baselineWord = regexp.MustCompile(`(?:^|[^a-z])(?:baseline|before|main|master|original|upstream|without|w/o|previous|default|eager|disabled?|old|unpatched)(?:[^a-z]|$)|优化前|基线|未开启|关闭`)
+	// changeStart begins the name of a change, whatever it is compared with in the same breath.
+	changeStart = regexp.MustCompile(`^(?:after|pr|this|new|with|w/|ours?|patched|optimi[sz]ed|post|enable|\+)(?:[^a-z0-9]|$)|^(?:优化后|修改后|开启|启用)`)
+)
 
 // checkBaseline refuses one that no workload has.
 func checkBaseline(tables []*table, wish string) error {

@@ -172,8 +172,15 @@ func find(name string) (f Figure, known bool) {
 	if f, known = byName()[name]; known {
 		return f, true
 	}
-	if m, statistic := Split(name); m.IsLatency() && IsStatistic(statistic) {
+	m, statistic := Split(name)
+	if m.IsLatency() && IsStatistic(statistic) {
 		return Figure{Name: name, Unit: Seconds, Better: Lower}, true
+	}
+	switch { // of a table that does not say more
+	case name == string(Throughput):
+		return Figure{Name: name, Unit: TokensPerSecond, Better: Higher}, false
+	case m.IsLatency() && statistic == "":
+		return Figure{Name: name, Unit: Seconds, Better: Lower}, false
 	}
 	return Figure{Name: name, Unit: Count, Better: Neither}, false
 }
@@ -197,6 +204,10 @@ func (f Figure) Title() plan.Message {
 	m, statistic := Split(f.Name)
 	p, percentile := strings.CutPrefix(statistic, "p")
 	switch {
+	case f.Name == string(Throughput):
+		return plan.Msg("figure.throughput")
+	case m.IsLatency() && statistic == "":
+		return MetricTitle(f.Name)
 	case !Known(f.Name):
 		return plan.Text(f.Name)
 	case !m.IsLatency():

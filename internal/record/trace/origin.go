@@ -15,6 +15,10 @@ type Origin struct {
 	// Path holds the headings above it, outermost first, without the title of the
 	// document.
 	Path []string `json:"path,omitempty"`
+	// Load is the name that somebody gave to its load; runs of other loads are not compared with it.
+	Load string `json:"load,omitempty"`
+	// Repeat: a label counts it among repeated runs of what Path names, as Run 2 does.
+	Repeat bool `json:"repeat,omitempty"`
 	// Figures are the tool's figures, each once, in its order.
 	Figures []ReportedFigure `json:"figures,omitempty"`
 	// Claims are the changes that the author of a note stated next to it.
@@ -53,6 +57,9 @@ type ReportedFigure struct {
 	Step float64 `json:"step,omitempty"`
 }
 
+// UnknownTool is the tool of figures that stand in a table somebody made: whose definitions they follow is not known.
+const UnknownTool = "unknown"
+
 // A Claim is a change stated by an author, such as `Mean TTFT 3.34% ⬇️`.
 type Claim struct {
 	Text   string  `json:"text"`           // as written
@@ -61,6 +68,10 @@ type Claim struct {
 	Stat   string  `json:"stat,omitempty"` // mean, p99 ...; empty if not stated
 	Change float64 `json:"change"`         // relative and with its sign: -0.0334
 	Step   float64 `json:"step"`           // the value of its last digit: 0.0001
+	// Loose: it stands in no section of a table, and may be of any comparison in the document.
+	Loose bool `json:"loose,omitempty"`
+	// Sentence is what it stands in, where that is more than Text.
+	Sentence string `json:"sentence,omitempty"`
 }
 
 // Figure returns the reported figure with that name.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -62,11 +63,24 @@ func (w Phrases) gateValue(g compare.GateResult) string {
 
 // claims are what an author stated, where, and what the tables make of it.
 func (w Phrases) claims(load compare.Workload) (lines doc.Lines) {
+	var more []string
 	for _, c := range load.Claims {
+		if c.Agrees && len(lines) >= mostClaims {
+			more = append(more, strconv.Itoa(c.Claim.Line))
+			continue
+		}
 		lines = append(lines, w.claim(c, len(filesOf(load)) > 1))
+	}
+	if more != nil {
+		l := w.line("label.claim", w.Word("claim.more", "n", len(more), "lines", w.few(more)))
+		l.Tone = doc.Unclear
+		lines = append(lines, l)
 	}
 	return lines
 }
+
+// mostClaims is how many claims are listed; of more only those that do not agree with the tables.
+const mostClaims = 6
 
 // claim has the file of its place if there are several.
 func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {
@@ -75,15 +89,29 @@ func (w Phrases) claim(c compare.ClaimCheck, several bool) doc.Line {
 		place = w.Word("claim.place-in", "file", c.File, "line", c.Claim.Line)
 	}
 	parts := []string{w.matches(c)}
-	if len(c.Matches) > 0 && !c.Agrees {
-		parts = append(parts, w.Word("claim.not-stated", "size", unsigned(w.claimed(c, c.Claim.Change))))
+	if c.Meanings > 1 && !c.Agrees {
+		parts = append(parts, w.Word("claim.which", "n", c.Meanings))
 	}
 	if len(c.Matches) > 0 {
 		parts = append(parts, w.Word(noiseOf(c), "margin", w.margin()))
 	}
-	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Msg(standing[c.Outcome()]), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
-	l.Tone = toneOf[c.Outcome()]
+	standing, tone := w.standing(c)
+	l := w.line("label.claim", w.Word("claim.line", "standing", standing, "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
+	l.Tone = tone
 	return l
+}
+
+// standing says whether a claim is what the tables say, and if so whether noise could be all of it.
+func (w Phrases) standing(c compare.ClaimCheck) (text string, tone doc.Tone) {
+	switch {
+	case len(c.Matches) == 0:
+		return w.Word("claim.absent"), doc.Unclear
+	case !c.Agrees:
+		return w.Word("claim.disagrees", "size", w.claimed(c, c.Matches[0].Relative)), doc.Bad
+	case c.Stands:
+		return w.Word("claim.proved"), doc.Good
+	}
+	return w.Word("claim.unproven"), doc.Unclear
 }
 
 // matches are the changes in the tables that a claim may mean.
@@ -142,9 +170,6 @@ func noiseOf(c compare.ClaimCheck) plan.Code {
 	}
 	return "claim.true"
 }
-
-// standing is whether a claim stands, in words.
-var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compare.Fail: "claim.fails", compare.Inconclusive: "claim.undecided"}
 
 // toneOf tells how to take an outcome.
 var toneOf = map[compare.Outcome]doc.Tone{compare.Pass: doc.Good, compare.Fail: doc.Bad, compare.Inconclusive: doc.Unclear}

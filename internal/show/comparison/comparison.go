@@ -36,6 +36,8 @@ type Options struct {
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
 	Advice  []string        // what to do next, after the verdict of an experiment
+	// Text returns the lines of a note of which tables are compared, to be shown with its tables marked; nil: no note is.
+	Text func(file string) []string
 }
 
 // Text writes a comparison for a terminal: metrics as rows, variants as columns.
@@ -72,6 +74,9 @@ func document(c compare.Comparison, o Options) doc.Document {
 	add(doc.Section{Group: 1, Items: []doc.Item{notes}})
 	for i, load := range c.Workloads {
 		add(w.section(load, i, o, requestedFigures(c, load)))
+	}
+	for _, s := range w.markedNotes(o) {
+		add(s)
 	}
 	var gates doc.Lines
 	for _, g := range c.Gates {
@@ -217,6 +222,9 @@ func (w Phrases) load(settings []compare.Setting) string {
 	add(true, "load.itself", "workload")
 	add(!w.tells(workload, value["requests"]), "load.requests", "requests")
 	add(workload.IsZero(), "load.input-each", "input-length")
+	add(workload.IsZero(), "load.output-each", "output-length")
+	add(value["task"].Code == compare.Pooling, "load.itself", "task")
+	add(true, "load.itself", "load")
 	add(true, "load.itself", "arrival")
 	add(arrival.IsZero() && value["rate"].Code != compare.NoRate, "load.at-rate", "rate")
 	add(true, "load.ramped", "ramp")
@@ -233,7 +241,7 @@ func (w Phrases) load(settings []compare.Setting) string {
 
 // loadNames are the settings that load has words for.
 var loadNames = []string{
-	"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency",
+	"workload", "requests", "input-length", "output-length", "task", "load", "arrival", "rate", "ramp", "concurrency",
 	"protocol", "stream",
 }
 

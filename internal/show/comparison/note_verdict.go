@@ -36,7 +36,7 @@ func (w *noteWriter) verdict() {
 		all = append(all, w.line("note.next", w.Word("note.advice", "runs", w.note.Comparison.Enough)))
 	}
 	own := func(i int) doc.Lines {
-		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), w.claims(loads[i]), w.noise(loads[i]))
+		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), nonempty(w.line("label.tables", w.tablePlaces(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
 	}
 	if len(loads) == 1 && loads[0].Layout == nil {
 		w.add(slices.Concat(notes, own(0), all))

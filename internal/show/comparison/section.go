@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -40,6 +41,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 		if !inHeadline(load) {
 			head = append(head, w.results(load)...)
 		}
+		head = append(head, nonempty(w.line("label.tables", w.tablePlaces(load)))...)
 		head = append(head, w.claims(load)...)
 	}
 	tail := nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
@@ -146,6 +148,41 @@ func (w Phrases) variants(load compare.Workload) (lines doc.Lines) {
 		lines = append(lines, w.line("label.against", w.InBrackets(w.Join("comma", g.Names...), runs)))
 	}
 	return lines
+}
+
+// tablePlaces says in which lines of notes the tables of each variant begin, and which were taken as repeated runs.
+func (w Phrases) tablePlaces(load compare.Workload) string {
+	var parts []string
+	files := filesOf(load)
+	for _, v := range load.Variants {
+		var places []string
+		counted := true
+		for _, r := range v.Runs {
+			if r.Line == 0 || r.Detail != trace.Table {
+				return ""
+			}
+			place := strconv.Itoa(r.Line)
+			if len(files) > 1 {
+				place = r.File + ":" + place
+			}
+			places, counted = append(places, place), counted && r.Repeat
+		}
+		code := plan.Code("comparison.at")
+		if len(places) > 1 && !counted {
+			code = "comparison.at-repeated"
+		}
+		parts = append(parts, w.Word(code, "variant", doc.Clean(v.Name), "n", len(places), "lines", w.few(places)))
+	}
+	return w.Join("stop", w.few(parts)...)
+}
+
+// few are the first of some texts, and how many there are more.
+func (w Phrases) few(all []string) []string {
+	const most = 12
+	if len(all) <= most {
+		return all
+	}
+	return append(slices.Clone(all[:most-1]), w.Word("list.more", "n", len(all)-most+1))
 }
 
 func filesOf(load compare.Workload) (files []string) {
@@ -293,6 +330,9 @@ func definitionIDs(rows []compare.Row) (ids []string) {
 func (w Phrases) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
+	if tool == trace.UnknownTool {
+		said = w.Word("comparison.definitions-unknown")
+	}
 	if several {
 		return w.InBrackets(said, which)
 	}

@@ -135,14 +135,14 @@ func TestClaims(t *testing.T) {
 		check compare.ClaimCheck
 		want  string
 	}{
-		{compare.ClaimCheck{Matches: match(-0.0334, compare.Better, compare.Replicates), Agrees: true, Stands: true}, `stands: "x" (line 7): mean TTFT of new is 3.34 % lower than old; a difference that noise does not explain`},
-		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Nothing), Agrees: true}, `unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; single runs: nothing can be said of noise`},
-		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Within), Agrees: true}, `unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; single runs: how much runs differ from each other is not known`},
-		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Borrowed), Agrees: true}, `unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; noise may be all of it`},
-		{compare.ClaimCheck{Matches: match(-0.011, compare.Same, compare.Replicates)}, `does not stand: "x" (line 7): mean TTFT of new is 1.10 % lower than old; none of that is the 3.34 % stated; no difference larger than 2 %`},
-		{compare.ClaimCheck{Matches: match(0.08, compare.Worse, compare.Replicates)}, `does not stand: "x" (line 7): mean TTFT of new is 8.00 % higher than old; none of that is the 3.34 % stated; a difference, but not the stated one`},
-		{compare.ClaimCheck{Matches: match(0.00001, compare.Same, compare.Replicates)}, `does not stand: "x" (line 7): mean TTFT of new is the same as old; none of that is the 3.34 % stated; no difference larger than 2 %`},
-		{compare.ClaimCheck{}, `unproven: "x" (line 7): the tables have no such figure`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.Better, compare.Replicates), Agrees: true, Stands: true}, `agrees with the tables, proved: "x" (line 7): mean TTFT of new is 3.34 % lower than old; a difference that noise does not explain`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Nothing), Agrees: true}, `agrees with the tables, unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; single runs: nothing can be said of noise`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Within), Agrees: true}, `agrees with the tables, unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; single runs: how much runs differ from each other is not known`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Borrowed), Agrees: true}, `agrees with the tables, unproven: "x" (line 7): mean TTFT of new is 3.34 % lower than old; noise may be all of it`},
+		{compare.ClaimCheck{Matches: match(-0.011, compare.Same, compare.Replicates)}, `the tables say -1.10 %: "x" (line 7): mean TTFT of new is 1.10 % lower than old; no difference larger than 2 %`},
+		{compare.ClaimCheck{Matches: match(0.08, compare.Worse, compare.Replicates)}, `the tables say +8.00 %: "x" (line 7): mean TTFT of new is 8.00 % higher than old; a difference, but not the stated one`},
+		{compare.ClaimCheck{Matches: match(0.00001, compare.Same, compare.Replicates)}, `the tables say 0.00 %: "x" (line 7): mean TTFT of new is the same as old; no difference larger than 2 %`},
+		{compare.ClaimCheck{}, `not in the tables: "x" (line 7): the tables have no such figure`},
 	} {
 		c.check.Variant, c.check.Claim = "new", trace.Claim{Text: "x", Line: 7, Metric: "ttft", Change: -0.0334, Step: 0.0001}
 		w := NewPhrases(compare.Comparison{Level: 0.95, Margin: 0.02}, words.In("en"))

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/tool"
-
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 var (
-	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
+	image     = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
 	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
@@ -39,19 +40,22 @@ type tableContext struct {
 func (r *textReader) take(l line) bool {
 	text := unlisted(l.text)
 	a := &r.around
-	lower := lowered(text)
+	lower := lexicon.Lower(text)
 	switch {
 	case a.broken.Len() > 0:
 		r.namespace(text)
 	case strings.Contains(text, "Namespace("):
 		a.at = l.n
 		r.namespace(text[strings.LastIndex(text, "Namespace("):])
-	case a.command.Len() > 0 || r.command.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
+	case a.command.Len() > 0 || r.command.Finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
-	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
-		r.outline.note(secret.Mask(text))
+	case image.Finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
+		bare := strings.TrimRight(text, ":：")
+		r.outline.note(secret.Mask(bare))
+		r.window.add(bare, l.n, scoreFact)
+		return bare == text // else it is a label too
 	default:
 		return r.takeRun(text)
 	}
@@ -158,4 +162,36 @@ func (r *textReader) commandLine(text string) {
 		a.run = append(a.run, secret.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
+}
+
+// clientCommand is a command line of a load generator.
+var clientCommand = lexicon.Compile(`\bbench serve\b|benchmark_serving|bench_serving`)
+
+// commandSettings are the arguments of the last command line of a load generator, by their names in its Namespace.
+// A value that only its shell knows is left out.
+func commandSettings(lines []string) map[string]string {
+	var words []string
+	for _, text := range lines {
+		if clientCommand.Find(text) == nil {
+			continue
+		}
+		words = strings.Fields(text) // a shell's words, or as near as they come
+		if all, err := shell.Split(text); err == nil {
+			words = all
+		}
+	}
+	settings := map[string]string{}
+	for i, word := range words {
+		name, value, ok := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if !strings.HasPrefix(word, "--") || name == "" {
+			continue
+		}
+		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") {
+			value = words[i+1]
+		}
+		if value != "" && !strings.ContainsAny(value, "$<>{}") {
+			settings[strings.ReplaceAll(name, "-", "_")] = value
+		}
+	}
+	return settings
 }

@@ -36,7 +36,7 @@ func (r *textReader) split(l *line) bool {
 		r.turn()
 		return false
 	}
-	r.aside.lines = append(r.aside.lines, line{l.n, right})
+	r.aside.lines = append(r.aside.lines, line{l.n, right, l.mark})
 	l.text = left
 	if between := strings.TrimRight(left, " \t"); strings.HasSuffix(between, "|") || strings.HasSuffix(between, "│") {
 		l.text = strings.TrimRight(between, "|│")
@@ -65,7 +65,7 @@ func (r *textReader) turn() {
 
 // secondTitle is the column of the second title in a line, 0 if there is none.
 func secondTitle(text string) int {
-	if titles.find(text) == nil {
+	if titles.Find(text) == nil {
 		return 0
 	}
 	all := titles.FindAllStringIndex(text, 2)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 // A heading is a line that names what stands below it. Those of Markdown have the
@@ -15,6 +16,8 @@ import (
 type heading struct {
 	level  int
 	text   string
+	line   int
+	repeat bool     // it only counts repeated runs
 	tables int      // directly below it
 	env    []string // lines on the environment below it
 	used   bool     // a table has taken them
@@ -22,15 +25,16 @@ type heading struct {
 
 // The levels below those of Markdown.
 const (
-	boldLevel  = 7
-	plainLevel = 8
-	codeLevel  = 9  // of a label in a block of code
-	sideLevel  = 10 // left or right
+	boldLevel   = 7
+	bulletLevel = 8 // bold in a list
+	plainLevel  = 9
+	codeLevel   = 10 // of a label in a block of code
+	sideLevel   = 11 // left or right, or the heads of a table's cells
 )
 
 var (
 	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	htmlHeading = compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
+	htmlHeading = lexicon.Compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
 	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
 	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
 	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
@@ -38,8 +42,9 @@ var (
 	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
 	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
 	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
-	link        = compile(`!?\[([^\]]*)\]\([^)]*\)`)
-	escape      = compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
+	link        = lexicon.Compile(`!?\[([^\]]*)\]\([^)]*\)`)
+	picture     = lexicon.Compile(`!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>`)
+	escape      = lexicon.Compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
@@ -49,7 +54,10 @@ func unlisted(text string) string {
 	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
 		return text
 	}
-	return strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+	if rest := strings.TrimSpace(bullet.ReplaceAllString(text, "")); rest != text {
+		return unlisted(rest)
+	}
+	return text
 }
 
 // markedHeading is a heading that its own line marks as one; of a generic summary
@@ -61,7 +69,7 @@ func markedHeading(text string) (h heading, ok bool) {
 	if !strings.Contains(text, "</") {
 		return ownLine(text)
 	}
-	if m := htmlHeading.find(text); m != nil {
+	if m := htmlHeading.Find(text); m != nil {
 		level := boldLevel
 		if m[1][0] == 'h' || m[1][0] == 'H' {
 			level = int(m[1][1] - '0')
@@ -77,7 +85,11 @@ func ownLine(text string) (h heading, ok bool) {
 	if h, ok := bannerHeading(strings.TrimSpace(text)); ok {
 		return h, true
 	}
-	text = unlisted(text)
+	level := boldLevel
+	if listed := unlisted(text); listed != strings.TrimSpace(text) {
+		level, text = bulletLevel, listed
+	}
+	text = strings.TrimSpace(text)
 	m := boldLine.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "**") {
 		return heading{}, false
@@ -85,7 +97,8 @@ func ownLine(text string) (h heading, ok bool) {
 	if rest := strings.Trim(m[2], ":： \t"); rest != "" && !parentheses.MatchString(rest) && cleanHeading(rest) != "" {
 		return heading{}, false
 	}
-	return heading{level: boldLevel, text: m[1] + m[2]}, true
+	h = heading{level: level, text: m[1] + m[2]}
+	return h, !isGeneric(h.text)
 }
 
 // bannerHeading is a heading as scripts print it, and as other markup than Markdown
@@ -135,20 +148,22 @@ func underlined(text, next string) int {
 
 // Labels are short.
 const (
-	longestLabel   = 80
+	longestLabel   = 200
 	longestCaption = 40 // of one that no colon marks
 )
 
 // generic are labels that say of any table what it is.
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
+	"benchmark", "benchmarks", "benchmarking", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
+	"vllm benchmark result", "benchmarking summary", "percentile results", "performance parameters", "common metric", "performance results summary", "sglang benchmark result", "server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
 	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
 	"展开", "点击展开", "详情", "详细结果", "完整日志",
 	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",
 }
 
 func isGeneric(label string) bool {
-	return slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":：.… ")))
+	return slices.Contains(generic, strings.ToLower(strings.Trim(emphasis.Replace(label), ":：.… ")))
 }
 
 // prefixed is all that a log has of a blank line.
@@ -157,7 +172,7 @@ var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
 // plainLabel is a line that names the block below it if one follows: it ends with
 // a colon, or else is short and no sentence.
 func plainLabel(text string) (label string, colon, ok bool) {
-	text = unlisted(text)
+	text = strings.TrimSpace(strings.TrimLeft(unlisted(text), "#"))
 	colon = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 	n := utf8.RuneCountInString(text)
 	if !named(text) || strings.HasPrefix(text, "^") || strings.HasPrefix(text, "↑") || prefixed.MatchString(text) {
@@ -192,8 +207,11 @@ func onlyClaims(text string) bool {
 // cleanHeading is the name that a heading gives: without the author's claims,
 // emphasis and the colon at its end.
 func cleanHeading(text string) string {
-	text = emphasis.Replace(callout.ReplaceAllString(text, ""))
-	if link.in(text, "") {
+	text = emphasis.Replace(callout.ReplaceAllString(picture.ReplaceAllString(text, ""), ""))
+	if strings.Contains(text, "<") {
+		text = htmlTag.ReplaceAllString(text, "")
+	}
+	if link.In(text, "") {
 		text = link.ReplaceAllString(text, "$1")
 	}
 	text = secret.Mask(text)
@@ -238,11 +256,11 @@ type outline struct {
 
 // place puts a heading under those of a higher level.
 func (o *outline) place(h heading) {
-	h.text = cleanHeading(h.text)
+	h.text, h.repeat = cleanHeading(h.text), isRepeatLabel(h.text)
 	o.leave(h.level)
 	// A plain label behind a table that stood directly below a bold one is its
 	// brother.
-	if h.level == plainLevel && o.top().level == boldLevel && o.top().tables > 0 {
+	if h.level == plainLevel && (o.top().level == boldLevel || o.top().level == bulletLevel) && o.top().tables > 0 {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
 	o.stack = append(o.stack, &h)
@@ -315,7 +333,7 @@ func (o *outline) title() *heading {
 func (o *outline) path(stack []*heading) (path []string) {
 	title := o.title()
 	for _, h := range stack {
-		if h != title {
+		if h != title && !h.repeat {
 			path = append(path, h.text)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -17,6 +18,7 @@ import (
 type line struct {
 	n    int // from 1
 	text string
+	mark byte // of a diff: + or -, 0 if none
 }
 
 // longestLine is how much of a line is kept, in bytes: a Namespace takes some
@@ -56,7 +58,7 @@ func lines(text io.Reader) iter.Seq2[line, error] {
 			raw, err := readLine(in)
 			if len(raw) > 0 || err == nil {
 				text := strings.ToValidUTF8(string(raw), "\uFFFD")
-				if !yield(line{n, shown(unescaped(unwrapped(text)))}, nil) {
+				if !yield(line{n: n, text: shown(unescaped(unwrapped(text)))}, nil) {
 					return
 				}
 			}
@@ -68,6 +70,17 @@ func lines(text io.Reader) iter.Seq2[line, error] {
 			}
 		}
 	}
+}
+
+// Lines are those of a text as it is read here, numbered alike, without secrets.
+func Lines(s result.Source) (all []string, err error) {
+	for l, err := range lines(decoded(s)) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, secret.Mask(l.text))
+	}
+	return all, nil
 }
 
 // readLine reads up to a line feed, which it drops. Of a line that is too long it

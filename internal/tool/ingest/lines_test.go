@@ -44,7 +44,7 @@ func TestLongLines(t *testing.T) {
 		}
 		got = append(got, l)
 	}
-	if len(got) != 4 || got[0].text != "100%|##########| 500/500" || got[1] != (line{2, "next"}) || len(got[2].text) != longestLine || got[3] != (line{4, "last"}) {
+	if len(got) != 4 || got[0].text != "100%|##########| 500/500" || got[1] != (line{n: 2, text: "next"}) || len(got[2].text) != longestLine || got[3] != (line{n: 4, text: "last"}) {
 		t.Errorf("%d lines, the first %.100q", len(got), got[0].text)
 	}
 }

@@ -86,7 +86,7 @@ func TestABrokenNamespaceEndsWithItsBracket(t *testing.T) {
 	text := strings.ReplaceAll(`Namespace(a='it\'s )', b=(1,| 2), c="|)", d=[(|)],| num_prompts=7)|`+"\n", "|", "\n")
 	r := &textReader{Reader: known}
 	for n, l := range strings.SplitAfter(text, "\n") {
-		r.take(line{n + 1, strings.TrimSuffix(l, "\n")})
+		r.take(line{n: n + 1, text: strings.TrimSuffix(l, "\n")})
 	}
 	if got := r.around.settings; got["num_prompts"] != "7" || got["a"] != "it's )" || len(r.problems) > 0 {
 		t.Errorf("%v, %v", got, r.problems)

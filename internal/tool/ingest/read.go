@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -22,9 +23,9 @@ type Reader struct {
 	formats []result.Format
 	tables  *result.Reader
 
-	command   expression     // of a command line of a tool or of its server
-	described *regexp.Regexp // a line on the environment
-	version   *regexp.Regexp // a line of a listing or of a server that tells its version
+	command   lexicon.Expression // of a command line of a tool or of its server
+	described *regexp.Regexp     // a line on the environment
+	version   *regexp.Regexp     // a line of a listing or of a server that tells its version
 }
 
 // NewReader makes one. Of tools that a table or a file could be of, it is the first's.
@@ -40,7 +41,7 @@ func NewReader(tools ...tool.Tool) *Reader {
 		}
 	}
 	name := strings.Join(names, "|")
-	r.command = compile(strings.Join(commands, "|"))
+	r.command = lexicon.Compile(strings.Join(commands, "|"))
 	r.described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|(?:` + name + `)(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
 	r.version = regexp.MustCompile(`^(?i:(` + name + `)(?:==| API server version |\s+|\s*(?:version)?\s*[:：]\s*))v?(\d\S*)`)
 	return r

@@ -25,6 +25,8 @@ type Found struct {
 	// none. They are read from the source each time, one after the other, so that a
 	// file may be larger than memory. An error ends them.
 	Records iter.Seq2[*trace.Record, error]
+	// Naming says which lines gave a table of a note its name; "" if none did.
+	Naming string
 	// Sampled reads what was sampled beside the run; nil if the source has none.
 	Sampled func() (*telemetry.Set, error)
 }
@@ -67,6 +69,8 @@ type Problem struct {
 	// Nothing means that the whole source holds no result, nor the remains of one: not
 	// worth a word of a file that nobody named.
 	Nothing bool
+	// Choice means that nothing is wrong: it says how a text was understood.
+	Choice bool
 }
 
 // Error tells it with its place.

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -29,8 +30,29 @@ func (t Tool) writeReported(w io.Writer, run trace.Run) error {
 	if run.Origin.Trimmed {
 		w = &trimmer{w}
 	}
-	l := t.Layout(run.Origin.Form)
+	l := t.Layout(run.Origin.Form).with(run.Origin)
 	return l.Write(w, t.reported(l, run))
+}
+
+// with is the layout with rows, at the end of its first section, for what a fork printed and no tool here does.
+func (l Layout) with(o *trace.Origin) Layout {
+	out := slices.Clone(l)
+	for _, f := range o.Figures {
+		if o.Detail == trace.Table && !l.has(f.Name) {
+			out[0].Rows = append(slices.Clone(out[0].Rows), Row{f.Name + ":", f.Name, tableWhole, 1})
+		}
+	}
+	return out
+}
+
+// has reports whether a row is of a figure.
+func (l Layout) has(name string) bool {
+	return slices.ContainsFunc(l, func(s Section) bool {
+		return slices.ContainsFunc(s.Rows, func(r Row) bool {
+			_, ok := starred(r.name, name)
+			return ok
+		})
+	})
 }
 
 // reported are what a run's tool said of it, as its table has it.

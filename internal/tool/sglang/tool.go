@@ -22,7 +22,7 @@ func Tool() tool.Tool {
 			Lines: []string{
 				"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
 			},
-			Commands: `\bsglang\.(?:bench_serving|launch_server)\b`,
+			Commands: `\bsglang\.(?:bench_serving|launch_server)\b|\bbench_serving\.py\b`,
 		},
 	}
 }
