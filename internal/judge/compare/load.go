@@ -137,6 +137,10 @@ func reportsLimits(r trace.Run, rules metrics.Rules) bool {
 		return true
 	}
 	d, ok := rules.Lookup(r.Origin.Tool)
+	_, whole := r.Origin.Figure(figure.RequestsOK)
+	if !whole && r.Origin.Detail == trace.Table {
+		return false // the table has lost its first rows
+	}
 	return ok && d.ReportsLimits(r.Origin)
 }
 
