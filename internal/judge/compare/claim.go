@@ -45,6 +45,7 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 	if len(named) > 0 {
 		all = named
 	}
+	all = all[:min(len(all), mostMeanings)]
 	in, meanings := own, 0
 	best := ClaimCheck{Claim: claim, File: check.File, Variant: check.Variant}
 	for _, t := range all {
@@ -63,6 +64,9 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 	best.Meanings = meanings
 	return in, best
 }
+
+// mostMeanings is among how many comparisons a claim's is looked for.
+const mostMeanings = 50
 
 func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {
 	out := ClaimCheck{Claim: claim, File: r.run.Origin.File, Variant: v.name}
