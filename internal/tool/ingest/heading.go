@@ -226,7 +226,7 @@ func cleanHeading(text string) string {
 		}
 	}
 	name = emptyPair.ReplaceAllString(name, "")
-	name = strings.TrimRight(strings.TrimSpace(name), separators)
+	name = strings.TrimRight(strings.TrimLeft(name, "# \t"), separators)
 	if name = strings.Join(strings.Fields(name), " "); name == "" {
 		name = strings.TrimRightFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r == ':' || r == '：' })
 	}
