@@ -353,7 +353,7 @@ func (r *textReader) text(l line, next string) {
 	if strings.Trim(l.text, "=- \t") == "" || sectionRule.MatchString(l.text) {
 		return
 	}
-	if label, colon, ok := plainLabel(l.text); len(claimsIn(l.text)) > 0 {
+	if label, colon, ok := plainLabel(l.text); r.stated < mostClaims && len(claimsIn(l.text)) > 0 {
 		if ok && colon && !onlyClaims(label) {
 			r.endParagraph()
 			r.labelLine(l, true)
