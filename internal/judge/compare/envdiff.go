@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -51,10 +52,10 @@ func knows(run trace.Run, name string) bool {
 	switch kind {
 	case "arg", "command":
 		return e.Process != nil && len(e.Process.Args) > 0
-	case "env": // a note names a few of them
+	case "env": // a note names a few of them, and of packages
 		return e.Process != nil && e.Process.PID > 0 && len(e.Process.Env) > 0
 	case "package":
-		return e.Python != "" && len(e.Packages) > 0
+		return e.Python != "" && e.Process != nil && e.Process.PID > 0 && len(e.Packages) > 0
 	}
 	return false
 }
@@ -63,15 +64,22 @@ func knows(run trace.Run, name string) bool {
 // machines and explain nothing.
 func ofEachStart(name string, l *trace.Leg) bool {
 	_, fact, _ := strings.Cut(name, ".")
-	if variable, ok := strings.CutPrefix(fact, "env."); ok && !environment.Tunes(variable) {
+	if variable, ok := strings.CutPrefix(fact, "env."); ok && environment.Idle(variable) {
 		return true
 	}
 	anew := l != nil && l.ServerStart > 0
 	return anew && fact == "host" || fact == "devices.uuid"
 }
 
+// untuned reports variables that no engine is known to read.
+func untuned(name string) bool {
+	_, fact, _ := strings.Cut(name, ".")
+	variable, ok := strings.CutPrefix(fact, "env.")
+	return ok && !environment.Tunes(variable)
+}
+
 // mostEnvDiffs limits the listed facts of the environment that differ.
-const mostEnvDiffs = 12
+const mostEnvDiffs = 24
 
 // envDiffs lists the facts of the environment in which the runs of variants differ, the main
 // ones first, and counts those beyond mostEnvDiffs.
@@ -93,7 +101,9 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 			}
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return mainFirst(places[a].main, places[b].main) })
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Or(mainFirst(places[a].main, places[b].main), mainFirst(!untuned(a), !untuned(b)))
+	})
 	for _, name := range names {
 		all := make([][]plan.Message, len(variants))
 		for i, v := range variants {

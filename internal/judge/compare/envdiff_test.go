@@ -112,7 +112,11 @@ func TestDifferences(t *testing.T) {
 		t.Error(diff)
 	}
 	// A note names some packages: the others are not known, of a process they are not there.
-	noted := run(10, environment.Noted("vllm:1", []environment.Version{{Name: "torch", Version: "2.8"}}, ""))
+	var lines environment.Listing
+	lines.Line("image: vllm:1", false)
+	lines.Line("torch==2.8.0", false)
+	lines.Line("Python: 3.11.13", false)
+	noted := run(10, lines.Environment(""))
 	for _, d := range Differences(a, noted) {
 		if d.Name == "package.zlib" && d.Values[1].Key() != (plan.Message{}).Key() {
 			t.Errorf("%+v", d)

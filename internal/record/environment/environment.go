@@ -44,9 +44,10 @@ func (e *Environment) IsZero() bool {
 // A Machine is hardware and system.
 type Machine struct {
 	Host     string   `json:"host,omitempty"`
-	System   string   `json:"system,omitempty"` // the distribution: Ubuntu 22.04.5 LTS
-	Kernel   string   `json:"kernel,omitempty"` // Linux 6.8.0-45-generic x86_64
-	CPU      string   `json:"cpu,omitempty"`    // model
+	Product  string   `json:"product,omitempty"` // of the server, as a note names it: Atlas 800I A3
+	System   string   `json:"system,omitempty"`  // the distribution: Ubuntu 22.04.5 LTS
+	Kernel   string   `json:"kernel,omitempty"`  // Linux 6.8.0-45-generic x86_64
+	CPU      string   `json:"cpu,omitempty"`     // model
 	Sockets  int      `json:"sockets,omitempty"`
 	Cores    int      `json:"cores,omitempty"`   // of all sockets
 	Threads  int      `json:"threads,omitempty"` // logical processors

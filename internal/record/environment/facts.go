@@ -99,6 +99,7 @@ func (l *facts) process(p *Process) {
 }
 
 func (l *facts) machine(m Machine) {
+	l.add(false, "hardware", m.Product)
 	l.add(false, "cpu", m.CPU)
 	if m.Threads > 0 {
 		l.add(false, "processors", m.Processors())
@@ -209,13 +210,51 @@ func Flags(args []string) (flags map[string]string, words string) {
 // Main are the packages that matter.
 func (e *Environment) Main() []Version { return e.Packages[:matter(e.Packages)] }
 
-// Tunes reports whether a variable is one that engines, their libraries and their drivers
-// read.
-func Tunes(name string) bool {
-	return slices.ContainsFunc([]string{
-		"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
-		"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
-		"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
-		"TOKENIZERS_",
-	}, func(begin string) bool { return strings.HasPrefix(name, begin) })
+// Tunes reports whether a variable is one that engines, their libraries and their drivers read.
+func Tunes(name string) bool { return begins(name, tuning) }
+
+// tuning are the beginnings of such variables.
+var tuning = []string{
+	"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
+	"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
+	"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
+	"TOKENIZERS_", "ACL_", "DEEP_", "DEEPEP_", "DISAGG", "ENABLE_", "INF_NAN_", "KMP_", "LCCL_", "LD_PRELOAD", "MALLOC_",
+	"MOE_", "PD_", "PYTHONHASHSEED", "RANK_TABLE", "TNG_", "TP_SOCKET", "USE_",
+}
+
+// Idle reports whether a variable never explains a difference: those of a login, a terminal, a shell and a desktop,
+// those that name what is recorded elsewhere, and those that are new with each start.
+func Idle(name string) bool {
+	return slices.Contains(idle, name) || begins(name, idling) || strings.Contains(name, "_SERVICE_") ||
+		strings.Contains(name, "_PORT_") && strings.Contains(name, "_TCP")
+}
+
+var (
+	idle = []string{
+		"COLORTERM", "COLUMNS", "DISPLAY", "EDITOR", "GPG_KEY", "HOME", "HOSTNAME", "INVOCATION_ID", "LANG", "LANGUAGE",
+		"LINES", "LOGNAME", "MAIL", "MANPATH", "OLDPWD", "PAGER", "PATH", "PROMETHEUS_MULTIPROC_DIR", "PROMPT_COMMAND",
+		"PS1", "PS2", "PWD", "PYTHON_SHA256", "PYTHON_VERSION", "SHELL", "SHLVL", "STY", "TEMP", "TERM", "TMP", "TMPDIR", "TZ",
+		"USER", "USERNAME", "WINDOWID", "container", "_",
+	}
+	idling = []string{
+		"BASH_FUNC_", "CONDA_", "DBUS_", "DEBIAN_", "DEBUGINFOD_", "GIT_", "GNOME_", "GPG_", "GTK_", "HIST", "JOURNAL_",
+		"KUBERNETES_", "LC_", "LESS", "LS_COLORS", "NVIDIA_REQUIRE", "NV_", "PIP_", "PITOT_", "PYTHON_PIP_", "SSH_",
+		"SUDO_", "SYSTEMD_", "TERM_", "TMUX", "UV_", "VIRTUAL_ENV_PROMPT", "VSCODE_", "WT_", "XDG_", "ZSH",
+	}
+)
+
+func begins(name string, with []string) bool {
+	return slices.ContainsFunc(with, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
+// Variables are the names of those that may explain a difference, the ones that engines read first, and how many
+// others there are.
+func (p *Process) Variables() (names []string, others int) {
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		if !Idle(name) {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return order(Tunes(b)) - order(Tunes(a)) })
+	return names, len(p.Env) - len(names)
 }

@@ -92,6 +92,9 @@ func maskArgs(args []string) []string {
 // assignment is NAME=VALUE within a script: sh -c 'A=1 MY_TOKEN=X run'.
 var assignment = regexp.MustCompile(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
 
+// Mask hides the secrets of a line of a note.
+func Mask(line string) string { return secret.Mask(maskPairs(line)) }
+
 // maskPairs hides the values of assignments that are secrets by their names.
 func maskPairs(arg string) string {
 	if !strings.Contains(arg, "=") {

@@ -301,7 +301,7 @@ func packagesOf(e *environment.Environment) (parts []string) {
 }
 
 func devicesOf(e *environment.Environment) (parts []string) {
-	parts = append(parts, e.Products())
+	parts = append(parts, e.Machine.Product, e.Products())
 	if e.Driver != "" {
 		parts = append(parts, "driver "+e.Driver)
 	}
@@ -323,7 +323,7 @@ func weightsOf(e *environment.Environment) []string {
 	return []string{m.Architecture, m.DType, m.Quantization, size}
 }
 
-// arguments are the command lines of servers, each with the variables that engines read.
+// arguments are the command lines of servers, each with the variables that may matter.
 func (w *noteWriter) arguments(runs []variantRun) {
 	groups := grouped(runs, func(r NoteRun) string {
 		if r.Env.Serving == nil || r.Env.Serving.Process == nil {
@@ -337,10 +337,9 @@ func (w *noteWriter) arguments(runs []variantRun) {
 // startOf is how a server was started: VARIABLE=value program flags.
 func startOf(p *environment.Process) string {
 	var words []string
-	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
-		if environment.Tunes(name) {
-			words = append(words, name+"="+shell.Quote(p.Env[name]))
-		}
+	names, _ := p.Variables()
+	for _, name := range names {
+		words = append(words, name+"="+shell.Quote(p.Env[name]))
 	}
 	return doc.Clean(strings.Join(append(words, shell.Join(p.Args)), " "))
 }

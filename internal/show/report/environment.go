@@ -37,7 +37,7 @@ func environmentRows(e *environment.Environment) (rows [][]string) {
 		}
 	}
 	add("target", e.Site)
-	add("host", m.Host, m.System)
+	add("host", m.Host, m.Product, m.System)
 	add("kernel", m.Kernel)
 	add("CPU", m.CPU, m.Processors(), m.Governor)
 	if len(m.NUMA) > 1 {
@@ -113,7 +113,10 @@ func processRows(p *environment.Process) (rows [][]string) {
 	if p.PID > 0 {
 		rows = append(rows, []string{"process", fmt.Sprintf("%d in %s", p.PID, plain.Line(p.Dir))})
 	}
-	return append(rows, []string{"command", plain.Line(shell.Join(p.Args))})
+	if len(p.Args) > 0 {
+		rows = append(rows, []string{"command", plain.Line(shell.Join(p.Args))})
+	}
+	return rows
 }
 
 func packageRows(e *environment.Environment, all bool) (rows [][]string) {
@@ -134,12 +137,11 @@ func packageRows(e *environment.Environment, all bool) (rows [][]string) {
 }
 
 func variableRows(p *environment.Process, all bool) (rows [][]string) {
-	hidden := 0
-	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
-		if !all && !environment.Tunes(name) {
-			hidden++
-			continue
-		}
+	names, hidden := p.Variables()
+	if all {
+		names, hidden = slices.Sorted(maps.Keys(p.Env)), 0
+	}
+	for _, name := range names {
 		rows = append(rows, []string{plain.Line(name), plain.Line(p.Env[name])})
 	}
 	if hidden > 0 {

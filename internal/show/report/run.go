@@ -64,11 +64,9 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 		}
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
-	if run.Origin == nil {
-		for _, f := range run.Env.Serving.Facts() {
-			if f.Main {
-				line("server "+plain.Line(f.Name), f.Value)
-			}
+	for _, f := range run.Env.Serving.Facts() {
+		if f.Main {
+			line("server "+plain.Line(f.Name), f.Value)
 		}
 	}
 	if v := run.Verdict; v == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -20,9 +21,8 @@ const (
 )
 
 var (
-	image     = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
-	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
-	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
+	image  = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*=\s*\S`)
+	prompt = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
 
 // tableContext are what was found ahead of a table that belongs to it alone.
@@ -33,6 +33,7 @@ type tableContext struct {
 	at       int               // line of the Namespace
 	broken   broken            // an incomplete Namespace
 	command  strings.Builder   // an incomplete command line
+	exports  []string          // lines that set variables for the next command
 }
 
 // take keeps what a line has to say of the run or of the environment, and reports
@@ -51,15 +52,57 @@ func (r *textReader) take(l line) bool {
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
-	case image.Finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
+	case strings.HasPrefix(text, "|"): // systemRow has read it
+		return false
+	case r.outline.system() < 0 && strings.HasPrefix(text, exporting):
+		if len(a.exports) < mostAround {
+			a.exports = append(a.exports, environment.Mask(text))
+		}
+		return false
+	case r.describes(text, lower):
 		bare := strings.TrimRight(text, ":：")
-		r.outline.note(secret.Mask(bare))
-		r.window.add(bare, l.n, scoreFact)
+		r.outline.note(environment.Mask(bare))
+		if r.outline.system() < 0 {
+			r.window.add(bare, l.n, scoreFact)
+		}
 		return bare == text // else it is a label too
 	default:
 		return r.takeRun(text)
 	}
 	return true
+}
+
+// exporting begins a line that sets variables.
+const exporting = "export "
+
+// stated is NAME: VALUE in words of an author.
+var stated = regexp.MustCompile(`^[^:：|<>]{1,40}[:：]\s*[^\s/][^|<>]{0,160}$`)
+
+// describes reports whether a line is on the environment. In a section on it any NAME: VALUE of the text is, and in
+// other sections and in what programs print those that are known.
+func (r *textReader) describes(text, lower string) bool {
+	own := r.outline.system() >= 0
+	return r.system.Line(text, own) || image.Finds(text, lower) || r.described.MatchString(text) ||
+		own && r.fence == "" && stated.MatchString(text)
+}
+
+// systemRow reads a row on the environment: of the table of npu-smi, which has no figures of a run and is not read
+// further, and in a section on the environment one of two cells.
+func (r *textReader) systemRow(text string) string {
+	row := strings.TrimSpace(text)
+	switch {
+	case r.table != nil || len(row) > longestKept:
+	case r.system.Row(row):
+		r.outline.note(secret.Mask(row))
+		return ""
+	case strings.HasPrefix(row, "|") && r.outline.system() >= 0:
+		cells := strings.Split(strings.Trim(row, "|"), "|")
+		pair := strings.TrimRight(strings.TrimSpace(cells[0]), ":：") + ": " + strings.TrimSpace(cells[len(cells)-1])
+		if len(cells) == 2 && r.system.Line(pair, true) {
+			r.outline.note(environment.Mask(pair))
+		}
+	}
+	return text
 }
 
 // takeRun keeps a line that a tool prints ahead of a run, without what a log put
@@ -158,6 +201,10 @@ func (r *textReader) commandLine(text string) {
 	if more && a.command.Len() < longestKept {
 		return
 	}
+	if starts.MatchString(a.command.String()) {
+		a.run = append(a.run, a.exports[:min(len(a.exports), max(0, mostAround-len(a.run)))]...)
+	}
+	a.exports = nil
 	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
 		a.run = append(a.run, secret.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}

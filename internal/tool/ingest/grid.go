@@ -183,12 +183,12 @@ func saysAgain(f, p trace.ReportedFigure) bool {
 func (r *textReader) gridRun(t *printed) trace.Run {
 	o := &trace.Origin{
 		Tool: t.tool, Detail: trace.Table, File: r.name, Line: t.at, Path: t.path, Repeat: t.repeat, Figures: t.grid.Figures,
-		Claims: t.claims, Around: append(t.env, t.around.run...), Setup: map[string]string{},
+		Claims: t.claims, Around: t.beside(), Setup: map[string]string{},
 	}
 	if o.Tool == "" {
 		o.Tool = trace.UnknownTool
 	}
-	run := r.runOf(o)
+	run := r.runOf(o, t)
 	var lengths []string
 	for _, s := range t.grid.Load {
 		o.Setup[s.Name] = s.Value

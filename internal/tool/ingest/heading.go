@@ -21,6 +21,8 @@ type heading struct {
 	tables int      // directly below it
 	env    []string // lines on the environment below it
 	used   bool     // a table has taken them
+	late   []string // those of sections on the environment since
+	system bool     // it is of a section on the environment
 }
 
 // The levels below those of Markdown.
@@ -82,7 +84,7 @@ func markedHeading(text string) (h heading, ok bool) {
 			level = int(m[1][1] - '0')
 		}
 		h = heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}
-		return h, level < boldLevel || !isGeneric(h.text)
+		return h, level < boldLevel || !isGeneric(h.text) || isSystem(h.text)
 	}
 	return ownLine(text)
 }
@@ -105,7 +107,7 @@ func ownLine(text string) (h heading, ok bool) {
 		return heading{}, false
 	}
 	h = heading{level: level, text: m[1] + m[2]}
-	return h, !isGeneric(h.text)
+	return h, !isGeneric(h.text) || isSystem(h.text)
 }
 
 // bannerHeading is a heading as scripts print it, and as other markup than Markdown
@@ -172,6 +174,25 @@ var generic = []string{
 func isGeneric(label string) bool {
 	return slices.Contains(generic, strings.ToLower(strings.Trim(emphasis.Replace(label), ":：.… ")))
 }
+
+// onSystem is the heading of a section on the environment: words for it alone, or a script that prints it.
+var onSystem = lexicon.Compile(`(?i)^(?:(?:(?:your|my|our|the|current|tests?|testing|system|software|hardware|runtime|server|deployment|benchmark|and|&|info|information|details|versions?|variables?|setup|config|configuration|platform|env|environments?)\s*)+|(?:测试|当前|运行|系统|软|硬|件|软件|硬件|实验|部署|机器|服务器|环境|配置|版本|信息|说明|变量|与|和|及)+)$|collect[_-]env|check_env`)
+
+// systemWord is one of which such a heading has one.
+var systemWord = lexicon.Compile(`(?i)env|hardware|software|setup|config|versions?|system|环境|配置|版本|硬件|软件|硬|系统`)
+
+func isSystem(title string) bool {
+	title = emphasis.Replace(title)
+	if i := strings.IndexAny(title, "(（:："); i > 0 {
+		title = title[:i]
+	}
+	title = strings.TrimLeftFunc(title, func(r rune) bool { return !unicode.IsLetter(r) })
+	title = strings.TrimSpace(numeral.ReplaceAllString(title, ""))
+	return len(title) <= longestLabel && systemWord.Find(title) != nil && onSystem.Find(title) != nil
+}
+
+// numeral is what counts sections in Chinese.
+var numeral = regexp.MustCompile(`^[一二三四五六七八九十]+[、.．]\s*`)
 
 // prefixed is all that a log has of a blank line.
 var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
@@ -263,7 +284,7 @@ type outline struct {
 
 // place puts a heading under those of a higher level.
 func (o *outline) place(h heading) {
-	h.text, h.repeat = cleanHeading(h.text), isRepeatLabel(h.text)
+	h.text, h.repeat, h.system = cleanHeading(h.text), isRepeatLabel(h.text), h.level < plainLevel && isSystem(h.text)
 	o.leave(h.level)
 	// A plain label behind a table that stood directly below a bold one is its
 	// brother.
@@ -304,27 +325,54 @@ func (o *outline) marked() *heading {
 	return &o.root
 }
 
-// note keeps a line on the environment of the tables below the heading. One that
-// comes behind a table begins anew.
-func (o *outline) note(text string) {
-	h := o.top()
-	if h.used {
-		h.env, h.used = nil, false
-	}
-	if len(h.env) < mostAround {
-		h.env = append(h.env, text)
+// system is the place in the stack of the section on the environment that a line stands in, or -1.
+func (o *outline) system() int {
+	return slices.IndexFunc(o.stack, func(h *heading) bool { return h.system })
+}
+
+// endDetails leaves a section on the environment that was folded.
+func (o *outline) endDetails() {
+	if top := o.top(); top.system && top.level == boldLevel {
+		o.stack = o.stack[:len(o.stack)-1]
 	}
 }
 
-// env are the lines on the environment of a table that stands here.
-func (o *outline) env() (all []string) {
-	all = append(all, o.root.env...)
-	o.root.used = true
-	for _, h := range o.stack {
-		all = append(all, h.env...)
-		h.used = true
+// note keeps a line on the environment of the tables below the heading, and one of a section on the environment for
+// those beside the section. One that comes behind a table begins anew.
+func (o *outline) note(text string) {
+	h, i := o.top(), o.system()
+	if i == 0 {
+		h = &o.root
+	} else if i > 0 {
+		h = o.stack[i-1]
+	}
+	if h.used {
+		h.env, h.late, h.used = nil, nil, false
+	}
+	if len(h.env) < mostAround {
+		h.env = append(h.env, text)
+		if i >= 0 {
+			h.late = append(h.late, text)
+		}
+	}
+}
+
+// env are the lines on the environment of a table that stands here, by headings, outermost first.
+func (o *outline) env() (all [][]string) {
+	for _, h := range append([]*heading{&o.root}, o.stack...) {
+		all = append(all, slices.Clip(h.env))
+		h.used, h.late = true, nil
 	}
 	return all
+}
+
+// lateEnv adds the lines of sections that stand behind the last table of their heading.
+func (o *outline) lateEnv(t *printed) {
+	for i, h := range append([]*heading{&o.root}, t.stack...) {
+		if i < len(t.env) {
+			t.env[i] = append(t.env[i], h.late...)
+		}
+	}
 }
 
 // title is the heading of the whole document: the first, and the only one of the
@@ -340,7 +388,7 @@ func (o *outline) title() *heading {
 func (o *outline) path(stack []*heading) (path []string) {
 	title := o.title()
 	for _, h := range stack {
-		if h != title && !h.repeat {
+		if h != title && !h.repeat && (!h.system || h.level < boldLevel) {
 			path = append(path, h.text)
 		}
 	}

@@ -227,6 +227,7 @@ func (r *textReader) placeLabels() {
 // of one load apart, the best of the other candidates that do.
 func (r *textReader) settle() {
 	for _, t := range r.closed {
+		r.outline.lateEnv(t)
 		t.path, t.repeat = r.outline.path(t.stack), t.window.repeat || counted(t.stack)
 	}
 	named := map[string][][]*printed{} // by path and limits: tables of one load each

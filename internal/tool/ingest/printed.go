@@ -25,7 +25,7 @@ type printed struct {
 	foreign int   // lines since the last row that are not the table's
 	stack   []*heading
 	claims  []trace.Claim
-	env     []string
+	env     [][]string // lines on the environment, by headings, outermost first
 	around  tableContext
 	window  window
 	marks   []byte                 // of a diff, of the rows
@@ -103,7 +103,7 @@ func (p *printed) sides() []*printed {
 	mixed := removed && added
 	side := func(other byte, name string) *printed {
 		s := *p
-		s.rows, s.lines = nil, nil
+		s.rows, s.lines, s.env = nil, nil, slices.Clone(p.env)
 		for i, row := range p.rows {
 			if p.marks[i] != other {
 				if s.at == p.at && p.marks[i] != 0 && p.marks[i] != ' ' && mixed {
@@ -188,7 +188,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	o := &trace.Origin{
 		Tool: reading.Tool, Form: reading.Form, Detail: trace.Table, File: r.name, Line: t.at,
 		Path: t.path, Repeat: t.repeat, Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
-		Setup: reading.Setup, Around: append(t.env, t.around.run...),
+		Setup: reading.Setup, Around: t.beside(),
 	}
 	for _, f := range t.others {
 		if _, ok := o.Figure(f.Name); !ok {
@@ -204,22 +204,32 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	} else {
 		maps.Copy(o.Setup, t.around.settings)
 	}
-	run := r.runOf(o)
+	run := r.runOf(o, t)
 	run.Plan = r.plan(o, &t.around)
 	return run, true
 }
 
 // runOf is a run of which only its origin is known.
-func (r *textReader) runOf(o *trace.Origin) trace.Run {
+func (r *textReader) runOf(o *trace.Origin, t *printed) trace.Run {
 	run := trace.Run{
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Origin: o,
 		Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
-		Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(o.Around)},
+		Env: trace.Environment{Server: r.server(o.Around, o.Tool), Serving: serverOf(t.env, t.around.run)},
 	}
 	if f, ok := o.Figure(figure.Duration); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)
 	}
 	return run
+}
+
+// beside are the lines that belong to a table, without those of a drawn one.
+func (p *printed) beside() (lines []string) {
+	for _, l := range slices.Concat(p.env...) {
+		if !strings.HasPrefix(l, "|") && !strings.HasPrefix(l, "+") {
+			lines = append(lines, l)
+		}
+	}
+	return append(lines, p.around.run...)
 }
 
 // stem is the name of a file without folder and extension; what has digits is no

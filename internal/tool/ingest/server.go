@@ -2,30 +2,31 @@ package ingest
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/environment"
 )
 
-var (
-	imageOf   = regexp.MustCompile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*(\S+)`)
-	packageOf = regexp.MustCompile(`^([A-Za-z][\w.-]*)(?:==|\s+)v?(\d+\.\d+(?:\.|\+)\S+)(?:\s+\S+)?$`)
-	starts    = regexp.MustCompile(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
-)
+var starts = regexp.MustCompile(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
 
-// serverOf is the environment of the server, by lines on the environment of a table: its image,
-// packages as `pip list` or a requirements file has them, and the command that starts it. nil:
-// they tell none.
-func serverOf(around []string) *environment.Environment {
-	image, command := "", ""
-	var packages []environment.Version
-	for _, line := range around {
-		if m := imageOf.FindStringSubmatch(line); m != nil && image == "" {
-			image = m[1]
-		} else if m := packageOf.FindStringSubmatch(line); m != nil {
-			packages = append(packages, environment.Version{Name: m[1], Version: m[2]})
-		} else if command == "" && starts.MatchString(line) {
+// serverOf is the environment of the server, by lines on the environment of a table, outermost first, and by the
+// command line that starts it. nil: they state none.
+func serverOf(env [][]string, run []string) *environment.Environment {
+	var l environment.Listing
+	command := ""
+	for _, line := range run { // what stands nearest counts
+		switch {
+		case command == "" && starts.MatchString(line):
 			command = line
+		case strings.HasPrefix(line, exporting):
+			l.Line(line, true)
 		}
 	}
-	return environment.Noted(image, packages, command)
+	for _, lines := range slices.Backward(env) {
+		for _, line := range lines {
+			l.Line(line, true)
+		}
+	}
+	return l.Environment(command)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
@@ -20,6 +21,7 @@ type textReader struct {
 	*Reader
 	name     string
 	outline  outline
+	system   environment.Listing // recognizes lines on the environment
 	around   tableContext
 	table    *printed // being read
 	closed   []*printed
@@ -178,6 +180,10 @@ func (r *textReader) line(l line, next string) {
 		next = ""
 	}
 	text := grid.Unquoted(l.text)
+	text = r.systemRow(text)
+	if strings.Contains(text, "</details>") {
+		r.outline.endDetails()
+	}
 	drawn := r.table == nil && titleLine.Find(l.text) == nil && r.grid.Line(l.n, text)
 	r.remember(l.n)
 	r.gridTables()

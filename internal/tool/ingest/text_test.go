@@ -122,7 +122,7 @@ func TestNotesRenderedAgainAreTheSameBytes(t *testing.T) {
 
 // Texts of every kind of trouble; the golden files are to be read.
 func TestTexts(t *testing.T) {
-	for _, name := range []string{"outline.md", "broken.log", "vllm.log", "sglang.log"} {
+	for _, name := range []string{"outline.md", "broken.log", "vllm.log", "sglang.log", "environment.md"} {
 		t.Run(name, func(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join("testdata", "text", name))
 			if err != nil {
