@@ -36,6 +36,7 @@ var ToolkitAsks = []probe.Ask{
 		Limit: 4 << 10,
 	},
 	{Name: "cann", Dir: "/usr/local/Ascend/cann", Glob: "*-linux/ascend_toolkit_install.info", Limit: 4 << 10},
+	{Name: "atb", Dir: "/usr/local/Ascend/nnal/atb/latest/version.info", Limit: 4 << 10},
 	{Name: "rocm", Dir: "/opt/rocm/.info/version", Limit: 256},
 }
 
@@ -219,21 +220,24 @@ func (e *Environment) amdSMI(text string) bool {
 
 // ReadToolkits reads the answers to ToolkitAsks.
 func (e *Environment) ReadToolkits(a probe.Answers) {
-	add := func(name, version string) {
-		if version = clean(version); version != "" &&
-			!slices.ContainsFunc(e.Toolkits, func(v Version) bool { return v.Name == name }) {
-			e.Toolkits = append(e.Toolkits, Version{name, version})
-		}
-	}
 	var cuda struct {
 		CUDA struct {
 			Version string `json:"version"`
 		} `json:"cuda"`
 	}
 	_ = plan.Unmarshal([]byte(a.Text("cuda")), &cuda) // any other file has no version
-	add("cuda", cmp.Or(cuda.CUDA.Version, version.FindString(a.Text("cuda-txt"))))
+	e.addToolkit("cuda", cmp.Or(cuda.CUDA.Version, version.FindString(a.Text("cuda-txt"))))
 	for _, file := range a.All("cann") {
-		add("cann", assigned(file.Text, "version"))
+		e.addToolkit("cann", assigned(file.Text, "version"))
 	}
-	add("rocm", a.Text("rocm"))
+	e.addToolkit("rocm", a.Text("rocm"))
+	e.ReadAscend(a)
+}
+
+// addToolkit keeps the version of a toolkit, the first one of each.
+func (e *Environment) addToolkit(name, version string) {
+	if version = clean(version); version != "" &&
+		!slices.ContainsFunc(e.Toolkits, func(v Version) bool { return v.Name == name }) {
+		e.Toolkits = append(e.Toolkits, Version{name, version})
+	}
 }

@@ -21,13 +21,16 @@ type Environment struct {
 	Machine  Machine   `json:"machine,omitzero"`
 	Devices  []Device  `json:"devices,omitempty"`
 	Driver   string    `json:"driver,omitempty"`   // version of that of the devices
-	Toolkits []Version `json:"toolkits,omitempty"` // cuda, cann, rocm
-	Image    Image     `json:"image,omitzero"`
-	Process  *Process  `json:"process,omitempty"` // that serves
-	Python   string    `json:"python,omitempty"`  // version of the interpreter that its packages are for
-	Packages []Version `json:"packages,omitempty"`
-	Trees    []Tree    `json:"trees,omitempty"`
-	Model    *Model    `json:"model,omitempty"`
+	Chip     string    `json:"chip,omitempty"`     // of the first NPU, in full: Ascend910_9392
+	Toolkits []Version `json:"toolkits,omitempty"` // cuda, cann, atb, rocm
+	// RankTable is the SHA-256 of the file with the NPUs of a deployment.
+	RankTable string    `json:"rank_table,omitempty"`
+	Image     Image     `json:"image,omitzero"`
+	Process   *Process  `json:"process,omitempty"` // that serves
+	Python    string    `json:"python,omitempty"`  // version of the interpreter that its packages are for
+	Packages  []Version `json:"packages,omitempty"`
+	Trees     []Tree    `json:"trees,omitempty"`
+	Model     *Model    `json:"model,omitempty"`
 	// Cut means that something was left out, since it was too large to keep.
 	Cut bool `json:"cut,omitempty"`
 }
@@ -54,6 +57,9 @@ type Machine struct {
 	Governor string   `json:"governor,omitempty"`
 	NUMA     []string `json:"numa,omitempty"`   // the processors of each node: 0-63
 	Memory   int64    `json:"memory,omitempty"` // bytes
+	// Swappiness and NUMABalancing are vm.swappiness and kernel.numa_balancing.
+	Swappiness    string `json:"swappiness,omitempty"`
+	NUMABalancing string `json:"numa_balancing,omitempty"`
 	// CPULimit is the quota of the control group, in processors, and MemoryLimit that in
 	// bytes; 0: none is known.
 	CPULimit    float64 `json:"cpu_limit,omitempty"`

@@ -39,6 +39,8 @@ func (e *Environment) Facts() []Fact {
 		l.add(true, t.Name, t.Version)
 	}
 	l.add(true, "devices", e.Products())
+	l.add(true, "chip", e.Chip)
+	l.add(true, "rank-table", short(e.RankTable))
 	l.add(true, "firmware", each1(e.Devices, func(d Device) string { return d.Firmware }))
 	if e.Process != nil {
 		l.process(e.Process)
@@ -105,6 +107,8 @@ func (l *facts) machine(m Machine) {
 		l.add(false, "processors", m.Processors())
 	}
 	l.add(false, "governor", m.Governor)
+	l.add(false, "swappiness", m.Swappiness)
+	l.add(false, "numa-balancing", m.NUMABalancing)
 	l.add(false, "numa", strings.Join(m.NUMA, " "))
 	if m.Memory > 0 {
 		l.add(false, "memory", fmt.Sprintf("%d GiB", (m.Memory+1<<29)>>30))
@@ -223,15 +227,17 @@ var tuning = []string{
 }
 
 // Idle reports whether a variable never explains a difference: those of a login, a terminal, a shell and a desktop,
-// those that name what is recorded elsewhere, and those that are new with each start.
+// of certificates and of a cluster's services, those that name what is recorded elsewhere, and those that are new with
+// each start.
 func Idle(name string) bool {
 	return slices.Contains(idle, name) || begins(name, idling) || strings.Contains(name, "_SERVICE_") ||
-		strings.Contains(name, "_PORT_") && strings.Contains(name, "_TCP")
+		strings.Contains(name, "_PORT_") && strings.Contains(name, "_TCP") ||
+		strings.Contains(name, "_CA_") || strings.Contains(name, "_CERT")
 }
 
 var (
 	idle = []string{
-		"COLORTERM", "COLUMNS", "DISPLAY", "EDITOR", "GPG_KEY", "HOME", "HOSTNAME", "INVOCATION_ID", "LANG", "LANGUAGE",
+		"COLORTERM", "COLUMNS", "CONTAINER_NAME", "DISPLAY", "EDITOR", "GPG_KEY", "HOME", "HOSTNAME", "INVOCATION_ID", "LANG", "LANGUAGE",
 		"LINES", "LOGNAME", "MAIL", "MANPATH", "OLDPWD", "PAGER", "PATH", "PROMETHEUS_MULTIPROC_DIR", "PROMPT_COMMAND",
 		"PS1", "PS2", "PWD", "PYTHON_SHA256", "PYTHON_VERSION", "SHELL", "SHLVL", "STY", "TEMP", "TERM", "TMP", "TMPDIR", "TZ",
 		"USER", "USERNAME", "WINDOWID", "container", "_",

@@ -117,9 +117,8 @@ func (l *Listing) pack(name, version string) {
 }
 
 func (l *Listing) toolkit(name, version string) {
-	same := func(t Version) bool { return t.Name == name }
-	if version != "" && len(l.env.Toolkits) < mostStated && !slices.ContainsFunc(l.env.Toolkits, same) {
-		l.env.Toolkits = append(l.env.Toolkits, Version{clean(name), version})
+	if len(l.env.Toolkits) < mostStated {
+		l.env.addToolkit(clean(name), version)
 	}
 }
 
@@ -248,7 +247,7 @@ var slots = byName(map[string]string{
 	"rocm":     "rocm",
 	"hdk":      "hdk,ascend hdk",
 	"nnal":     "nnal,cann nnal,ascend cann nnal",
-	"atb":      "atb",
+	"atb":      "atb,ascend cann atb",
 	"bisheng":  "bisheng",
 	"python":   "python",
 	"torch":    "pytorch,torch",

@@ -26,6 +26,8 @@ var MachineAsks = []probe.Ask{
 	{Name: "online", Dir: "/sys/devices/system/cpu/online"},
 	{Name: "governor", Dir: "/sys/devices/system/cpu", Glob: "cpu[0-9]*/cpufreq/scaling_governor", Limit: 64},
 	{Name: "numa", Dir: "/sys/devices/system/node", Glob: "node[0-9]*/cpulist", Limit: 4 << 10},
+	{Name: "swappiness", Dir: "/proc/sys/vm/swappiness", Limit: 64},
+	{Name: "numa-balancing", Dir: "/proc/sys/kernel/numa_balancing", Limit: 64},
 	{Name: "memory", Dir: "/proc/meminfo", Limit: 4 << 10},
 	{Name: "cpu-limit", Dir: "/sys/fs/cgroup/cpu.max", Limit: 256},
 	{Name: "memory-limit", Dir: "/sys/fs/cgroup/memory.max", Limit: 256},
@@ -36,7 +38,7 @@ func ReadMachine(a probe.Answers) Machine {
 	m := Machine{
 		Host: clean(a.Text("host")), System: clean(assigned(a.Text("system"), "PRETTY_NAME")),
 		Kernel:   clean(strings.Join(strings.Fields(a.Text("kernel-type")+" "+a.Text("kernel")+" "+a.Text("arch")), " ")),
-		Governor: each(a.All("governor")),
+		Governor: each(a.All("governor")), Swappiness: clean(a.Text("swappiness")), NUMABalancing: clean(a.Text("numa-balancing")),
 	}
 	m.processors(a.Text("cpu"))
 	m.Threads = cmp.Or(countList(a.Text("online")), m.Threads)

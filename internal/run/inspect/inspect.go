@@ -196,6 +196,9 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 		a = append(a, q.ask(ctx, "", environment.DeviceAsks)...)
 	}
 	q.out.ReadDevices(a)
+	if asks := q.out.BoardAsks(); asks != nil && q.Asked {
+		q.out.ReadBoard(q.ask(ctx, "", asks))
+	}
 }
 
 // run is all of it.
@@ -254,7 +257,7 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 	sites := environment.PythonSites(p, exe, a.Text("maps"))
 	name := environment.ModelName(p.Args)
 	folders := environment.ModelFolders(p, name)
-	asks := slices.Concat(environment.ToolkitAsks, environment.ModelAsks(folders))
+	asks := slices.Concat(environment.AscendAsks(p), environment.ToolkitAsks, environment.ModelAsks(folders))
 	for _, site := range sites {
 		asks = append(asks, below("metadata", probe.Lines, site, "*.dist-info/METADATA"), below("source", probe.Text, site, "*.dist-info/direct_url.json"))
 	}

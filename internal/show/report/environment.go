@@ -43,27 +43,22 @@ func environmentRows(e *environment.Environment) (rows [][]string) {
 	if len(m.NUMA) > 1 {
 		add("NUMA", fmt.Sprintf("%d nodes: %s", len(m.NUMA), strings.Join(m.NUMA, " | ")))
 	}
-	add("memory", gib(m.Memory))
+	add("memory", gib(m.Memory), titled("vm.swappiness ", m.Swappiness), titled("kernel.numa_balancing ", m.NUMABalancing))
 	if m.CPULimit > 0 {
 		add("CPU limit", fmt.Sprintf("%g processors", m.CPULimit))
 	}
 	if m.MemoryLimit > 0 {
 		add("memory limit", gib(m.MemoryLimit))
 	}
-	driver := ""
-	if e.Driver != "" {
-		driver = "driver " + e.Driver
-	}
-	add("devices", e.Products(), driver)
+	add("devices", e.Products(), e.Chip, titled("driver ", e.Driver))
 	for _, d := range e.Devices {
-		firmware := ""
-		if d.Firmware != "" {
-			firmware = "firmware " + d.Firmware
-		}
-		add("  "+d.ID, d.Product, gib(d.Memory), firmware, d.PowerCap, d.UUID)
+		add("  "+d.ID, d.Product, gib(d.Memory), titled("firmware ", d.Firmware), d.PowerCap, d.UUID)
 	}
 	for _, t := range e.Toolkits {
 		add(t.Name, t.Version)
+	}
+	if e.RankTable != "" {
+		add("rank table", "sha256:"+e.RankTable)
 	}
 	add("image", e.Image.Name, e.Image.Digest)
 	add("container", e.Image.Container)
@@ -86,6 +81,14 @@ func environmentRows(e *environment.Environment) (rows [][]string) {
 		add("  config", strings.Join(facts, " "))
 	}
 	return rows
+}
+
+// titled is a value behind its title; empty if it is not known.
+func titled(title, value string) string {
+	if value == "" {
+		return ""
+	}
+	return title + value
 }
 
 func treeState(t environment.Tree) string {
