@@ -49,7 +49,8 @@ func TestAscendAsks(t *testing.T) {
 	}
 	var e environment.Environment
 	e.ReadToolkits(probe.Answers{
-		{Name: "cann", Text: "version=8.5.1\n"}, {Name: "cann", Text: "version=8.3.0\n"},
+		{Name: "cann", Text: "version=8.5.1\n"},
+		{Name: "cann", Text: "version=8.3.0\n"},
 		{Name: "atb", Text: "    Ascend-cann-atb : 8.1.RC1\n    Ascend-cann-atb Version : 8.1.RC1.B110\n"},
 		{Name: "rank-table", Text: "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9  -\n"},
 	})

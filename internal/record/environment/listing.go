@@ -32,6 +32,7 @@ const (
 	mostStated    = 512  // packages, and variables
 	mostTable     = 64 << 10
 	mostCards     = 1024
+	mostNodes     = 64
 
 	longestProduct = 100
 )
@@ -162,6 +163,7 @@ var (
 	spaced = regexp.MustCompile(`^(\D{1,48}?)\s+([vV]?\d+\.\S+)$`)
 	// numbered is GPU 0,1,2: one device or some of one product.
 	numbered = regexp.MustCompile(`^(?:gpu|npu)s? ?\d+(?:, ?\d+)*$`)
+	numaNode = regexp.MustCompile(`^numa node\d+ cpu\(s\)$`) // of lscpu
 	revision = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 	module   = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 	// released is the version of any module: one of two numbers may be any figure.
@@ -182,6 +184,8 @@ func (l *Listing) fact(text string, own bool) bool {
 	}
 	name := key(m[1])
 	switch slot := slots[name]; {
+	case numaNode.MatchString(name):
+		return own && l.set("numa", value)
 	case numbered.MatchString(name):
 		return l.devices(value, strings.Split(strings.ReplaceAll(strings.TrimLeft(name, "gnpus "), " ", ""), ","))
 	case slot != "":
@@ -195,7 +199,8 @@ func (l *Listing) fact(text string, own bool) bool {
 		return (of != "" || own) && l.commit(of, value)
 	}
 	version := versionIn(value)
-	if version == "" || !slices.Contains(mattering, name) && (!own || !module.MatchString(m[1]) || !released.MatchString(version)) {
+	anyModule := own && module.MatchString(m[1]) && released.MatchString(version)
+	if version == "" || !anyModule && !slices.Contains(mattering, name) {
 		return false
 	}
 	l.pack(name, version)
@@ -214,10 +219,13 @@ func (l *Listing) commit(of, value string) bool {
 	return true
 }
 
+// listNames are ahead of several facts in one line; the empty one is the word version alone.
+var listNames = []string{"environment", "env", "software", "环境", "测试环境", "软件", "软件环境", ""}
+
 // inline reads Environment: NAME VERSION, NAME VERSION.
 func (l *Listing) inline(text string, own bool) bool {
 	m := pair.FindStringSubmatch(text)
-	if m == nil || !slices.Contains([]string{"environment", "env", "software", "环境", "测试环境", "软件", "软件环境", "版本", ""}, key(m[1])) {
+	if m == nil || !slices.Contains(listNames, key(m[1])) {
 		return false
 	}
 	found := false
@@ -265,7 +273,6 @@ var ownSlots = byName(map[string]string{
 	"cpu":      "model name,cpu,cpu model,处理器",
 	"threads":  "cpu(s)",
 	"sockets":  "socket(s)",
-	"numa":     "numa node0 cpu(s),numa node1 cpu(s),numa node2 cpu(s),numa node3 cpu(s),numa node4 cpu(s),numa node5 cpu(s),numa node6 cpu(s),numa node7 cpu(s)",
 	"devices":  "devices,device,accelerator,accelerators,加速卡,显卡",
 })
 
@@ -330,14 +337,12 @@ func (l *Listing) set(slot, value string) bool {
 		first(&m.Product, value)
 	case "cpu":
 		first(&m.CPU, value)
-	case "threads", "sockets":
-		n, err := strconv.Atoi(value)
-		at := map[string]*int{"threads": &m.Threads, "sockets": &m.Sockets}[slot]
-		if err == nil && n > 0 && n < 1<<20 {
-			*at = cmp.Or(*at, n)
-		}
+	case "threads":
+		m.Threads = cmp.Or(m.Threads, count(value))
+	case "sockets":
+		m.Sockets = cmp.Or(m.Sockets, count(value))
 	case "numa":
-		if countList(value) > 0 && len(m.NUMA) < 64 {
+		if countList(value) > 0 && len(m.NUMA) < mostNodes {
 			m.NUMA = append(m.NUMA, value)
 		}
 	case "devices":
@@ -346,6 +351,15 @@ func (l *Listing) set(slot, value string) bool {
 		l.toolkit(slot, value)
 	}
 	return true
+}
+
+// count is a number of processors, 0 for any other text.
+func count(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 1<<20 {
+		return 0
+	}
+	return n
 }
 
 var (

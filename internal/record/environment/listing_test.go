@@ -9,10 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/environment"
 )
 
-// Lines of the scripts that issue templates ask for, and of notes, as facts.
-func TestListing(t *testing.T) {
-	for _, c := range []struct{ name, text, command, want string }{
-		{"collect_env of vllm-ascend", `
+// listings are lines of the scripts that issue templates ask for, and of notes, with the facts that they state.
+var listings = []struct{ name, text, command, want string }{
+	{"collect_env of vllm-ascend", `
 PyTorch version: 2.8.0+cpu
 Is debug build: False
 OS: Ubuntu 22.04.5 LTS (aarch64)
@@ -49,7 +48,7 @@ processors 192 threads
 kernel Linux 5.10.0-60.18.0.50.oe2203.aarch64 aarch64
 system Ubuntu 22.04.5 LTS
 python 3.11.13`},
-		{"check_env of sglang", `
+	{"check_env of sglang", `
 Python: 3.11.14 (main, Oct 21 2025, 18:27:30) [GCC 10.3.1]
 NPU available: True
 NPU 0,1,2,3: Ascend910_9392
@@ -67,7 +66,7 @@ cann 8.5.0
 devices 4 × Ascend910_9392
 python 3.11.14
 package.fastapi 0.128.0`},
-		{"a note", `
+	{"a note", `
 **CANN版本**：8.5.1
 驱动版本：25.5.1
 固件版本: 7.8.0.6.201
@@ -87,10 +86,13 @@ arg.tp 4
 env.HCCL_BUFFSIZE 1024
 env.TASK_QUEUE_ENABLE 1
 hardware Atlas 800I A3`},
-		{"in one line", "环境：CANN 8.5.1，torch_npu 2.9.0.post2", "", "package.torch-npu 2.9.0.post2\ncann 8.5.1"},
-		{"in pairs", "GPU 0: NVIDIA L40S (UUID: GPU-1)\nGPU 1: NVIDIA L40S\nGPU 1: NVIDIA L40S\nCUDA runtime version         : 12.9.86", "", "cuda 12.9.86\ndevices 2 × NVIDIA L40S"},
-		{"not known", "CANN: 8.5.0 / 8.5.1\nDriver: >= 25.0\nCANN: 8.5.1+\nCUDA: N/A\nGPU: <your GPU>\nhcclbuff: 1.5\nTP=8\nvLLM: main", "", ""},
-	} {
+	{"in one line", "环境：CANN 8.5.1，torch_npu 2.9.0.post2", "", "package.torch-npu 2.9.0.post2\ncann 8.5.1"},
+	{"in pairs", "GPU 0: NVIDIA L40S (UUID: GPU-1)\nGPU 1: NVIDIA L40S\nGPU 1: NVIDIA L40S\nCUDA runtime version         : 12.9.86", "", "cuda 12.9.86\ndevices 2 × NVIDIA L40S"},
+	{"not known", "CANN: 8.5.0 / 8.5.1\nDriver: >= 25.0\nCANN: 8.5.1+\nCUDA: N/A\nGPU: <your GPU>\nhcclbuff: 1.5\nTP=8\nvLLM: main", "", ""},
+}
+
+func TestListing(t *testing.T) {
+	for _, c := range listings {
 		t.Run(c.name, func(t *testing.T) {
 			var l environment.Listing
 			for line := range strings.Lines(c.text) {
