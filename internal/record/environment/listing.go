@@ -35,6 +35,7 @@ const (
 	mostNodes     = 64
 
 	longestProduct = 100
+	longestKey     = 64 // bytes
 )
 
 // Line reads a line, and reports whether it states something. Own lines are those of a section on the environment:
@@ -46,7 +47,9 @@ func (l *Listing) Line(text string, own bool) bool {
 	if len(text) > longestStated {
 		return false
 	}
-	text = strings.TrimSpace(marks.Replace(text))
+	if strings.ContainsAny(text, "*`\u3000") {
+		text = strings.TrimSpace(marks.Replace(text))
+	}
 	return l.installed(text) || l.listed(text) || l.variables(text, own) || l.fact(text, own) || l.inline(text, own)
 }
 
@@ -94,8 +97,11 @@ var (
 
 // listed reads a package with its version.
 func (l *Listing) listed(text string) bool {
-	m := tagged.FindStringSubmatch(text)
-	if m == nil {
+	var m []string
+	switch at := strings.IndexAny(text, "= \t"); {
+	case strings.HasPrefix(text, "["):
+		m = tagged.FindStringSubmatch(text)
+	case at > 0 && strings.IndexAny(strings.TrimLeft(text[at:], "= \t"), "v0123456789") == 0: // else a line of a log
 		m = frozen.FindStringSubmatch(text)
 	}
 	if m == nil {
@@ -157,8 +163,6 @@ func (l *Listing) variables(text string, own bool) bool {
 }
 
 var (
-	// pair is NAME: VALUE, aligned or not.
-	pair = regexp.MustCompile(`^([^:：=|]{1,48}?)\s*[:：]\s*(\S.*)$`)
 	// spaced is NAME VERSION.
 	spaced = regexp.MustCompile(`^(\D{1,48}?)\s+([vV]?\d+\.\S+)$`)
 	// numbered is GPU 0,1,2: one device or some of one product.
@@ -170,19 +174,35 @@ var (
 	released = regexp.MustCompile(`^\d+\.\d+(?:\.|\+)\S+$`)
 )
 
+// pair is NAME: VALUE, aligned or not. What a log puts ahead of its lines has digits, and is no name.
+func pair(text string) (name, value string, ok bool) {
+	at := strings.IndexAny(text, ":：")
+	if at <= 0 || at > longestKey {
+		return "", "", false
+	}
+	name, value = strings.TrimSpace(text[:at]), strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text[at:], ":"), "："))
+	if value == "" || strings.ContainsAny(name, "=|[") {
+		return "", "", false
+	}
+	digits := strings.ContainsAny(name, "0123456789")
+	return name, value, !digits || strings.IndexAny(name, "gGnN") == 0
+}
+
 // fact reads NAME: VALUE of a name that is known.
 func (l *Listing) fact(text string, own bool) bool {
-	m := pair.FindStringSubmatch(text)
-	if m == nil {
-		if m = spaced.FindStringSubmatch(text); m == nil || versionSlots[slots[key(m[1])]] == "" {
+	written, value, ok := pair(text)
+	if !ok {
+		m := spaced.FindStringSubmatch(text)
+		if m == nil || versionSlots[slots[key(m[1])]] == "" {
 			return false
 		}
+		written, value = m[1], m[2]
 	}
-	value := clean(m[2])
+	value = clean(value)
 	if unstated.MatchString(value) {
 		return false
 	}
-	name := key(m[1])
+	name := key(written)
 	switch slot := slots[name]; {
 	case numaNode.MatchString(name):
 		return own && l.set("numa", value)
@@ -199,7 +219,7 @@ func (l *Listing) fact(text string, own bool) bool {
 		return (of != "" || own) && l.commit(of, value)
 	}
 	version := versionIn(value)
-	anyModule := own && module.MatchString(m[1]) && released.MatchString(version)
+	anyModule := own && module.MatchString(written) && released.MatchString(version)
 	if version == "" || !anyModule && !slices.Contains(mattering, name) {
 		return false
 	}
@@ -224,12 +244,12 @@ var listNames = []string{"environment", "env", "software", "环境", "测试环�
 
 // inline reads Environment: NAME VERSION, NAME VERSION.
 func (l *Listing) inline(text string, own bool) bool {
-	m := pair.FindStringSubmatch(text)
-	if m == nil || !slices.Contains(listNames, key(m[1])) {
+	name, value, ok := pair(text)
+	if !ok || !slices.Contains(listNames, key(name)) {
 		return false
 	}
 	found := false
-	for part := range strings.FieldsFuncSeq(m[2], func(r rune) bool { return strings.ContainsRune(",，;；、", r) }) {
+	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(",，;；、", r) }) {
 		part = strings.TrimSpace(part)
 		found = l.listed(part) || l.fact(part, own) || found
 	}
@@ -241,9 +261,10 @@ var unstated = regexp.MustCompile(`(?i)^(?:could not collect|n/?a|none|not avail
 
 // key is how a name is looked up: in lower case, without the word version.
 func key(name string) string {
-	name = strings.NewReplacer("_", " ", "-", " ", "版本号", " ", "版本", " ", "versions", " ", "version", " ").Replace(strings.ToLower(name))
-	return strings.Join(strings.Fields(name), " ")
+	return strings.Join(strings.Fields(unversioned.Replace(strings.ToLower(name))), " ")
 }
+
+var unversioned = strings.NewReplacer("_", " ", "-", " ", "版本号", " ", "版本", " ", "versions", " ", "version", " ")
 
 // slots are the facts that have a place of their own, by the names that notes give them.
 var slots = byName(map[string]string{
@@ -289,8 +310,8 @@ func byName(all map[string]string) map[string]string {
 	return by
 }
 
-// leading is a version at the beginning of a text, behind one word at most.
-var leading = regexp.MustCompile(`^(?:[A-Za-z]+[ -])?[vV]?(\d+(?:\.\w+)+(?:[+-]\w[\w.]*)*)(.*)$`)
+// leading is a version at the beginning of a text, behind two words at most.
+var leading = regexp.MustCompile(`^(?:[A-Za-z]+[ -]){0,2}[vV]?(\d+(?:\.\w+)+(?:[+-]\w[\w.]*)*)(.*)$`)
 
 // versionIn is the version that a value states; empty: none, or more than one.
 func versionIn(value string) string {
@@ -334,6 +355,9 @@ func (l *Listing) set(slot, value string) bool {
 	case "kernel":
 		first(&m.Kernel, value)
 	case "hardware":
+		if len(value) > longestProduct {
+			return false
+		}
 		first(&m.Product, value)
 	case "cpu":
 		first(&m.CPU, value)
@@ -368,6 +392,8 @@ var (
 	// The number of devices of a product: 8 x H100, 910B3 x8, 910B3 8卡.
 	timesProduct = regexp.MustCompile(`^(\d{1,4})\s*(?:[x×*]|张|卡|块)\s*(\S.*)$`)
 	productTimes = regexp.MustCompile(`^(.*\S)\s*(?:[x×*]\s*(\d{1,4})|\s(\d{1,4})\s*(?:张|卡|块|cards?|devices?))$`)
+	lettered     = regexp.MustCompile(`\pL`)
+	amount       = regexp.MustCompile(`^[\d.]+\s*(?:%|[KMGT]i?B\b|W\b|°?C\b|(?:cards?|gpus?|npus?|devices?)\b|张|卡|块)`)
 	uuid         = regexp.MustCompile(`\s*\(UUID: [^)]*\)$`)
 )
 
@@ -382,7 +408,7 @@ func (l *Listing) devices(value string, numbers []string) bool {
 		n, _ = strconv.Atoi(cmp.Or(m[2], m[3]))
 		value = m[1]
 	}
-	if n > mostCards || len(value) > longestProduct {
+	if n > mostCards || len(value) > longestProduct || !lettered.MatchString(value) || amount.MatchString(value) {
 		return false
 	}
 	if len(l.named) > 0 && (numbers == nil || l.named[0].ID == "" || len(l.named) > mostCards) {

@@ -40,6 +40,9 @@ type tableContext struct {
 // whether it had anything to say.
 func (r *textReader) take(l line) bool {
 	text := unlisted(l.text)
+	if command := prompt.ReplaceAllString(text, ""); strings.HasPrefix(command, exporting) {
+		text = command
+	}
 	a := &r.around
 	lower := lexicon.Lower(text)
 	switch {
