@@ -31,6 +31,7 @@ const (
 	DeviceMemoryClock  = "device.memory_clock"
 	DeviceThrottled    = "device.throttled"
 	DeviceProcesses    = "device.processes"
+	DeviceUnhealthy    = "device.unhealthy"
 	HostCPUTime        = "host.cpu_time"
 	HostMemoryUsed     = "host.memory_used"
 	HostMemoryTotal    = "host.memory_total"
@@ -84,6 +85,7 @@ var Names = []Name{
 	{DeviceMemoryClock, "Hz", Gauge, "Clock of the device's memory."},
 	{DeviceThrottled, "", Gauge, "1 while the clocks of the device are held down, by reason."},
 	{DeviceProcesses, "processes", Gauge, "Processes that compute on the device."},
+	{DeviceUnhealthy, "", Gauge, "1 while the device reports that it is not well, by state."},
 	{HostCPUTime, "s", Counter, "Time in which a processor was not idle, by cpu."},
 	{HostMemoryUsed, "B", Gauge, "Memory of the host that is not available to new programs."},
 	{HostMemoryTotal, "B", Gauge, "Memory of the host."},

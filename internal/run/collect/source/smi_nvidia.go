@@ -184,20 +184,20 @@ const idleMemory = 1 << 30
 
 // processes reads rows of UUID and process id, with ; for line ends: how many there are on each
 // device that has reported its UUID.
-func (n *nvidiaReader) processes(text string) (all []collect.Value) {
+func (n *nvidiaReader) processes(text string) (r row) {
 	count := map[string]int{}
 	for line := range strings.SplitSeq(text, ";") {
 		uuid, pid, _ := strings.Cut(line, ",")
 		if _, err := strconv.ParseUint(strings.TrimSpace(pid), 10, 32); err == nil {
 			count[strings.TrimSpace(uuid)]++
 		} else if strings.TrimSpace(line) != "" {
-			return nil // [Not Supported], or words
+			return row{} // [Not Supported], or words
 		}
 	}
 	for uuid, id := range n.index {
 		if c := count[uuid]; c > 0 || n.used[id] < idleMemory {
-			all = append(all, n.devices.get(id).value(telemetry.DeviceProcesses, float64(c)))
+			r.values = append(r.values, n.devices.get(id).value(telemetry.DeviceProcesses, float64(c)))
 		}
 	}
-	return all
+	return r
 }
