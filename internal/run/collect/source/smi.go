@@ -239,6 +239,7 @@ func (l *listener) answered(text string, at, began time.Time) {
 		}
 	case l.answer != nil && !l.isComplete(at):
 		l.asking, l.early = false, collect.Line{Text: rest, At: at}
+		l.unread(l.answer(rest)) // a sample may never come
 	case l.answer != nil:
 		l.asking = false
 		l.aside(rest, at, began)
