@@ -150,7 +150,7 @@ func (n lookback) device(d *device) LiveDevice {
 	held := func(name string) *float64 { return greatest(d.series[name], n.hold(d.series[name]), newest) }
 	l := LiveDevice{
 		Device: d.label, Utilization: value(telemetry.DeviceUtilization), Power: value(telemetry.DevicePower),
-		Clock: value(telemetry.DeviceClock), Temperature: value(telemetry.DeviceTemperature),
+		Clock: held(telemetry.DeviceClock), Temperature: value(telemetry.DeviceTemperature),
 		MemoryUsed: held(telemetry.DeviceMemoryUsed), MemoryTotal: held(telemetry.DeviceMemoryTotal),
 		Throttled: n.labels(d.series[telemetry.DeviceThrottled], "reason"),
 		Unhealthy: n.labels(d.series[telemetry.DeviceUnhealthy], "state"),

@@ -55,6 +55,7 @@ type Devices struct {
 	Temperature *float64    `json:"temperature,omitempty"` // °C, the highest
 	Clock       *float64    `json:"clock,omitempty"`       // Hz, mean over time and devices
 	ClockMin    *float64    `json:"clock_min,omitempty"`   // Hz, the lowest
+	BusyClock   *float64    `json:"busy_clock,omitempty"`  // share of the rated clock while cores computed, the lowest
 	Throttled   []Throttled `json:"throttled,omitempty"`   // the longest first
 	Processes   *float64    `json:"processes,omitempty"`   // on one device, at most
 	Unhealthy   []Unhealthy `json:"unhealthy,omitempty"`
@@ -309,6 +310,7 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
 		Processes: greatest(named(telemetry.DeviceProcesses), long, largest),
+		BusyClock: least(named(telemetry.DeviceBusyClock), w),
 		Throttled: throttled(all, w), Unhealthy: unhealthy(all, w),
 	}
 	d.MemoryUse, d.MemoryUsed = memory(all, w)

@@ -29,6 +29,7 @@ const (
 	DeviceTemperature  = "device.temperature"
 	DeviceClock        = "device.clock"
 	DeviceMemoryClock  = "device.memory_clock"
+	DeviceBusyClock    = "device.busy_clock"
 	DeviceThrottled    = "device.throttled"
 	DeviceProcesses    = "device.processes"
 	DeviceUnhealthy    = "device.unhealthy"
@@ -83,6 +84,7 @@ var Names = []Name{
 	{DeviceTemperature, "°C", Gauge, "Temperature of the device."},
 	{DeviceClock, "Hz", Gauge, "Clock of the device's cores."},
 	{DeviceMemoryClock, "Hz", Gauge, "Clock of the device's memory."},
+	{DeviceBusyClock, "", Gauge, "Clock of the device's cores while they compute, as a share of the rated one."},
 	{DeviceThrottled, "", Gauge, "1 while the clocks of the device are held down, by reason."},
 	{DeviceProcesses, "processes", Gauge, "Processes that compute on the device."},
 	{DeviceUnhealthy, "", Gauge, "1 while the device reports that it is not well, by state."},

@@ -152,12 +152,18 @@ func (r *report) machine(s metrics.Summary) {
 	}
 }
 
+// fullClock is the least share of the rated clock that is not below it.
+const fullClock = 0.99
+
 // troubles are the notes on sources of telemetry.
 func (r *report) troubles(s metrics.Summary) {
 	if s.Resources == nil {
 		return
 	}
 	if d := s.Resources.Devices; d != nil {
+		if d.BusyClock != nil {
+			r.noteIf(*d.BusyClock < fullClock, "report.busy-clock", "share", *d.BusyClock)
+		}
 		for _, u := range d.Unhealthy {
 			r.noteIf(!telemetry.SeriousHealth(u.State), "report.unhealthy", "device", u.Device, "state", u.State)
 		}

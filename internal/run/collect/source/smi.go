@@ -21,8 +21,6 @@ type smiKind struct {
 	answers []string
 	// forms are those to try in turn. ask runs a short command where the program runs.
 	forms func(every time.Duration, ask func(args ...string) string) []form
-	// extraQuery asks for more, from time to time, on the same connection; empty: nothing.
-	extraQuery string
 }
 
 // A form is a command line with how its output is read.
@@ -30,7 +28,9 @@ type form struct {
 	args   []string
 	period time.Duration // between two samples of a device
 	read   func(text string) row
-	// answer reads the answer to the question aside.
+	// question is a command that asks for more, from time to time, on the same connection; nil: there is none.
+	question func() string
+	// answer reads the answer to it.
 	answer func(text string) row
 }
 
@@ -162,8 +162,8 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.extraQuery != "" && !l.asking { // one that does not come is a gap
-				l.asking = send("ask aside "+d.kind.extraQuery) == nil
+			if f.question != nil && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+f.question()) == nil
 			}
 		},
 	})

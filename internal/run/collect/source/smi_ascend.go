@@ -2,19 +2,20 @@ package source
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
 // ascend is npu-smi.
 var ascend = smiKind{
-	name:       "npu-smi",
-	answers:    []string{"npu-smi", "info", "-l"},
-	extraQuery: "npu-smi info",
+	name:    "npu-smi",
+	answers: []string{"npu-smi", "info", "-l"},
 	forms: func(every time.Duration, _ func(args ...string) string) (forms []form) {
 		seconds := wholeSeconds(every, 100)
 		for _, letters := range []string{"ptambnu", "ptamb", ""} {
@@ -24,7 +25,7 @@ var ascend = smiKind{
 			}
 			r := &ascendReader{devices: labels{}}
 			forms = append(forms, form{
-				args: args, period: time.Duration(seconds) * time.Second, read: r.read, answer: r.table,
+				args: args, period: time.Duration(seconds) * time.Second, read: r.read, question: r.question, answer: r.table,
 			})
 		}
 		return forms
@@ -40,6 +41,8 @@ func wholeSeconds(every time.Duration, most int) int {
 type ascendReader struct {
 	devices labels
 	columns []string
+	cards   []string // of the table
+	asked   int      // questions
 }
 
 // heading finds the columns: each is some words with a unit in parentheses.
@@ -118,11 +121,24 @@ func (a *ascendReader) values(r *row, d *device, cell map[string]string) {
 	}
 }
 
-// table reads memory, processes and health of the table of npu-smi info, with ; for line ends.
+// question asks for the table, and for the clock of one card after the other: each takes a process.
+func (a *ascendReader) question() string {
+	if len(a.cards) == 0 {
+		return "npu-smi info"
+	}
+	a.asked++
+	return "eval npu-smi info; npu-smi info -t common -i " + a.cards[a.asked%len(a.cards)] + " || :"
+}
+
+// table reads memory, processes and health of the table of npu-smi info, with ; for line ends, and the clock of a card.
 func (a *ascendReader) table(text string) (r row) {
-	table := environment.ReadNPUs(strings.ReplaceAll(text, ";", "\n"))
-	r.unread = table.Unread
+	text = strings.ReplaceAll(text, ";", "\n")
+	table := environment.ReadNPUs(text)
+	r.unread, r.values, a.cards = table.Unread, a.clocks(text, table.Chips), nil
 	for _, n := range table.Chips {
+		if card, _, _ := strings.Cut(n.ID, "."); !slices.Contains(a.cards, card) {
+			a.cards = append(a.cards, card)
+		}
 		d := a.device(n.ID, table.Chips)
 		if d == nil {
 			continue
@@ -137,6 +153,41 @@ func (a *ascendReader) table(text string) (r row) {
 		r.values = append(r.values, d.unhealthy(n.Health)...)
 	}
 	return r
+}
+
+// busyCores is the share of the time in which AI cores compute from which on their clock is not low by idling.
+const busyCores = 0.5
+
+// clocks reads npu-smi info -t common, of a card with a block for each chip: lines NAME : VALUE, the share of the time
+// before the rated clock and the current one.
+func (a *ascendReader) clocks(text string, chips []environment.NPU) (all []collect.Value) {
+	id, busy, rated := "", 0.0, 0.0
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(name) {
+		case "NPU ID":
+			id, busy, rated = value, 0, 0
+		case "Chip ID":
+			card, _, _ := strings.Cut(id, ".")
+			id, busy, rated = card+"."+value, 0, 0
+		case "Aicore Usage Rate(%)":
+			busy, _ = number(value, smiPercent)
+		case "Aicore Freq(MHZ)":
+			rated, _ = number(value, smiMega)
+		case "Aicore curFreq(MHZ)":
+			clock, ok := number(value, smiMega)
+			d := a.device(id, chips)
+			if !ok || clock <= 0 || d == nil {
+				continue
+			}
+			all = append(all, d.value(telemetry.DeviceClock, clock))
+			if busy >= busyCores && rated >= smiMega {
+				all = append(all, d.value(telemetry.DeviceBusyClock, clock/rated))
+			}
+		}
+	}
+	return all
 }
 
 // idleNPU is the part of its memory that an NPU without programs uses less than: its driver takes up to 3.4 of 64 GB.

@@ -12,20 +12,25 @@ import (
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
 var nvidia = smiKind{
-	name:       "nvidia-smi",
-	answers:    []string{"nvidia-smi", "-L"},
-	extraQuery: "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
+	name:    "nvidia-smi",
+	answers: []string{"nvidia-smi", "-L"},
 	forms: func(every time.Duration, ask func(args ...string) string) []form {
 		known := knownFields(ask("nvidia-smi", "--help-query-gpu"))
 		var forms []form
 		for _, fields := range [][]string{chosen(known), {"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", "power.draw", "temperature.gpu"}} {
 			if len(fields) > 0 {
 				r := &nvidiaReader{fields: fields, devices: labels{}, index: map[string]string{}, used: map[string]float64{}}
-				forms = append(forms, form{args: queryGPU(fields, every), period: every, read: r.read, answer: r.processes})
+				forms = append(forms, form{
+					args: queryGPU(fields, every), period: every, read: r.read, question: computing, answer: r.processes,
+				})
 			}
 		}
 		return forms
 	},
+}
+
+func computing() string {
+	return "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"
 }
 
 func queryGPU(fields []string, every time.Duration) []string {

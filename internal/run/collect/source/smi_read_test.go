@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
@@ -177,6 +178,9 @@ func TestAscendTable(t *testing.T) {
 	}
 	r := &ascendReader{devices: labels{}}
 	r.devices.get("0")
+	if got := r.question(); got != "npu-smi info" {
+		t.Error(got)
+	}
 	two := strings.ReplaceAll(strings.ReplaceAll(table, "| 3 ", "| 0 "), "| 0                         | 0000:C2", "| 1                         | 0000:C2")
 	two = strings.ReplaceAll(two, "in NPU 3", "in NPU 0")
 	if got := r.table(two); len(got.values) != 0 || got.unread != "" {
@@ -184,6 +188,31 @@ func TestAscendTable(t *testing.T) {
 	}
 	if got := r.table("dcmi model initialized failed. ret is -8005;"); got.unread != "dcmi model initialized failed. ret is -8005" || len(got.values) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The clock is below the rated one while the AI cores idle, which is no sign of anything.
+func TestAscendClocks(t *testing.T) {
+	r := &ascendReader{devices: labels{}}
+	r.devices.get("0.0")
+	r.devices.get("3.0")
+	table := strings.ReplaceAll(smiSample(t, "npu-smi-info.txt"), "\n", ";")
+	r.table(table)
+	if got := r.question() + ", " + r.question(); got != "eval npu-smi info; npu-smi info -t common -i 3 || :, eval npu-smi info; npu-smi info -t common -i 0 || :" {
+		t.Error(got)
+	}
+	common := func(usage, clock string) string {
+		return "\tNPU ID                         : 3;\tChip Count                     : 1;;\tChip ID                        : 0;" +
+			"\tMemory Usage Rate(%)           : 0;\tAicore Usage Rate(%)           : " + usage +
+			";\tAicore Freq(MHZ)               : 1800;\tAicore curFreq(MHZ)            : " + clock + ";\tAicore Count                   : 20;"
+	}
+	for given, want := range map[string]string{
+		common("0", "800"): "clock 3.0 8e+08", common("70", "1800"): "busy_clock 3.0 1, clock 3.0 1.8e+09",
+		common("70", "1350"): "busy_clock 3.0 0.75, clock 3.0 1.35e+09", common("NA", "NA"): "", common("NA", "1350"): "clock 3.0 1.35e+09",
+	} {
+		if got := words(r.clocks(strings.ReplaceAll(given, ";", "\n"), environment.ReadNPUs(strings.ReplaceAll(table, ";", "\n")).Chips)); got != want {
+			t.Errorf("%q: %s, want %s", given, got, want)
+		}
 	}
 }
 
