@@ -162,6 +162,9 @@ func Run(sess *session.Session) int {
 	sess = sess.Guarded()
 	sess.Version, sess.Compile, sess.Parse = Version(), compileLoad, parseDraft
 	var g grammar
+	if err := withoutLaunchers(sess); err != nil {
+		return fail(sess, err)
+	}
 	args := flags.Asked(sess.Args)
 	parser, exited, err := newParser(sess, onlyCommand(&g, args))
 	if err != nil {

@@ -76,3 +76,20 @@ func TestATaskThatDoesNotEnd(t *testing.T) {
 		}
 	})
 }
+
+// The end of a run may arrive ahead of its order: the worker does not prepare it, and is free for the same run later.
+func TestAnEndAheadOfItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &Worker{epoch: time.Now(), o: Options{Bus: new(bus.Bus), Wall: time.Now, Self: fleet.Worker{Pitot: "v1"}, Deps: func() run.Deps { return run.Deps{} }}}
+		o := fleet.Order{Run: "fleet-outrun", Protocol: fleet.Protocol, Pitot: "v1", Spec: plan.Spec{Target: plan.Target{URL: "http://127.0.0.1:1"}}}
+		w.beat(fleet.Beat{Run: o.Run, Stop: fleet.Finished})
+		if r := w.order(o); r.State != fleet.Failed || r.Why != errDiscarded.Error() || w.current() != nil {
+			t.Errorf("%+v", r)
+		}
+		time.Sleep(outrunFor)
+		if r := w.order(o); r.State != fleet.Preparing {
+			t.Errorf("later: %+v", r)
+		}
+		w.current().cancelAndWait()
+	})
+}

@@ -47,7 +47,14 @@ type Worker struct {
 	mu      sync.Mutex
 	task    *task // the present or the last one; nil: none yet
 	leaving bool  // it takes no other one
+	// outrun is a run whose end arrived ahead of its order, and when: each comes by a subject of its own.
+	outrun   string
+	outrunAt time.Time
 }
+
+// outrunFor is how long an order may be overtaken by the end of its run. It is shorter than a controller waits before it
+// orders a worker again that was busy.
+const outrunFor = time.Second
 
 // Serve answers controllers until o.Soon is closed and the requests in flight are answered and delivered, or until
 // ctx is done: then they are cancelled and delivered.
@@ -156,6 +163,9 @@ func (w *Worker) order(o fleet.Order) fleet.Readiness {
 		}
 		return fleet.Readiness{State: fleet.Failed, Why: fmt.Sprintf("it works on run %s", old.order.Run), Busy: old.order.Run}
 	}
+	if w.outrun == o.Run && time.Since(w.outrunAt) < outrunFor {
+		return fleet.Readiness{State: fleet.Failed, Why: errDiscarded.Error()}
+	}
 	w.task = newTask(w, o)
 	w.logf("run %s: preparing", o.Run)
 	return w.task.readiness()
@@ -215,6 +225,10 @@ func (w *Worker) beat(b fleet.Beat) fleet.Pulse {
 		t.heard()
 		t.follow(b)
 		p = t.pulse()
+	} else if b.Stop >= fleet.Discard && fleet.IsRun(b.Run) {
+		w.mu.Lock()
+		w.outrun, w.outrunAt = b.Run, time.Now()
+		w.mu.Unlock()
 	}
 	p.Arrived, p.Wall, p.Answered = arrived, w.o.Wall().UnixNano(), w.now()
 	return p

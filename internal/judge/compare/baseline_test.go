@@ -65,3 +65,19 @@ func TestSections(t *testing.T) {
 		}
 	}
 }
+
+// A claim that gives its own values means no change between others.
+func TestValuesOfClaims(t *testing.T) {
+	claim := trace.Claim{Before: 0.0405, After: 0.0324}
+	for _, tt := range []struct {
+		before, after float64
+		want          bool
+	}{{0.04053, 0.03242, true}, {0.0405, 0.0200, false}, {0.0200, 0.0324, false}} {
+		if got := means(claim, tt.before, tt.after); got != tt.want {
+			t.Errorf("%g to %g: %t", tt.before, tt.after, got)
+		}
+	}
+	if !means(trace.Claim{}, 1, 2) {
+		t.Error("one without values means any")
+	}
+}

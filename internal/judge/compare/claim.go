@@ -45,6 +45,7 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 	if len(named) > 0 {
 		all = named
 	}
+	all = all[:min(len(all), mostMeanings)]
 	in, meanings := own, 0
 	best := ClaimCheck{Claim: claim, File: check.File, Variant: check.Variant}
 	for _, t := range all {
@@ -63,6 +64,9 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 	best.Meanings = meanings
 	return in, best
 }
+
+// mostMeanings is among how many comparisons a claim's is looked for.
+const mostMeanings = 50
 
 func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {
 	out := ClaimCheck{Claim: claim, File: r.run.Origin.File, Variant: v.name}
@@ -171,7 +175,7 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, 
 			changes = t.settled(base, v)
 		}
 		for _, f := range l.values(v, r) {
-			if f.Value > 0 {
+			if f.Value > 0 && means(claim, center, f.Value) {
 				out = append(out, l.candidate(claim, base, f, *changes[i]))
 				last := &out[len(out)-1]
 				last.of, last.base, last.measure = v, preference, measure
@@ -180,6 +184,15 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *ComparedRun, 
 	}
 	return out
 }
+
+// means reports whether a claim may mean a change between two values: one that gives its own means no others.
+func means(claim trace.Claim, before, after float64) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= ownValues*b }
+	return claim.Before <= 0 || near(claim.Before, before) && near(claim.After, after)
+}
+
+// ownValues is how far, relative to it, a value in a text may be from that of the table that it repeats, rounded.
+const ownValues = 0.02
 
 // candidate is the change from the baseline to a figure, held against a claim.
 func (l *entry) candidate(claim trace.Claim, base *variant, f trace.ReportedFigure, change Change) candidate {

@@ -68,6 +68,9 @@ type Claim struct {
 	Stat   string  `json:"stat,omitempty"` // mean, p99 ...; empty if not stated
 	Change float64 `json:"change"`         // relative and with its sign: -0.0334
 	Step   float64 `json:"step"`           // the value of its last digit: 0.0001
+	// Before and After are the values that it gives itself, in the unit of the figure; 0 if it gives none.
+	Before float64 `json:"before,omitempty"`
+	After  float64 `json:"after,omitempty"`
 	// Loose: it stands in no section of a table, and may be of any comparison in the document.
 	Loose bool `json:"loose,omitempty"`
 	// Sentence is what it stands in, where that is more than Text.

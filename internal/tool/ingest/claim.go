@@ -119,7 +119,7 @@ func claimsIn(text string) (all []claim) {
 // trimClaim is a claim without the marks around it, and without brackets of which the other side is missing or the
 // other end.
 func trimClaim(text string) string {
-	text = strings.Trim(text, " \t|*-•")
+	text = strings.Trim(emphasis.Replace(text), " \t|*-•")
 	for _, pair := range []string{"()", "（）", "[]", "【】"} {
 		r := []rune(pair)
 		opened, closed := strings.HasPrefix(text, string(r[0])), strings.HasSuffix(text, string(r[1]))

@@ -124,6 +124,9 @@ func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []strin
 // gridChange gives a change that a cell states to the result that it is of, or else to the table above or below.
 func (r *textReader) gridChange(c grid.Change, own []*printed) {
 	stated := trace.Claim{Text: trimClaim(c.Text), Line: c.Line, Metric: c.Metric, Stat: c.Stat, Change: c.Change, Step: c.Step}
+	if c.Before != nil && c.After != nil {
+		stated.Before, stated.After = *c.Before, *c.After
+	}
 	if c.Variant != "" {
 		stated.Sentence = c.Variant + ": " + stated.Text
 	}

@@ -48,17 +48,24 @@ var (
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
-// unlisted is a line without the blanks at its ends, and the mark of a list.
+// unlisted is a line without the blanks at its ends, and the marks of lists.
 func unlisted(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
 		return text
 	}
-	if rest := strings.TrimSpace(bullet.ReplaceAllString(text, "")); rest != text {
-		return unlisted(rest)
+	for range mostMarks {
+		mark := bullet.FindString(text)
+		if mark == "" {
+			break
+		}
+		text = strings.TrimSpace(text[len(mark):])
 	}
 	return text
 }
+
+// mostMarks is how many marks of lists may begin a line.
+const mostMarks = 3
 
 // markedHeading is a heading that its own line marks as one; of a generic summary
 // there is none.
@@ -226,7 +233,7 @@ func cleanHeading(text string) string {
 		}
 	}
 	name = emptyPair.ReplaceAllString(name, "")
-	name = strings.TrimRight(strings.TrimSpace(name), separators)
+	name = strings.TrimRight(strings.TrimLeft(name, "# \t"), separators)
 	if name = strings.Join(strings.Fields(name), " "); name == "" {
 		name = strings.TrimRightFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r == ':' || r == '：' })
 	}

@@ -109,7 +109,7 @@ var (
 )
 
 func isRepeatLabel(text string) bool {
-	return repeatLabel.MatchString(strings.Trim(cleanHeading(unlisted(text)), " :：.()（）"))
+	return len(text) <= longestCell && repeatLabel.MatchString(strings.Trim(cleanHeading(unlisted(text)), " :：.()（）"))
 }
 
 // isWords reports whether a line reads like words of an author rather than of a program.

@@ -95,6 +95,7 @@ func TestNamesOfTables(t *testing.T) {
 		{"a label that claims", "A:\n" + fence(a) + "\nB (TTFT -20%):\n" + fence(b), pair},
 		{"brackets", "[main]\n" + fence(a) + "\n【优化】\n" + fence(b), []string{"c / main", "c / 优化"}},
 		{"a terminal", "(venv) root@gpu:~# git checkout v1\n(venv) root@gpu:~# make\n" + a + "(venv) root@gpu:~# git checkout v2\n" + b, []string{"c / v1", "c / v2"}},
+		{"a script's comment", "# # A\n" + a, []string{"c / A"}},
 		{"nothing", "## A\n" + a + "\n" + b, []string{"c / A", "c / A", "problem: the tables of lines 2 and 15 are taken as repeated runs of one variant: nothing stands above them that names them"}},
 		{"progress is no name", fence("A 1%|█ | 1/2 [00:01<00:01, 1.0it/s]\n"+a) + fence("A 100%|██| 2/2 [00:02<00:00, 1.0it/s]\n"+b), []string{"c", "c", "problem: the tables of lines 3 and 18 are taken as repeated runs of one variant: nothing stands above them that names them"}},
 		{"the same table twice", a + "\n" + a, []string{"c", "problem: the table of line 1 stands here again, under the same name and to the digit: it is kept once"}},

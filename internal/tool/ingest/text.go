@@ -72,6 +72,7 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	if n := len(r.closed); n > 0 {
 		r.closed[n-1].claims = append(r.closed[n-1].claims, r.claimsFor(nil)...)
 	}
+	r.shareValues()
 	r.settle()
 	found := r.found()
 	if why.Reason != "" {
@@ -88,6 +89,30 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 		r.problems[i].Nothing = len(r.closed) == 0
 	}
 	return found, r.problems
+}
+
+// shareValues gives claims the values of others that state the same change of the same metric: a text repeats in words
+// what its table of changes says.
+func (r *textReader) shareValues() {
+	type change struct {
+		metric string
+		size   float64
+	}
+	values := map[change]trace.Claim{}
+	for _, t := range r.closed {
+		for _, c := range t.claims {
+			if c.Before > 0 {
+				values[change{c.Metric, c.Change}] = c
+			}
+		}
+	}
+	for _, t := range r.closed {
+		for i, c := range t.claims {
+			if of, ok := values[change{c.Metric, c.Change}]; ok && c.Before == 0 && (c.Stat == "" || c.Stat == of.Stat) {
+				t.claims[i].Before, t.claims[i].After = of.Before, of.After
+			}
+		}
+	}
 }
 
 // mostTables is how many tables of a text are read: a sweep of days prints some thousand.
@@ -328,7 +353,7 @@ func (r *textReader) text(l line, next string) {
 	if strings.Trim(l.text, "=- \t") == "" || sectionRule.MatchString(l.text) {
 		return
 	}
-	if label, colon, ok := plainLabel(l.text); len(claimsIn(l.text)) > 0 {
+	if label, colon, ok := plainLabel(l.text); r.stated < mostClaims && len(claimsIn(l.text)) > 0 {
 		if ok && colon && !onlyClaims(label) {
 			r.endParagraph()
 			r.labelLine(l, true)
