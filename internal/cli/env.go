@@ -55,7 +55,8 @@ func (c envCmd) find(ctx context.Context, secrets *secret.Set) (*environment.Env
 		return nil, nil, session.Usagef("--url %q: must be a URL such as http://127.0.0.1:8000", c.URL)
 	}
 	if c.Site == "" && c.URL == "" && c.Tree == "" {
-		return inspect.Machine(ctx), nil, nil
+		e, notes := inspect.Machine(ctx)
+		return e, notes, nil
 	}
 	s.Site = plan.Site{Kind: plan.Here}
 	if c.Site != "" {

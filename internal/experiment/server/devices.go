@@ -2,11 +2,11 @@ package server
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -29,7 +29,8 @@ if command -v nvidia-smi >/dev/null 2>&1; then
   echo nvidia-smi; nvidia-smi --query-gpu=index,memory.used --format=csv,noheader,nounits && exit
 fi
 if command -v npu-smi >/dev/null 2>&1; then
-  echo npu-smi; npu-smi info && exit
+  table=$(npu-smi info) && { echo npu-smi; printf '%s\n' "$table"; exit; }
+  printf '%s\n' "$table" >&2
 fi
 command -v nvidia-smi >/dev/null 2>&1 || command -v npu-smi >/dev/null 2>&1 || exit 0
 exit 1
@@ -44,53 +45,43 @@ func (o Options) look(ctx context.Context, h Handle) Baseline {
 	if out == "" {
 		return Baseline{}
 	}
-	read := readDevices(out)
-	if len(read) == 0 {
-		tool, _, _ := strings.Cut(out, "\n")
-		return Baseline{Unknown: tool + " lists no memory"}
+	if i := strings.Index(out, "\nnpu-smi\n"); i >= 0 { // the other one is installed too, and does not work
+		out = out[i+1:]
+	}
+	tool, text, _ := strings.Cut(out, "\n")
+	read, unread := readDevices(tool, text)
+	switch {
+	case unread != "":
+		return Baseline{Unknown: o.clean(tool + ": " + unread)}
+	case len(read) == 0:
+		return Baseline{Unknown: o.clean(tool + " lists no memory")}
 	}
 	return Baseline{Devices: read}
 }
 
-// readDevices reads the output of either tool.
-func readDevices(text string) (all []Device) {
-	npu := ""
-	for line := range strings.Lines(text) {
-		if cells := strings.Split(line, "|"); len(cells) == 5 {
-			var d Device
-			if npu, d = readNPU(npu, cells); d.ID != "" {
-				all = append(all, d)
+// readDevices reads the output of either tool. unread says why some memory is not known.
+func readDevices(tool, text string) (all []Device, unread string) {
+	if tool == "npu-smi" {
+		table := environment.ReadNPUs(text)
+		for _, n := range table.Chips {
+			if n.Total == 0 {
+				return nil, "no memory of NPU " + n.ID
 			}
-			continue
+			all = append(all, Device{n.ID, n.Used})
 		}
+		if len(all) == 0 && table.Unread != "" {
+			return nil, "cannot read " + strconv.Quote(table.Unread)
+		}
+		return all, ""
+	}
+	for line := range strings.Lines(text) {
 		index, used, _ := strings.Cut(line, ",")
 		if mib, err := strconv.ParseInt(strings.TrimSpace(used), 10, 64); err == nil {
 			all = append(all, Device{strings.TrimSpace(index), mib << 20})
 		}
 	}
-	return all
+	return all, ""
 }
-
-// readNPU reads a row of the table of npu-smi. Each chip has two: number and name of the
-// card with its health, then number and bus of the chip with memory as USED / TOTAL, that of
-// the device last.
-func readNPU(card string, cells []string) (string, Device) {
-	head := strings.Fields(cells[1])
-	if len(head) == 0 || strings.Trim(head[0], "0123456789") != "" {
-		return card, Device{}
-	}
-	if !strings.Contains(cells[2], ":") { // no bus
-		return head[0], Device{}
-	}
-	if memory := share.FindAllStringSubmatch(cells[3], -1); len(memory) > 0 {
-		if mb, err := strconv.ParseInt(memory[len(memory)-1][1], 10, 64); err == nil {
-			return card, Device{card + "." + head[0], mb << 20}
-		}
-	}
-	return card, Device{}
-}
-
-var share = regexp.MustCompile(`(\d+)\s*/\s*\d+`)
 
 // slack is by how much the use of a device may differ without a server: drivers and tools take some memory
 // themselves.

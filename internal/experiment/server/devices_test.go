@@ -14,8 +14,7 @@ import (
 // The tables have the form of Ascend 910B (one chip a card) and of A3 (two), with numbers
 // made up.
 const (
-	npuSMI = `npu-smi
-+------------------------------------------------------------------------------------------------+
+	npuSMI = `+------------------------------------------------------------------------------------------------+
 | npu-smi 25.2.0                   Version: 25.2.0                                               |
 +---------------------------+---------------+----------------------------------------------------+
 | NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
@@ -33,8 +32,7 @@ const (
 | 3       0                 | 4711          | python3                  | 57800                   |
 +===========================+===============+====================================================+
 `
-	npuSMITwo = `npu-smi
-| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+	npuSMITwo = `| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
 | Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
 | 1     Ascend910           | OK            | 170.0       36                0    / 0             |
 | 0     2                   | 0000:99:00.0  | 0           0    / 0          3415 / 65536         |
@@ -45,16 +43,20 @@ const (
 
 func TestReadDevices(t *testing.T) {
 	for name, c := range map[string]struct {
-		text string
-		want []Device
+		tool, text string
+		want       []Device
+		unread     string
 	}{
-		"NVIDIA":      {"nvidia-smi\n0, 4\n1, 79123\n2, [N/A]\n", []Device{{"0", 4 << 20}, {"1", 79123 << 20}}},
-		"Ascend":      {npuSMI, []Device{{"0.0", 3200 << 20}, {"3.0", 61000 << 20}}},
-		"Ascend, two": {npuSMITwo, []Device{{"1.0", 3415 << 20}, {"1.1", 3196 << 20}}},
-		"neither":     {"No devices were found\n", nil},
+		"NVIDIA":        {"nvidia-smi", "0, 4\n1, 79123\n2, [N/A]\n", []Device{{"0", 4 << 20}, {"1", 79123 << 20}}, ""},
+		"Ascend":        {"npu-smi", npuSMI, []Device{{"0.0", 3200 << 20}, {"3.0", 61000 << 20}}, ""},
+		"Ascend, two":   {"npu-smi", npuSMITwo, []Device{{"1.0", 3415 << 20}, {"1.1", 3196 << 20}}, ""},
+		"memory, not":   {"npu-smi", strings.Replace(npuSMI, "61000/ 65536", "NA   / NA   ", 1), nil, "no memory of NPU 3.0"},
+		"another form":  {"npu-smi", strings.Replace(npuSMI, "61000/ 65536", "61000", 1), nil, `cannot read "0 | 0000:C2:00.0 | 50 0 / 0 61000"`},
+		"neither":       {"nvidia-smi", "No devices were found\n", nil, ""},
+		"no privileges": {"npu-smi", "dcmi model initialized failed. ret is -8020\n", nil, `cannot read "dcmi model initialized failed. ret is -8020"`},
 	} {
-		if got := readDevices(c.text); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		if got, unread := readDevices(c.tool, c.text); !reflect.DeepEqual(got, c.want) || unread != c.unread {
+			t.Errorf("%s: %v, want %v; %s", name, got, c.want, unread)
 		}
 	}
 }
@@ -62,11 +64,14 @@ func TestReadDevices(t *testing.T) {
 func FuzzReadDevices(f *testing.F) {
 	f.Add(npuSMI)
 	f.Add(npuSMITwo)
-	f.Add("nvidia-smi\n0, 4\n")
+	f.Add("0, 4\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, d := range readDevices(text) {
-			if strings.Contains(d.ID, "\n") {
-				t.Errorf("%q", d.ID)
+		for _, tool := range []string{"nvidia-smi", "npu-smi"} {
+			all, _ := readDevices(tool, text)
+			for _, d := range all {
+				if strings.Contains(d.ID, "\n") {
+					t.Errorf("%q", d.ID)
+				}
 			}
 		}
 	})

@@ -70,6 +70,12 @@ func (j *judgement) resources() {
 				break // the longest
 			}
 		}
+		for _, u := range d.Unhealthy {
+			if telemetry.SeriousHealth(u.State) {
+				j.doubtIf(true, "verdict.unhealthy", "device", u.Device, "state", u.State)
+				break // one stands for all
+			}
+		}
 		j.doubtIf(d.Processes != nil && *d.Processes > 1, "verdict.device-shared", "processes", deref(d.Processes))
 	}
 	j.doubtIf(r.Server.Restarted, "verdict.server-restarted")

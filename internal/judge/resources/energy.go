@@ -2,6 +2,7 @@ package resources
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -15,6 +16,8 @@ type Energy struct {
 	Window  float64 `json:"window"` // s
 	Method  Method  `json:"method"`
 	Covered float64 `json:"covered"` // share of the window with samples close enough, the least of all devices
+	// Dies says how the power of two dies of a card was counted, if both report one; empty: they do not.
+	Dies Dies `json:"dies,omitempty"`
 	// Idle is the power of the devices together with nothing to do, in W; nil: it was not measured.
 	Idle *float64 `json:"idle,omitempty"`
 	// PerToken and PerRequest are in J for each output token and each request that succeeded, 0
@@ -30,6 +33,16 @@ func (e Energy) Net() (joules float64, ok bool) {
 	}
 	return e.Joules - *e.Idle*e.Window, true
 }
+
+// Dies is what was assumed of the power of cards with two dies, of which nobody has measured whether it is that of
+// the die or of the card.
+type Dies string
+
+// The assumptions.
+const (
+	OfCard Dies = "card" // both report that of the card, which counts once
+	OfDies Dies = "dies" // each reports its own: they differ
+)
 
 // A Method is how an energy was found, or why there is none.
 type Method string
@@ -63,7 +76,14 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 	var counted, sampled, unknown, gaps int
 	rest, rested := 0.0, true
 	for _, d := range devices {
-		if d.metered(devices) {
+		pair, same := d.repeats(devices, w)
+		switch {
+		case same:
+			e.Dies = OfCard
+			continue
+		case pair:
+			e.Dies = cmp.Or(e.Dies, OfDies)
+		case d.metered(devices):
 			continue
 		}
 		joules, covered, how := d.energy(w)
@@ -112,6 +132,7 @@ type device struct {
 	source string
 	label  string                         // the source and the device
 	card   string                         // likewise, but without the part of a device behind the dot
+	second bool                           // it is the second die of a card
 	series map[string][]*telemetry.Series // by name
 }
 
@@ -124,6 +145,25 @@ func (d *device) reports() bool {
 // two dies has one sensor, and so has a partitioned device.
 func (d *device) metered(all []*device) bool {
 	return !d.reports() && slices.ContainsFunc(all, func(o *device) bool { return o.card == d.card && o.reports() })
+}
+
+// sameDies is how far the mean powers of two dies may be apart that are that of their card, read one after the other.
+const sameDies = 0.1
+
+// repeats reports whether the first die of the card of a device reports its power too (pair), and whether it seems
+// to be the same one: that of the card.
+func (d *device) repeats(all []*device, w telemetry.Window) (pair, same bool) {
+	mean := func(d *device) *float64 { return greatest(d.series[telemetry.DevicePower], w, average) }
+	watts := mean(d)
+	if !d.second || watts == nil {
+		return false, false
+	}
+	for _, o := range all {
+		if first := mean(o); o != d && o.card == d.card && first != nil {
+			return true, math.Abs(*first-*watts) <= sameDies*max(*first, *watts)
+		}
+	}
+	return false, false
 }
 
 // one is the first series of a name.

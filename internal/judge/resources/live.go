@@ -41,6 +41,9 @@ type LiveDevice struct {
 	MemoryUsed  *float64 `json:"memory_used_b"`
 	MemoryTotal *float64 `json:"memory_total_b"`
 	Throttled   []string `json:"throttled"` // reasons; empty: none; nil: not known
+	Unhealthy   []string `json:"unhealthy"` // states; empty: OK; nil: not known
+	// Metered means that its power is in that of another part of its card.
+	Metered bool `json:"-"`
 }
 
 // A LiveHost is one machine. Pressures are shares of the time in which some task waited.
@@ -80,9 +83,14 @@ func LiveAt(set *telemetry.Set, at time.Duration, back Spans) Live {
 			l.Hosts = append(l.Hosts, h)
 		}
 	}
-	for _, d := range devices(set) {
+	all := devices(set)
+	for _, d := range all {
 		source, _ := set.Source(d.source)
-		l.Devices = append(l.Devices, of(source, at, back).device(d))
+		n := of(source, at, back)
+		one := n.device(d)
+		_, same := d.repeats(all, n.since(n.back.Own))
+		one.Metered = same || d.metered(all)
+		l.Devices = append(l.Devices, one)
 	}
 	return l
 }
@@ -139,22 +147,42 @@ func (n lookback) server(set *telemetry.Set, source string) (LiveServer, bool) {
 
 func (n lookback) device(d *device) LiveDevice {
 	value := func(name string) *float64 { return greatest(d.series[name], n.since(n.back.Fresh), newest) }
+	held := func(name string) *float64 { return greatest(d.series[name], n.hold(d.series[name]), newest) }
 	l := LiveDevice{
 		Device: d.label, Utilization: value(telemetry.DeviceUtilization), Power: value(telemetry.DevicePower),
-		Clock: value(telemetry.DeviceClock), Temperature: value(telemetry.DeviceTemperature),
-		MemoryUsed: value(telemetry.DeviceMemoryUsed), MemoryTotal: value(telemetry.DeviceMemoryTotal),
+		Clock: held(telemetry.DeviceClock), Temperature: value(telemetry.DeviceTemperature),
+		MemoryUsed: held(telemetry.DeviceMemoryUsed), MemoryTotal: held(telemetry.DeviceMemoryTotal),
+		Throttled: n.labels(d.series[telemetry.DeviceThrottled], "reason"),
+		Unhealthy: n.labels(d.series[telemetry.DeviceUnhealthy], "state"),
 	}
-	for _, s := range d.series[telemetry.DeviceThrottled] {
-		held := greatest([]*telemetry.Series{s}, n.since(n.back.Fresh), newest)
-		if held != nil && l.Throttled == nil {
-			l.Throttled = []string{}
-		}
-		if held != nil && *held > 0 {
-			l.Throttled = append(l.Throttled, s.Labels["reason"])
-		}
-	}
-	slices.Sort(l.Throttled)
 	return l
+}
+
+// hold is how far to look back for a series, which is further where it has a sample every 10 s.
+func (n lookback) hold(all []*telemetry.Series) telemetry.Window {
+	for _, s := range all {
+		k := len(s.Points)
+		if k == 1 || k > 1 && s.Points[k-1].At-s.Points[k-2].At > n.back.Fresh {
+			return n.since(max(n.back.Fresh, holds))
+		}
+	}
+	return n.since(n.back.Fresh)
+}
+
+// labels are those of the series that are above 0; nil if none is known.
+func (n lookback) labels(all []*telemetry.Series, label string) (found []string) {
+	for _, s := range all {
+		one := []*telemetry.Series{s}
+		v := greatest(one, n.hold(one), newest)
+		if v != nil && found == nil {
+			found = []string{}
+		}
+		if v != nil && *v > 0 {
+			found = append(found, s.Labels[label])
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 func (n lookback) host(set *telemetry.Set, source string) (LiveHost, bool) {

@@ -53,8 +53,8 @@ var back = Spans{Fresh: 3 * sec, Own: 10 * sec, Rate: 5 * sec, Count: 15 * sec}
 // for longer than is fresh is not known.
 func TestLive(t *testing.T) {
 	want := `{"servers":[{"source":"server","running":8,"waiting":20,"kv_use":0.75,"cache_hits":0.25,"preemptions":2,"prompt_tokens_s":1000,"output_tokens_s":400,"tokens_per_step":60,"accepted_drafts":null}],` +
-		`"devices":[{"device":"gpu 0","utilization":null,"power_w":600,"clock_hz":null,"temperature_c":null,"memory_used_b":null,"memory_total_b":null,"throttled":["sw_power_cap"]},` +
-		`{"device":"gpu 1","utilization":null,"power_w":null,"clock_hz":null,"temperature_c":null,"memory_used_b":null,"memory_total_b":null,"throttled":null}],` +
+		`"devices":[{"device":"gpu 0","utilization":null,"power_w":600,"clock_hz":null,"temperature_c":null,"memory_used_b":null,"memory_total_b":null,"throttled":["sw_power_cap"],"unhealthy":null},` +
+		`{"device":"gpu 1","utilization":null,"power_w":null,"clock_hz":null,"temperature_c":null,"memory_used_b":null,"memory_total_b":null,"throttled":null,"unhealthy":null}],` +
 		`"hosts":[{"source":"host","cpu":1.5,"cpus":2,"memory_used_b":null,"memory_total_b":null,"cpu_pressure":null,"memory_pressure":null,"io_pressure":0.125}]}`
 	if d := cmp.Diff(want, text(t, LiveAt(busy(), 20*sec, back))); d != "" {
 		t.Error(d)

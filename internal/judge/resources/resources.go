@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,12 +50,21 @@ type Devices struct {
 	Count       int         `json:"count"`
 	Utilization *float64    `json:"utilization,omitempty"` // share, mean over time and devices
 	MemoryUse   *float64    `json:"memory_use,omitempty"`  // share, the largest
+	MemoryUsed  *float64    `json:"memory_used,omitempty"` // B, of that device
 	Power       *float64    `json:"power,omitempty"`       // W, mean over time, sum over devices
 	Temperature *float64    `json:"temperature,omitempty"` // °C, the highest
 	Clock       *float64    `json:"clock,omitempty"`       // Hz, mean over time and devices
 	ClockMin    *float64    `json:"clock_min,omitempty"`   // Hz, the lowest
+	BusyClock   *float64    `json:"busy_clock,omitempty"`  // share of the rated clock while cores computed, the lowest
 	Throttled   []Throttled `json:"throttled,omitempty"`   // the longest first
 	Processes   *float64    `json:"processes,omitempty"`   // on one device, at most
+	Unhealthy   []Unhealthy `json:"unhealthy,omitempty"`
+}
+
+// Unhealthy is a state other than OK that a device reported.
+type Unhealthy struct {
+	Device string `json:"device"`
+	State  string `json:"state"`
 }
 
 // Throttled is for how long the clocks of a device were held down for one reason.
@@ -234,11 +244,26 @@ func devices(set *telemetry.Set) (all []*device) {
 	}
 	for _, host := range slices.Sorted(maps.Keys(best)) {
 		mine := bySource[best[host]]
+		pairDies(mine)
 		for _, label := range slices.Sorted(maps.Keys(mine)) {
 			all = append(all, mine[label])
 		}
 	}
 	return all
+}
+
+// pairDies gives the two dies of an Atlas A3 their card, which is a label of the power of one of them at least.
+func pairDies(all map[string]*device) {
+	for _, d := range all {
+		for _, s := range d.series[telemetry.DevicePower] {
+			n, err := strconv.ParseUint(s.Labels["card"], 10, 16)
+			for i := range uint64(2) {
+				if die := all[strconv.FormatUint(2*n+i, 10)]; err == nil && die != nil {
+					die.card, die.second = d.source+" card "+s.Labels["card"], i == 1
+				}
+			}
+		}
+	}
 }
 
 func isDevice(name string) bool { return len(name) > 7 && name[:7] == "device." }
@@ -273,21 +298,44 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		v := *sum / *sumOf(series, w, func(p []telemetry.Point) (float64, bool) { return 1, len(p) > 0 })
 		return &v
 	}
-	return &Devices{
-		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(named(telemetry.DevicePower), w, average),
+	var power []*telemetry.Series
+	for _, d := range all {
+		if _, same := d.repeats(all, w); !same {
+			power = append(power, d.series[telemetry.DevicePower]...)
+		}
+	}
+	long := withPrecedingSample(named(telemetry.DeviceProcesses), w)
+	d := &Devices{
+		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(power, w, average),
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
-		Processes: greatest(
-			named(telemetry.DeviceProcesses), withPrecedingSample(named(telemetry.DeviceProcesses), w), largest,
-		),
-		MemoryUse: memory(all, w), Throttled: throttled(all, w),
+		Processes: greatest(named(telemetry.DeviceProcesses), long, largest),
+		BusyClock: least(named(telemetry.DeviceBusyClock), w),
+		Throttled: throttled(all, w), Unhealthy: unhealthy(all, w),
 	}
+	d.MemoryUse, d.MemoryUsed = memory(all, w)
+	return d
 }
+
+// unhealthy are the states other than OK that devices reported, in the order of the devices.
+func unhealthy(all []*device, w telemetry.Window) (found []Unhealthy) {
+	for _, d := range all {
+		for _, s := range d.series[telemetry.DeviceUnhealthy] {
+			one := []*telemetry.Series{s}
+			if is := greatest(one, withPrecedingSample(one, w), largest); is != nil && *is > 0 {
+				found = append(found, Unhealthy{d.label, s.Labels["state"]})
+			}
+		}
+	}
+	return found
+}
+
+// holds is how long a sample of a quantity counts that is asked for every 10 s.
+const holds = 12 * time.Second
 
 // withPrecedingSample is a window with the last sample before it, of a quantity that is asked for every 10 s and
 // stays as it is meanwhile.
 func withPrecedingSample(all []*telemetry.Series, w telemetry.Window) telemetry.Window {
-	const holds = 12 * time.Second
 	from := w.From
 	for _, s := range all {
 		if before := s.Between(w.From-holds, w.From); len(before) > 0 {
@@ -309,16 +357,17 @@ func least(all []*telemetry.Series, w telemetry.Window) *float64 {
 	return &low
 }
 
-// memory is the largest share of its memory that a device had in use.
-func memory(all []*device, w telemetry.Window) (most *float64) {
+// memory is the largest share of its memory that a device had in use, and how much that is.
+func memory(all []*device, w telemetry.Window) (most, bytes *float64) {
 	for _, d := range all {
+		w := withPrecedingSample(d.series[telemetry.DeviceMemoryUsed], w)
 		used := greatest(d.series[telemetry.DeviceMemoryUsed], w, largest)
 		total := greatest(d.series[telemetry.DeviceMemoryTotal], w, largest)
 		if s := share(used, total); s != nil && (most == nil || *s > *most) {
-			most = s
+			most, bytes = s, used
 		}
 	}
-	return most
+	return most, bytes
 }
 
 // throttled are the devices with throttled clocks, and for how long: each sample holds until the

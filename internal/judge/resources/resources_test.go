@@ -233,3 +233,52 @@ func TestProcessesSeenBeforeTheRun(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// The power of two dies of a card counts once if it is about the same, and the energy says so.
+func TestPowerOfTwoDies(t *testing.T) {
+	w := window(0, 40*sec)
+	die := func(device string, watts float64) course {
+		return course{"npu", telemetry.DevicePower, device, telemetry.Labels{"card": "1"}, sec, -2 * sec, 42 * sec, steady(watts), nil}
+	}
+	other := course{"npu", telemetry.DeviceUtilization, "3", nil, sec, -2 * sec, 42 * sec, steady(1), nil}
+	for name, c := range map[string]struct {
+		set   *telemetry.Set
+		watts float64
+		dies  Dies
+	}{
+		"the same":      {sampled(nil, die("2", 245), die("3", 245.6)), 245, OfCard},
+		"their own":     {sampled(nil, die("2", 245), die("3", 100)), 345, OfDies},
+		"of one die":    {sampled(nil, die("2", 245), other), 245, ""},
+		"of two cards":  {sampled(nil, course{"npu", telemetry.DevicePower, "0", nil, sec, -2 * sec, 42 * sec, steady(245), nil}, die("3", 245)), 490, ""},
+		"of the second": {sampled(nil, die("3", 245)), 245, ""},
+	} {
+		r := Summarize(c.set, w, none, 0, 0)
+		if e := r.Energy; !e.Method.Known() || math.Abs(e.Joules-40*c.watts) > 1 || e.Dies != c.dies || *r.Devices.Power != c.watts {
+			t.Errorf("%s: %+v, %v W", name, e, *r.Devices.Power)
+		}
+	}
+	l := LiveAt(sampled(nil, die("2", 245), die("3", 245.6)), 20*sec, SpansOf(sec))
+	if len(l.Devices) != 2 || l.Devices[0].Metered || !l.Devices[1].Metered {
+		t.Errorf("%+v", l.Devices)
+	}
+}
+
+// States of health are those of the window, with the sample before it, and memory likewise.
+func TestHealthAndMemory(t *testing.T) {
+	before := func(name, device string, labels telemetry.Labels, v float64) course {
+		return course{"npu", name, device, labels, 10 * sec, -8 * sec, -8 * sec, steady(v), nil}
+	}
+	alarm, warning := telemetry.Labels{"state": telemetry.HealthAlarm}, telemetry.Labels{"state": telemetry.HealthWarning}
+	set := sampled(nil, before(telemetry.DeviceUnhealthy, "0", alarm, 1), before(telemetry.DeviceUnhealthy, "0", warning, 0),
+		before(telemetry.DeviceUnhealthy, "1", warning, 1), before(telemetry.DeviceMemoryUsed, "1", nil, 48e9),
+		before(telemetry.DeviceMemoryTotal, "1", nil, 64e9))
+	d := Summarize(set, window(0, 5*sec), none, 0, 0).Devices
+	if len(d.Unhealthy) != 2 || d.Unhealthy[0] != (Unhealthy{"npu 0", "alarm"}) || d.Unhealthy[1] != (Unhealthy{"npu 1", "warning"}) ||
+		*d.MemoryUse != 0.75 || *d.MemoryUsed != 48e9 {
+		t.Errorf("%+v", d)
+	}
+	l := LiveAt(set, 3*sec, SpansOf(sec))
+	if one := l.Devices[1]; *one.MemoryUsed != 48e9 || len(one.Unhealthy) != 1 || len(LiveAt(set, 9*sec, SpansOf(sec)).Devices[1].Unhealthy) != 0 {
+		t.Errorf("%+v", one)
+	}
+}

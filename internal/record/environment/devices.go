@@ -40,14 +40,18 @@ var ToolkitAsks = []probe.Ask{
 	{Name: "rocm", Dir: "/opt/rocm/.info/version", Limit: 256},
 }
 
-// ReadDevices reads the answers to DriverAsks and DeviceAsks.
-func (e *Environment) ReadDevices(a probe.Answers) {
-	switch {
-	case e.nvidiaSMI(a.Text("nvidia-smi")), e.nvidiaFiles(a), e.npuSMI(a), e.amdSMI(a.Text("amd-smi")):
+// ReadDevices reads the answers to DriverAsks and DeviceAsks. It returns the first line of npu-smi that is not of a
+// known form.
+func (e *Environment) ReadDevices(a probe.Answers) (unread string) {
+	if !e.nvidiaSMI(a.Text("nvidia-smi")) && !e.nvidiaFiles(a) {
+		if unread = e.npuSMI(a); len(e.Devices) == 0 {
+			e.amdSMI(a.Text("amd-smi"))
+		}
 	}
 	if driver := clean(a.Text("amdgpu-version")); driver != "" && len(e.Devices) > 0 {
 		e.Driver = cmp.Or(e.Driver, driver)
 	}
+	return unread
 }
 
 // nvidiaSMI reads `nvidia-smi -q`: lines NAME : VALUE, sections indented under the address of
@@ -120,44 +124,20 @@ func (e *Environment) nvidiaFiles(a probe.Answers) bool {
 	return len(e.Devices) > 0
 }
 
-// npuSMI reads the table of `npu-smi info`: two rows for each chip, the card with its name
-// and the chip with its bus; memory stands last, as USED / TOTAL in MB.
-func (e *Environment) npuSMI(a probe.Answers) bool {
+// npuSMI reads the table of `npu-smi info`.
+func (e *Environment) npuSMI(a probe.Answers) (unread string) {
 	e.Driver = cmp.Or(e.Driver, assigned(a.Text("ascend-driver"), "Version"))
+	if a.Text("npu-smi") == "" {
+		e.Driver = clean(e.Driver)
+		return ""
+	}
+	table := ReadNPUs(a.Text("npu-smi"))
+	e.Driver = clean(cmp.Or(e.Driver, table.Version))
 	firmware := clean(assigned(a.Text("ascend-firmware"), "Version"))
-	card, product := "", ""
-	for line := range strings.Lines(a.Text("npu-smi")) {
-		if _, text, ok := strings.Cut(line, "Version:"); ok && len(e.Devices) == 0 {
-			e.Driver = cmp.Or(e.Driver, version.FindString(text))
-		}
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 {
-			continue
-		}
-		words := strings.Fields(cells[1])
-		if len(words) == 0 || strings.Trim(words[0], "0123456789") != "" {
-			continue
-		}
-		if !strings.Contains(cells[2], ":") { // no bus
-			card, product = words[0], clean(strings.Join(words[1:], " "))
-			continue
-		}
-		d := Device{ID: card + "." + words[0], Product: product, Firmware: firmware}
-		if _, total, ok := cutLast(cells[3], "/"); ok {
-			d.Memory = bytesOf(strings.TrimSpace(total), "MB")
-		}
-		e.Devices = append(e.Devices, d)
+	for _, n := range table.Chips {
+		e.Devices = append(e.Devices, Device{ID: n.ID, Product: n.Product, Firmware: firmware, Memory: n.Total})
 	}
-	e.Driver = clean(e.Driver)
-	return len(e.Devices) > 0
-}
-
-func cutLast(text, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(text, sep)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(sep):], true
+	return table.Unread
 }
 
 // amdGPU is an item of `amd-smi static --json`.

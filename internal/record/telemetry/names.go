@@ -29,8 +29,10 @@ const (
 	DeviceTemperature  = "device.temperature"
 	DeviceClock        = "device.clock"
 	DeviceMemoryClock  = "device.memory_clock"
+	DeviceBusyClock    = "device.busy_clock"
 	DeviceThrottled    = "device.throttled"
 	DeviceProcesses    = "device.processes"
+	DeviceUnhealthy    = "device.unhealthy"
 	HostCPUTime        = "host.cpu_time"
 	HostMemoryUsed     = "host.memory_used"
 	HostMemoryTotal    = "host.memory_total"
@@ -82,8 +84,10 @@ var Names = []Name{
 	{DeviceTemperature, "°C", Gauge, "Temperature of the device."},
 	{DeviceClock, "Hz", Gauge, "Clock of the device's cores."},
 	{DeviceMemoryClock, "Hz", Gauge, "Clock of the device's memory."},
+	{DeviceBusyClock, "", Gauge, "Clock of the device's cores while they compute, as a share of the rated one."},
 	{DeviceThrottled, "", Gauge, "1 while the clocks of the device are held down, by reason."},
 	{DeviceProcesses, "processes", Gauge, "Processes that compute on the device."},
+	{DeviceUnhealthy, "", Gauge, "1 while the device reports that it is not well, by state."},
 	{HostCPUTime, "s", Counter, "Time in which a processor was not idle, by cpu."},
 	{HostMemoryUsed, "B", Gauge, "Memory of the host that is not available to new programs."},
 	{HostMemoryTotal, "B", Gauge, "Memory of the host."},

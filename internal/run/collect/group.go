@@ -65,6 +65,8 @@ const (
 	Nothing  plan.Code = "telemetry.nothing"   // after, in seconds: neither a value nor a trouble
 	// NotANumber is for values that are NaN, infinite or absurd: series.
 	NotANumber plan.Code = "telemetry.not-a-number"
+	// NoDevice is for series of devices without a label that names the device: series.
+	NoDevice plan.Code = "telemetry.no-device"
 )
 
 // A Group runs collectors. Its methods may be called from any goroutine.

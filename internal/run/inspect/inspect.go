@@ -29,6 +29,7 @@ const (
 	noProcess   plan.Code = "environment.no-process"
 	noTree      plan.Code = "environment.no-tree"
 	outOfTime   plan.Code = "environment.out-of-time"
+	unreadNPUs  plan.Code = "environment.unread-npus"
 )
 
 // Limit is how long a server at a known place is asked, and Brief one that was found on this machine.
@@ -58,8 +59,8 @@ func Client(ctx context.Context) *environment.Environment {
 	return e
 }
 
-// Machine is this machine with its devices and toolkits.
-func Machine(ctx context.Context) *environment.Environment {
+// Machine is this machine with its devices and toolkits, and notes on what could not be read.
+func Machine(ctx context.Context) (*environment.Environment, []plan.Message) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	q := &inquiry{Subject: Subject{Asked: true}, machine: probe.Local{}, out: new(environment.Environment)}
@@ -68,7 +69,7 @@ func Machine(ctx context.Context) *environment.Environment {
 	q.out.ReadToolkits(a)
 	q.devices(ctx, a)
 	q.out.Bound()
-	return q.out
+	return q.out, q.notes
 }
 
 // Server is the environment of the server, with notes on facts that were asked for and not found. nil: nothing is
@@ -195,7 +196,9 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 	if len(a.All("nvidia-gpu")) == 0 || q.Asked {
 		a = append(a, q.ask(ctx, "", environment.DeviceAsks)...)
 	}
-	q.out.ReadDevices(a)
+	if unread := q.out.ReadDevices(a); unread != "" {
+		q.note(unreadNPUs, "line", secret.Mask(q.Secrets.Hide(unread)))
+	}
 	if asks := q.out.BoardAsks(); asks != nil && q.Asked {
 		q.out.ReadBoard(q.ask(ctx, "", asks))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/resources"
@@ -189,25 +190,49 @@ func serverLine(s resources.LiveServer, l *words.Language) string {
 	return doc.Join("  ", parts...)
 }
 
-// Devices is their mean utilization and their power together.
+// Devices is their mean utilization, their power together, and their memory where it is known of all.
 func Devices(all []resources.LiveDevice, l *words.Language) string {
-	busy, power := 0.0, 0.0
-	var known, powered int
+	var busy, power, used, total tally
 	for _, d := range all {
-		if d.Utilization != nil {
-			busy, known = busy+*d.Utilization, known+1
+		busy.add(d.Utilization)
+		used.add(d.MemoryUsed)
+		total.add(d.MemoryTotal)
+		if !d.Metered {
+			power.add(d.Power)
 		}
-		if d.Power != nil {
-			power, powered = power+*d.Power, powered+1
+	}
+	busy.missing, busy.sum = false, busy.sum/max(1, float64(busy.known))
+	line := l.Word("report.devices", "devices", len(all)) + " " + Percent(busy.value()) + " " + Watts(power.value())
+	if m := memory(used.value(), total.value()); m != Unknown {
+		line += " " + m
+	}
+	for _, d := range all {
+		if len(d.Unhealthy) > 0 {
+			line += " " + d.Device + " " + strings.Join(d.Unhealthy, " ")
 		}
 	}
-	mean, sum := (*float64)(nil), (*float64)(nil)
-	if known > 0 {
-		busy /= float64(known)
-		mean = &busy
+	return line
+}
+
+// A tally is a sum of values of which some may be unknown.
+type tally struct {
+	sum     float64
+	known   int
+	missing bool
+}
+
+func (s *tally) add(v *float64) {
+	if v == nil {
+		s.missing = true
+		return
 	}
-	if powered == len(all) {
-		sum = &power
+	s.sum, s.known = s.sum+*v, s.known+1
+}
+
+// value is nil if one is unknown.
+func (s *tally) value() *float64 {
+	if s.missing || s.known == 0 {
+		return nil
 	}
-	return l.Word("report.devices", "devices", len(all)) + " " + Percent(mean) + " " + Watts(sum)
+	return &s.sum
 }

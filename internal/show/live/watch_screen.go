@@ -137,7 +137,7 @@ func (d *drawing) devices(v View) {
 			{mega(dev.Clock), ""},
 			{celsius(dev.Temperature), ""},
 			{memory(dev.MemoryUsed, dev.MemoryTotal), ""},
-			d.throttled(dev.Throttled),
+			d.condition(dev),
 			{d.Spark(course, deviceCourse, 1), plain.Green},
 		})
 	}
@@ -148,17 +148,23 @@ func (d *drawing) devices(v View) {
 // deviceCourse is the width of the course of a device.
 const deviceCourse = 20
 
-// throttled are the reasons; red if one makes a measurement doubtful.
-func (d *drawing) throttled(reasons []string) cell {
+// condition are the reasons of throttling and the states of health, red if one makes a measurement doubtful.
+func (d *drawing) condition(dev resources.LiveDevice) cell {
+	all := slices.Concat(dev.Throttled, dev.Unhealthy)
 	switch {
-	case reasons == nil:
+	case len(all) > 0:
+	case dev.Throttled == nil && dev.Unhealthy == nil:
 		return cell{Unknown, ""}
-	case len(reasons) == 0:
+	case dev.Throttled == nil:
+		return cell{telemetry.HealthOK, ""}
+	default:
 		return cell{d.Lang.Word("watch.not-throttled"), ""}
-	case slices.ContainsFunc(reasons, telemetry.SeriousThrottling):
-		return cell{strings.Join(reasons, " "), plain.Red}
 	}
-	return cell{strings.Join(reasons, " "), ""}
+	color := ""
+	if slices.ContainsFunc(dev.Throttled, telemetry.SeriousThrottling) || slices.ContainsFunc(dev.Unhealthy, telemetry.SeriousHealth) {
+		color = plain.Red
+	}
+	return cell{strings.Join(all, " "), color}
 }
 
 func (d *drawing) hosts(v View) {

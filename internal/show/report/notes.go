@@ -152,10 +152,21 @@ func (r *report) machine(s metrics.Summary) {
 	}
 }
 
+// fullClock is the least share of the rated clock that is not below it.
+const fullClock = 0.99
+
 // troubles are the notes on sources of telemetry.
 func (r *report) troubles(s metrics.Summary) {
 	if s.Resources == nil {
 		return
+	}
+	if d := s.Resources.Devices; d != nil {
+		if d.BusyClock != nil {
+			r.noteIf(*d.BusyClock < fullClock, "report.busy-clock", "share", *d.BusyClock)
+		}
+		for _, u := range d.Unhealthy {
+			r.noteIf(!telemetry.SeriousHealth(u.State), "report.unhealthy", "device", u.Device, "state", u.State)
+		}
 	}
 	for _, t := range s.Resources.Troubles {
 		r.noteIf(true, "report.source-trouble", "source", t.Source, "what", t.What)
@@ -187,6 +198,9 @@ func (r *report) devices(d *resources.Devices) (parts []string) {
 	if d.Temperature != nil {
 		parts = append(parts, r.Word("report.hottest", "temperature", *d.Temperature))
 	}
+	if d.MemoryUse != nil {
+		parts = append(parts, r.Word("report.memory", "used", *d.MemoryUsed/(1<<30), "share", *d.MemoryUse))
+	}
 	return append(parts, r.throttled(d.Throttled)...)
 }
 
@@ -213,6 +227,7 @@ func (r *report) energy(e resources.Energy, tokens int) []string {
 	net, known := e.Net()
 	return []string{
 		r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how),
+		r.wordIf(e.Dies != "", plan.Code("energy-dies."+string(cmp.Or(e.Dies, resources.OfCard)))),
 		r.wordIf(e.PerToken > 0, "report.energy-token", "energy", e.PerToken),
 		r.wordIf(known && tokens > 0, "report.energy-net", "energy", net/float64(tokens)),
 		r.wordIf(e.PerRequest > 0, "report.energy-request", "energy", e.PerRequest),

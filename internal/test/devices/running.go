@@ -60,6 +60,10 @@ func (r *Running) Send(line string) error {
 		go r.print(fmt.Sprintf("pitot-answer clock %s %d.%09d", words[1], now.Unix(), now.Nanosecond()))
 	case len(words) > 2 && words[0] == "ask":
 		var out strings.Builder
+		if words[2] == "eval" { // the first of several commands
+			one, _, _ := strings.Cut(strings.Join(words[3:], " "), ";")
+			words = append(words[:2], strings.Fields(one)...)
+		}
 		r.fake.play(words[2:], func(line string) bool { out.WriteString(line + ";"); return true }, r.stop)
 		go r.print("pitot-answer " + words[1] + " " + out.String())
 	}

@@ -81,6 +81,10 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 		r.problems = append(r.problems, why)
 	}
 	slices.SortStableFunc(r.problems, func(a, b result.Problem) int { return a.Line - b.Line })
+	if n := len(r.pending); len(found) == 0 && n > 0 {
+		c := r.pending[0]
+		r.problem(c.Line, "%q is stated, the first of %d changes, and there is no table to hold it against", c.Text, n)
+	}
 	if len(found) == 0 && len(r.problems) == 0 {
 		r.problem(0, "no table of %s in it, nor another with figures, and it is no JSON", strings.Join(r.programs(), " or of "))
 	}

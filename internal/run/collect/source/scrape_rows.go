@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 	"math"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +55,8 @@ const (
 	Positive Form = "positive" // known only if above 0: power, memory ...
 	Bits     Form = "bits"     // a set of reasons, see reasons
 	Above    Form = "above"    // 1 if above 0, else 0
+	Zero     Form = "zero"     // 1 if 0, else 0
+	Die      Form = "die"      // Positive, with the card of an NPU that is one of two dies, see cardOf
 	Cache    Form = "cache"    // the product of the labels block_size and num_gpu_blocks
 )
 
@@ -107,8 +111,10 @@ type mapping struct {
 	samples int      // that it has
 	made    int      // places that no page before had
 	bad     string   // a series that was not a number
-	full    bool     // there are more series than are taken
-	rows    map[string]int
+	// nameless is a series of devices that does not name its device.
+	nameless string
+	full     bool // there are more series than are taken
+	rows     map[string]int
 	// The buffers below are reused.
 	name, place []byte
 	labels      exposition.Labels
@@ -133,7 +139,7 @@ func (m *mapping) begin() {
 	if m.all == nil || len(m.all) > 2*mostPlaces {
 		m.all = map[string]*value{}
 	}
-	m.found, m.samples, m.made, m.bad, m.full = m.found[:0], 0, 0, "", false
+	m.found, m.samples, m.made, m.bad, m.nameless, m.full = m.found[:0], 0, 0, "", "", false
 	m.page++
 }
 
@@ -177,6 +183,9 @@ func (m *mapping) values() (out []*value, doubts []plan.Message) {
 	if m.bad != "" {
 		doubts = append(doubts, plan.Msg(collect.NotANumber, "series", m.bad))
 	}
+	if m.nameless != "" {
+		doubts = append(doubts, plan.Msg(collect.NoDevice, "series", m.nameless))
+	}
 	if m.full {
 		doubts = append(doubts, plan.Msg(collect.TooMany, "most", collect.MostSeries))
 	}
@@ -219,6 +228,10 @@ func (m *mapping) row(i int, s *exposition.Sample) {
 		return
 	}
 	m.labels = r.labels(m.labels[:0], s.Labels)
+	if strings.Contains(r.Labels, "=device") && (len(m.labels) == 0 || m.labels[0].Name != "device" || m.labels[0].Value == "") {
+		m.nameless = cmp.Or(m.nameless, s.Name)
+		return
+	}
 	v := s.Value * cmp.Or(r.Factor, 1)
 	switch r.Form {
 	case Bits:
@@ -226,6 +239,10 @@ func (m *mapping) row(i int, s *exposition.Sample) {
 		return
 	case Above:
 		v = truth(s.Value > 0)
+	case Zero:
+		v = truth(s.Value == 0)
+	case Die:
+		m.labels = append(m.labels, cardOf(s.Labels)...)
 	case Cache:
 		blocks, _ := s.Labels.Get("num_gpu_blocks")
 		size, _ := s.Labels.Get("block_size")
@@ -238,7 +255,7 @@ func (m *mapping) row(i int, s *exposition.Sample) {
 
 // blank reports whether a number of a row means that there is none.
 func (r *Row) blank(v float64) bool {
-	if r.Form == Positive && v <= 0 {
+	if (r.Form == Positive || r.Form == Die) && v <= 0 {
 		return true
 	}
 	if !strings.HasPrefix(r.Foreign, "DCGM_") {
@@ -368,4 +385,19 @@ func (r *Row) labels(to, of exposition.Labels) exposition.Labels {
 		}
 	}
 	return to
+}
+
+// twoDies are the names of the models of Atlas A3: Ascend910, where others have a letter or a number behind it.
+var twoDies = regexp.MustCompile(`^Ascend910(_93\d\d)?(-|$)`)
+
+// cardOf is the label of the card of an NPU that is one of two dies, which npu-exporter numbers one after the other.
+func cardOf(labels exposition.Labels) exposition.Labels {
+	for _, names := range [][2]string{{"model_name", "id"}, {"modelName", "npuID"}} {
+		model, _ := labels.Get(names[0])
+		id, _ := labels.Get(names[1])
+		if n, err := strconv.ParseUint(id, 10, 16); err == nil && twoDies.MatchString(model) {
+			return exposition.Labels{{Name: "card", Value: strconv.FormatUint(n/2, 10)}}
+		}
+	}
+	return nil
 }

@@ -47,10 +47,11 @@ var machines = []Row{
 	{Foreign: "npu_chip_info_used_memory", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_hbm_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_total_memory", Name: telemetry.DeviceMemoryTotal, Factor: scrapeMebi, Labels: npu, Fold: Most, Form: Positive},
-	{Foreign: "npu_chip_info_power", Name: telemetry.DevicePower, Labels: npu, Fold: Most, Form: Positive},
+	{Foreign: "npu_chip_info_power", Name: telemetry.DevicePower, Labels: npu, Fold: Most, Form: Die},
 	{Foreign: "npu_chip_info_temperature", Name: telemetry.DeviceTemperature, Labels: npu, Fold: Most},
 	{Foreign: "npu_chip_info_aicore_current_freq", Name: telemetry.DeviceClock, Factor: scrapeMega, Labels: npu, Fold: Most, Form: Positive},
 	{Foreign: "npu_chip_info_process_info_num", Name: telemetry.DeviceProcesses, Labels: npu, Fold: Most},
+	{Foreign: "npu_chip_info_health_status", Name: telemetry.DeviceUnhealthy, Labels: npu + " +state=" + telemetry.HealthUnhealthy, Fold: Most, Form: Zero},
 
 	{Foreign: "gpu_gfx_activity", Name: telemetry.DeviceUtilization, Factor: scrapePercent, Labels: scrapeAmd, Only: wholeGPU, Fold: Most},
 	{Foreign: "gpu_used_vram", Name: telemetry.DeviceMemoryUsed, Factor: scrapeMebi, Labels: scrapeAmd, Fold: Most},
@@ -101,7 +102,7 @@ var machines = []Row{
 // partitioned Instinct exports with its first partition.
 const (
 	gpu       = "gpu.GPU_I_ID=device"
-	npu       = "id=device"
+	npu       = "id=device npuID=device"
 	scrapeAmd = "gpu_id.gpu_partition_id=device"
 	wholeGPU  = "gpu_partition_id=0"
 )

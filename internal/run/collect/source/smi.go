@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,6 @@ type smiKind struct {
 	answers []string
 	// forms are those to try in turn. ask runs a short command where the program runs.
 	forms func(every time.Duration, ask func(args ...string) string) []form
-	// extraQuery asks for more, from time to time, on the same connection; empty: nothing.
-	extraQuery string
 }
 
 // A form is a command line with how its output is read.
@@ -29,8 +28,10 @@ type form struct {
 	args   []string
 	period time.Duration // between two samples of a device
 	read   func(text string) row
-	// answer reads the answer to the question aside.
-	answer func(text string) []collect.Value
+	// question is a command that asks for more, from time to time, on the same connection; nil: there is none.
+	question func() string
+	// answer reads the answer to it.
+	answer func(text string) row
 }
 
 // A row is the content of a line.
@@ -40,6 +41,7 @@ type row struct {
 	// strange means that it should have values, known that it is a heading, or of a
 	// device of which perhaps nothing is known.
 	strange, known bool
+	unread         string // of an answer: a line of unknown form
 }
 
 var kinds = []smiKind{nvidia, ascend, smiAmd}
@@ -160,8 +162,8 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
-			if d.kind.extraQuery != "" && !l.asking { // one that does not come is a gap
-				l.asking = send("ask aside "+d.kind.extraQuery) == nil
+			if f.question != nil && !l.asking { // one that does not come is a gap
+				l.asking = send("ask aside "+f.question()) == nil
 			}
 		},
 	})
@@ -206,7 +208,7 @@ func (l *listener) line(in collect.Line) collect.Verdict {
 	l.last = clock
 	l.hand(r.values, at, clock, began)
 	if l.early.Text != "" && l.isComplete(in.At) {
-		l.hand(l.answer(l.early.Text), l.early.At, l.last, began)
+		l.aside(l.early.Text, l.early.At, began)
 		l.early = collect.Line{}
 	}
 	return collect.Good
@@ -232,15 +234,36 @@ func (l *listener) answered(text string, at, began time.Time) {
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
 	case strings.HasSuffix(rest, collect.Failed):
 		l.asking = false
+		if l.answer != nil {
+			l.unread(l.answer(strings.TrimSuffix(rest, collect.Failed)))
+		}
 	case l.answer != nil && !l.isComplete(at):
 		l.asking, l.early = false, collect.Line{Text: rest, At: at}
+		l.unread(l.answer(rest)) // a sample may never come
 	case l.answer != nil:
 		l.asking = false
-		if values := l.answer(rest); len(values) > 0 {
-			l.hand(values, at, l.last, began) // a count of programs is no matter of milliseconds
-		}
+		l.aside(rest, at, began)
 	}
 }
+
+// aside hands on what an answer says; a count of programs is no matter of milliseconds.
+func (l *listener) aside(text string, at, began time.Time) {
+	r := l.answer(text)
+	l.unread(r)
+	if len(r.values) > 0 {
+		l.hand(r.values, at, l.last, began)
+	}
+}
+
+// unread reports a line of an answer that is of unknown form.
+func (l *listener) unread(r row) {
+	if r.unread != "" {
+		l.give(collect.Reading{Trouble: plan.Msg(unreadTable, "program", l.name, "line", r.unread), Clock: l.last})
+	}
+}
+
+// unreadTable is for tables of unknown form: program, line.
+const unreadTable plan.Code = "telemetry.unread-table"
 
 // number is a number in a cell, with a factor; false if the cell does not hold one.
 func number(cell string, factor float64) (float64, bool) {
@@ -272,6 +295,7 @@ type column struct {
 type device struct {
 	label    telemetry.Labels
 	throttle map[string]telemetry.Labels // by reason
+	health   map[string]telemetry.Labels // by state
 }
 
 // labels are devices by their name, made once each.
@@ -280,7 +304,7 @@ type labels map[string]*device
 func (all labels) get(id string) *device {
 	d := all[id]
 	if d == nil {
-		d = &device{telemetry.Labels{"device": id}, map[string]telemetry.Labels{}}
+		d = &device{telemetry.Labels{"device": id}, map[string]telemetry.Labels{}, map[string]telemetry.Labels{}}
 		if len(all) < mostDevices {
 			all[id] = d
 		}
@@ -302,9 +326,21 @@ func (d *device) throttled(reason string, on bool) collect.Value {
 		l = telemetry.Labels{"device": d.label["device"], "reason": reason}
 		d.throttle[reason] = l
 	}
-	v := collect.Value{Name: telemetry.DeviceThrottled, Labels: l}
-	if on {
-		v.Value = 1
+	return collect.Value{Name: telemetry.DeviceThrottled, Labels: l, Value: truth(on)}
+}
+
+// unhealthy has a value for each state other than OK; none where the state is not known.
+func (d *device) unhealthy(health string) (all []collect.Value) {
+	health = strings.ToLower(health)
+	if health != telemetry.HealthOK && !slices.Contains(telemetry.Unhealthy, health) {
+		return nil
 	}
-	return v
+	for _, state := range telemetry.Unhealthy {
+		if d.health[state] == nil {
+			d.health[state] = telemetry.Labels{"device": d.label["device"], "state": state}
+		}
+		v := collect.Value{Name: telemetry.DeviceUnhealthy, Labels: d.health[state], Value: truth(state == health)}
+		all = append(all, v)
+	}
+	return all
 }

@@ -12,20 +12,25 @@ import (
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
 var nvidia = smiKind{
-	name:       "nvidia-smi",
-	answers:    []string{"nvidia-smi", "-L"},
-	extraQuery: "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits",
+	name:    "nvidia-smi",
+	answers: []string{"nvidia-smi", "-L"},
 	forms: func(every time.Duration, ask func(args ...string) string) []form {
 		known := knownFields(ask("nvidia-smi", "--help-query-gpu"))
 		var forms []form
 		for _, fields := range [][]string{chosen(known), {"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", "power.draw", "temperature.gpu"}} {
 			if len(fields) > 0 {
 				r := &nvidiaReader{fields: fields, devices: labels{}, index: map[string]string{}, used: map[string]float64{}}
-				forms = append(forms, form{args: queryGPU(fields, every), period: every, read: r.read, answer: r.processes})
+				forms = append(forms, form{
+					args: queryGPU(fields, every), period: every, read: r.read, question: computing, answer: r.processes,
+				})
 			}
 		}
 		return forms
 	},
+}
+
+func computing() string {
+	return "nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader,nounits"
 }
 
 func queryGPU(fields []string, every time.Duration) []string {
@@ -184,20 +189,20 @@ const idleMemory = 1 << 30
 
 // processes reads rows of UUID and process id, with ; for line ends: how many there are on each
 // device that has reported its UUID.
-func (n *nvidiaReader) processes(text string) (all []collect.Value) {
+func (n *nvidiaReader) processes(text string) (r row) {
 	count := map[string]int{}
 	for line := range strings.SplitSeq(text, ";") {
 		uuid, pid, _ := strings.Cut(line, ",")
 		if _, err := strconv.ParseUint(strings.TrimSpace(pid), 10, 32); err == nil {
 			count[strings.TrimSpace(uuid)]++
 		} else if strings.TrimSpace(line) != "" {
-			return nil // [Not Supported], or words
+			return row{} // [Not Supported], or words
 		}
 	}
 	for uuid, id := range n.index {
 		if c := count[uuid]; c > 0 || n.used[id] < idleMemory {
-			all = append(all, n.devices.get(id).value(telemetry.DeviceProcesses, float64(c)))
+			r.values = append(r.values, n.devices.get(id).value(telemetry.DeviceProcesses, float64(c)))
 		}
 	}
-	return all
+	return r
 }

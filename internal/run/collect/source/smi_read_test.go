@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
@@ -128,7 +129,7 @@ func TestProcesses(t *testing.T) {
 		"[Not Supported];":              "",
 		"No running processes found":    "",
 	} {
-		if got := words(r.processes(text)); got != want {
+		if got := words(r.processes(text).values); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
@@ -136,25 +137,21 @@ func TestProcesses(t *testing.T) {
 
 // The first die of a card with two reports its power, which so counts once in a sum.
 func TestAscend(t *testing.T) {
-	totals := npuMemory(smiSample(t, "npu-smi-info.txt"))
-	if d := cmp.Diff(map[string]float64{"0.0": 65536 << 20, "3.0": 32768 << 20}, totals); d != "" {
-		t.Error(d)
-	}
 	for name, want := range map[string][]string{
 		"npu-smi-a2.txt": {
-			"memory_total 0.0 6.87195e+10, memory_used 0.0 5.90987e+10, npu.ai_core 0.0 0.91, npu.memory_bandwidth 0.0 0.41, power 0.0 312.4, temperature 0.0 58, utilization 0.0 0.91",
+			"npu.ai_core 0.0 0.91, npu.memory_bandwidth 0.0 0.41, power 0.0 312.4, temperature 0.0 58, utilization 0.0 0.91",
 			"npu.ai_core 1.0 0, npu.memory_bandwidth 1.0 0, power 1.0 93.1, temperature 1.0 44, utilization 1.0 0",
-			"memory_total 0.0 6.87195e+10, memory_used 0.0 5.90987e+10, temperature 0.0 58",
+			"temperature 0.0 58",
 		},
 		"npu-smi-a3.txt": {
-			"memory_total 0.0 6.87195e+10, memory_used 0.0 5.49756e+10, npu.ai_core 0.0 0.63, npu.ai_cube 0.0 0.6, npu.memory_bandwidth 0.0 0.22, power 0.0 407.2, temperature 0.0 49, utilization 0.0 0.88",
+			"npu.ai_core 0.0 0.63, npu.ai_cube 0.0 0.6, npu.memory_bandwidth 0.0 0.22, power 0.0 407.2, temperature 0.0 49, utilization 0.0 0.88",
 			"npu.ai_core 0.1 0.64, npu.ai_cube 0.1 0.61, npu.memory_bandwidth 0.1 0.23, temperature 0.1 50, utilization 0.1 0.89",
 		},
 		"npu-smi-nochip.txt": {
-			"memory_total 3 3.43597e+10, memory_used 3 1.03079e+09, npu.ai_core 3 0, npu.ai_cube 3 0, npu.memory_bandwidth 3 0, power 3 288.5, temperature 3 48, utilization 3 0.02",
+			"npu.ai_core 3 0, npu.ai_cube 3 0, npu.memory_bandwidth 3 0, power 3 288.5, temperature 3 48, utilization 3 0.02",
 		},
 	} {
-		r := &ascendReader{devices: labels{}, totals: totals}
+		r := &ascendReader{devices: labels{}}
 		if d := cmp.Diff(want, smiTold(smiSample(t, name), r.read)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -162,6 +159,60 @@ func TestAscend(t *testing.T) {
 	r := &ascendReader{devices: labels{}}
 	if got := r.read("0 0 312.4 58"); !got.strange {
 		t.Error("a row without a heading")
+	}
+}
+
+// Memory, processes and health are those of the table, for devices that were seen, by the names that they have there.
+func TestAscendTable(t *testing.T) {
+	table := strings.ReplaceAll(smiSample(t, "npu-smi-info.txt"), "\n", ";")
+	for seen, want := range map[string]string{
+		"0.0": "memory_total 0.0 6.87195e+10, memory_used 0.0 5.90988e+10, unhealthy 0.0 0, unhealthy 0.0 0, unhealthy 0.0 0",
+		"3":   "memory_total 3 3.43597e+10, memory_used 3 2.0615e+09, processes 3 0, unhealthy 3 0, unhealthy 3 0, unhealthy 3 1",
+		"7":   "",
+	} {
+		r := &ascendReader{devices: labels{}}
+		r.devices.get(seen)
+		if got := words(r.table(table).values); got != want {
+			t.Errorf("%s: %s", seen, got)
+		}
+	}
+	r := &ascendReader{devices: labels{}}
+	r.devices.get("0")
+	if got := r.question(); got != "npu-smi info" {
+		t.Error(got)
+	}
+	two := strings.ReplaceAll(strings.ReplaceAll(table, "| 3 ", "| 0 "), "| 0                         | 0000:C2", "| 1                         | 0000:C2")
+	two = strings.ReplaceAll(two, "in NPU 3", "in NPU 0")
+	if got := r.table(two); len(got.values) != 0 || got.unread != "" {
+		t.Errorf("of two chips none is the card: %+v", got)
+	}
+	if got := r.table("dcmi model initialized failed. ret is -8005;"); got.unread != "dcmi model initialized failed. ret is -8005" || len(got.values) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The clock is below the rated one while the AI cores idle, which is no sign of anything.
+func TestAscendClocks(t *testing.T) {
+	r := &ascendReader{devices: labels{}}
+	r.devices.get("0.0")
+	r.devices.get("3.0")
+	table := strings.ReplaceAll(smiSample(t, "npu-smi-info.txt"), "\n", ";")
+	r.table(table)
+	if got := r.question() + ", " + r.question(); got != "eval npu-smi info; npu-smi info -t common -i 3 || :, eval npu-smi info; npu-smi info -t common -i 0 || :" {
+		t.Error(got)
+	}
+	common := func(usage, clock string) string {
+		return "\tNPU ID                         : 3;\tChip Count                     : 1;;\tChip ID                        : 0;" +
+			"\tMemory Usage Rate(%)           : 0;\tAicore Usage Rate(%)           : " + usage +
+			";\tAicore Freq(MHZ)               : 1800;\tAicore curFreq(MHZ)            : " + clock + ";\tAicore Count                   : 20;"
+	}
+	for given, want := range map[string]string{
+		common("0", "800"): "clock 3.0 8e+08", common("70", "1800"): "busy_clock 3.0 1, clock 3.0 1.8e+09",
+		common("70", "1350"): "busy_clock 3.0 0.75, clock 3.0 1.35e+09", common("NA", "NA"): "", common("NA", "1350"): "clock 3.0 1.35e+09",
+	} {
+		if got := words(r.clocks(strings.ReplaceAll(given, ";", "\n"), environment.ReadNPUs(strings.ReplaceAll(table, ";", "\n")).Chips)); got != want {
+			t.Errorf("%q: %s, want %s", given, got, want)
+		}
 	}
 }
 
@@ -208,7 +259,9 @@ func FuzzNVIDIA(f *testing.F) {
 func FuzzAscend(f *testing.F) {
 	f.Add(smiSample(f, "npu-smi-a3.txt"), smiSample(f, "npu-smi-info.txt"))
 	f.Fuzz(func(t *testing.T, text, table string) {
-		fuzz(t, text, (&ascendReader{devices: labels{}, totals: npuMemory(table)}).read)
+		r := &ascendReader{devices: labels{}}
+		fuzz(t, text, r.read)
+		fuzz(t, strings.ReplaceAll(table, "\n", ";"), r.table)
 	})
 }
 

@@ -15,3 +15,18 @@ const (
 // SeriousThrottling reports whether a reason makes a measurement doubtful. The power limit does
 // not: a device at full load runs at it all the time, and does so in every run alike.
 func SeriousThrottling(reason string) bool { return reason != ThrottledSWPower }
+
+// States of health that devices report: labels "state" of DeviceUnhealthy.
+const (
+	HealthOK        = "ok"
+	HealthWarning   = "warning"
+	HealthAlarm     = "alarm"
+	HealthCritical  = "critical"
+	HealthUnhealthy = "unhealthy" // not further specified
+)
+
+// Unhealthy are the states of npu-smi other than HealthOK.
+var Unhealthy = []string{HealthWarning, HealthAlarm, HealthCritical}
+
+// SeriousHealth reports whether a state makes a measurement doubtful. A warning does not.
+func SeriousHealth(state string) bool { return state != HealthWarning }
