@@ -30,7 +30,7 @@ const (
 	standstillTimes  = 3 // the natural wait
 	standstillFew    = 4 // requests: of fewer it is
 	standstillLone   = 10
-	firstWaveShare   = 0.25 // of the first wave
+	firstWaveShare   = 0.25 // of the first wave, where that is few
 	referenceLeast   = 8    // requests after the first wave
 	cachedMost       = 0.1  // share of the prompt tokens: with more a first wave is slow by nature
 )
@@ -52,13 +52,14 @@ func begun(r *trace.Record) trace.Instant {
 
 // A wait is that of a request for its answer to be under way.
 type wait struct {
-	from, to trace.Instant
+	from, to trace.Instant // released, under way
+	sent     trace.Instant // behind the set-up of a connection, which is no wait for the model
 	done     trace.Instant
-	size     float64 // tokens to compute until then
+	size     float64 // tokens to compute until it is under way
 	judged   bool    // it succeeded, and has no history
 }
 
-func (w wait) seconds() float64        { return Between(w.from, w.to) }
+func (w wait) seconds() float64        { return Between(w.sent, w.to) }
 func (w wait) released() trace.Instant { return w.from }
 func (w wait) begun() trace.Instant    { return w.to }
 func (w wait) ended() trace.Instant    { return w.done }
@@ -69,7 +70,7 @@ func waitsOf(records []*trace.Record, stream bool) (all []wait) {
 		if !r.Released.Happened() || r.Done < r.Released {
 			continue
 		}
-		w := wait{from: r.Released, to: r.Done, done: r.Done, judged: r.OK() && r.Turn == 0}
+		w := wait{from: r.Released, sent: max(r.Released, r.Sent), to: r.Done, done: r.Done, judged: r.OK() && r.Turn == 0}
 		if w.size = float64(max(1, r.PromptTokens-max(0, r.Usage.Cached))); !stream {
 			w.size += float64(max(0, r.OutputTokens))
 		} else if at := begun(r); at >= w.from {
@@ -166,7 +167,7 @@ func standstills(t *trace.Trace, records []*trace.Record, full trace.Instant) (o
 			continue
 		}
 		s.Usual = u.median
-		if s.First = s.From <= full.Seconds(); s.First {
+		if s.First = s.From <= max(full, 1).Seconds(); s.First { // arrivals have no 0
 			s.Harm = s.harm(all, Duration(t).Seconds())
 		}
 		out = append(out, s)
@@ -183,21 +184,22 @@ func cacheHelps(t *trace.Trace, records []*trace.Record) bool {
 	return s != nil && !known && float64(s.PrefixHit) > cachedMost*float64(s.PrefixQueried)
 }
 
-// firstWave is the standstill of at least a quarter of the requests released up to full.
+// firstWave is the standstill of at least a quarter of the requests released up to full, or of
+// as many as are no few.
 func (u usualWaits) firstWave(all []wait, full trace.Instant) []Standstill {
 	wave := all[:slices.IndexFunc(all, func(w wait) bool { return w.from > full })]
 	still := u.still(wave, u.limit(len(wave), standstillFew))
 	if len(still) < standstillFew {
 		still = u.still(wave, u.limit(len(wave), len(still)))
 	}
-	if len(still) < max(1, int(firstWaveShare*float64(len(wave)))) {
+	if len(still) < min(standstillFew, max(1, int(firstWaveShare*float64(len(wave))))) {
 		return nil
 	}
-	to := still[0].to
+	from, to := still[0].sent, still[0].to
 	for _, w := range still {
-		to = max(to, w.to)
+		from, to = min(from, w.sent), max(to, w.to)
 	}
-	return []Standstill{{From: still[0].from.Seconds(), To: to.Seconds(), Requests: len(still), Of: len(wave)}}
+	return []Standstill{{From: from.Seconds(), To: to.Seconds(), Requests: len(still), Of: len(wave)}}
 }
 
 // times is how many times the usual size a request has, at least 1.
@@ -227,7 +229,7 @@ func (u usualWaits) together(all []wait) (out []Standstill) {
 		peak = max(peak, level)
 	}
 	for _, w := range u.still(all, u.limit(peak, standstillFew)) {
-		changes = append(changes, turning{at: w.from, silent: 1}, turning{at: w.to, silent: -1})
+		changes = append(changes, turning{at: w.sent, silent: 1}, turning{at: w.to, silent: -1})
 	}
 	slices.SortFunc(changes, byTime)
 	spans, _ := sharedSpans(changes, trace.Instant(standstillLength))
@@ -254,26 +256,31 @@ func (u usualWaits) silences(all []wait, records []*trace.Record) (out []Standst
 		}
 		queue := waiting + upTo(froms, from+seconds(u.median)) - next
 		most := waiting + before(froms, gap[1]) - next
-		if most > 0 && Between(from, gap[1]) > u.limit(queue, queue)*u.largest(all, gap[1]) {
+		limit := u.limit(queue, queue)
+		if most <= 0 || Between(from, gap[1]) <= limit {
+			continue
+		}
+		since, times := u.waiting(all, gap[1])
+		if from = max(from, since); Between(from, gap[1]) > limit*times {
 			out = append(out, Standstill{From: from.Seconds(), To: gap[1].Seconds(), Requests: most, Of: most})
 		}
 	}
 	return out
 }
 
-// largest is how many times the usual size a request has that waits at an instant, at least 1.
-// Where no wait is judged it is infinite.
-func (u usualWaits) largest(all []wait, at trace.Instant) float64 {
-	most := 0.0
+// waiting is since when a request waits at an instant, and how many times the usual size the
+// largest of those has, at least 1. Where no wait is judged it is infinite.
+func (u usualWaits) waiting(all []wait, at trace.Instant) (since trace.Instant, times float64) {
+	since = at
 	for _, w := range all {
-		if w.judged && w.from < at && w.to >= at {
-			most = max(most, u.times(w))
+		if w.judged && w.sent < at && w.to >= at {
+			since, times = min(since, w.sent), max(times, u.times(w))
 		}
 	}
-	if most == 0 {
-		return math.Inf(1)
+	if times == 0 {
+		times = math.Inf(1)
 	}
-	return most
+	return since, times
 }
 
 // came is when output came, or answers ended. A head without output is none: servers send it

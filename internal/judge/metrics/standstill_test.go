@@ -118,6 +118,7 @@ func TestStandstills(t *testing.T) {
 	}{
 		"all of a first wave":         {loop(8, 100, some(0, 8, 3050)), 0, 3.06, 8, true},
 		"some of it":                  {loop(32, 200, some(0, 8, 3050)), 0, 3.06, 8, true},
+		"a few of it":                 {loop(64, 400, some(0, 4, 3050)), 0, 3.06, 4, true},
 		"the only request of it":      {loop(1, 40, some(0, 1, 3050)), 0, 3.06, 1, true},
 		"its second token":            {decode, 0, 3.1, 8, true},
 		"an open loop":                {open(50, 400, until(0, 3000)), 0, 3.06, 3, true},
@@ -154,21 +155,26 @@ func TestNoStandstill(t *testing.T) {
 	}
 	whole := loop(8, 100, some(0, 8, 3050))
 	whole.Run.Plan.Stream = false
+	dialed := loop(8, 100, some(0, 8, 3050))
+	for _, r := range dialed.Records[:8] {
+		r.Sent = 3000 * ms
+	}
 	for name, tr := range map[string]*trace.Trace{
-		"a quick server":            loop(8, 100, some(0, 0, 0)),
-		"slow by nature":            loop(8, 100, func(int, trace.Instant) trace.Instant { return 20_000 }),
-		"one prefill after another": loop(64, 400, prefills(300)),
-		"less than a second":        loop(8, 100, some(0, 8, 900)),
-		"a few of many":             loop(64, 400, some(0, 3, 3050)),
-		"long prompts":              long,
-		"turns with a history":      turns,
-		"a cache that fills":        cached,
-		"answers in one piece":      whole,
-		"one wave":                  loop(64, 64, some(0, 64, 3050)),
-		"overload":                  open(50, 400, prefills(80)),
-		"a burst":                   open(0, 200, prefills(20)),
-		"idle between requests":     open(5000, 40, some(0, 0, 0)),
-		"nothing":                   run(1000),
+		"a quick server":             loop(8, 100, some(0, 0, 0)),
+		"slow by nature":             loop(8, 100, func(int, trace.Instant) trace.Instant { return 20_000 }),
+		"one prefill after another":  loop(64, 400, prefills(300)),
+		"less than a second":         loop(8, 100, some(0, 8, 900)),
+		"a few of many":              loop(64, 400, some(0, 3, 3050)),
+		"long prompts":               long,
+		"turns with a history":       turns,
+		"a cache that fills":         cached,
+		"answers in one piece":       whole,
+		"connections that take long": dialed,
+		"one wave":                   loop(64, 64, some(0, 64, 3050)),
+		"overload":                   open(50, 400, prefills(80)),
+		"a burst":                    open(0, 200, prefills(20)),
+		"idle between requests":      open(5000, 40, some(0, 0, 0)),
+		"nothing":                    run(1000),
 	} {
 		if s := Summarize(tr, Options{}).Standstills; s != nil {
 			t.Errorf("%s: %+v", name, s)
