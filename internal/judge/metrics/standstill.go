@@ -167,7 +167,7 @@ func standstills(t *trace.Trace, records []*trace.Record, full trace.Instant) (o
 			continue
 		}
 		s.Usual = u.median
-		if s.First = s.From <= max(full, 1).Seconds(); s.First { // arrivals have no 0
+		if s.First = s.From <= (full + trace.Instant(atOnce)).Seconds(); s.First { // sent a little later
 			s.Harm = s.harm(all, Duration(t).Seconds())
 		}
 		out = append(out, s)
