@@ -53,7 +53,7 @@ func behind(records []*trace.Record, rate int) []*trace.Record {
 	return records
 }
 
-// What counts is the steady state: 91 of a hundred requests, of which one more failed, and the
+// What counts is the steady state: 90 of a hundred requests, of which one more failed, and the
 // figures of it, as TestSteadyState has them.
 func TestSettle(t *testing.T) {
 	records := pulse(100, always(50), always(492))
@@ -61,7 +61,7 @@ func TestSettle(t *testing.T) {
 	tr := run(6000, records...)
 	tr.Run.Plan.Rate = 20
 	counted, why := Settle(tr)
-	if len(counted.Records) != 91 || !why.IsZero() || counted.Records[0].Released < trace.Instant(400*time.Millisecond) {
+	if len(counted.Records) != 90 || !why.IsZero() || counted.Records[0].Released < trace.Instant(400*time.Millisecond) {
 		t.Errorf("%d requests count, %+v", len(counted.Records), why)
 	}
 	values := map[string]float64{}

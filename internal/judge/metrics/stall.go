@@ -123,9 +123,17 @@ type turning struct {
 // shared finds the times of at least that length in which at least half of the streams, and
 // two, are within a gap of that length. A gap ends when its chunk can have come at the
 // earliest: what the client read late is not the server's.
-func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) (out []Stall) {
-	var spans [][2]trace.Instant
-	turnings := f.turnings(all, length)
+func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) []Stall {
+	out, spans := sharedSpans(f.turnings(all, length), length)
+	for i, n := range through(spans, all, func(s Stream) trace.Instant { return s.Released }) {
+		out[i].InFlight = n
+	}
+	return out
+}
+
+// sharedSpans are the times of at least that length in which at least half of the streams, and
+// two, are silent.
+func sharedSpans(turnings []turning, length trace.Instant) (out []Stall, spans [][2]trace.Instant) {
 	streams, silent, from, most, of := 0, 0, trace.Never, 0, 0
 	for i, t := range turnings {
 		streams, silent = streams+int(t.streams), silent+int(t.silent)
@@ -148,10 +156,7 @@ func (f *StallFinder) shared(all iter.Seq[Stream], length trace.Instant) (out []
 			from, most = trace.Never, 0
 		}
 	}
-	for i, n := range through(spans, all, func(s Stream) trace.Instant { return s.Released }) {
-		out[i].InFlight = n
-	}
-	return out
+	return out, spans
 }
 
 // turnings are those of the streams in the order of time, where enough of them are silent for the
@@ -223,22 +228,64 @@ func gapsOf(r *trace.Record) func(yield func(from, to trace.Instant) bool) {
 // mostStalls is how many are named.
 const mostStalls = 3
 
-// StallNotes name the longest of the stalls, in order.
+// StallNotes name the standstill of the first wave, and of the stalls and the other standstills
+// the longest, in order.
 func (s Summary) StallNotes() (out []plan.Message) {
-	lengths := make([]float64, len(s.Stalls))
-	for i, stall := range s.Stalls {
-		lengths[i] = stall.To - stall.From
+	first, others := s.standstills()
+	lengths := make([]float64, len(others))
+	for i, o := range others {
+		lengths[i] = o.to - o.from
 	}
 	slices.Sort(lengths)
-	for _, stall := range s.Stalls {
-		if took := stall.To - stall.From; took >= lengths[max(0, len(lengths)-mostStalls)] {
-			out = append(out, plan.Msg("report.stalled", "from", stall.From, "length", took, "streams", stall.Streams, "of", stall.Of, "all", stall.Streams == stall.Of, "flight", stall.InFlight))
+	for _, n := range first {
+		out = append(out, n.note)
+	}
+	unnamed := 0
+	for _, o := range others {
+		if o.to-o.from >= lengths[max(0, len(lengths)-mostStalls)] {
+			out = append(out, o.note)
+		} else {
+			unnamed++
 		}
 	}
-	if more := len(s.Stalls) - len(out); more > 0 {
-		out = append(out, plan.Msg("report.stalled-more", "times", more))
+	if unnamed > 0 {
+		out = append(out, plan.Msg("report.stalled-more", "times", unnamed))
 	}
 	return out
+}
+
+// A noted is a time and the note on it.
+type noted struct {
+	from, to float64
+	note     plan.Message
+}
+
+// standstills are the notes on those of the first wave, and on the other ones and the stalls,
+// in order. A time that is both is noted once.
+func (s Summary) standstills() (first, others []noted) {
+	overlaps := func(n noted) func(noted) bool {
+		return func(o noted) bool { return o.from < n.to && n.from < o.to }
+	}
+	add := func(n noted) {
+		if !slices.ContainsFunc(first, overlaps(n)) && !slices.ContainsFunc(others, overlaps(n)) {
+			others = append(others, n)
+		}
+	}
+	cold := s.Run.Kind == trace.Measured && s.Run.WarmUp == nil && s.Run.Plan.Dialect == Pitot
+	for _, st := range s.Standstills {
+		if st.First {
+			first = append(first, noted{st.From, st.To, plan.Msg("report.first-wave", append(st.args(), "cold", cold)...)})
+		}
+	}
+	for _, st := range s.Stalls {
+		add(noted{st.From, st.To, plan.Msg("report.stalled", "from", st.From, "length", st.To-st.From,
+			"streams", st.Streams, "of", st.Of, "all", st.Streams == st.Of, "flight", st.InFlight)})
+	}
+	for _, st := range s.Standstills {
+		add(noted{st.From, st.To, plan.Msg("report.standstill", st.args()...)})
+	}
+	slices.SortFunc(others, func(a, b noted) int { return cmp.Compare(a.from, b.from) })
+	return first, others
 }
 
 // Unstalled is a run without the requests that stalls touched: those that were in flight

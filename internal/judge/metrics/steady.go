@@ -11,8 +11,11 @@ import (
 
 // Steady is the part of a run between filling up and draining, and its figures.
 //
-// The window opens when the number in flight first reaches its median over the
-// time of sending, and closes when the last request is released. It must be long
+// The load has built up when the number in flight first reaches its median over the
+// time of sending. The requests that are in flight then are the first wave; the window opens
+// when the answers to all of them are under way, and closes when the last request is released.
+// Where that leaves no steady state, and the first wave did not stand still, it opens when the
+// load has built up. It must be long
 // against the time a request takes, hold enough requests, and the load must not
 // drift in it: under an open loop faster than the server the number in flight
 // only ever grows, and there is no steady state to report.
@@ -58,20 +61,37 @@ type window struct {
 	from, to trace.Instant
 	steps    []step
 	records  []*trace.Record
+	still    []Standstill
 }
 
 func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
+	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if t.Run.Plan.Ramp {
-		w.Why = plan.Msg("steady.ramp")
+		w.Why, w.still = plan.Msg("steady.ramp"), standstills(t, records, first)
 		return w
 	}
 	w.steps = inFlight(records)
-	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if last.Sub(first) < atOnce {
 		w.Why = plan.Msg("steady.at-once")
 		return w
 	}
-	w.from, w.to = reaches(w.steps, medianBetween(w.steps, first, last), first), last
+	level := medianBetween(w.steps, first, last)
+	full := reaches(w.steps, level, first)
+	w.still, w.to = standstills(t, records, full), last
+	cold := slices.ContainsFunc(w.still, func(s Standstill) bool { return s.First })
+	from := waveBegun(records, full, t.Run.Plan.Stream)
+	if cold { // what piled up in the meantime is no steady load
+		from = returns(w.steps, level, from)
+	}
+	if w.open(records, from); !w.Found() && !cold {
+		w.open(records, full)
+	}
+	return w
+}
+
+// open makes the window begin at an instant, and says whether it is a steady state.
+func (w *window) open(records []*trace.Record, from trace.Instant) {
+	w.from, w.records = from, nil
 	w.From, w.To = w.from.Seconds(), w.to.Seconds()
 	for _, r := range records {
 		if r.Released >= w.from && r.OK() {
@@ -81,7 +101,22 @@ func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
 	if w.Why = unsteady(w.steps, w.records, w.from, w.to); w.Why.IsZero() {
 		w.Requests = len(w.records)
 	}
-	return w
+}
+
+// waveBegun is when the answers to all requests that were in flight at an instant were under
+// way.
+func waveBegun(records []*trace.Record, at trace.Instant, stream bool) trace.Instant {
+	last := at
+	for _, r := range records {
+		if r.OK() && r.Released.Happened() && r.Released <= at && r.Done > at {
+			if stream {
+				last = max(last, begun(r))
+			} else {
+				last = max(last, r.Done)
+			}
+		}
+	}
+	return last
 }
 
 // reaches is the first instant from which on at least n are in flight.
@@ -90,6 +125,25 @@ func reaches(steps []step, n int, first trace.Instant) trace.Instant {
 		return steps[i].At
 	}
 	return first
+}
+
+// returns is the first instant, from one on, at which at most n are in flight, or that one if
+// they always are more.
+func returns(steps []step, n int, from trace.Instant) trace.Instant {
+	level := 0
+	for _, s := range steps {
+		switch {
+		case s.At <= from:
+			level = s.N
+		case level <= n:
+			return from
+		default:
+			if level = s.N; level <= n {
+				return s.At
+			}
+		}
+	}
+	return from
 }
 
 // unsteady says why the window from..to is no steady state, if it is none.

@@ -46,6 +46,7 @@ type Summary struct {
 	Buffering   Buffering     `json:"held"`
 	Stalls      []Stall       `json:"stalls,omitempty"`
 	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
+	Standstills []Standstill  `json:"standstills,omitempty"`
 	Steady      Steady        `json:"steady"`
 	Health      Health        `json:"health"`
 	Server      *ServerCounts `json:"server,omitempty"` // nil where it shows no counters
@@ -224,7 +225,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
 	w := windowOf(t, records)
-	s.Steady = w.Steady
+	s.Steady, s.Standstills = w.Steady, w.still
 	if !o.brief {
 		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 	}

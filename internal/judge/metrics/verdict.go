@@ -65,6 +65,7 @@ func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
 	j.tokens()
+	j.firstWave()
 	j.conditions()
 	j.resources()
 	j.fleet()
@@ -114,6 +115,9 @@ func (j *judgement) answers() {
 	}
 }
 
+// maxHarm is the share by which a standstill of the first wave may move throughput or waits.
+const maxHarm = 0.05
+
 // maxUnseen is the share of answers with unseen tokens above which TPOT is in doubt.
 const maxUnseen = 0.05
 
@@ -126,6 +130,13 @@ func (j *judgement) tokens() {
 	j.doubtIf(t.Lost > 0, "verdict.tokens-lost", "requests", t.Lost)
 	j.doubtIf(t.Unread > 0, "verdict.output-unread", "answers", t.Unread, "member", t.UnreadName)
 	j.doubtIf(float64(t.Unseen) > maxUnseen*float64(j.s.Requests.OK), "verdict.tokens-unseen", "answers", t.Unseen)
+}
+
+// firstWave judges figures of the whole run that contain the start of the server.
+func (j *judgement) firstWave() {
+	for _, s := range j.s.Standstills {
+		j.doubtIf(s.Harm > maxHarm, "verdict.first-wave", s.args()...)
+	}
 }
 
 // late is whether requests left late, and the limit.

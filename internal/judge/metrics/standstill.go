@@ -1,0 +1,329 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Standstill is a time in which requests waited for the first output of their answers, far
+// longer than requests of the run do: the server compiled kernels, or had not begun.
+type Standstill struct {
+	From     float64 `json:"from"` // seconds since the start of the run
+	To       float64 `json:"to"`
+	Requests int     `json:"requests"`        // that waited, at most at once
+	Of       int     `json:"of"`              // requests in flight then
+	Usual    float64 `json:"usual"`           // seconds: the median wait of the requests after the first wave
+	First    bool    `json:"first,omitempty"` // of the first wave, which a warm-up would have met
+	// Harm is by how much that makes figures of the whole run wrong: the share of its duration,
+	// or the share by which the mean wait is longer. 0 of others than the first wave.
+	Harm float64 `json:"harm,omitempty"`
+}
+
+// Limits of a standstill. The bound of a natural wait is generous, see usualWaits.bound; what
+// few requests have is less evidence.
+const (
+	standstillLength = time.Second
+	standstillTimes  = 3 // the natural wait
+	standstillFew    = 4 // requests: of fewer it is
+	standstillLone   = 10
+	firstWaveShare   = 0.25 // of the first wave, where that is few
+	referenceLeast   = 8    // requests after the first wave
+	cachedMost       = 0.1  // share of the prompt tokens: with more a first wave is slow by nature
+)
+
+// begun is when an answer was under way: with its second chunk of output, for which both
+// phases of the model have run, or at its end.
+func begun(r *trace.Record) trace.Instant {
+	seen := 0
+	for _, c := range r.Chunks {
+		if !c.Kind.Output() {
+			continue
+		}
+		if seen++; seen == 2 && c.At <= r.Done {
+			return min(earliest(r, c), r.Done)
+		}
+	}
+	return r.Done
+}
+
+// A wait is that of a request for its answer to be under way.
+type wait struct {
+	from, to trace.Instant // released, under way
+	sent     trace.Instant // behind the set-up of a connection, which is no wait for the model
+	done     trace.Instant
+	size     float64 // tokens to compute until it is under way
+	judged   bool    // it succeeded, and has no history
+}
+
+func (w wait) seconds() float64        { return Between(w.sent, w.to) }
+func (w wait) released() trace.Instant { return w.from }
+func (w wait) begun() trace.Instant    { return w.to }
+func (w wait) ended() trace.Instant    { return w.done }
+
+// waitsOf are those of the requests that were released, in order of that.
+func waitsOf(records []*trace.Record, stream bool) (all []wait) {
+	for _, r := range records {
+		if !r.Released.Happened() || r.Done < r.Released {
+			continue
+		}
+		w := wait{from: r.Released, sent: max(r.Released, r.Sent), to: r.Done, done: r.Done, judged: r.OK() && r.Turn == 0}
+		if w.size = float64(max(1, r.PromptTokens-max(0, r.Usage.Cached))); !stream {
+			w.size += float64(max(0, r.OutputTokens))
+		} else if at := begun(r); at >= w.from {
+			w.to = at
+		}
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(a, b wait) int { return cmp.Compare(a.from, b.from) })
+	return all
+}
+
+// usualWaits are the waits after the first wave.
+type usualWaits struct {
+	median float64
+	each   float64 // wait of a request divided by how many waited when its answer began, median
+	e2el   float64 // mean
+	size   float64 // mean
+	closed bool    // a closed loop
+}
+
+// usual is found in the judged waits that began after an instant; false: too few did.
+func usual(all []wait, after trace.Instant, closed bool) (u usualWaits, ok bool) {
+	froms, tos := sortedWaits(all, wait.released), sortedWaits(all, wait.begun)
+	var waits, each []float64
+	for _, w := range all {
+		if !w.judged || w.from <= after {
+			continue
+		}
+		waiting := upTo(froms, w.to) - before(tos, w.to)
+		waits, each = append(waits, w.seconds()), append(each, w.seconds()/float64(max(1, waiting)))
+		u.e2el, u.size = u.e2el+Between(w.from, w.done), u.size+w.size
+	}
+	n := len(waits)
+	if n < referenceLeast {
+		return u, false
+	}
+	slices.Sort(waits)
+	slices.Sort(each)
+	u.median, u.each, u.e2el, u.size, u.closed = waits[n/2], each[n/2], u.e2el/float64(n), u.size/float64(n), closed
+	return u, true
+}
+
+// bound is how long a request may wait by nature where so many do: for the prefill of all of
+// them. In the mean time that an answer takes a closed loop is served once, prefill and all.
+func (u usualWaits) bound(waiting int) float64 {
+	queue := float64(waiting) * u.each
+	if u.closed {
+		queue = min(queue, u.e2el)
+	}
+	return max(u.median, queue)
+}
+
+// limit is the wait beyond which the server stood still, of so many requests that waited.
+func (u usualWaits) limit(waiting, still int) float64 {
+	times := float64(standstillTimes)
+	if still < standstillFew {
+		times = standstillLone
+	}
+	return max(standstillLength.Seconds(), times*u.bound(waiting))
+}
+
+// upTo is how many of some sorted instants are at most t, before how many are less.
+func upTo(sorted []trace.Instant, t trace.Instant) int { return before(sorted, t+1) }
+
+func before(sorted []trace.Instant, t trace.Instant) int {
+	i, _ := slices.BinarySearch(sorted, t)
+	return i
+}
+
+// standstills finds them, in order. The first wave are the requests that were released up to
+// the instant full, at which the load had built up.
+//
+//	a loop of 3   │──── waits ────│││   │─││││  │─││││
+//	              │──── waits ────│││   │─││││  │─││││
+//	              │─│││││  │─│││││  │─│││││  │─│││││
+//	              ├─ standstill ──┤     of 2 of 3 requests
+func standstills(t *trace.Trace, records []*trace.Record, full trace.Instant) (out []Standstill) {
+	p := t.Run.Plan
+	if !p.Stream && !p.Silent() || t.Run.Origin != nil && t.Run.Origin.Detail == trace.Undated || cacheHelps(t, records) {
+		return nil
+	}
+	all := waitsOf(records, p.Stream)
+	u, ok := usual(all, full, p.Concurrency > 0 && !scheduled(p, records))
+	if !ok {
+		return nil
+	}
+	found := u.firstWave(all, full)
+	if p.Concurrency > 0 {
+		found = append(found, u.together(all)...)
+	}
+	last := all[len(all)-1].from.Seconds() // then the load drains, and the slowest remain
+	for _, s := range append(found, u.silences(all, records)...) {
+		if s.From > last || slices.ContainsFunc(out, func(o Standstill) bool { return o.From < s.To && s.From < o.To }) {
+			continue
+		}
+		s.Usual = u.median
+		if s.First = s.From <= (full + trace.Instant(atOnce)).Seconds(); s.First { // sent a little later
+			s.Harm = s.harm(all, Duration(t).Seconds())
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Standstill) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// cacheHelps reports whether prompts were found in the server's cache so often that later
+// requests are faster by that, where it is not known of which requests that is.
+func cacheHelps(t *trace.Trace, records []*trace.Record) bool {
+	s := server(&t.Run, records)
+	known := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Usage.Cached > 0 })
+	return s != nil && !known && float64(s.PrefixHit) > cachedMost*float64(s.PrefixQueried)
+}
+
+// firstWave is the standstill of at least a quarter of the requests released up to full, or of
+// as many as are no few.
+func (u usualWaits) firstWave(all []wait, full trace.Instant) []Standstill {
+	wave := all[:slices.IndexFunc(all, func(w wait) bool { return w.from > full })]
+	still := u.still(wave, u.limit(len(wave), standstillFew))
+	if len(still) < standstillFew {
+		still = u.still(wave, u.limit(len(wave), len(still)))
+	}
+	if len(still) < min(standstillFew, max(1, int(firstWaveShare*float64(len(wave))))) {
+		return nil
+	}
+	from, to := still[0].sent, still[0].to
+	for _, w := range still {
+		from, to = min(from, w.sent), max(to, w.to)
+	}
+	return []Standstill{{From: from.Seconds(), To: to.Seconds(), Requests: len(still), Of: len(wave)}}
+}
+
+// times is how many times the usual size a request has, at least 1.
+func (u usualWaits) times(w wait) float64 { return max(1, w.size/u.size) }
+
+// still are the waits that are longer than a limit, which holds for the usual size.
+func (u usualWaits) still(all []wait, limit float64) (still []wait) {
+	for _, w := range all {
+		if w.judged && w.seconds() > limit*u.times(w) {
+			still = append(still, w)
+		}
+	}
+	return still
+}
+
+// together finds the times in which at least half of the requests in flight, and two, are in
+// waits that are too long even for the most in flight.
+func (u usualWaits) together(all []wait) (out []Standstill) {
+	var changes []turning
+	for _, w := range all {
+		changes = append(changes, turning{at: w.from, streams: 1}, turning{at: w.done, streams: -1})
+	}
+	slices.SortFunc(changes, byTime)
+	peak, level := 0, 0
+	for _, c := range changes {
+		level += int(c.streams)
+		peak = max(peak, level)
+	}
+	for _, w := range u.still(all, u.limit(peak, standstillFew)) {
+		changes = append(changes, turning{at: w.sent, silent: 1}, turning{at: w.to, silent: -1})
+	}
+	slices.SortFunc(changes, byTime)
+	spans, _ := sharedSpans(changes, trace.Instant(standstillLength))
+	for _, s := range spans {
+		if s.Streams >= standstillFew || s.To-s.From > u.limit(peak, s.Streams) {
+			out = append(out, Standstill{From: s.From, To: s.To, Requests: s.Streams, Of: s.Of})
+		}
+	}
+	return out
+}
+
+// silences finds the times in which nothing came for any request though some waited, and no
+// stream had begun. Between those a server may be idle.
+func (u usualWaits) silences(all []wait, records []*trace.Record) (out []Standstill) {
+	came, froms, tos, ends := came(all, records), sortedWaits(all, wait.released), sortedWaits(all, wait.begun), sortedWaits(all, wait.ended)
+	for _, gap := range came.silences(standstillLength.Seconds()) {
+		next, over := upTo(froms, gap[0]), upTo(ends, gap[0])
+		if upTo(tos, gap[0]) > over {
+			continue // streams have begun: that is a Stall
+		}
+		from, waiting := gap[0], next-over
+		if waiting == 0 && next < len(froms) { // idle until then
+			from = froms[next]
+		}
+		queue := waiting + upTo(froms, from+seconds(u.median)) - next
+		most := waiting + before(froms, gap[1]) - next
+		limit := u.limit(queue, queue)
+		if most <= 0 || Between(from, gap[1]) <= limit {
+			continue
+		}
+		since, times := u.waiting(all, gap[1])
+		if from = max(from, since); Between(from, gap[1]) > limit*times {
+			out = append(out, Standstill{From: from.Seconds(), To: gap[1].Seconds(), Requests: most, Of: most})
+		}
+	}
+	return out
+}
+
+// waiting is since when a request waits at an instant, and how many times the usual size the
+// largest of those has, at least 1. Where no wait is judged it is infinite.
+func (u usualWaits) waiting(all []wait, at trace.Instant) (since trace.Instant, times float64) {
+	since = at
+	for _, w := range all {
+		if w.judged && w.sent < at && w.to >= at {
+			since, times = min(since, w.sent), max(times, u.times(w))
+		}
+	}
+	if times == 0 {
+		times = math.Inf(1)
+	}
+	return since, times
+}
+
+// came is when output came, or answers ended. A head without output is none: servers send it
+// before they begin.
+func came(all []wait, records []*trace.Record) (a arrivals) {
+	a.at(max(1, all[0].from))
+	for _, r := range records {
+		a.at(r.Done)
+		for _, c := range r.Chunks {
+			if c.Kind.Output() && c.At <= r.Done {
+				a.at(c.At)
+			}
+		}
+	}
+	return a
+}
+
+// sortedWaits are instants of all waits, sorted.
+func sortedWaits(all []wait, of func(wait) trace.Instant) []trace.Instant {
+	out := make([]trace.Instant, len(all))
+	for i, w := range all {
+		out[i] = of(w)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// harm computes Harm.
+func (s Standstill) harm(all []wait, duration float64) float64 {
+	excess, total, n := 0.0, 0.0, 0
+	for _, w := range all {
+		if !w.judged {
+			continue
+		}
+		total, n = total+w.seconds(), n+1
+		if w.from.Seconds() < s.To && w.to.Seconds() > s.From {
+			excess += max(0, w.seconds()-s.Usual)
+		}
+	}
+	return max(over(1, duration)*(s.To-s.From-s.Usual), over(1, total-excess)*excess)
+}
+
+// args are those of messages about it.
+func (s Standstill) args() []any {
+	return []any{"from", s.From, "length", s.To - s.From, "requests", s.Requests, "of", s.Of, "usual", s.Usual, "harm", s.Harm}
+}
