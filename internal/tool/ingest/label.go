@@ -163,7 +163,8 @@ func (r *textReader) labelLine(l line, alone bool) {
 	switch label, colon, ok := plainLabel(text); {
 	case ok && isGeneric(label):
 	case ok && (colon && !noise.MatchString(label) || alone):
-		if r.window.label = (candidate{}); colon || isWords(cleanHeading(label)) {
+		clean := cleanHeading(label)
+		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) {
 			r.window.label = candidate{label, l.n, scoreMark}
 		}
 		if r.colon = colon; colon {
