@@ -42,12 +42,12 @@ func TestDevicesBesideARun(t *testing.T) {
 	url := loopback(t)
 	for program, want := range map[string][]string{
 		"nvidia-smi": {
-			`^devices +2 devices · busy 75 % · 600 W · at most 41 °C · device nvidia-smi \d held down for \d s \(hw_\w+\)( · at the power limit for \d s)?$`,
+			`^devices +2 devices · busy 75 % · 600 W · at most 41 °C · memory at most [0-9.]+ GiB \(\d+ %\) · device nvidia-smi \d held down for \d s \(hw_\w+\)( · at the power limit for \d s)?$`,
 			`^energy +unknown, the run took less than 30 s$`,
 			`^client +(DOUBTFUL|INVALID).*the clocks of device nvidia-smi \d were held down for \d s \(hw_\w+\): the server was slower than it is`,
 			`3 processes computed on one device during the run`,
 		},
-		"npu-smi": {`^devices +2 devices · busy 75 % · 300 W · at most 45 °C$`, `^energy +unknown, the run took less than 30 s$`},
+		"npu-smi": {`^devices +2 devices · busy 75 % · 300 W · at most 45 °C( · memory at most [0-9.]+ GiB \(\d+ %\))?$`, `^energy +unknown, the run took less than 30 s$`},
 	} {
 		sess, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
 		if code := Run(sess); code != exitOK {
