@@ -134,13 +134,26 @@ func (r *textReader) gridChange(c grid.Change, own []*printed) {
 		r.claim([]claim{{Claim: stated}})
 		return
 	}
-	best := own[len(own)-1]
-	for _, t := range own {
-		if t.grid.Variant == c.Variant && (best.grid.Variant != c.Variant || t.grid.Line == c.Line) {
-			best = t
+	best := ofVariant(c, own)
+	if best == nil { // a row for the change alone: of one of the results above it
+		best, stated.Loose = own[0], c.Variant != ""
+		for _, t := range own {
+			if t.grid.Line <= c.Line {
+				best = t
+			}
 		}
 	}
 	best.claims = append(best.claims, stated)
+}
+
+// ofVariant is the result that a change names, in its row if it stands there; nil if it names none.
+func ofVariant(c grid.Change, own []*printed) (best *printed) {
+	for _, t := range own {
+		if t.grid.Variant == c.Variant && (best == nil || t.grid.Line == c.Line) {
+			best = t
+		}
+	}
+	return best
 }
 
 // dropSummaries leaves out the results of tables that say again what printed tables of the document say.
