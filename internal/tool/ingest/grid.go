@@ -59,8 +59,18 @@ func (r *textReader) gridTables() {
 			r.placeLabels()
 			r.fenced, r.prose = fenced, false
 		}
-		for i := range g.Results {
-			r.closed = append(r.closed, r.gridTable(g, &g.Results[i], at.around))
+		if most := max(0, mostTables-len(r.closed)); len(g.Results) > most {
+			r.problem(g.First, "the table has %d results; the first %d are read", len(g.Results), most)
+			g.Results = g.Results[:most]
+		}
+		rows := map[string]int{} // by what tells results apart
+		for _, result := range g.Results {
+			rows[sideOf(result)]++
+		}
+		for i, result := range g.Results {
+			t := r.gridTable(g, &g.Results[i], at.around)
+			t.window.repeat = t.window.repeat || rows[sideOf(result)] > 1 && g.Tool == "" // a row for each run
+			r.closed = append(r.closed, t)
 		}
 		own := r.closed[from:]
 		for _, c := range g.Changes {
@@ -105,10 +115,8 @@ func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []strin
 		at: result.Line, titled: true, ended: true, stack: slices.Clone(r.outline.stack), env: r.outline.env(),
 		around: tableContext{run: around}, window: r.window, grid: result, tool: g.Tool, section: r.outline.marked(),
 	}
-	again := func(o grid.Result) bool { return o.Variant == result.Variant && slices.Equal(o.Load, result.Load) }
-	rows := len(slices.DeleteFunc(slices.Clone(g.Results), func(o grid.Result) bool { return !again(o) }))
-	if isRepeatLabel(result.Variant) || rows > 1 && g.Tool == "" {
-		t.window.repeat = true // a row for each run
+	if isRepeatLabel(result.Variant) {
+		t.window.repeat = true
 	}
 	if result.Variant != "" && !isRepeatLabel(result.Variant) {
 		for i, part := range strings.Split(result.Variant, " / ") {
@@ -120,6 +128,9 @@ func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []strin
 	}
 	return t
 }
+
+// sideOf is what tells the results of a table apart.
+func sideOf(result grid.Result) string { return fmt.Sprint(result.Variant, result.Load) }
 
 // gridChange gives a change that a cell states to the result that it is of, or else to the table above or below.
 func (r *textReader) gridChange(c grid.Change, own []*printed) {

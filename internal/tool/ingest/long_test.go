@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"math/bits"
 	"strings"
 	"testing"
@@ -90,5 +91,22 @@ func TestABrokenNamespaceEndsWithItsBracket(t *testing.T) {
 	}
 	if got := r.around.settings; got["num_prompts"] != "7" || got["a"] != "it's )" || len(r.problems) > 0 {
 		t.Errorf("%v, %v", got, r.problems)
+	}
+}
+
+// A table of many results costs their number, and of too many the first are read.
+func TestManyResultsOfOneTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| n |")
+	for i := range 60 {
+		fmt.Fprintf(&b, " v%d TTFT (ms) |", i)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", 60) + "\n")
+	for n := range 1000 {
+		fmt.Fprintf(&b, "| %d |%s\n", n, strings.Repeat(fmt.Sprintf(" %d.5 |", n), 60))
+	}
+	found, problems := known.Read(source("a.md", b.String()))
+	if len(found) != mostTables || len(problems) == 0 || !strings.Contains(problems[0].Reason, "are read") {
+		t.Errorf("%d found, %.3v", len(found), problems)
 	}
 }
