@@ -33,7 +33,7 @@ const LocalFleet = "local"
 // Variables of a fleet.
 const (
 	FleetVariable      = "PITOT_FLEET"       // the value of --fleet
-	FleetTokenVariable = "PITOT_FLEET_TOKEN" //nolint:gosec // the name of the variable with the token
+	FleetTokenVariable = "PITOT_FLEET_TOKEN" // the name of the variable with the token
 )
 
 // HasFlag reports whether the flags, without the environment, name a fleet.

@@ -214,7 +214,7 @@ func wrap(t *testing.T, program, pipe string) (up string) {
 		t.Fatal(up)
 	}
 	text := fmt.Sprintf("#!/bin/sh\nexec 9>%q; %q \"$@\" & echo up >%q; wait $!\n", pipe, real, up)
-	if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))

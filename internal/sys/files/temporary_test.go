@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 // process starts this binary as something, and waits until it is up; kill kills it.
 func process(t *testing.T, as, target string) (kill func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0]) //nolint:gosec // this test
+	cmd := exec.Command(os.Args[0]) // this test
 	cmd.Env = append(os.Environ(), testAs+"="+as, "FILES_TEST_TARGET="+target)
 	in, err := cmd.StdinPipe()
 	out, failed := cmd.StdoutPipe()

@@ -32,7 +32,7 @@ func TestTied(t *testing.T) {
 			f.Close()
 		}
 	}()
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestTied$") //nolint:gosec // this test
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestTied$") // this test
 	cmd.Env = append(os.Environ(), folder+"="+dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -256,16 +256,6 @@ func (l label) statOnly() bool {
 	return !named && len(l.stats) == 1 && statisticNoise.MatchString(l.rest)
 }
 
-// Metric names the metric and the statistic of a label: ttft and p99 for `P99 TTFT (ms)`. The statistic is "" if the
-// label states none.
-func Metric(text string) (name, stat string, ok bool) {
-	l := parse(text)
-	if len(l.stats) > 0 {
-		stat = l.stats[0]
-	}
-	return l.metric, stat, l.metric != "" && len(l.stats) < 2
-}
-
 // spaced is an identifier as words, of the same length: mean_ttft_ms.
 func spaced(text string) string { return strings.ReplaceAll(text, "_", " ") }
 

@@ -33,7 +33,7 @@ func TestMetric(t *testing.T) {
 		{"Latency (ms)", "", ""},
 		{"Accuracy", "", ""},
 	} {
-		name, stat, ok := Metric(c.text)
+		name, stat, ok := labelled(c.text)
 		if name != c.name || stat != c.stat || ok != (c.name != "") {
 			t.Errorf("%s: %q %q %v", c.text, name, stat, ok)
 		}
@@ -84,4 +84,14 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%s is %v", text, a)
 		}
 	}
+}
+
+// labelled names the metric and the statistic of a label: ttft and p99 for `P99 TTFT (ms)`. The statistic is "" if the
+// label states none.
+func labelled(text string) (name, stat string, ok bool) {
+	l := parse(text)
+	if len(l.stats) > 0 {
+		stat = l.stats[0]
+	}
+	return l.metric, stat, l.metric != "" && len(l.stats) < 2
 }

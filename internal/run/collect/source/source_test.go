@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 func TestHere(t *testing.T) {
 	devices.Install(t, devices.Fake{Programs: []string{"nvidia-smi", "npu-smi"}, Fails: []string{"npu-smi"}, Power: devices.Curve{Corners: []devices.Corner{{W: 250}}}})
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "amd-smi"), []byte("#!/bin/sh\nexec sleep 3600\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "amd-smi"), []byte("#!/bin/sh\nexec sleep 3600\n"), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
