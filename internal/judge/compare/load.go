@@ -47,9 +47,10 @@ const rateTolerance = 0.0051
 // A load is what a run's plan says of the load, as far as it is known.
 type load struct {
 	values map[string]plan.Message
-	rate   float64 // requests per second; 0 for none
-	input  float64 // prompt tokens of a request; 0 if not known
-	output float64 // tokens of an answer; 0 if not known
+	keys   map[string]string // of values, to compare by
+	rate   float64           // requests per second; 0 for none
+	input  float64           // prompt tokens of a request; 0 if not known
+	output float64           // tokens of an answer; 0 if not known
 	// scope is who says arrival and workload: other tools say the same thing in another
 	// way.
 	scope string
@@ -57,7 +58,7 @@ type load struct {
 
 func loadOf(r *ComparedRun) load {
 	p := r.run.Plan
-	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens), output: r.perRequest(figure.OutputTokens)}
+	l := load{values: map[string]plan.Message{}, keys: map[string]string{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens), output: r.perRequest(figure.OutputTokens)}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
 	l.set(rateSetting, p.Rate > 0, number(p.Rate))
 	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
@@ -116,7 +117,7 @@ func (r *ComparedRun) task() plan.Code {
 
 func (l load) set(name string, known bool, value plan.Message) {
 	if known {
-		l.values[name] = value
+		l.values[name], l.keys[name] = value, value.Key()
 	}
 }
 
@@ -175,9 +176,9 @@ func (l load) diff(m load, ignore []string) []string {
 }
 
 func (l load) differs(m load, name string) bool {
-	a, okA := l.values[name]
-	b, okB := m.values[name]
-	same := a.Key() == b.Key()
+	a, okA := l.keys[name]
+	b, okB := m.keys[name]
+	same := a == b
 	known := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
 	switch {
 	case !okA || !okB:
