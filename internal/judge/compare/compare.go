@@ -119,6 +119,7 @@ type entry struct {
 	Row
 	plain   bool     // it is compared on the plain scale
 	samples []sample // by variant
+	pool    *noise   // of them; nil until asked for
 }
 
 // A sample is a figure of a variant, by run.
