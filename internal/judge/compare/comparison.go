@@ -331,12 +331,13 @@ func (c ClaimCheck) Outcome() Outcome {
 
 // A ClaimMatch is a change that a claim may mean.
 type ClaimMatch struct {
-	Against  string    `json:"against"` // a variant
-	Name     string    `json:"name"`    // of the quantity: ttft.mean
-	Relative float64   `json:"relative"`
-	Verdict  Verdict   `json:"verdict"`
-	Basis    Basis     `json:"basis"`
-	Interval *Interval `json:"interval,omitempty"`
+	Against    string    `json:"against"` // a variant
+	Name       string    `json:"name"`    // of the quantity: ttft.mean
+	Relative   float64   `json:"relative"`
+	Difference float64   `json:"difference"` // in the unit of the quantity
+	Verdict    Verdict   `json:"verdict"`
+	Basis      Basis     `json:"basis"`
+	Interval   *Interval `json:"interval,omitempty"`
 }
 
 // A Gate is a condition under which a change must not be accepted, such as

@@ -28,6 +28,7 @@ type amount struct {
 	share       bool
 	sign        byte   // + or -; 0 if none stands there
 	way         string // by a word or an arrow beside it
+	ratio       ratio  // of a factor
 }
 
 var (
@@ -198,7 +199,14 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	if was != nil && is != nil {
 		shown = *is - *was
 	}
+	if !a.share && a.ratio != notRatio && a.way == "" {
+		return a.quotient(was, is)
+	}
 	if !a.share {
+		return a.factor(way, latency, shown)
+	}
+	if way == "better" && latency && a.sign != '-' && (a.value >= 100 || shown < 0 && isClose(*was / *is - 1, a.value/100) && !isClose(-shown / *was, a.value/100)) {
+		a.value, a.step = 1+a.value/100, a.step/100 // a gain of speed
 		return a.factor(way, latency, shown)
 	}
 	v, step := a.value/100, a.step/100

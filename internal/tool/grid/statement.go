@@ -160,7 +160,7 @@ func statedValues(text string) (before, after []trace.ReportedFigure, ok bool) {
 			p := place{metric: l.metric, unit: c.values[len(c.values)-1].unit}
 			name, v, step, ok := r.base(p, strings.Join(l.stats, ""), n)
 			into := []*[]trace.ReportedFigure{&before, &after}[i]
-			if !ok || (Result{Figures: *into}).has(name) {
+			if !ok || (Result{Figures: *into}).Has(name) {
 				return nil, nil, false
 			}
 			*into = append(*into, trace.ReportedFigure{Name: name, Value: v, Step: step})

@@ -163,8 +163,8 @@ func (r *textReader) labelLine(l line, alone bool) {
 	switch label, colon, ok := plainLabel(text); {
 	case ok && isGeneric(label):
 	case ok && (colon && !noise.MatchString(label) || alone):
-		clean := cleanHeading(label)
-		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) {
+		clean, nested := cleanHeading(label), r.outerLabel(l, label)
+		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) || nested {
 			r.window.label = candidate{label, l.n, scoreMark}
 		}
 		if r.colon = colon; colon {
@@ -179,6 +179,23 @@ func (r *textReader) labelLine(l line, alone bool) {
 		}
 	}
 }
+
+// outerLabel makes the label that stands right above another one a heading: `H20:` above `TP4:`. It reports whether
+// it did.
+func (r *textReader) outerLabel(l line, label string) bool {
+	outer := r.window.label
+	inList := unlisted(l.text) != strings.TrimSpace(l.text)
+	short := utf8.RuneCountInString(outer.text) <= longestCaption && len(strings.Fields(outer.text)) <= mostWords
+	if outer.text == "" || outer.line != r.above || !short || isGeneric(outer.text) || isSystem(outer.text) || !r.colon && !inList ||
+		!strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") && !inList {
+		return false
+	}
+	r.outline.place(heading{level: outerLevel, text: outer.text, line: outer.line})
+	return true
+}
+
+// mostWords is how many words the label of labels has at most: more are a sentence that leads to the next.
+const mostWords = 4
 
 // codeLabel reads a line in a block of code that is no row, no banner and no command of a tool.
 func (r *textReader) codeLabel(l line) {
@@ -297,11 +314,7 @@ func (r *textReader) repeated(alike []*printed) {
 	} else if len(alike[1].window.commands)+len(alike[1].around.run) > 0 {
 		between = "the same command stands above them"
 	}
-	n0 := len(r.problems)
-	r.problem(alike[1].at, "the tables of lines %s and %s are taken as repeated runs of one variant: %s", strings.Join(places[:n], ", "), places[n], between)
-	for i := range r.problems[n0:] {
-		r.problems[n0+i].Choice = true
-	}
+	r.choice(alike[1].at, "the tables of lines %s and %s are taken as repeated runs of one variant: %s", strings.Join(places[:n], ", "), places[n], between)
 }
 
 // mostPlaces is how many lines are listed.

@@ -99,7 +99,7 @@ var Ordinals = Vocabulary{term(`\b\d{1,2}(?:\.\d{1,3})?th\b`, anyPercentile)}
 // Loads are the names of settings of the load.
 var Loads = Vocabulary{
 	term(`\b(?:max(?:imum)?[- ]?|num(?:ber)?(?: of)? )?(?:request )?`+
-		`(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"),
+		`(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|^\s*parallel\s*$|并发(?:数|量|度)?`, "concurrency"),
 	term(`\b(?:traffic )?req(?:uest)?s?[- ]rate\b|\barrival rate\b|请求速率|请求率|发送速率|请求频率`, "rate"),
 	term(`(?:\b(?:num(?:ber)?(?: of)?|total|n)|#) ?(?:prompts|req(?:uest)?s?)\b|(?:\bprocessed )?\bprompts\b|`+
 		`请求总?数|样本数|总请求数`, "requests"),
@@ -126,7 +126,7 @@ var Arrows = Vocabulary{
 
 // Directions are words for where it goes: down, up, better or worse.
 var Directions = Vocabulary{
-	term(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
+	term(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cuts?|cutting)\b|降低?|下降|减少?|减小|缩短`, "down"),
 	term(`\b(?:speed[ -]?up|faster|improvement\w*|improv\w*|impr\b|better|gain\w*|uplift)\b|`+
 		`提升|改善|加速|变快|优化(?:幅度|比例?|率)|收益`, "better"),
 	term(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
