@@ -13,7 +13,12 @@ import (
 // its statistic, if no head and no row names one. A head that is a number is the load that the corner or the caption
 // names. Without a caption the table is Unnamed if a head has a unit of time.
 func (r *reader) caption(d *draft) {
-	caption, text := d.captionLabel()
+	caption, text := r.heads[0], r.heads[0].text
+	if caption.metric == "" {
+		caption, text = d.captionLabel()
+	} else if r.heads[0] = (label{}); caption.foreign || len(caption.stats) > 1 || caption.change {
+		return
+	}
 	load := ""
 	for _, named := range []string{r.heads[0].text, text} {
 		if words := lexicon.Loads.Find(named); len(words) > 0 && load == "" {

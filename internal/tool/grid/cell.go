@@ -230,7 +230,7 @@ func isClose(a, b float64) bool { return math.Abs(a-b) < 0.01 }
 
 func (a amount) factor(way string, latency bool, shown float64) (change, step float64, ok bool) {
 	switch {
-	case a.value <= 0 || way == "worse":
+	case a.value <= 0 || way == "worse", a.value == 1 && shown == 0: // the baseline's own row
 		return 0, 0, false
 	case latency && way == "better", way == "down":
 		return 1/a.value - 1, a.step / (a.value * a.value), true

@@ -61,7 +61,7 @@ func definedRatio(text string) ratio {
 	return notRatio
 }
 
-// quotient is the relative change that a ratio states. One that no text defines is what it is nearest to of the two
+// quotient is the relative change that a ratio states, of which the last digit may be cut off rather than rounded. One that no text defines is what it is nearest to of the two
 // that the values give; without values it states nothing.
 func (a amount) quotient(was, is *float64) (change, step float64, ok bool) {
 	of := a.ratio
@@ -76,12 +76,12 @@ func (a amount) quotient(was, is *float64) (change, step float64, ok bool) {
 		}
 	}
 	switch {
-	case a.value <= 0:
+	case a.value <= 0, a.value == 1 && is == nil: // the baseline's own row
 		return 0, 0, false
 	case of == oldByNew:
-		return 1/a.value - 1, a.step / (a.value * a.value), true
+		return 1/a.value - 1, 2 * a.step / (a.value * a.value), true
 	}
-	return a.value - 1, a.step, true
+	return a.value - 1, 2 * a.step, true
 }
 
 // defineRatios gives columns of ratios that their heads do not define the definition in the lines above the table.

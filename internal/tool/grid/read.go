@@ -47,7 +47,7 @@ func (d *draft) read() (Table, bool) {
 	r.statedUnits()
 	if column, ok := r.metricColumn(); ok {
 		r.turn(column)
-	} else if !slices.ContainsFunc(r.heads, func(h label) bool { return h.metric != "" }) {
+	} else if !slices.ContainsFunc(r.heads[1:], func(h label) bool { return h.metric != "" }) {
 		r.caption(d)
 	}
 	r.readRows()

@@ -28,11 +28,13 @@ const unitWords = `ms|毫秒|µs|us|seconds|secs?|s|秒|tok(?:en)?s?/s(?:ec)?|re
 var (
 	rateUnit     = regexp.MustCompile(`(?i)(?:/| per )s|^[tqr]ps$`)
 	behindNumber = regexp.MustCompile(`(?:^|[^\pL\d.,])\d[\d.,]*[kK]?\s*$`)
-	// optimized is the noun and the verb: it states a change right ahead of its amount.
-	optimized = regexp.MustCompile(`优化[了约\s]*$`)
+	// optimized are words that state a change right ahead of its amount only.
+	optimized = regexp.MustCompile(`(?:优化|快)[了约\s]*$`)
+	// bareAmount is a clause that goes on with the change of the one before: `and by 8 % at concurrency 64`.
+	bareAmount = regexp.MustCompile(`(?i)^\s*(?:by\s+|to\s+)?(?:about |around |roughly |[~≈约])?\s*\d`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
 	// figures, a share or nothing.
-	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|accept(?:ance)? rate|acceptance|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
+	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|\bSL[OA]s?\b|accepta|tolera|utili[sz]ation|usage|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
 	amount = lexicon.Compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|slower|higher|lower|longer)\b)`)
 	// pair is a value before and one after: `312 -> 250 ms`, `from 312 ms to 250 ms`, `由 312 降至 250 ms`.
@@ -103,12 +105,24 @@ func claimsIn(text string) (all []claim) {
 	if !canClaim(text) {
 		return nil
 	}
-	metric := ""
+	metric, way := "", "" // of the clause before
 	start := 0
 	for _, cut := range append(clause.FindAll(text, ""), []int{len(text), len(text)}) {
-		found, last := clauseClaims(text[start:cut[0]], metric)
+		part, ahead := text[start:cut[0]], ""
+		if unclaimed.Finds(part, lexicon.Lower(part)) {
+			metric, way, start = "", "", cut[1]
+			continue
+		}
+		words := lexicon.Directions.Find(part)
+		if way != "" && len(words) == 0 && bareAmount.MatchString(part) {
+			ahead = way + " "
+		}
+		found, last := clauseClaims(ahead+part, metric)
 		for _, c := range found {
-			c.start, c.end = c.start+start, c.end+start
+			if ahead != "" {
+				c.Text = trimClaim(part)
+			}
+			c.start, c.end = max(0, c.start-len(ahead))+start, c.end-len(ahead)+start
 			if open, closed, ok := enclosing(text, c.start, c.end); ok {
 				c.Text = trimClaim(text[open:closed])
 			}
@@ -122,6 +136,11 @@ func claimsIn(text string) (all []claim) {
 		}
 		if last != "" {
 			metric = last
+		}
+		if len(words) > 0 || ahead == "" {
+			if way = ""; len(found) > 0 && len(words) > 0 {
+				way = part[words[len(words)-1].Start:words[len(words)-1].End]
+			}
 		}
 		start = cut[1]
 	}
@@ -163,9 +182,6 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 		last = metrics[len(metrics)-1].Means
 	}
 	lower := lexicon.Lower(text)
-	if unclaimed.Finds(text, lower) {
-		return nil, last
-	}
 	if len(metrics) == 0 && metric == "" && faster.Finds(text, lower) {
 		metric = trace.AnySpeed
 	}

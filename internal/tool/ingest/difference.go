@@ -18,9 +18,18 @@ var (
 	roughly = regexp.MustCompile(`(?i)(?:\b(?:by|of|about|around|roughly|approximately|nearly|almost|some|an?|another)\b|[~≈约近了达\s])*$`)
 	// changing are words for a change in a unit, right ahead of its amount.
 	changing = lexicon.Vocabulary{
-		{Expression: lexicon.Compile(`(?i)\b(?:sav|shav|trimm?)(?:es?|ed|ings?)\b|节省|节约`), Means: "down"},
+		{Expression: lexicon.Compile(`(?i)\b(?:sav|shav|trimm?)(?:es?|ed|ings?)\b|节省|节约|(?:[^至最更多差]|^)少`), Means: "down"},
+		{Expression: lexicon.Compile(`快`), Means: "better"},
+		{Expression: lexicon.Compile(`慢`), Means: "worse"},
+		{Expression: lexicon.Compile(`(?:[^至最更差不]|^)多`), Means: "up"},
 		{Expression: lexicon.Compile(`(?i)\b(?:adds?|added|adding|costs?)\b`), Means: "up"},
 	}
+)
+
+var (
+	// added are words of which the amount is one of a metric only if that follows: `adds 5 ms to TTFT`.
+	added    = regexp.MustCompile(`(?i)^(?:add|cost)`)
+	ofMetric = regexp.MustCompile(`(?i)^(?:to|of|in)\s+(?:the\s+)?(?:(?:mean|median|average|avg|p\d+)\s+)?(?:ttft|tpot|itl|e2e|latency|time|inter)`)
 )
 
 // canDiffer is a quick no for lines without a difference.
@@ -82,6 +91,9 @@ func (c *claim) changed(text string, start, end int) (way string) {
 	by := strings.Contains(lexicon.Lower(text[len(ahead):start]), "by")
 	for _, v := range []lexicon.Vocabulary{changing, lexicon.Directions} {
 		for _, w := range v.Find(text) {
+			if added.MatchString(text[w.Start:w.End]) && !ofMetric.MatchString(behind) {
+				continue
+			}
 			if w.End == len(ahead) || by && w.End < len(ahead) || w.Start == len(text)-len(behind) {
 				c.cover(w)
 				way = w.Means

@@ -63,11 +63,12 @@ func (r *textReader) gridTables() {
 		for i, result := range g.Results {
 			t := r.gridTable(g, &g.Results[i])
 			t.window.repeat = t.window.repeat || rows[sideOf(result)] > 1 && g.Tool == "" // a row for each run
+			t.mixed = !consistent(result.Load, g.Results[0].Load) || !consistent(result.Load, g.Results[len(g.Results)-1].Load)
 			r.closed = append(r.closed, t)
 		}
 		own := r.closed[from:]
 		for _, c := range g.Changes {
-			r.gridChange(c, own)
+			r.gridChange(c, g.Results, own)
 		}
 		if len(own) > 0 {
 			r.window, r.around, r.stated = window{}, tableContext{}, 0
@@ -100,7 +101,7 @@ func (r *textReader) continues(g grid.Table) bool {
 		}
 	}
 	for _, c := range g.Changes {
-		r.gridChange(c, into)
+		r.gridChange(c, g.Results, into)
 	}
 	r.window, r.last = window{}, into[len(into)-1]
 	return true
@@ -180,8 +181,9 @@ func (r *textReader) gridTable(g grid.Table, result *grid.Result) *printed {
 // sideOf is what tells the results of a table apart.
 func sideOf(result grid.Result) string { return fmt.Sprint(result.Variant, result.Load) }
 
-// gridChange gives a change that a cell states to the result that it is of, or else to the table above or below.
-func (r *textReader) gridChange(c grid.Change, own []*printed) {
+// gridChange gives a change that a cell states to that one of the results of its table that it is of, which tables are
+// own, or else to the table above or below.
+func (r *textReader) gridChange(c grid.Change, results []grid.Result, own []*printed) {
 	stated := trace.Claim{Text: trimClaim(c.Text), Line: c.Line, Metric: c.Metric, Stat: c.Stat, Change: c.Change, Step: c.Step}
 	if c.Before != nil && c.After != nil {
 		stated.Before, stated.After = *c.Before, *c.After
@@ -193,23 +195,24 @@ func (r *textReader) gridChange(c grid.Change, own []*printed) {
 		r.claim([]claim{{Claim: stated}})
 		return
 	}
-	best := ofVariant(c, own)
-	if best == nil { // a row for the change alone: of one of the results above it
-		best, stated.Loose = own[0], c.Variant != ""
-		for _, t := range own {
-			if t.grid.Line <= c.Line {
-				best = t
+	best := ofVariant(c, results)
+	if best < 0 { // a row for the change alone: of one of the results above it
+		best, stated.Loose = 0, c.Variant != ""
+		for i, result := range results {
+			if result.Line <= c.Line {
+				best = i
 			}
 		}
 	}
-	best.claims = append(best.claims, stated)
+	own[best].claims = append(own[best].claims, stated)
 }
 
-// ofVariant is the result that a change names, in its row if it stands there; nil if it names none.
-func ofVariant(c grid.Change, own []*printed) (best *printed) {
-	for _, t := range own {
-		if t.grid.Variant == c.Variant && (best == nil || t.grid.Line == c.Line) {
-			best = t
+// ofVariant is the result that a change names, in its row if it stands there; -1 if it names none.
+func ofVariant(c grid.Change, results []grid.Result) (best int) {
+	best = -1
+	for i, result := range results {
+		if result.Variant == c.Variant && (best < 0 || result.Line == c.Line) {
+			best = i
 		}
 	}
 	return best

@@ -33,6 +33,7 @@ type printed struct {
 	first     int                    // line of that table
 	tool      string                 // that drew it; "" if that is not known
 	section   *heading               // that it stands below
+	mixed     bool                   // that table has several loads, of any of which the text below it may be
 	captioned bool                   // the line above the table names its metric
 	others    []trace.ReportedFigure // of rows that no known tool prints
 	load      printedLoad

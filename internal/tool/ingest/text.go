@@ -470,6 +470,7 @@ type pendingClaim struct {
 func (r *textReader) claim(found []claim) {
 	for _, c := range found {
 		if r.last != nil {
+			c.Loose = c.Loose || r.last.mixed
 			r.last.claims = append(r.last.claims, c.Claim)
 			continue
 		}

@@ -47,10 +47,17 @@ func (r *textReader) noteUnits(l line) {
 	if len(r.units) >= mostUnits || len(l.text) > longestWritten {
 		return
 	}
-	if m := inUnit.Find(l.text); m != nil {
-		r.units = append(r.units, statedUnit{line: l.n, scale: unitWorth(m[1] + m[2] + m[3])})
-	}
 	lower := lexicon.Lower(l.text)
+	for _, m := range inUnit.FindAll(l.text, lower) {
+		unit := l.text[max(m[2], m[4], m[6]):max(m[3], m[5], m[7])]
+		metrics := lexicon.Means(lexicon.Metrics.Find(l.text[m[0]:m[1]]))
+		if len(metrics) == 0 {
+			metrics = []string{""}
+		}
+		for _, metric := range metrics {
+			r.units = append(r.units, statedUnit{line: l.n, metric: metric, scale: unitWorth(unit)})
+		}
+	}
 	if !strings.Contains(lower, "ms") && !strings.Contains(l.text, "秒") || !lexicon.Metrics.In(l.text, lower) {
 		return
 	}
@@ -158,18 +165,20 @@ func scaleResult(t *printed, units map[string]statedUnit) {
 	}
 }
 
-// unitOf is the unit of the values of a metric: the one that the text states of all latencies, or else the only one in
+// unitOf is the unit of the values of a metric: the one that the text states of it, or of all latencies, or else the only one in
 // which they are within a factor of 10 of a value of the metric in the text.
 func unitOf(metric string, values []float64, known []statedUnit) (unit statedUnit, ok bool) {
 	size := 0.0
 	for _, v := range values {
 		size += math.Log(v) / float64(len(values))
 	}
-	var stated, alike []statedUnit
+	var own, stated, alike []statedUnit
 	for _, u := range known {
 		switch {
 		case u.metric == "":
 			stated = append(stated, u)
+		case u.metric == metric && u.value == 0:
+			own = append(own, u)
 		case u.metric == metric:
 			for _, scale := range []float64{1e-3, 1} {
 				if math.Abs(size+math.Log(scale)-math.Log(u.value)) < math.Ln10 {
@@ -178,7 +187,7 @@ func unitOf(metric string, values []float64, known []statedUnit) (unit statedUni
 			}
 		}
 	}
-	for _, all := range [][]statedUnit{stated, alike} {
+	for _, all := range [][]statedUnit{own, stated, alike} {
 		if len(all) > 0 {
 			differ := slices.ContainsFunc(all, func(u statedUnit) bool { return u.scale != all[0].scale })
 			return all[0], !differ

@@ -105,7 +105,7 @@ var Loads = Vocabulary{
 		`请求总?数|样本数|总请求数`, "requests"),
 	term(`\bisl\b|`+mean+`(?:random )?(?:input|prompt|context|in)`+length+`|`+
 		`(?:average|avg) (?:input|prompt) tokens(?: per request)?|`+
-		`^inputtokens$|^\s*inputs?(?: tokens)?\s*$|输入(?:序列)?长度|输入\s*tokens?数?`, "input-length"),
+		`^\s*(?:context|ctx|prompt|seq(?:uence)?)`+`[- ]?(?:len(?:gth)?|size|tokens)?\s*$|^inputtokens$|^\s*inputs?(?: tokens)?\s*$|输入(?:序列)?长度|输入\s*tokens?数?`, "input-length"),
 	term(`\bosl\b|`+mean+`(?:random )?(?:output|generation|out)`+length+`|`+
 		`(?:average|avg) output tokens(?: per request)?|`+
 		`^outputtokens$|^\s*outputs?(?: tokens)?\s*$|输出(?:序列)?长度|输出\s*tokens?数?`, "output-length"),
@@ -128,8 +128,8 @@ var Arrows = Vocabulary{
 var Directions = Vocabulary{
 	term(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cuts?|cutting)\b|降低?|下降|减少?|减小|缩短`, "down"),
 	term(`\b(?:speed[ -]?up|faster|improvement\w*|improv\w*|impr\b|better|gain\w*|uplift)\b|`+
-		`提升|改善|加速|变快|优化(?:幅度|比例?|率)|收益`, "better"),
-	term(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
+		`提升|改善|加速|变快|快了|更快|优化(?:幅度|比例?|率)|收益`, "better"),
+	term(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|慢了|更慢|退化`, "worse"),
 	term(`\b(?:increas\w*|rais\w*|rose|ris(?:es?|en|ing)|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
 }
 
