@@ -106,7 +106,7 @@ func (d *draft) add(n int, text string) bool {
 	default:
 		ok = d.addDrawn(n, strings.TrimSpace(straight.Replace(text)))
 	}
-	if blank := strings.TrimSpace(text) == ""; ok && !(blank && d.form == pipes) {
+	if blank := strings.TrimSpace(text) == ""; ok && (!blank || d.form != pipes) {
 		d.last = n
 	}
 	return ok

@@ -208,7 +208,7 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 
 // repeats reports whether a claim says the change again that the pair before it gave, in percent.
 func (c claim) repeats(pair trace.Claim) bool {
-	return c.Metric == pair.Metric && !c.named && math.Abs(c.Change-pair.Change) <= c.Step+pair.Step
+	return c.Metric == pair.Metric && !c.named && c.Delta == 0 && pair.Delta == 0 && math.Abs(c.Change-pair.Change) <= c.Step+pair.Step
 }
 
 // pairClaims are the changes of a clause that gives values before and after.

@@ -70,6 +70,9 @@ func readDifference(text, metric string, metrics []lexicon.Word, m []int) (claim
 		return c, false
 	}
 	c.readStatistic(text, 0, number[0])
+	if c.Stat == "" && named && best.Start >= end {
+		c.readStatistic(text, end, best.Start)
+	}
 	c.Delta, c.Step = v*scale, step*scale
 	if latency := figure.Metric(c.Metric).IsLatency(); way == "down" || way == "better" && latency || way == "worse" && !latency {
 		c.Delta = -c.Delta

@@ -42,6 +42,7 @@ type candidate struct {
 type window struct {
 	label      candidate   // of scoreMark, "" if there is none
 	near       candidate   // the same in a block of code: of the next table alone
+	passed     candidate   // a label that text stands below
 	candidates []candidate // lower ones
 	commands   []string
 	repeat     bool // a label counts the table among repeated runs
@@ -173,6 +174,9 @@ func (r *textReader) labelLine(l line, alone bool) {
 			r.window.add(label, l.n, scoreWords)
 		}
 	default:
+		if r.colon && r.window.label.text != "" {
+			r.window.passed = r.window.label
+		}
 		r.window.label = candidate{}
 		if isWords(text) {
 			r.window.add(sentence(text), l.n, scoreSentence)
@@ -183,10 +187,13 @@ func (r *textReader) labelLine(l line, alone bool) {
 // outerLabel makes the label that stands right above another one a heading: `H20:` above `TP4:`. It reports whether
 // it did.
 func (r *textReader) outerLabel(l line, label string) bool {
-	outer := r.window.label
+	outer, adjacent := r.window.label, r.window.label.line == r.above
+	if outer.text == "" && slices.ContainsFunc(r.outline.stack, func(h *heading) bool { return h.level == outerLevel }) {
+		outer, adjacent = r.window.passed, true // as the ones before
+	}
 	inList := unlisted(l.text) != strings.TrimSpace(l.text)
 	short := utf8.RuneCountInString(outer.text) <= longestCaption && len(strings.Fields(outer.text)) <= mostWords
-	if outer.text == "" || outer.line != r.above || !short || isGeneric(outer.text) || isSystem(outer.text) || !r.colon && !inList ||
+	if outer.text == "" || !adjacent || !short || isGeneric(outer.text) || isSystem(outer.text) || !r.colon && !inList ||
 		!strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") && !inList {
 		return false
 	}
