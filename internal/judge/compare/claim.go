@@ -109,7 +109,8 @@ func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck 
 	out.Variant, out.Agrees, out.Meanings = first.of.name, first.agrees, len(meant)
 	out.Stands = first.rank() < 2 && first.match.Verdict.Differs() && first.match.Relative*first.change > 0
 	for i, c := range all {
-		if i == 0 || c.of == first.of && (c.agrees || c.base == 0 && c.match.Name == first.match.Name) {
+		again := i > 0 && c.match.Against == first.match.Against && c.match.Name == first.match.Name
+		if i == 0 || !again && c.of == first.of && (c.agrees || c.base == 0 && c.match.Name == first.match.Name) {
 			out.Matches = append(out.Matches, c.match)
 		}
 	}
@@ -172,8 +173,14 @@ func mention(text, name string) []int {
 	parts := strings.Split(strings.ToLower(name), between)
 	last := parts[len(parts)-1]
 	short := strings.TrimSpace(remark.ReplaceAllString(last, ""))
-	for _, name := range []string{last, short, strings.TrimSpace(side.ReplaceAllString(short, ""))} {
+	for _, name := range []string{last, short} {
 		if place := wordPlace(strings.ToLower(text), name); place != nil {
+			return place
+		}
+	}
+	if core := side.ReplaceAllString(short, ""); core != short {
+		place := wordPlace(strings.ToLower(text), core)
+		if place != nil && !otherSide.MatchString(strings.ToLower(text)[place[1]:]) {
 			return place
 		}
 	}
@@ -182,7 +189,9 @@ func mention(text, name string) []int {
 
 var (
 	remark = regexp.MustCompile(`[(（][^()（）]*[)）]\s*$`)
-	side   = regexp.MustCompile(`\s(?:before|after)$`)
+	side   = regexp.MustCompile(`\s+(?:before|after)$`)
+	// otherSide follows the name of what is before or after the change.
+	otherSide = regexp.MustCompile(`^\s+(?:before|after)\b`)
 )
 
 // wordPlace is where a text has a name with no letter before it or behind it.
@@ -307,13 +316,13 @@ type candidate struct {
 }
 
 // meansOf reports whether a claim may mean a figure, and how likely: one that names no
-// statistic means the mean, else the median, else the p99.
+// statistic means the mean, else the median, else the p99. A figure without one may be a mean.
 func meansOf(claim trace.Claim, name string) (preference int, ok bool) {
 	if claim.Metric == trace.AnySpeed {
 		preference = slices.Index([]string{"throughput.output", "throughput", "throughput.total", "throughput.requests"}, name)
 		return preference, preference >= 0
 	}
-	if claim.Stat != "" {
+	if claim.Stat != "" && (claim.Stat != "mean" || name != claim.Metric) {
 		return 0, name == claim.Metric+"."+claim.Stat
 	}
 	if name == claim.Metric {

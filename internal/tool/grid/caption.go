@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ func (r *reader) caption(d *draft) {
 	caption, text := r.heads[0], r.heads[0].text
 	if caption.metric == "" {
 		caption, text = d.captionLabel()
-	} else if r.heads[0] = (label{}); caption.foreign || len(caption.stats) > 1 || caption.change {
+	} else if r.heads[0] = (label{}); caption.rest != "" || caption.foreign || len(caption.stats) > 1 || caption.change {
 		return
 	}
 	load := ""
@@ -68,6 +69,9 @@ func (r *reader) caption(d *draft) {
 	r.table.Captioned, r.table.Unnamed = caption.metric != "", caption.metric == "" && timed > 1
 }
 
+// parts are words for a table of what a metric consists of, or of what it costs.
+var parts = regexp.MustCompile(`(?i)break|decompos|analy|profil|overhead|defin|budget|分解|拆解|构成|分析|开销|定义`)
+
 // captionLabel is the label in the lines above the table that names one metric: in the last of them, or in a heading.
 func (d *draft) captionLabel() (l label, text string) {
 	for i, above := range slices.Backward(d.above) {
@@ -78,7 +82,9 @@ func (d *draft) captionLabel() (l label, text string) {
 		if !heading && !last || utf8.RuneCountInString(text) > 2*longestHead || sentence {
 			continue
 		}
-		if l := parse(spaced(strings.ReplaceAll(text, "-", " "))); l.metric != "" && !l.foreign && len(l.stats) < 2 {
+		l := parse(spaced(strings.ReplaceAll(text, "-", " ")))
+		named := l.rest == "" || len(metricWords.Find(text)) > 0 && !parts.MatchString(l.rest)
+		if l.metric != "" && named && !l.foreign && len(l.stats) < 2 {
 			return l, text
 		}
 		if heading {

@@ -199,7 +199,7 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	if was != nil && is != nil {
 		shown = *is - *was
 	}
-	if !a.share && a.ratio != notRatio && a.way == "" {
+	if !a.share && a.way == "" && (a.ratio != notRatio || way == "" && shown != 0) {
 		return a.quotient(was, is)
 	}
 	if !a.share {
@@ -233,11 +233,6 @@ func (a amount) factor(way string, latency bool, shown float64) (change, step fl
 	case a.value <= 0 || way == "worse", a.value == 1 && shown == 0: // the baseline's own row
 		return 0, 0, false
 	case latency && way == "better", way == "down":
-		return 1/a.value - 1, a.step / (a.value * a.value), true
-	case latency && way == "" && shown != 0 && a.value != 1: // which of both it divides is not said
-		if (shown > 0) == (a.value > 1) {
-			return a.value - 1, a.step, true
-		}
 		return 1/a.value - 1, a.step / (a.value * a.value), true
 	case latency && way == "":
 		return 0, 0, false

@@ -3,6 +3,7 @@ package grid
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
@@ -65,7 +66,7 @@ func definedRatio(text string) ratio {
 // that the values give; without values it states nothing.
 func (a amount) quotient(was, is *float64) (change, step float64, ok bool) {
 	of := a.ratio
-	if of == eitherRatio {
+	if of == eitherRatio || of == notRatio {
 		if was == nil || is == nil || *was <= 0 || *is <= 0 || a.value <= 0 {
 			return 0, 0, false
 		}
@@ -84,12 +85,29 @@ func (a amount) quotient(was, is *float64) (change, step float64, ok bool) {
 	return a.value - 1, 2 * a.step, true
 }
 
-// defineRatios gives columns of ratios that their heads do not define the definition in the lines above the table.
+// defineRatios gives columns of ratios that their heads do not define the definition in the lines above the table, and
+// those whose heads name two other columns, as `PR/main`, the one that follows from the order of these.
 func (r *reader) defineRatios(above []string) {
+	for i, h := range r.heads {
+		if over, under, ok := strings.Cut(h.text, "/"); ok && h.metric == "" && h.ratio == notRatio {
+			is := func(name string) int {
+				name = strings.TrimSpace(name)
+				return slices.IndexFunc(r.heads[:i], func(o label) bool { return name != "" && strings.EqualFold(o.text, name) })
+			}
+			if a, b := is(over), is(under); a >= 0 && b >= 0 {
+				r.heads[i].change, r.heads[i].rest, r.heads[i].ratio = true, "", newByOld
+				if a < b {
+					r.heads[i].ratio = oldByNew
+				}
+				r.labels[h.text] = r.heads[i]
+			}
+		}
+	}
 	of := definedRatio(strings.Join(above, "\n"))
 	for i, h := range r.heads {
 		if of != notRatio && (h.ratio == eitherRatio || h.ratio == notRatio && h.onlyChange() && factors.MatchString(h.text)) {
 			r.heads[i].ratio = of
+			r.labels[h.text] = r.heads[i]
 		}
 	}
 }

@@ -24,6 +24,7 @@ type reader struct {
 	row    int            // in Table.Results, where those of the row begin
 	done   []doneRow
 	turned bool // rows named the metrics
+	shares bool // numbers without a unit are shares or errors
 }
 
 // read is what the table says; false if that is nothing.
@@ -39,7 +40,7 @@ func (d *draft) read() (Table, bool) {
 		return Table{}, false
 	}
 	r := newReader(d, toolOf(d, heads, rows))
-	r.rows = rows
+	r.rows, r.shares = rows, d.fresh > 0 && len(d.above) > 0 && inShares.MatchString(d.above[len(d.above)-1])
 	for _, h := range heads {
 		r.heads = append(r.heads, r.label(h))
 	}
@@ -57,6 +58,9 @@ func (d *draft) read() (Table, bool) {
 	}
 	return r.table, len(r.table.Results)+len(r.table.Changes) > 0 || r.table.Unnamed
 }
+
+// inShares matches the line above a table of shares or of errors.
+var inShares = regexp.MustCompile(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
 
 func newReader(d *draft, tool string) *reader {
 	return &reader{
@@ -173,7 +177,7 @@ func (r *reader) figures(p place, c cell) (first *float64) {
 		}
 		name, v, step, ok := r.base(p, stat, n)
 		if !ok {
-			if isLatency(p.metric) && name != "" && n.value > 0 && !n.unit.told() && !p.unit.told() {
+			if isLatency(p.metric) && n.value > 0 && !n.unit.told() && !p.unit.told() && !r.shares {
 				out := r.result(p.line, p.variant, p.load, name)
 				out.Unscaled = append(out.Unscaled, trace.ReportedFigure{Name: name, Value: n.value, Step: n.step})
 			}

@@ -34,7 +34,7 @@ var (
 	bareAmount = regexp.MustCompile(`(?i)^\s*(?:by\s+|to\s+)?(?:about |around |roughly |[~≈约])?\s*\d`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
 	// figures, a share or nothing.
-	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|\bSL[OA]s?\b|accepta|tolera|utili[sz]ation|usage|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
+	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|\bSL[OA]s?\b|accepta|tolera|\berror\b|utili[sz]ation|usage|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
 	amount = lexicon.Compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|slower|higher|lower|longer)\b)`)
 	// pair is a value before and one after: `312 -> 250 ms`, `from 312 ms to 250 ms`, `由 312 降至 250 ms`.
@@ -48,7 +48,7 @@ var (
 	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
 	// faster is the comparison of two things, and gap how far two are apart.
 	faster = lexicon.Compile(`(?i)\b(?:faster|slower) than\b`)
-	gap    = lexicon.Compile(`(?i)\b(?:gap|differ\w*|discrepancy)\b|差距|相差|差异|差了`)
+	gap    = lexicon.Compile(`(?i)\b(?:gap|difference|discrepancy|differs? by)\b|差距|相差|差异|差了`)
 	// beside is what can stand between a metric and the factor of it.
 	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约\x60])*$`)
 )
@@ -200,9 +200,12 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 	if all == nil {
 		all = pairClaims(text, metric, metrics)
 	}
-	if all == nil {
-		all = differenceClaims(text, metric, metrics)
+	for _, c := range differenceClaims(text, metric, metrics) {
+		if !slices.ContainsFunc(all, func(o claim) bool { return o.Metric == c.Metric }) {
+			all = append(all, c)
+		}
 	}
+	slices.SortStableFunc(all, func(a, b claim) int { return a.start - b.start })
 	return all, last
 }
 
@@ -264,7 +267,7 @@ func readClaim(text, metric string, metrics []lexicon.Word, a []int, from, to in
 	}
 	c.readStatistic(text, from, a[0])
 	way, ok := c.direction(text, a, from, to)
-	if !ok && isShare(text[a[4]:a[5]]) && gap.Find(text[from:to]) != nil {
+	if !ok && named && isShare(text[a[4]:a[5]]) && gap.Find(text[from:to]) != nil {
 		way, ok, c.Unsigned = "gap", true, true
 	}
 	if way == "factor" {
@@ -310,7 +313,8 @@ func nearest(all []lexicon.Word, start, end, from, to int) (best lexicon.Word, o
 // readStatistic takes the last statistic between two places of a text.
 func (c *claim) readStatistic(text string, from, to int) {
 	for _, s := range lexicon.Statistics.Find(text) {
-		if s.Start >= from && s.End <= to {
+		average := strings.HasSuffix(lexicon.Lower(text[:s.Start]), "on ") // of the runs
+		if s.Start >= from && s.End <= to && !average {
 			c.Stat = s.Means
 			c.cover(s)
 		}

@@ -229,15 +229,22 @@ func (r *textReader) dropSummaries() {
 	if len(printedFigures) == 0 {
 		return
 	}
-	var claims []trace.Claim
-	r.closed = slices.DeleteFunc(r.closed, func(t *printed) bool {
-		again := t.grid != nil && t.tool == "" && slices.ContainsFunc(t.grid.Figures, func(f trace.ReportedFigure) bool {
+	r.drop(func(t *printed) bool {
+		return t.grid != nil && t.tool == "" && slices.ContainsFunc(t.grid.Figures, func(f trace.ReportedFigure) bool {
 			return slices.ContainsFunc(printedFigures, func(p trace.ReportedFigure) bool { return saysAgain(f, p) })
 		})
-		if again {
+	})
+}
+
+// drop leaves out tables, and leaves their claims to the last of the others: they may be of any comparison.
+func (r *textReader) drop(is func(*printed) bool) {
+	var claims []trace.Claim
+	r.closed = slices.DeleteFunc(r.closed, func(t *printed) bool {
+		dropped := is(t)
+		if dropped {
 			claims = append(claims, t.claims...)
 		}
-		return again
+		return dropped
 	})
 	if n := len(r.closed); n > 0 {
 		for i := range claims {

@@ -168,6 +168,9 @@ func (r *textReader) labelLine(l line, alone bool) {
 		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) || nested {
 			r.window.label = candidate{label, l.n, scoreMark}
 		}
+		if r.listed = -1; unlisted(l.text) != strings.TrimSpace(l.text) {
+			r.listed = indentOf(l.text)
+		}
 		if r.colon = colon; colon {
 			r.last = nil
 		} else {
@@ -191,10 +194,12 @@ func (r *textReader) outerLabel(l line, label string) bool {
 	if outer.text == "" && slices.ContainsFunc(r.outline.stack, func(h *heading) bool { return h.level == outerLevel }) {
 		outer, adjacent = r.window.passed, true // as the ones before
 	}
-	inList := unlisted(l.text) != strings.TrimSpace(l.text)
-	short := utf8.RuneCountInString(outer.text) <= longestCaption && len(strings.Fields(outer.text)) <= mostWords
-	if outer.text == "" || !adjacent || !short || isGeneric(outer.text) || isSystem(outer.text) || !r.colon && !inList ||
-		!strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") && !inList {
+	inner := strings.TrimRight(label, ":：")
+	name := strings.TrimRight(outer.text, ":：")
+	short := utf8.RuneCountInString(name) <= longestCaption && len(strings.Fields(name)) <= mostWords
+	leads := r.colon || inner == label && r.listed < 0 // a line without a colon leads to a list
+	below := inner != label && r.listed < 0 || indentOf(l.text) > r.listed && unlisted(l.text) != strings.TrimSpace(l.text)
+	if outer.text == "" || !adjacent || !short || isGeneric(name) || isSystem(name) || strings.ContainsAny(name, ":：") || !leads || !below {
 		return false
 	}
 	r.outline.place(heading{level: outerLevel, text: outer.text, line: outer.line})

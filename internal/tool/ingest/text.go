@@ -39,6 +39,7 @@ type textReader struct {
 	fenced    bool   // that block began directly below the label
 	window    window // ahead of the next table
 	colon     bool   // its label ends with one
+	listed    int    // indentation of its label in a list, -1 outside
 	prose     bool   // the line before was text of a paragraph
 	last      *printed
 	pending   []pendingClaim // of the next table

@@ -39,6 +39,9 @@ type statedUnit struct {
 	value  float64 // in seconds; 0 of a unit alone
 }
 
+// alikeRatio is by how much values of one metric in a text may differ in the mean to be in one unit.
+const alikeRatio = 3
+
 // mostUnits is how many are kept of a text.
 const mostUnits = 200
 
@@ -94,9 +97,7 @@ func (r *textReader) scaleTables() {
 		r.scaleTable(r.closed[i:n], known)
 		i = n
 	}
-	r.closed = slices.DeleteFunc(r.closed, func(t *printed) bool {
-		return t.grid != nil && len(t.grid.Figures) == 0
-	})
+	r.drop(func(t *printed) bool { return t.grid != nil && len(t.grid.Figures) == 0 })
 }
 
 // scaleTable scales the latencies of the results of one table.
@@ -118,26 +119,7 @@ func (r *textReader) scaleTable(results []*printed, known []statedUnit) {
 	if len(metrics) == 0 {
 		return
 	}
-	units, rest := map[string]statedUnit{}, statedUnit{}
-	for _, metric := range metrics {
-		if u, ok := unitOf(metric, values[metric], known); ok {
-			units[metric] = u
-			if rest.scale == 0 {
-				rest = u
-			} else if rest.scale != u.scale {
-				rest.scale = -1
-			}
-		}
-	}
-	var left []string
-	for _, metric := range metrics {
-		if units[metric].scale == 0 && rest.scale > 0 {
-			units[metric] = rest
-		}
-		if units[metric].scale == 0 {
-			left = append(left, strings.ToUpper(metric))
-		}
-	}
+	units, left := tableUnits(metrics, values, known)
 	for _, t := range results {
 		scaleResult(t, units)
 	}
@@ -149,6 +131,36 @@ func (r *textReader) scaleTable(results []*printed, known []statedUnit) {
 		name := map[bool]string{true: "ms", false: "s"}[units[metric].scale == 1e-3]
 		r.choice(results[0].at, "%s without a unit: read as %s, by line %d", strings.ToUpper(metric), name, units[metric].line)
 	}
+}
+
+// tableUnits are the units of the metrics of a table, and those that have none. One of which the text says nothing has
+// that of the others, if these have one. Where the text has values of a metric and those of the table are not like
+// them, they may be shares or errors, and nothing of the table is read.
+func tableUnits(metrics []string, values map[string][]float64, known []statedUnit) (units map[string]statedUnit, left []string) {
+	units = map[string]statedUnit{}
+	var others []statedUnit
+	unlike := false
+	for _, metric := range metrics {
+		if u, ok := unitOf(metric, values[metric], known); ok {
+			units[metric], others = u, append(others, u)
+		} else if slices.ContainsFunc(known, func(u statedUnit) bool { return u.metric == metric }) {
+			unlike = true
+		}
+	}
+	if unlike {
+		clear(units)
+	}
+	one := len(others) > 0 && !unlike && !slices.ContainsFunc(others, func(u statedUnit) bool { return u.scale != others[0].scale })
+	for _, metric := range metrics {
+		switch {
+		case units[metric].scale > 0:
+		case one:
+			units[metric] = others[0]
+		default:
+			left = append(left, strings.ToUpper(metric))
+		}
+	}
+	return units, left
 }
 
 // scaleResult makes figures of the latencies of a result of which the unit is known.
@@ -166,7 +178,7 @@ func scaleResult(t *printed, units map[string]statedUnit) {
 }
 
 // unitOf is the unit of the values of a metric: the one that the text states of it, or of all latencies, or else the only one in
-// which they are within a factor of 10 of a value of the metric in the text.
+// which they are like a value of the metric in the text.
 func unitOf(metric string, values []float64, known []statedUnit) (unit statedUnit, ok bool) {
 	size := 0.0
 	for _, v := range values {
@@ -181,7 +193,7 @@ func unitOf(metric string, values []float64, known []statedUnit) (unit statedUni
 			own = append(own, u)
 		case u.metric == metric:
 			for _, scale := range []float64{1e-3, 1} {
-				if math.Abs(size+math.Log(scale)-math.Log(u.value)) < math.Ln10 {
+				if math.Abs(size+math.Log(scale)-math.Log(u.value)) < math.Log(alikeRatio) {
 					alike = append(alike, statedUnit{u.line, metric, scale, u.value})
 				}
 			}
