@@ -287,7 +287,8 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, s.Load), form) }, err
+	load := func(id string) (*trace.Trace, error) { return s.Complete(s.Load(id)) }
+	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, load), form) }, err
 }
 
 // summarize writes a row for each run.
