@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -59,7 +60,8 @@ func (p *Page) RunNote(ctx context.Context, ref string, lang *words.Language) (o
 		return out, err
 	}
 	out.Notes = comparison.Marked(r.Comparison, lang, p.source)
-	if r.refused == nil && len(ids) > 1 && len(name) <= longName {
+	several := func(w compare.Workload) bool { return len(w.Variants) > 1 }
+	if r.refused == nil && slices.ContainsFunc(r.Workloads, several) && len(name) <= longName {
 		out.Compare = name
 	}
 	return out, nil

@@ -117,7 +117,7 @@ func (w Phrases) markOf(load compare.Workload, number int, v compare.Variant, re
 	if len(v.Runs) == 1 {
 		return name
 	}
-	return w.Join("comma", name, w.Word("comparison.repeat", "n", repeat+1, "of", len(v.Runs)))
+	return w.InBrackets(name, w.Word("comparison.repeat", "n", repeat+1, "of", len(v.Runs)))
 }
 
 // markedParts are the parts of a note, each from the line in which a table begins to the next. Marks of lines that were
