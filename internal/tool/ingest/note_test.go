@@ -71,7 +71,9 @@ func TestNoteOfALongText(t *testing.T) {
 // An export may have been written by anybody.
 func TestNoteOfAnExport(t *testing.T) {
 	n := readNote(&trace.Note{ID: "x", Passages: []trace.Passage{
-		{Line: -5, Text: "a\x1b[2J\x00b\ntoken=hunter2"}, {Line: 1, Text: "again\xff"}, {Line: 9, Text: strings.Repeat("long ", 1<<20)},
+		{Line: -5, Text: "a\x1b[2J\x00b\ntoken=hunter2"},
+		{Line: 1, Text: "again\xff"},
+		{Line: 9, Text: strings.Repeat("long ", 1<<20)},
 		{Line: 1 << 40, Text: "far"},
 	}})
 	got := textOf(n)
