@@ -153,7 +153,8 @@ func (f File) AddNote(found []result.Found) error {
 	var runs []*trace.Origin
 	var tables []int
 	for _, one := range found {
-		if o := one.Run.Origin; o != nil && o.Detail == trace.Table && o.Line > 0 && one.Records == nil { // else it is an export
+		o := one.Run.Origin
+		if o != nil && o.Detail == trace.Table && o.Line > 0 && one.Records == nil { // else it is an export
 			runs, tables = append(runs, o), append(tables, o.Line)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Limits of the note on the page of a run: of so many runs all are marked, of more the one; and bytes of a name that the
-// page takes.
+// Limits of the note on the page of a run: of so many runs all are marked, of more the one; and bytes of a name that
+// the page takes.
 const (
 	mostMarked = 500
 	longName   = 1000

@@ -32,8 +32,8 @@ func (s *Store) Note(id string) (*trace.Note, error) {
 	return n, nil
 }
 
-// Complete adds the note that a loaded run came from, for another store. One that cannot be read is left out, with a note
-// on the run.
+// Complete adds the note that a loaded run came from, for another store. One that cannot be read is left out,
+// with a message on the run.
 func (s *Store) Complete(t *trace.Trace, err error) (*trace.Trace, error) {
 	if err != nil || t.Run.Origin == nil || t.Run.Origin.Note == nil {
 		return t, err
@@ -44,7 +44,7 @@ func (s *Store) Complete(t *trace.Trace, err error) (*trace.Trace, error) {
 	return t, nil
 }
 
-// attach stores the note of an imported run. A run keeps the note that it has, and one that was stored before there were
+// attach stores the note of an imported run. A run keeps the note that it has; one that was stored before there were
 // notes gets its own where its table stands in the same line.
 func (s *Store) attach(run trace.Run) error {
 	if run.Origin == nil || run.Origin.Note == nil || len(run.Origin.Note.Passages) == 0 {

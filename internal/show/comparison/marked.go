@@ -48,7 +48,8 @@ func Marked(c compare.Comparison, l *words.Language, note func(id string) *trace
 		for _, p := range n.parts {
 			part := view.NotePart{Marks: []view.NoteMark{}, Text: p.text, Left: p.left}
 			for _, m := range p.marks {
-				part.Marks = append(part.Marks, view.NoteMark{Place: w.Word("claim.place", "line", m.line), Text: m.text, Run: m.run})
+				place := w.Word("claim.place", "line", m.line)
+				part.Marks = append(part.Marks, view.NoteMark{Place: place, Text: m.text, Run: m.run})
 			}
 			one.Parts = append(one.Parts, part)
 		}
@@ -99,7 +100,8 @@ func (w Phrases) markedNotes(find func(id string) *trace.Note) (all []markedNote
 	}
 	for i, id := range ids[:min(len(ids), mostNotes)] {
 		if note := find(id); note != nil {
-			all = append(all, markedNote{w.Word("comparison.marked", "file", doc.Clean(files[i])), w.markedParts(note, marks[id])})
+			title := w.Word("comparison.marked", "file", doc.Clean(files[i]))
+			all = append(all, markedNote{title, w.markedParts(note, marks[id])})
 		}
 	}
 	if n := len(ids) - mostNotes; n > 0 {

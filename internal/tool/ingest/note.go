@@ -22,8 +22,8 @@ const (
 	noteTable = 90
 )
 
-// Note is the text of a source as it is read here, numbered alike, without secrets. Of a text of more than 256 KiB it is
-// what surrounds the tables that begin in some lines.
+// Note is the text of a source as it is read here, numbered alike, without secrets. Of a text of more than 256 KiB
+// it is what surrounds the tables that begin in some lines.
 func Note(s result.Source, tables []int) (*trace.Note, error) {
 	e := excerpt{left: mostNote}
 	err := e.read(s, []span{{1, 1, math.MaxInt, mostNote}})
