@@ -41,6 +41,11 @@ func newFrontend(f Frontend) *frontend {
 	}
 }
 
+// loops reports whether the frontend is an event loop.
+func (f *Frontend) loops() bool {
+	return f.Flush > 0 || f.Token > 0 || f.Finish > 0 || f.Head > 0 || f.Passes > 0 || f.Tokenize > 0
+}
+
 // work is the time to process s on its way in.
 func (f *frontend) work(s *Seq) time.Duration {
 	text := s.firstImage()
