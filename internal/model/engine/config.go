@@ -50,7 +50,8 @@ type Scheduler struct {
 	// Async plans a step while the one before it runs (vLLM's --async-scheduling, SGLang's
 	// overlap schedule): a request that reaches a busy engine during step k is admitted in
 	// step k+2 at the earliest, not in k+1. An engine with nothing else to do admits it at
-	// once. Only admission lags; a finished sequence leaves its place as without Async.
+	// once. Only admission lags, and with Costs.Launch output; a finished sequence leaves its
+	// place as without Async.
 	Async bool `yaml:"async"`
 	// Mixed lets sequences decode alongside a prefill (sglang).
 	Mixed bool `yaml:"mixed"`

@@ -165,6 +165,10 @@ func (s *scenario) stepTo(now time.Duration) {
 }
 
 func (s *scenario) emitted(e Emission) {
+	if e.Tokens == 0 {
+		s.emissions = append(s.emissions, fmt.Sprintf("%v %d head", e.At, e.ID))
+		return
+	}
 	line := fmt.Sprintf("%v %d %d token", e.At, e.ID, e.Tokens)
 	if e.Tokens > 1 {
 		line += "s"

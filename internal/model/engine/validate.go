@@ -142,7 +142,7 @@ func (v *checker) frontend(f Frontend) {
 		"a frontend with flush, token, finish, head, passes or tokenize has only one worker")
 	v.IntegerIn("frontend.passes", f.Passes, 0, 1000)
 	v.If(!(f.Host >= 0 && f.Host <= 4), "frontend.host", f.Host, "must be from 0 to 4")
-	v.If(f.Host > 0 && !f.loops(), "frontend.host", nil,
+	v.If(f.Host > 0 && f.Host <= 4 && !f.loops(), "frontend.host", nil,
 		"only applies to a frontend with flush, token, finish, head, passes or tokenize")
 }
 
