@@ -51,6 +51,13 @@ func TestSet(t *testing.T) {
 	if d := k.Draws; d[0].Step.String() != "4.05ms" || d[1].Step != 0 || d[0].Jitter != 0.05 || d[1].Jitter != 0.05 || d[1].Sequence.String() != "30us" {
 		t.Errorf("draws %+v", d)
 	}
+	host, err := with(t, "cost.host.factors=[1, 2]", "cost.host.hold=2s", "cost.launch=3ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := host.Calibration.Draws; host.Engine.Cost.Host.Factors[1] != 2 || d[0].Host != nil || d[1].Launch != 3e-3 {
+		t.Errorf("%+v", host.Calibration)
+	}
 	if again, err := with(t); err != nil || again.Engine.KV.Tokens != 48000 {
 		t.Errorf("the file itself was changed: %+v, %v", again, err)
 	}
