@@ -7,10 +7,9 @@ import (
 )
 
 // An Acceptance is the probability that a draft token is accepted, given those before it, by its
-// position in the draft; positions beyond the last have the last one's, those beyond
-// the draft do not matter. A file has a list, or one
-// number for all positions. With a(i) at position i, a step emits more than j tokens with
-// probability a(1)·a(2)···a(j).
+// position in the draft. Positions beyond the last have the last one's; those beyond the draft do
+// not matter. With a(i) at position i, a step emits more than j tokens with probability
+// a(1)·a(2)···a(j). A file has a list, or one number for all positions.
 type Acceptance []float64
 
 // at is the probability at position i from 0.
