@@ -108,19 +108,17 @@ func (b *briefly) trouble() {
 	if c := b.s.Server; c != nil && (c.Preemptions > 0 || !c.Dropped.IsZero() || c.Queued > b.of.TTFT.Mean/2) {
 		b.field(b.Word("report.server"), b.counters(c)...)
 	}
-	if b.s.Cache != nil {
-		b.cache(b.s)
-	}
+	b.cache(b.s)
 	if used := b.s.Resources; used != nil && used.Devices != nil && doc.Join("", b.throttled(used.Devices.Throttled)...) != "" {
 		b.field(b.Word("report.device"), b.devices(used.Devices)...)
 	}
 	if q := b.s.Requests; q.Failed > 0 {
 		var classes []string
 		for _, c := range q.Classes {
-			example := doc.Cut(doc.Clean(c.Example), 60)
+			example := doc.Cut(doc.Clean(c.Example), 100)
 			classes = append(classes, b.Word("brief.class", "count", c.Count, "why", plan.Msg(c.Class.Code()), "status", c.Status, "example", example))
 		}
-		b.field(b.Word("report.failed"), doc.Cut(b.Join("stop", classes...), 160))
+		b.field(b.Word("report.failed"), doc.Cut(b.Join("stop", classes...), 240))
 	}
 }
 
@@ -176,7 +174,9 @@ func (b *briefly) notes(room int) doc.List {
 	if slices.ContainsFunc(all, func(m plan.Message) bool { return m.Code == "report.few-values" }) {
 		short = b.Word("brief.few-values")
 	}
-	if last := doc.Join(" · ", short, b.wordIf(len(all) > len(shown), "brief.more", "notes", len(all)-len(shown))); last != "" {
+	more := b.wordIf(len(all) > len(shown) || len(b.s.Tenants)+len(b.s.Turns) > 0, "brief.more",
+		"notes", len(all)-len(shown), "turns", len(b.s.Turns) > 0, "tenants", len(b.s.Tenants) > 0)
+	if last := doc.Join(" · ", short, more); last != "" {
 		l = append(l, last)
 	}
 	return l
