@@ -22,10 +22,10 @@ const briefLines = 14
 func Brief(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r := report{Language: l}
 	b := briefly{report: &r, s: s, of: s.Service, requests: s.Rates.Requests, output: s.Rates.Output}
-	b.title = r.Word("report.whole", "duration", s.Duration)
+	b.title = r.Word("brief.whole", "of", plan.Msg("report.whole", "duration", s.Duration))
 	if s.Steady.Found() {
 		b.of, b.requests, b.output = s.Steady.Service, s.Steady.Completed, s.Steady.Output
-		b.title = r.Word("report.steady", "from", s.Steady.From, "to", s.Steady.To)
+		b.title = r.Word("brief.steady", "of", plan.Msg("report.steady", "from", s.Steady.From, "to", s.Steady.To))
 	}
 	head, table := b.head(), b.table()
 	for _, line := range b.notes(briefLines - len(head) - len(table.Rows) - 1) {
@@ -126,13 +126,13 @@ func (b *briefly) trouble() {
 func (b *briefly) table() doc.Grid {
 	asked := b.s.Run.Plan.Percentiles != nil
 	shown := func(p metrics.Percentile) bool { return asked || p.P != 95 }
-	head := []string{"ms", b.Word("report.mean"), b.Word("report.median")}
+	head := []string{b.title, b.Word("report.mean"), b.Word("report.median")}
 	for _, p := range b.s.Service.E2EL.Percentiles {
 		if shown(p) {
 			head = append(head, fmt.Sprintf("P%g ", p.P))
 		}
 	}
-	b.figures(append(head, "n", "  "+b.title)...)
+	b.figures(append(head, "n")...)
 	row := func(name string, d metrics.Distribution) {
 		cells := []string{"  " + name + b.doubt(d), ms(d.Mean), ms(d.Median)}
 		for _, p := range d.Percentiles {
@@ -151,7 +151,7 @@ func (b *briefly) table() doc.Grid {
 		row("ITL", b.of.ITL)
 	}
 	row("E2EL", b.of.E2EL)
-	widths := append([]int{nameWidth}, slices.Repeat([]int{figureWidth}, len(b.rows[0])-2)...)
+	widths := append([]int{nameWidth}, slices.Repeat([]int{figureWidth}, len(b.rows[0])-1)...)
 	return doc.Grid{Align: "lr", Widths: widths, Rows: b.rows}
 }
 
@@ -165,6 +165,13 @@ var minor = []plan.Code{
 func (b *briefly) notes(room int) doc.List {
 	all := b.footnotes(b.s)
 	shown := slices.DeleteFunc(slices.Clone(all), func(m plan.Message) bool { return slices.Contains(minor, m.Code) })
+	last := func(m plan.Message) int { // the title of the table has it too
+		if m.Code == "report.not-steady" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(shown, func(a, b plan.Message) int { return last(a) - last(b) })
 	shown = shown[:min(len(shown), max(0, room-1))]
 	l := doc.List{}
 	for _, m := range shown {
