@@ -192,13 +192,13 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
 		printHealth(sess, metrics.HealthOf(t))
-		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion)
+		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion, true)
 	}
 	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
 		printHealth(sess, summary.Health)
 	}
-	return printReport(sess, t, summary, c.Dialect, c.DialectVersion)
+	return printReport(sess, t, summary, c.Dialect, c.DialectVersion, true)
 }
 
 // file writes the report into a file.
