@@ -161,12 +161,6 @@ func (t *table) named(text string) (all []*variant, against *variant) {
 	return all, against
 }
 
-// versus are those words that do not say which of two is compared with the other.
-var versus = regexp.MustCompile(`^(?:vs\.?|versus|对比)`)
-
-// comparing are words right ahead of what something is compared with.
-var comparing = regexp.MustCompile("(?i)(?:\\b(?:than|vs\\.?|versus|over|against|compared (?:to|with)|relative to)|比|相比于?|相较于?|相对于?|较|对比)\\s*(?:the |on |with )?[\\s`'\"*]*$")
-
 // mention is where a text has the name of a variant, or the last part of it, which may do without its remark in brackets
 // and without the word that it is before or after the change; nil if nowhere.
 func mention(text, name string) []int {
