@@ -307,7 +307,7 @@ var (
 	// which of two is compared with the other.
 	comparing = regexp.MustCompile("(?i)(?:\\b(?:than|vs\\.?|versus|over|against|compared (?:to|with)|relative to)|" +
 		"比|相比于?|相较于?|相对于?|较|对比)\\s*(?:the |on |with )?[\\s`'\"*]*$")
-	versus    = regexp.MustCompile(`^(?:vs\.?|versus|对比)`)
+	versus = regexp.MustCompile(`^(?:vs\.?|versus|对比)`)
 )
 
 // checkBaseline refuses one that no workload has.
