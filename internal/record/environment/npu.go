@@ -9,9 +9,11 @@ import (
 
 // An NPU is a chip in the table of `npu-smi info`.
 type NPU struct {
-	ID      string // CARD.CHIP, as 3.1; CARD where the table has no chip numbers (Ascend 950)
-	Product string
-	Health  string // OK, Warning, Alarm, Critical, UNKNOWN
+	ID string // CARD.CHIP, as 3.1; CARD where the table has no chip numbers (Ascend 950)
+	// Physical is the number by which hccn_tool knows it, as the table has it (Phy-ID); empty: it has none.
+	Physical string
+	Product  string
+	Health   string // OK, Warning, Alarm, Critical, UNKNOWN
 	// Used and Total are bytes of its HBM, or of its DDR where it has no HBM. Total is 0 where they are not known.
 	Used, Total int64
 	// Processes are those that the table lists; -1: it does not say.
@@ -76,6 +78,7 @@ type npuTable struct {
 	health    int      // that of the health, and of the address below it
 	cells     int      // of a row; 0: there was no heading
 	numbered  bool     // chips have numbers
+	physical  bool     // and behind them a second one
 	usages    []string // titles of the last cell of a chip that have values USED / TOTAL; nil: there was no heading
 	card      []string // the first row of a device; nil: that row comes next
 	last      []string // the first row of the device before
@@ -155,6 +158,7 @@ func (t *npuTable) heading(cells []string) bool {
 // subheading is that of the second rows.
 func (t *npuTable) subheading(cells []string) bool {
 	t.numbered, t.usages = firstWord(cells[0]) == "Chip", []string{}
+	t.physical = strings.HasSuffix(cells[0], " Phy-ID")
 	for _, title := range npuTitle.FindAllString(cells[len(cells)-1], -1) {
 		if strings.Contains(title, "Usage") {
 			t.usages = append(t.usages, strings.TrimSpace(title))
@@ -172,6 +176,9 @@ func (t *npuTable) chip(cells []string) bool {
 	number := firstWord(cells[0])
 	if t.numbered {
 		n.ID += "." + number
+	}
+	if words := strings.Fields(cells[0]); t.physical && len(words) == 2 && npuNumber.MatchString(words[1]) {
+		n.Physical = words[1]
 	}
 	same := func(o NPU) bool { return o.ID == n.ID }
 	address := strings.Contains(cells[t.health], ":") || npuUnknown.MatchString(cells[t.health])

@@ -30,6 +30,8 @@ const (
 	noTree      plan.Code = "environment.no-tree"
 	outOfTime   plan.Code = "environment.out-of-time"
 	unreadNPUs  plan.Code = "environment.unread-npus"
+	// unreadDetail is of a program whose output is of no known form.
+	unreadDetail plan.Code = "environment.unread-detail"
 )
 
 // Limit is how long a server at a known place is asked, and Brief one that was found on this machine.
@@ -199,8 +201,10 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 	if unread := q.out.ReadDevices(a); unread != "" {
 		q.note(unreadNPUs, "line", secret.Mask(q.Secrets.Hide(unread)))
 	}
-	if asks := q.out.BoardAsks(); asks != nil && q.Asked {
-		q.out.ReadBoard(q.ask(ctx, "", asks))
+	if asks := q.out.DetailAsks(); asks != nil && q.Asked {
+		for _, u := range q.out.ReadDetails(q.ask(ctx, "", asks)) {
+			q.note(unreadDetail, "program", u.Program, "line", secret.Mask(q.Secrets.Hide(u.Line)))
+		}
 	}
 }
 
