@@ -76,7 +76,7 @@ func (t *Target) check() (p Problems) {
 	}
 	p.If(t.Route != "" && t.Route[0] != '/' && !strings.HasSuffix(t.URL, "/"), "target.route", strconv.Quote(t.Route), "must begin with /")
 	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and a server is to be measured")
-	p.If(t.URL == "" && !t.Site.IsZero() && t.Site.Kind != Nowhere, "target.site", t.Site, "only applies to a server, and none is named")
+	p.If(t.URL == "" && t.Site != nil && t.Site.String() != Nowhere, "target.site", t.Site, "only applies to a server, and none is named")
 	p.If(t.URL == "" && t.Tree != "", "target.tree", t.Tree, "only applies to a server, and none is named")
 	p.If(t.URL != "" && t.Simulated, "target.url", nil, "a simulation needs no server")
 	return append(p, checkHeaders("target.headers", t.Headers)...)

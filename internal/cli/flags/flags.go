@@ -57,7 +57,7 @@ type Target struct {
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
 	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`
 	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
-	ServerEnv      string        `path:"target.site" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none. Default: this machine, if the URL is one of it."`
+	ServerEnv      []string      `path:"target.site" sep:"none" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none; with :PORT behind it if that is not the URL's. Other processes of a deployment have their role ahead, as in prefill=ssh:HOST:8100; may be repeated. Default: this machine, if the URL is one of it."`
 	ServerTree     string        `path:"target.tree" placeholder:"DIR" help:"Working tree of git there whose commit is kept. Default: those that the server's packages are installed from, and its working directory."`
 	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`

@@ -86,7 +86,7 @@ func TestWhatEachStartHasAnew(t *testing.T) {
 	if started.Leg = nil; started.AnyPort("35921") != "35921" {
 		t.Error("the port of a server that is up is its own")
 	}
-	if !ofEachStart("server.env.HOME", nil) || ofEachStart("server.env.NCCL_DEBUG", nil) {
+	if !idle("prefill.env.HOME") || idle("server.env.NCCL_DEBUG") || idle("server.HOME") {
 		t.Error("variables")
 	}
 }
@@ -134,7 +134,7 @@ func TestDifferencesAreOneAnswer(t *testing.T) {
 		}}}
 	}
 	text := func(name, one, two string) Difference {
-		return Difference{name, "plan", false, [2]plan.Message{plan.Text(one), plan.Text(two)}}
+		return Difference{name, "plan", false, false, [2]plan.Message{plan.Text(one), plan.Text(two)}}
 	}
 	length, seed := text("engine.output-len", "200", "300"), text("engine.seed", "1", "2")
 	for range 100 {

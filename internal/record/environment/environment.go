@@ -18,6 +18,7 @@ import (
 // An Environment is that of one side of a run.
 type Environment struct {
 	Site     string    `json:"site,omitempty"` // where it was looked for, as plan.Site; empty: here, or in a note
+	Role     string    `json:"role,omitempty"` // in a deployment of several processes, as plan.Site
 	Machine  Machine   `json:"machine,omitzero"`
 	Devices  []Device  `json:"devices,omitempty"`
 	Driver   string    `json:"driver,omitempty"`   // version of that of the devices

@@ -225,8 +225,8 @@ var tuning = []string{
 	"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
 	"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
 	"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
-	"TOKENIZERS_", "ACL_", "DEEP_", "DEEPEP_", "DISAGG", "ENABLE_", "INF_NAN_", "KMP_", "LCCL_", "LD_PRELOAD", "MALLOC_",
-	"MOE_", "PD_", "PYTHONHASHSEED", "RANK_TABLE", "TNG_", "TP_SOCKET", "USE_",
+	"TOKENIZERS_", "ACL_", "AUTO_USE_", "DEEP_", "DEEPEP_", "DISAGG", "ENABLE_", "INF_NAN_", "KMP_", "LCCL_", "LD_PRELOAD", "MALLOC_",
+	"MOE_", "MSMONITOR_", "PD_", "PYTHONHASHSEED", "RANK_TABLE", "TNG_", "TP_SOCKET", "USE_",
 }
 
 // Idle reports whether a variable never explains a difference: those of a login, a terminal, a shell and a desktop,

@@ -15,6 +15,8 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -85,7 +87,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String()}}
+	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String(), Role: s.Site.Role}}
 	if elsewhere { // the tree that it was made from, which is here
 		q.trees(ctx, "", nil)
 	} else {
@@ -96,7 +98,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	}
 	q.out.Bound()
 	if known := *q.out; known.Site != "" {
-		known.Site = ""
+		known.Site, known.Role = "", ""
 		if known.IsZero() {
 			return nil, q.notes
 		}
@@ -105,6 +107,19 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 		return nil, q.notes
 	}
 	return q.out, q.notes
+}
+
+// Servers are the environments of the processes of a deployment, nil for those of which nothing is known. All are asked
+// at once.
+func Servers(ctx context.Context, all []Subject) (found []*environment.Environment, notes []plan.Message) {
+	found = make([]*environment.Environment, len(all))
+	of := make([][]plan.Message, len(all))
+	var asked sync.WaitGroup
+	for i, s := range all {
+		asked.Go(func() { found[i], of[i] = Server(ctx, s) })
+	}
+	asked.Wait()
+	return found, slices.Concat(of...)
 }
 
 // LimitOf is how long Server takes at most.
@@ -138,6 +153,9 @@ func portOf(target string) int {
 	return n
 }
 
+// port is the one on which the process listens, 0 if it is not known.
+func (s Subject) port() int { return cmp.Or(s.Site.Port, portOf(s.URL)) }
+
 // machineAt is what answers at a site.
 func machineAt(s Subject) probe.Machine {
 	at := s.Site
@@ -146,7 +164,7 @@ func machineAt(s Subject) probe.Machine {
 	case plan.InDocker, plan.InPodman:
 		return with(at.Kind, "exec", "-i", at.Name, "sh")
 	case plan.OverSSH:
-		return with(slices.Concat([]string{"ssh"}, s.Options, []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "--", at.Name, "sh"})...)
+		return with(slices.Concat([]string{"ssh"}, s.Options, []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "--", strings.Trim(at.Name, "[]"), "sh"})...)
 	case plan.InCluster:
 		return with(slices.Concat(s.kubectl(), []string{"exec", "-i", at.Name, "--", "sh"})...)
 	}
@@ -223,7 +241,7 @@ func (q *inquiry) run(ctx context.Context) {
 	defer q.devices(ctx, a)
 	q.container(ctx, environment.ContainerID(a.Text("cgroup")))
 	if !found {
-		port := portOf(q.URL)
+		port := q.port()
 		if q.Site.Kind == plan.ByPID {
 			port = 0
 		}

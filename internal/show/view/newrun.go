@@ -272,6 +272,11 @@ func (w writer) environment(run trace.Run) []Group {
 	}
 	w.group(&all, "view.env.server", append(server, factsOf(e.Serving, true)...))
 	w.group(&all, "view.env.server-more", factsOf(e.Serving, false))
+	for _, i := range e.Instances {
+		if facts := append(factsOf(i, true), factsOf(i, false)...); len(facts) > 0 {
+			all = append(all, Group{Title: w.Word("view.env.instance", "role", i.Role), Fields: facts})
+		}
+	}
 	w.group(&all, "view.env.client", append(client, command...))
 	w.group(&all, "view.env.client-machine", append(factsOf(e.Client, true), factsOf(e.Client, false)...))
 	return all

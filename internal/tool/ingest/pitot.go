@@ -75,8 +75,7 @@ func readPitot(s result.Source) (result.Found, error) {
 	if err == nil && f.Run.ID == "" {
 		err = errors.New("its run has no id")
 	}
-	f.Run.Env.Client.Tidy()
-	f.Run.Env.Serving.Tidy()
+	f.Run.Env.Tidy()
 	f.Records = func(yield func(*trace.Record, error) bool) {
 		err := member(s, "records", func(d *json.Decoder) error { return yieldRecords(d, yield) })
 		if err != nil {

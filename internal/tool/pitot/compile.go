@@ -198,6 +198,12 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 		n = c.baseURL(n)
 	case "target.headers":
 		n = c.headers(path, nil, n)
+	case "target.site": // one text
+		texts := make([]string, len(n.Items))
+		for i, item := range n.Items {
+			texts[i] = item.Text
+		}
+		n = quote(strings.Join(texts, " "))
 	case "request.body":
 		n = c.body(path, n)
 	case "objectives":
