@@ -43,6 +43,7 @@ func ReadNPUs(text string) NPUs {
 	t := npuTable{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		t.rule(line)
 		words := strings.Trim(line, "|=-+ ")
 		if _, number, found := strings.Cut(words, "Version:"); found && t.Version == "" {
 			t.Version = clean(version.FindString(number))
@@ -83,7 +84,19 @@ type npuTable struct {
 	card      []string // the first row of a device; nil: that row comes next
 	last      []string // the first row of the device before
 	processes bool     // the list of processes has begun
+	widest    int      // bytes of the longest rule
+	cut       bool     // the last line is a shorter rule
 	refused   bool
+}
+
+// rule notes how long rules are: a shorter one at the end is all that is there of a table that goes on.
+func (t *npuTable) rule(line string) {
+	if line != "" {
+		t.cut = strings.Trim(line, "+-=") == "" && len(line) < t.widest-8
+	}
+	if strings.HasPrefix(line, "+") {
+		t.widest = max(t.widest, len(line))
+	}
 }
 
 // end refuses tables that are not complete.
@@ -91,6 +104,10 @@ func (t *npuTable) end() {
 	switch {
 	case t.card != nil:
 		t.refused, t.Unread = true, cmp.Or(t.Unread, brief("NPU "+t.card[0]+" has no second row"))
+	case t.cut:
+		t.refused, t.Unread = true, cmp.Or(t.Unread, "the table ends within a line")
+	case len(t.Chips) == 0 && t.usages != nil:
+		t.Unread = cmp.Or(t.Unread, "the table has no device")
 	case len(t.Chips) == 0:
 		t.Unread = cmp.Or(t.Unread, brief(t.greeting), "no output")
 	}
