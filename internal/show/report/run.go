@@ -94,7 +94,7 @@ func showServers(line func(name, value string), run trace.Run) {
 			}
 		}
 		if hidden > 0 {
-			line(side+" others", fmt.Sprintf("%d packages and variables (runs export has them)", hidden))
+			line(side+" others", fmt.Sprintf("%d more in packages and variables (runs export has all)", hidden))
 		}
 	}
 }
