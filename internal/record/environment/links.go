@@ -97,7 +97,7 @@ func (e *Environment) portAsks() []probe.Ask {
 
 var (
 	portMark   = regexp.MustCompile(`^@ (\d{1,4}) ([a-z]+)$`)
-	portLink   = regexp.MustCompile(`^link status: *([A-Z]+)$`)
+	portLink   = regexp.MustCompile(`^link status: *([A-Za-z]+)$`)
 	portSpeed  = regexp.MustCompile(`^Speed: *(\d{1,9} [KMG]b/s|Unknown!)$`)
 	portIP     = regexp.MustCompile(`^ipaddr: *(\S+)$`)
 	portIgnore = regexp.MustCompile(`^netmask: *\S+$`)
