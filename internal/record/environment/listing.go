@@ -360,8 +360,11 @@ func (l *Listing) set(slot, value string) bool {
 		}
 		first(&m.Product, value)
 	case "cpu":
-		if count(value) > 0 { // lscpu in Chinese
+		switch {
+		case count(value) > 0: // lscpu in Chinese
 			return l.set("threads", value)
+		case strings.Contains(value, ": "): // another fact
+			return false
 		}
 		first(&m.CPU, value)
 	case "threads":
