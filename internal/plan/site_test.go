@@ -43,7 +43,7 @@ func TestSites(t *testing.T) {
 			t.Errorf("%q is taken", bad)
 		}
 	}
-	if (Sites)(nil).Serving() != (Site{}) {
+	if Sites(nil).Serving() != (Site{}) {
 		t.Error("a site where there is none")
 	}
 }
