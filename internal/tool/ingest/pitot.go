@@ -76,6 +76,9 @@ func readPitot(s result.Source) (result.Found, error) {
 		err = errors.New("its run has no id")
 	}
 	f.Run.Env.Tidy()
+	if o := f.Run.Origin; o != nil && o.Note != nil {
+		o.Note = readNote(o.Note)
+	}
 	f.Records = func(yield func(*trace.Record, error) bool) {
 		err := member(s, "records", func(d *json.Decoder) error { return yieldRecords(d, yield) })
 		if err != nil {
