@@ -55,8 +55,10 @@ type Devices struct {
 	Temperature *float64    `json:"temperature,omitempty"` // °C, the highest
 	Clock       *float64    `json:"clock,omitempty"`       // Hz, mean over time and devices
 	ClockMin    *float64    `json:"clock_min,omitempty"`   // Hz, the lowest
+	ClockLimit  *float64    `json:"clock_limit,omitempty"` // Hz, the highest that they could have
 	BusyClock   *float64    `json:"busy_clock,omitempty"`  // share of the rated clock while cores computed, the lowest
 	Throttled   []Throttled `json:"throttled,omitempty"`   // the longest first
+	Capped      *Capped     `json:"capped,omitempty"`      // that was at its power limit longest; nil: none was
 	Processes   *float64    `json:"processes,omitempty"`   // on one device, at most
 	Unhealthy   []Unhealthy `json:"unhealthy,omitempty"`
 }
@@ -72,6 +74,16 @@ type Throttled struct {
 	Device  string  `json:"device"`
 	Reason  string  `json:"reason"`
 	Seconds float64 `json:"seconds"`
+}
+
+// Capped is a device that its driver reported to be at its power limit, and the power that it drew meanwhile and
+// otherwise: the driver acts on excursions of milliseconds, which a mean does not show.
+type Capped struct {
+	Device  string   `json:"device"`
+	Seconds float64  `json:"seconds"`
+	Limit   *float64 `json:"limit,omitempty"` // W
+	Power   *float64 `json:"power,omitempty"` // W, mean over the run
+	Peak    *float64 `json:"peak,omitempty"`  // W, the highest sample
 }
 
 // A Host is one machine.
@@ -106,6 +118,9 @@ func Summarize(set *telemetry.Set, w, idle telemetry.Window, tokens, requests in
 			e.PerToken, e.PerRequest = per(e.Joules, tokens), per(e.Joules, requests)
 		}
 		r.Devices, r.Energy = devicesOf(all, w), &e
+		if e.Error != nil {
+			r.Devices.Power = new(e.Joules / e.Window)
+		}
 	}
 	return r
 }
@@ -309,12 +324,33 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(power, w, average),
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
-		Processes: greatest(named(telemetry.DeviceProcesses), long, largest),
-		BusyClock: least(named(telemetry.DeviceBusyClock), w),
-		Throttled: throttled(all, w), Unhealthy: unhealthy(all, w),
+		ClockLimit: greatest(named(telemetry.DeviceClockLimit), w, largest),
+		Processes:  greatest(named(telemetry.DeviceProcesses), long, largest),
+		BusyClock:  least(named(telemetry.DeviceBusyClock), w),
+		Throttled:  throttled(all, w), Unhealthy: unhealthy(all, w),
 	}
 	d.MemoryUse, d.MemoryUsed = memory(all, w)
+	d.Capped = capped(all, d.Throttled, w)
 	return d
+}
+
+// capped is the device that was at its power limit longest, if one was.
+func capped(all []*device, held []Throttled, w telemetry.Window) *Capped {
+	i := slices.IndexFunc(held, func(h Throttled) bool { return !telemetry.SeriousThrottling(h.Reason) })
+	if i < 0 {
+		return nil
+	}
+	c := &Capped{Device: held[i].Device, Seconds: held[i].Seconds}
+	d := all[slices.IndexFunc(all, func(d *device) bool { return d.label == c.Device })]
+	c.Limit = greatest(d.series[telemetry.DevicePowerLimit], w, largest)
+	c.Power = sumOf(d.series[telemetry.DevicePower], w, average)
+	if r := d.energy(w, telemetry.Window{}); r.open != nil {
+		c.Power = new(r.joules / w.Length().Seconds())
+	}
+	if c.Peak = greatest(d.series[telemetry.DevicePowerInstant], w, largest); c.Peak == nil {
+		c.Peak = greatest(d.series[telemetry.DevicePower], w, largest)
+	}
+	return c
 }
 
 // unhealthy are the states other than OK that devices reported, in the order of the devices.
