@@ -112,8 +112,11 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 		rest, rested = rest+watts, rested && ok
 	}
 	e.Devices = by[Counters] + by[Means] + by[Sampled]
-	if e.Method = method(by); e.Method.Known() {
+	switch e.Method = method(by); {
+	case e.Method.Known():
 		e.bound(open)
+	case e.Method == Gaps && w.Length() < leastOf(devices):
+		e.Method = Short
 	}
 	if !e.Method.Known() {
 		e.Joules, e.Loaded = 0, false
@@ -121,6 +124,14 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 		e.Idle = &rest
 	}
 	return e
+}
+
+// leastOf is the shortest window in which gaps are worth a word.
+func leastOf(devices []*device) time.Duration {
+	if slices.ContainsFunc(devices, func(d *device) bool { return d.span() > 0 }) {
+		return widestGap
+	}
+	return leastWindow
 }
 
 // sumKnown is a sum, nil if one of both is.
@@ -215,7 +226,7 @@ func (d *device) energy(w, idle telemetry.Window) reading {
 	if counter := rises(d.one(telemetry.DeviceEnergy)); len(counter) > 1 {
 		if joules, ok := counted(counter, w); ok {
 			open := joules / w.Length().Seconds()
-			if rest, ok := counted(counter, idle); ok && idle.Length() >= leastIdle {
+			if rest, ok := counted(counter, idle); ok && idle.Length() >= leastIdle && every(counter) <= often {
 				open -= min(open, rest/idle.Length().Seconds())
 			}
 			return reading{joules: joules, covered: 1, how: Counters, open: new(open * every(counter).Seconds())}
@@ -246,14 +257,18 @@ func (d *device) span() time.Duration {
 }
 
 // rises are the points at which a counter has another value than before: an exporter repeats one until it has the
-// next.
+// next. Of the first one it is not known when it was new.
 func rises(points []telemetry.Point) []telemetry.Point {
-	var last float64
-	return slices.DeleteFunc(slices.Clone(points), func(p telemetry.Point) bool {
-		same := p.Value == last
-		last = p.Value
-		return same
-	})
+	var fresh []telemetry.Point
+	for i := 1; i < len(points); i++ {
+		if points[i].Value != points[i-1].Value {
+			fresh = append(fresh, points[i])
+		}
+	}
+	if len(points) > 0 && len(fresh) == len(points)-1 {
+		return points
+	}
+	return fresh
 }
 
 // every is the median time between points, of which there are at least two: how old the value of a counter may be.

@@ -149,7 +149,12 @@ func (r *report) machine(s metrics.Summary) {
 	if used == nil {
 		return
 	}
-	r.field(r.Word("report.device"), r.devices(used.Devices, s.Run.Env.Serving)...)
+	if d := used.Devices; d != nil {
+		r.field(r.Word("report.device"), r.devices(d, s.Run.Env.Serving)...)
+		if capped := r.capped(d.Capped); capped != "" {
+			r.field("", capped)
+		}
+	}
 	if e := used.Energy; e != nil && e.Method != resources.Unknown && e.Method != resources.Short {
 		r.field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
 	}
@@ -189,9 +194,6 @@ func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 
 // devices are what is known of them beside their number; nothing if nothing is.
 func (r *report) devices(d *resources.Devices, serving *environment.Environment) (parts []string) {
-	if d == nil {
-		return nil
-	}
 	if d.Utilization != nil {
 		parts = append(parts, r.Word("report.busy", "share", *d.Utilization))
 	}
@@ -205,15 +207,23 @@ func (r *report) devices(d *resources.Devices, serving *environment.Environment)
 	if d.MemoryUse != nil {
 		parts = append(parts, r.Word("report.memory", "used", *d.MemoryUsed/(1<<30), "share", *d.MemoryUse))
 	}
-	parts = append(parts, r.throttled(d.Throttled), r.capped(d.Capped))
+	parts = append(parts, r.throttled(d.Throttled))
 	if doc.Join("", parts...) == "" {
 		return nil
 	}
-	name := r.Word("report.devices", "devices", d.Count)
-	if serving != nil && len(serving.Devices) == d.Count {
-		name = cmp.Or(plain.Line(serving.Products()), name)
+	return append([]string{r.Word("report.devices", "devices", d.Count), product(serving)}, parts...)
+}
+
+// product is the name of the devices of a machine that has one kind of them.
+func product(e *environment.Environment) string {
+	if e == nil || len(e.Devices) == 0 {
+		return ""
 	}
-	return append([]string{name}, parts...)
+	name := e.Devices[0].Product
+	if slices.ContainsFunc(e.Devices, func(d environment.Device) bool { return d.Product != name }) {
+		return ""
+	}
+	return plain.Line(name)
 }
 
 // clock is the mean clock of devices, beside the highest that they could have, and the lowest. That of an NPU is
@@ -223,7 +233,7 @@ func (r *report) clock(d *resources.Devices) string {
 		return ""
 	}
 	low := r.wordIf(math.Round(*d.ClockMin/1e6) < math.Round(*d.Clock/1e6), "report.clock-low", "low", *d.ClockMin/1e6)
-	if d.ClockLimit == nil {
+	if d.ClockLimit == nil || math.Round(*d.Clock/1e6) >= math.Round(*d.ClockLimit/1e6) {
 		return doc.Join(", ", r.Word("report.clock", "clock", *d.Clock/1e6), low)
 	}
 	of := r.Word("report.clock-of", "clock", *d.Clock/1e6, "limit", *d.ClockLimit/1e6, "drop", 1 - *d.Clock / *d.ClockLimit)
