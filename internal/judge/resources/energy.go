@@ -89,6 +89,9 @@ type reading struct {
 // energy is that of all devices in a window, less what they draw when idle.
 func energy(devices []*device, w, idle telemetry.Window) Energy {
 	e := Energy{Window: w.Length().Seconds(), Covered: 1, Method: Unknown}
+	if w.Length() <= 0 {
+		return e
+	}
 	by, open := map[Method]int{}, new(0.)
 	rest, rested := 0.0, true
 	for _, d := range devices {
@@ -165,7 +168,7 @@ func (e *Energy) bound(open *float64) {
 	short := e.Window < leastWindow.Seconds()
 	if open != nil {
 		off := *open / e.Joules
-		if short = !(off <= mostError); !short {
+		if short = !(e.Joules > 0 && off <= mostError); !short {
 			e.Error = &off
 		}
 	}

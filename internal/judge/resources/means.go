@@ -68,15 +68,17 @@ func heldBack(all []mean, w, idle telemetry.Window) (r reading) {
 	}
 	power := sum / covered.Seconds()
 	before, after := restBefore(all[:first], idle), restAfter(all[last+1:])
-	every := covered / time.Duration(len(inside))
+	every, span := covered/time.Duration(len(inside)), inside[0].end-inside[0].begin
+	jump := max(0, power-min(cmp.Or(before, after), cmp.Or(after, before)))
 	r.loaded = max(before, after) > asInRun*power
-	if r.loaded || before == 0 || after == 0 || every > inside[0].end-inside[0].begin+time.Second/4 {
+	off := math.Hypot(power*(open+missing).Seconds(), unseen(inside, every, jump))
+	if r.loaded || before == 0 || after == 0 || every > span+time.Second/4 {
 		r.joules = between(all, w)
+		off = math.Hypot(off, jump*span.Seconds()/2) // the lines begin to rise before the jump: an eighth at each edge
 	} else {
 		r.joules = sum - before*(w.From-inside[0].from).Seconds() - after*(inside[len(inside)-1].to-w.To).Seconds()
 	}
-	jump := power - min(cmp.Or(before, after), cmp.Or(after, before))
-	r.open = new(math.Hypot(power*(open+missing).Seconds(), unseen(inside, every, jump)))
+	r.open = &off
 	return r
 }
 

@@ -78,6 +78,40 @@ func TestErrorOfEveryPhase(t *testing.T) {
 	}
 }
 
+// The error that is stated holds for other periods, and where samples begin late or end early.
+func TestErrorOfOtherSampling(t *testing.T) {
+	w := telemetry.Window{From: fake.LoggedFrom, To: fake.LoggedTo}
+	rest := telemetry.Window{From: w.From - 4*sec, To: w.From}
+	for _, every := range []int{200, 500, 1100, 1300, 1500, 2000, 2900} { // ms
+		var all errors
+		every := time.Duration(every) * time.Millisecond
+		for phase := time.Duration(0); phase < every; phase += 10 * time.Millisecond {
+			all.add(Summarize(replayed(w, phase, every, false), w, rest, 0, 0).Energy, 11605)
+		}
+		if all.report(t, "every "+every.String()); all.stated*100 < 95*all.n {
+			t.Errorf("every %v: %+v", every, all)
+		}
+	}
+	for shift := -3 * sec; shift < 3*sec; shift += 100 * time.Millisecond {
+		begins, ends := replayed(w, 0, sec, false), replayed(w, 0, sec, false)
+		for i := range begins.Series {
+			begins.Series[i].Points = begins.Series[i].Between(w.From+shift, 99*sec)
+			ends.Series[i].Points = ends.Series[i].Between(0, w.To+shift)
+		}
+		for _, set := range []*telemetry.Set{begins, ends} {
+			for _, idle := range []telemetry.Window{rest, none} {
+				if e := Summarize(set, w, idle, 0, 0).Energy; e.Method != Gaps && !(math.Abs(e.Joules/11605-1) <= *e.Error) {
+					t.Errorf("samples begin or end %v off: %+v, stated %.2f %%", shift, e, 100**e.Error)
+				}
+			}
+		}
+	}
+	inside := window(w.From+8*sec, w.To-8*sec)
+	if e := Summarize(replayed(inside, 0, sec, false), inside, none, 0, 0).Energy; !e.Loaded {
+		t.Errorf("%+v", e)
+	}
+}
+
 // Closed loops of any length, cut out of that one, between rests: at all phases of a driver that renews its means ten
 // times a second, and of a program that takes 13 ms longer than its period, beside their energy by half seconds.
 func TestErrorOfShortRuns(t *testing.T) {

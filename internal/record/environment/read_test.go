@@ -286,8 +286,12 @@ func TestTreeOfTheModule(t *testing.T) {
 		}
 	}
 	versions := []Version{
-		{"vllm", "0.11.1.dev3+g3cf059a72.d20251101"}, {"sglang", "0.5+cu129"}, {"vllm-ascend", "0.11+cpu.gABC"}, {"lmdeploy", "1+git1a2b3c4d"},
-		{"torch", "2.8.0a0+g1a2b3c4d"}, {"text-generation-server", "3+d20251101"},
+		{"vllm", "0.11.1.dev3+g3cf059a72.d20251101"},
+		{"sglang", "0.5+cu129"},
+		{"vllm-ascend", "0.11+cpu.gABC"},
+		{"lmdeploy", "1+git1a2b3c4d"},
+		{"torch", "2.8.0a0+g1a2b3c4d"},
+		{"text-generation-server", "3+d20251101"},
 	}
 	if diff := cmp.Diff([]Tree{{Package: "vllm", Commit: "3cf059a72"}, {Package: "lmdeploy", Commit: "1a2b3c4d"}}, VersionTrees(versions)); diff != "" {
 		t.Error(diff)
