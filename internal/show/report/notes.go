@@ -154,11 +154,8 @@ func (r *report) machine(s metrics.Summary) {
 	if used == nil {
 		return
 	}
-	if d := used.Devices; d != nil {
-		r.field(r.Word("report.device"), r.devices(d, s.Run.Env.Serving)...)
-		if capped := r.capped(d.Capped); capped != "" {
-			r.field("", capped)
-		}
+	if used.Devices != nil {
+		r.deviceRows(used.Devices, s.Run.Env.Serving)
 	}
 	if e := used.Energy; e != nil && e.Method != resources.Unknown && e.Method != resources.Short {
 		r.field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
@@ -195,6 +192,14 @@ func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 		parts = append(parts, r.Word("report.waiting-most", "requests", *s.WaitingMax))
 	}
 	return parts
+}
+
+// deviceRows are a row on devices and, where one was at its power limit, one on that.
+func (r *report) deviceRows(d *resources.Devices, serving *environment.Environment) {
+	r.field(r.Word("report.device"), r.devices(d, serving)...)
+	if capped := r.capped(d.Capped); capped != "" {
+		r.field("", capped)
+	}
 }
 
 // devices are what is known of them beside their number; nothing if nothing is.
