@@ -29,7 +29,9 @@ type Steady struct {
 	Level     float64   `json:"level"`     // mean number in flight
 	Completed float64   `json:"completed"` // answers a second
 	Output    float64   `json:"output"`    // output tokens a second
-	Service   Latencies `json:"service"`   // of the requests released within
+	Service   Latencies `json:"service"`   // of the requests released within, with intervals
+	// NoIntervals says why there are none.
+	NoIntervals plan.Message `json:"no_intervals,omitzero"`
 }
 
 // Found reports whether there is a steady state.
@@ -51,6 +53,7 @@ func (w window) figures(t *trace.Trace, records []*trace.Record, percentiles []f
 		s.Level = meanBetween(w.steps, w.from, w.to)
 		s.Completed, s.Output = flow(records, w.from, w.to)
 		s.Service = latencies(w.records, t.Run.Plan.Stream, percentiles, sent, nil)
+		s.intervals(w, t.Run.Plan.Stream)
 	}
 	return s
 }

@@ -158,7 +158,7 @@ func (b *briefly) table() doc.Grid {
 // minor are notes that explain a figure without changing what it means, or that the first lines have.
 var minor = []plan.Code{
 	"report.few-values", "report.chunk-tokens", "report.chunks-merged", "report.chunks-bundled", "report.bounded", "report.no-schedule",
-	"report.illustrative", "report.profile-error",
+	"report.illustrative", "report.profile-error", "report.no-interval",
 }
 
 // notes are those that change what the figures mean, as many as there is room for, and how many are left out.
