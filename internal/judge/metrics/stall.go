@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -271,7 +272,8 @@ func (s Summary) standstills() (first, others []noted) {
 			others = append(others, n)
 		}
 	}
-	cold := s.Run.Kind == trace.Measured && s.Run.WarmUp == nil && s.Run.Plan.Dialect == Pitot
+	warm := s.Run.WarmUp != nil && !s.Run.WarmUp.Brief
+	cold := s.Run.Kind == trace.Measured && !warm && s.Run.Plan.Dialect == Pitot
 	for _, st := range s.Standstills {
 		if st.First {
 			first = append(first, noted{st.From, st.To, plan.Msg("report.first-wave", append(st.args(), "cold", cold)...)})
@@ -288,31 +290,87 @@ func (s Summary) standstills() (first, others []noted) {
 	return first, others
 }
 
-// Unstalled is a run without the requests that stalls touched: those that were in flight
-// during one.
+// Unstalled is a run without its stalls and the standstills after the first wave, and without the
+// requests that were in flight during one.
 type Unstalled struct {
-	Touched int       `json:"touched"` // requests left out
-	Service Latencies `json:"service"` // of the others
+	Times   int     `json:"times"`
+	Length  float64 `json:"length"`           // seconds in which output was missing, of a part of the streams in part
+	Share   float64 `json:"share"`            // of the run that is
+	Rate    float64 `json:"rate"`             // answers a second outside of these times
+	Random  float64 `json:"random,omitempty"` // standard deviation of Share between runs, see outage
+	Touched int     `json:"touched"`          // requests left out
+	// Service is that of the others.
+	Service Latencies `json:"service"`
 }
 
-// unstalled leaves out the requests in flight during stalls; nil without any.
-func unstalled(records []*trace.Record, stalls []Stall, percentiles []float64) *Unstalled {
-	if len(stalls) == 0 {
+// An outage is a time in which requests got nothing, and the share of them.
+type outage struct {
+	from, to, share float64
+	natural         bool // prompts that were computed in it may have taken as long
+}
+
+// outages are the stalls, and the standstills after the first wave in other times, in order.
+func (w window) outages(stalls []Stall) (out []outage) {
+	for _, s := range stalls {
+		out = append(out, outage{s.From, s.To, over(s.Streams, float64(s.Of)), w.waits.natural(s.From, s.To)})
+	}
+	for _, s := range w.still {
+		if !s.First && !slices.ContainsFunc(stalls, func(o Stall) bool { return o.From < s.To && s.From < o.To }) {
+			out = append(out, outage{s.From, s.To, over(s.Requests, float64(s.Of)), false})
+		}
+	}
+	slices.SortFunc(out, func(a, b outage) int { return cmp.Compare(a.from, b.from) })
+	return slices.DeleteFunc(out, func(o outage) bool {
+		return slices.ContainsFunc(w.still, func(s Standstill) bool { return s.First && o.from < s.To && s.From < o.to })
+	})
+}
+
+// natural reports whether the prompts that waited in a time may have been computed in it.
+func (u stillness) natural(from, to float64) bool {
+	work := 0.0
+	for _, w := range u.all {
+		if w.from.Seconds() < to && w.to.Seconds() > from {
+			work += u.each * u.times(w)
+		}
+	}
+	return !u.known || to-from <= standstillTimes*work
+}
+
+// unstalled leaves out the requests in flight during outages; nil without any.
+//
+// Outages that come by chance, n of them in a run, are n ± √n in another: so the share of the run
+// that they make up is as uncertain as Random says. Natural ones come with the load again.
+func unstalled(records []*trace.Record, outages []outage, duration float64, percentiles []float64) *Unstalled {
+	if len(outages) == 0 {
 		return nil
 	}
 	var others []*trace.Record
-	for _, r := range records {
-		next, _ := slices.BinarySearchFunc(stalls, r.Released.Seconds(), endsAfter)
-		if !r.Released.Happened() || next == len(stalls) || r.Done.Seconds() <= stalls[next].From {
-			others = append(others, r)
+	u := &Unstalled{Times: len(outages)}
+	lost, silent, chance, outside := 0.0, 0.0, 0, 0
+	for _, o := range outages {
+		u.Length += o.share * (o.to - o.from)
+		silent += o.to - o.from
+		if !o.natural {
+			lost, chance = lost+o.share*(o.to-o.from), chance+1
 		}
 	}
-	return &Unstalled{Touched: len(records) - len(others), Service: latencies(others, true, percentiles, sent, nil)}
+	for _, r := range records {
+		next, _ := slices.BinarySearchFunc(outages, r.Released.Seconds(), endsAfter)
+		if !r.Released.Happened() || next == len(outages) || r.Done.Seconds() <= outages[next].from {
+			others = append(others, r)
+		}
+		if next, _ = slices.BinarySearchFunc(outages, r.Done.Seconds(), endsAfter); r.OK() && (next == len(outages) || r.Done.Seconds() <= outages[next].from) {
+			outside++
+		}
+	}
+	u.Share, u.Rate, u.Random = over(1, duration)*u.Length, over(outside, duration-silent), over(1, duration*math.Sqrt(float64(max(1, chance))))*lost
+	u.Touched, u.Service = len(records)-len(others), latencies(others, true, percentiles, sent, nil)
+	return u
 }
 
-// endsAfter compares a stall with an instant: one that ends then is over.
-func endsAfter(s Stall, at float64) int {
-	if s.To <= at {
+// endsAfter compares an outage with an instant: one that ends then is over.
+func endsAfter(s outage, at float64) int {
+	if s.to <= at {
 		return -1
 	}
 	return 1
