@@ -32,7 +32,6 @@ func (c *benchCmd) compile(sess *session.Session, k *kong.Context) (*compiled, e
 	made, err := ownCompiled(sess, c.draft(sess, k))
 	if err == nil {
 		made.fleet = c.Fleet
-		made.Front.(*pitot.Compiled).WarmUp(&made.Spec)
 	}
 	return made, err
 }

@@ -23,19 +23,6 @@ func (c *Compiled) Begin(spec *plan.Spec) (line string, err error) {
 	return "", nil
 }
 
-// WarmUp gives a run of a server a brief warm-up until it is steady, unless something else is asked for. The embedded
-// engine compiles nothing; prompts that are sent ahead warm a server up themselves.
-func (c *Compiled) WarmUp(spec *plan.Spec) {
-	stated := c.spec != nil || spec.Target.URL == "" || spec.Cache == plan.PrimedCache
-	for _, path := range []string{"before.warm_up.requests", "before.warm_up.from", "before.warm_up.steady"} {
-		_, given := c.names[path]
-		stated = stated || given
-	}
-	if !stated {
-		spec.Before.WarmUp = plan.WarmUp{From: plan.WarmOther, Steady: true, Brief: true}
-	}
-}
-
 // ofServer are the settings that were given and only servers have. An engine that is described may have models, too.
 func (c *Compiled) ofServer() (problems plan.Problems) {
 	for _, path := range []string{"request.model", "target.key.env", "target.key.file", "target.headers", "target.ca", "target.insecure"} {
