@@ -456,7 +456,7 @@ func TestAStallIsNamed(t *testing.T) {
 		if notes := s.StallNotes(); len(notes) != 1 {
 			t.Errorf("%v", notes)
 		}
-		if v := s.Health.Verdict; len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || math.Abs(s.Unstalled.Length-0.9) > 0.02 {
+		if v := s.Health.Verdict; len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || math.Abs(s.Unstalled.Chance.Length-0.9) > 0.02 {
 			t.Errorf("%v, %+v", v, s.Unstalled)
 		}
 	})
@@ -477,7 +477,7 @@ func TestARecompilationUnderLoadIsNamed(t *testing.T) {
 			t.Fatalf("%+v", s.Standstills)
 		}
 		v, u := s.Health.Verdict, s.Unstalled
-		if len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || u.Touched != 4 || u.Service.TTFT.Max > 0.03 || math.Abs(u.Rate*0.055/4-1) > 0.05 {
+		if len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || u.Touched != 4 || u.Service.TTFT.Max > 0.03 || math.Abs(u.Chance.Rate*0.055/4-1) > 0.05 {
 			t.Errorf("%v, %+v, %v", v, u, s.Rates)
 		}
 	})

@@ -29,11 +29,10 @@ func (x *execution) warmUntilSteady(ctx context.Context) error {
 		all = append(all, records...)
 		w.Waves = append(w.Waves, metrics.NewWave(records, x.spec.Request.Stream))
 		w.Took = time.Since(began).Seconds()
-		cold := judgeWarmUp(records)
-		if cold.none || brief && cold.failed > 0 { // further waves would say the same, or make it worse
+		before, last := w.Last()
+		if judgeWarmUp(records).none || brief && last.Failed > 0 { // further waves would say the same, or make it worse
 			return x.warmedUp(all)
 		}
-		before, last := w.Last()
 		_ = x.handle(WaveDone{Number: i + 1, Most: limit.waves, Wave: last})
 		if w.Steady = len(w.Waves) > 1 && metrics.Agree(before, last, brief); w.Steady {
 			break

@@ -290,17 +290,24 @@ func (s Summary) standstills() (first, others []noted) {
 	return first, others
 }
 
-// Unstalled is a run without its stalls and the standstills after the first wave, and without the
-// requests that were in flight during one.
+// Unstalled is a run without the requests that were in flight during its stalls, or during the
+// standstills after the first wave. Stalls that no prompts explain come by chance: n of them in
+// a run are n ± √n in another, and the share of the run that they make up is as uncertain.
 type Unstalled struct {
-	Times   int     `json:"times"`
-	Length  float64 `json:"length"`           // seconds in which output was missing, of a part of the streams in part
-	Share   float64 `json:"share"`            // of the run that is
-	Rate    float64 `json:"rate"`             // answers a second outside of these times
-	Random  float64 `json:"random,omitempty"` // standard deviation of Share between runs, see outage
-	Touched int     `json:"touched"`          // requests left out
-	// Service is that of the others.
-	Service Latencies `json:"service"`
+	Touched int       `json:"touched"` // requests left out
+	Service Latencies `json:"service"` // of the others
+	Chance  struct {
+		Times  int     `json:"times"`
+		Length float64 `json:"length"` // seconds; of half of the streams half of the time
+		Share  float64 `json:"share"`  // of the run that is
+		Rate   float64 `json:"rate"`   // answers a second outside of these times
+	} `json:"chance"`
+}
+
+// random is the standard deviation between runs of the share of the time that stalls by chance
+// make up.
+func (u Unstalled) random() float64 {
+	return over(1, math.Sqrt(float64(u.Chance.Times))) * u.Chance.Share
 }
 
 // An outage is a time in which requests got nothing, and the share of them.
@@ -337,35 +344,36 @@ func (u stillness) natural(from, to float64) bool {
 }
 
 // unstalled leaves out the requests in flight during outages; nil without any.
-//
-// Outages that come by chance, n of them in a run, are n ± √n in another: so the share of the run
-// that they make up is as uncertain as Random says. Natural ones come with the load again.
-func unstalled(records []*trace.Record, outages []outage, duration float64, percentiles []float64) *Unstalled {
+func unstalled(records []*trace.Record, outages []outage, duration float64, stream bool, percentiles []float64) *Unstalled {
 	if len(outages) == 0 {
 		return nil
 	}
 	var others []*trace.Record
-	u := &Unstalled{Times: len(outages)}
-	lost, silent, chance, outside := 0.0, 0.0, 0, 0
-	for _, o := range outages {
-		u.Length += o.share * (o.to - o.from)
-		silent += o.to - o.from
-		if !o.natural {
-			lost, chance = lost+o.share*(o.to-o.from), chance+1
-		}
-	}
 	for _, r := range records {
-		next, _ := slices.BinarySearchFunc(outages, r.Released.Seconds(), endsAfter)
-		if !r.Released.Happened() || next == len(outages) || r.Done.Seconds() <= outages[next].from {
+		if !r.Released.Happened() || !within(outages, r.Released, r.Done) {
 			others = append(others, r)
 		}
-		if next, _ = slices.BinarySearchFunc(outages, r.Done.Seconds(), endsAfter); r.OK() && (next == len(outages) || r.Done.Seconds() <= outages[next].from) {
+	}
+	u := &Unstalled{Touched: len(records) - len(others), Service: latencies(others, stream, percentiles, sent, nil)}
+	chance := slices.DeleteFunc(outages, func(o outage) bool { return o.natural })
+	silent, outside := 0.0, 0
+	for _, o := range chance {
+		u.Chance.Length += o.share * (o.to - o.from)
+		silent += o.to - o.from
+	}
+	for _, r := range records {
+		if r.OK() && !within(chance, r.Done, r.Done) {
 			outside++
 		}
 	}
-	u.Share, u.Rate, u.Random = over(1, duration)*u.Length, over(outside, duration-silent), over(1, duration*math.Sqrt(float64(max(1, chance))))*lost
-	u.Touched, u.Service = len(records)-len(others), latencies(others, true, percentiles, sent, nil)
+	u.Chance.Times, u.Chance.Share, u.Chance.Rate = len(chance), over(1, duration)*u.Chance.Length, over(outside, duration-silent)
 	return u
+}
+
+// within reports whether one of the outages, which are sorted, was between two instants.
+func within(outages []outage, from, to trace.Instant) bool {
+	next, _ := slices.BinarySearchFunc(outages, from.Seconds(), endsAfter)
+	return next < len(outages) && to.Seconds() > outages[next].from
 }
 
 // endsAfter compares an outage with an instant: one that ends then is over.

@@ -222,10 +222,12 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	}
 	w := windowOf(t, records)
 	s.Steady, s.Standstills = w.Steady, w.still
-	if stream && (!o.brief || o.judged) {
-		found, streams := stallsOf(records)
-		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
-		s.Unstalled = unstalled(records, w.outages(s.Stalls), s.Duration, o.Percentiles)
+	if !o.brief || o.judged {
+		if stream {
+			found, streams := stallsOf(records)
+			s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
+		}
+		s.Unstalled = unstalled(records, w.outages(s.Stalls), s.Duration, stream, o.Percentiles)
 	}
 	if !o.brief {
 		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)

@@ -140,7 +140,8 @@ func (j *judgement) stalls() {
 		j.doubtIf(s.Harm > maxHarm, "verdict.first-wave", s.args()...)
 	}
 	if u := j.s.Unstalled; u != nil && !j.HeldBack && !j.worker {
-		j.doubtIf(u.Random > maxHarm, "verdict.stalled", "times", u.Times, "length", u.Length, "share", u.Share, "rate", u.Rate)
+		c := u.Chance
+		j.doubtIf(u.random() > maxHarm, "verdict.stalled", "times", c.Times, "length", c.Length, "share", c.Share, "rate", c.Rate)
 	}
 }
 
