@@ -318,8 +318,11 @@ type outage struct {
 
 // outages are the stalls, and the standstills after the first wave in other times, in order.
 func (w window) outages(stalls []Stall) (out []outage) {
-	for _, s := range stalls {
-		out = append(out, outage{s.From, s.To, over(s.Streams, float64(s.Of)), w.waits.natural(s.From, s.To)})
+	if len(stalls) > 0 {
+		natural := w.waits.natural()
+		for _, s := range stalls {
+			out = append(out, outage{s.From, s.To, over(s.Streams, float64(s.Of)), natural(s.From, s.To)})
+		}
 	}
 	for _, s := range w.still {
 		if !s.First && !slices.ContainsFunc(stalls, func(o Stall) bool { return o.From < s.To && s.From < o.To }) {
@@ -333,14 +336,24 @@ func (w window) outages(stalls []Stall) (out []outage) {
 }
 
 // natural reports whether the prompts that waited in a time may have been computed in it.
-func (u stillness) natural(from, to float64) bool {
-	work := 0.0
-	for _, w := range u.all {
-		if w.from.Seconds() < to && w.to.Seconds() > from {
-			work += u.each * u.times(w)
-		}
+func (u stillness) natural() func(from, to float64) bool {
+	if !u.known {
+		return func(float64, float64) bool { return true }
 	}
-	return !u.known || to-from <= standstillTimes*work
+	ended := slices.SortedFunc(slices.Values(u.all), func(a, b wait) int { return cmp.Compare(a.to, b.to) })
+	sums := func(all []wait) []float64 { // of the first i
+		out := make([]float64, len(all)+1)
+		for i, w := range all {
+			out[i+1] = out[i] + u.each*u.times(w)
+		}
+		return out
+	}
+	began, done := sums(u.all), sums(ended)
+	return func(from, to float64) bool {
+		i, _ := slices.BinarySearchFunc(u.all, to, func(w wait, at float64) int { return cmp.Compare(w.from.Seconds(), at) })
+		j := sort.Search(len(ended), func(j int) bool { return ended[j].to.Seconds() > from })
+		return to-from <= standstillTimes*(began[i]-done[j])
+	}
 }
 
 // unstalled leaves out the requests in flight during outages; nil without any.

@@ -176,14 +176,18 @@ func (u stillness) standstills(t *trace.Trace, records []*trace.Record) (out []S
 		found = append(found, u.together(u.all)...)
 	}
 	last := u.all[len(u.all)-1].from.Seconds() // then the load drains, and the slowest remain
-	for _, s := range append(found, u.silences(u.all, records)...) {
+	if found = append(found, u.silences(u.all, records)...); len(found) == 0 {
+		return nil
+	}
+	natural := u.natural()
+	for _, s := range found {
 		if s.From > last || slices.ContainsFunc(out, func(o Standstill) bool { return o.From < s.To && s.From < o.To }) {
 			continue
 		}
 		s.Usual, s.Longest = u.median, s.longest(u.all)
 		s.First = s.From <= (u.full + trace.Instant(atOnce)).Seconds() // sent a little later
 		switch {
-		case !s.First && u.natural(s.From, s.To):
+		case !s.First && natural(s.From, s.To):
 			continue
 		case s.First:
 			s.Harm = s.harm(u.all, Duration(t).Seconds())
