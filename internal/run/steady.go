@@ -55,7 +55,9 @@ func (x *execution) noteWaves(w *trace.WarmUp) {
 	args := []any{"waves", len(w.Waves), "requests", last.Requests, "stream", text, "ttft", last.TTFT, "tpot", last.TPOT, "e2el", last.E2EL}
 	switch first := w.Waves[0]; {
 	case w.Brief:
-		x.note(briefNote, append(args, "took", w.Took, "ttft0", first.TTFT, "e2el0", first.E2EL, "one", len(w.Waves) == 1, "restless", !w.Steady && len(w.Waves) > 1)...)
+		one := len(w.Waves) == 1
+		args = append(args, "took", w.Took, "ttft0", first.TTFT, "e2el0", first.E2EL, "one", one, "restless", !w.Steady && !one)
+		x.note(briefNote, args...)
 		return
 	case w.Steady:
 		x.note(WarmedUpNote, args...)

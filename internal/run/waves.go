@@ -35,7 +35,7 @@ var steadyWaves = waveLimit{waves: 10, least: leastWave, most: plan.MaxRequests,
 
 // Limits of brief waves. Kernels are compiled for the shapes of the prompts and for the number of
 // requests in flight, and neither needs long answers. All together have at most half as many
-// requests as the run, but two.
+// requests as the run, or two.
 const (
 	briefWaves  = 4
 	briefMost   = 256 // requests of a wave
@@ -51,7 +51,10 @@ func (p *Prepared) waveLimit() waveLimit {
 		return steadyWaves
 	}
 	most := min(max(1, len(p.Requests())/briefShare), briefMost)
-	return waveLimit{waves: briefWaves, least: min(2, most), most: most, open: min(most, steadyWaves.open), span: briefSpan, output: briefOutput, time: briefTime}
+	return waveLimit{
+		waves: briefWaves, least: min(2, most), most: most, open: min(most, steadyWaves.open),
+		span: briefSpan, output: briefOutput, time: briefTime,
+	}
 }
 
 // waves are the requests of a warm-up until steady: wave i has waves[i], of which each is due

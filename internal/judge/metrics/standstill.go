@@ -397,5 +397,8 @@ func (s Standstill) harm(all []wait, duration float64) float64 {
 
 // args are those of messages about it.
 func (s Standstill) args() []any {
-	return []any{"from", s.From, "to", s.To, "length", s.To - s.From, "requests", s.Requests, "of", s.Of, "longest", s.Longest, "usual", s.Usual, "harm", s.Harm}
+	return []any{
+		"from", s.From, "to", s.To, "length", s.To - s.From, "requests", s.Requests, "of", s.Of,
+		"longest", s.Longest, "usual", s.Usual, "harm", s.Harm,
+	}
 }
