@@ -18,6 +18,7 @@ import (
 type loop struct {
 	start   time.Time
 	precise bool // wakes within microseconds: not in virtual time
+	heads   bool // the model says when the head of a response leaves
 	meters  *meters
 	wake    chan struct{} // capacity 1: the inbox is not empty
 	done    sync.WaitGroup
@@ -42,10 +43,11 @@ type order struct {
 // A ticket is a handler's claim to the tokens of one job.
 type ticket struct {
 	mailbox
-	finish    string // the reason the metrics count it under
-	maxTokens int    // as asked for
-	cached    int    // prompt tokens a prefix cache spared; to be read once there is a token
-	steps     int    // that gave tokens; to be read once all are there
+	head      chan struct{} // closed when the head of the response leaves; nil: it does at once
+	finish    string        // the reason the metrics count it under
+	maxTokens int           // as asked for
+	cached    int           // prompt tokens a prefix cache spared; to be read once there is a token
+	steps     int           // that gave tokens; to be read once all are there
 
 	// The loop's own notes, for the metrics.
 	prompt  int // tokens
@@ -56,9 +58,11 @@ type ticket struct {
 }
 
 func newLoop(model engine.Model, start time.Time, precise bool, m *meters) *loop {
+	h, ok := model.(interface{ Heads() bool })
 	return &loop{
 		start:   start,
 		precise: precise,
+		heads:   ok && h.Heads(),
 		meters:  m,
 		wake:    make(chan struct{}, 1),
 		model:   model,
@@ -72,6 +76,9 @@ func (l *loop) now() time.Duration { return time.Since(l.start) }
 func (l *loop) add(j engine.Job, t *ticket) {
 	t.prompt = j.PromptTokens
 	t.wake = make(chan struct{}, 1)
+	if l.heads {
+		t.head = make(chan struct{})
+	}
 	l.send(order{job: j, ticket: t})
 }
 
@@ -175,6 +182,10 @@ func (l *loop) deliver(now time.Duration) {
 	l.meters.mu.Lock()
 	for _, e := range l.due {
 		t := l.tickets[e.ID]
+		if e.Tokens == 0 {
+			close(t.head)
+			continue
+		}
 		if t.emitted == 0 {
 			t.cached = int(e.Cached)
 		}
@@ -206,6 +217,19 @@ func (l *loop) rest(timer *clock.Timer) {
 	select {
 	case <-timer.C:
 	case <-l.wake:
+	}
+}
+
+// begun waits until the head of the response leaves; false when done closes first.
+func (t *ticket) begun(done <-chan struct{}) bool {
+	if t.head == nil {
+		return true
+	}
+	select {
+	case <-t.head:
+		return true
+	case <-done:
+		return false
 	}
 }
 

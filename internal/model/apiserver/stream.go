@@ -54,6 +54,9 @@ func (x *exchange) stream() error {
 
 // begin sends the headers, and what may come before the first token.
 func (st *streaming) begin() error {
+	if !st.ticket.begun(st.r.Context().Done()) {
+		return errGone
+	}
 	st.head(phrase.Reply{Status: http.StatusOK, MediaType: phrase.EventStream})
 	if err := st.flush(nil, 0, 0); err != nil {
 		return err

@@ -228,3 +228,40 @@ func mustDist(t testing.TB, s string) arrival.Duration {
 	}
 	return d
 }
+
+// A frontend that is an event loop sends the head of a response before the engine has the request.
+func TestHeadLeavesWhenTheLoopHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{Engine: &engine.Config{
+			Frontend: engine.Frontend{Request: 4e-3, Head: 3e-3, Delay: 1e-3, Flush: 2e-3, Chunk: 1e-3},
+			Cost:     engine.Costs{Step: 10e-3},
+		}})
+		const body = `{"prompt":"a","max_tokens":2,"ignore_eos":true,"stream":true}`
+		ctx, leave := context.WithTimeout(t.Context(), 6*ms)
+		defer leave()
+		if _, err := r.do(ctx, "POST", completions, body); err == nil || time.Since(r.start) != 6*ms {
+			t.Errorf("a head after %v", time.Since(r.start))
+		}
+		time.Sleep(time.Second)
+		before := time.Now()
+		resp, err := r.do(t.Context(), "POST", completions, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Since(before); got != 7*ms || resp.StatusCode != http.StatusOK {
+			t.Errorf("head with status %d after %v", resp.StatusCode, got)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		events, err := r.events(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := instants(t, events)
+		for i := range got {
+			got[i] -= before.Sub(r.start)
+		}
+		if want := []time.Duration{21 * ms, 31 * ms}; !slices.Equal(got, want) {
+			t.Errorf("tokens at %v, want %v", got, want)
+		}
+	})
+}

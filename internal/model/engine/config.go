@@ -50,7 +50,8 @@ type Scheduler struct {
 	// Async plans a step while the one before it runs (vLLM's --async-scheduling, SGLang's
 	// overlap schedule): a request that reaches a busy engine during step k is admitted in
 	// step k+2 at the earliest, not in k+1. An engine with nothing else to do admits it at
-	// once. Only admission lags; a finished sequence leaves its place as without Async.
+	// once. Only admission lags, and with Costs.Launch output; a finished sequence leaves its
+	// place as without Async.
 	Async bool `yaml:"async"`
 	// Mixed lets sequences decode alongside a prefill (sglang).
 	Mixed bool `yaml:"mixed"`
@@ -110,6 +111,25 @@ type Costs struct {
 	// All other costs are added as in any step.
 	MixedTable []Point `yaml:"mixed_table"`
 
+	// Launch is the time in which the host plans and launches a step, LaunchSequence for each
+	// decoding sequence of it. LaunchPrefill, unless it is 0, replaces both in steps with
+	// prompts; there LaunchPrompt is added for each prompt or part of one, and
+	// LaunchPrefillToken for each of its tokens. All above is then the time of the device, and
+	// the step lasts as long as the longer of the two, or with Scheduler.Async by the law in
+	// clocks.go.
+	Launch             Seconds `yaml:"launch"`
+	LaunchSequence     Seconds `yaml:"launch_sequence"`
+	LaunchPrefill      Seconds `yaml:"launch_prefill"`
+	LaunchPrompt       Seconds `yaml:"launch_prompt"`
+	LaunchPrefillToken Seconds `yaml:"launch_prefill_token"`
+	// LaunchShare is the share of the device's time for a step with prompts that has passed
+	// before its launch ends: a queue of launches has an end (with Async).
+	LaunchShare float64 `yaml:"launch_share"`
+	// TailToken is the device's time for each prompt token after both.
+	TailToken Seconds `yaml:"tail_token"`
+	// Host is the speed of the host: a factor on its launches.
+	Host *Host `yaml:"host"`
+
 	// Cold is added once, to the first step with a prompt.
 	Cold Seconds `yaml:"cold"`
 	// Jitter is the coefficient of variation of a lognormal factor on every step.
@@ -128,6 +148,18 @@ type SlowSteps struct {
 	// Extra holds quantiles of the added time, at equally spaced probabilities from 0 to
 	// 1, linear between them. Jitter does not apply to it.
 	Extra []Seconds `yaml:"extra"`
+}
+
+// A Host is a processor with a speed that jumps between levels: its work takes longer by a
+// factor, drawn anew after each hold. The device keeps its pace.
+type Host struct {
+	// Factors holds quantiles of the factor, at equally spaced probabilities from 0 to 1,
+	// linear between them.
+	Factors []float64 `yaml:"factors"`
+	Hold    Seconds   `yaml:"hold"` // mean time at a level; exponentially distributed
+	// Run is the standard deviation of the logarithm of a factor that is drawn once per
+	// engine, normally distributed.
+	Run Relative `yaml:"run"`
 }
 
 // A Point of a cost table: At sequences or tokens take Time.
@@ -149,13 +181,23 @@ type Frontend struct {
 	// delays the other; otherwise requests have their own Workers.
 	Blocking bool `yaml:"blocking"`
 	Workers  int  `yaml:"workers"` // 1 if 0
+
+	// If one of these is set, the one worker is an event loop; see eventLoop.
+	Flush    Seconds `yaml:"flush"`    // work on the output of a step
+	Token    Seconds `yaml:"token"`    // work on each token of it
+	Finish   Seconds `yaml:"finish"`   // work at the end of an answer
+	Head     Seconds `yaml:"head"`     // work per request when its response begins
+	Passes   int     `yaml:"passes"`   // iterations for which a request waits
+	Tokenize Seconds `yaml:"tokenize"` // per prompt token, outside the loop, one request after the other
+	// Host is the exponent of the factor of Costs.Host on all work of the loop.
+	Host float64 `yaml:"host"`
 }
 
 // Speculative decoding drafts tokens and verifies them in one step: a sequence
 // emits 1 token plus the drafts accepted in a row.
 type Speculative struct {
-	Drafts     int     `yaml:"drafts"`     // tokens per draft, at most MaxDrafts
-	Acceptance float64 `yaml:"acceptance"` // acceptance probability of each, given those before it
+	Drafts     int        `yaml:"drafts"` // tokens per draft, at most MaxDrafts
+	Acceptance Acceptance `yaml:"acceptance"`
 }
 
 // LoRA limits the adapters in use at once.

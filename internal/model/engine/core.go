@@ -18,15 +18,16 @@ type Core struct {
 	cold    Seconds // still to be added to the first step with a prompt
 	pace    pace
 	stalls  *standstill
+	host    *processor
 	drafts  int // draft tokens of a decoding sequence
-	accept  float64
+	accept  Acceptance
 	chunk   int  // maximum tokens of one prompt in a step, 0 = no limit
 	part    int  // the same in the step being planned, where prompts share it evenly
 	encoder int  // image tokens of a step
 	block   int  // tokens per block of kv
 	context int  // maximum tokens of a sequence that go through the model, including drafts
 	ranked  bool // waiting is in order of priority
-	async   bool // a step is planned while the one before it runs
+	async   bool // a step is planned while the one before it runs, without clocks
 	varies  bool // steps of the same work differ
 
 	waiting  queue
@@ -91,6 +92,7 @@ type coreConfig struct {
 	lora        *LoRA
 	pace        pace
 	stalls      *standstill
+	host        *processor
 	context     int
 	dice        rand.PCG
 }
@@ -98,8 +100,9 @@ type coreConfig struct {
 func newCore(c coreConfig) *Core {
 	core := &Core{
 		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, pace: c.pace, stalls: c.stalls,
+		host: c.host, async: c.scheduler.Async && !c.cost.launches(),
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
-		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async,
+		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority",
 		varies: c.cost.vary(), rand: rand.New(&c.dice),
 	}
 	if c.speculative != nil {
@@ -152,6 +155,20 @@ func (c *Core) Cancel(s *Seq) bool {
 // Begin plans a step at now and returns its duration; false if there is nothing to
 // do, or nothing that can be done.
 func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
+	if !c.prepare(now) {
+		return 0, false
+	}
+	t := c.deviceTime()
+	if c.cost.launches() {
+		t = max(t, c.cost.launch(&c.plan.Work).times(c.host.at(now)))
+	}
+	took := c.stalls.stretch(now, c.pace.apply(t+c.tail(), now).Duration())
+	c.show(took)
+	return took, true
+}
+
+// prepare plans a step at now; false as for Begin.
+func (c *Core) prepare(now time.Duration) bool {
 	c.now = now
 	c.step++
 	c.plan.clear(c.encoder)
@@ -166,7 +183,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.rested = false
 	if c.plan.empty() {
 		c.known = math.MaxUint64 // a step that was not made hides no sequence from the next
-		return 0, false
+		return false
 	}
 	c.plan.Decodes += len(c.plan.decodes)
 	if c.plan.lanes {
@@ -175,6 +192,11 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.account()
 	c.counters.Steps++
 	c.counters.Prefilled += uint64(c.plan.PrefillTokens)
+	return true
+}
+
+// deviceTime is the time that the device takes for the planned step, as drawn.
+func (c *Core) deviceTime() Seconds {
 	t := c.cost.time(&c.plan.Work)
 	if c.cold > 0 && c.plan.PrefillTokens > 0 {
 		t, c.cold = t+c.cold, 0
@@ -182,11 +204,22 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	if c.varies {
 		t = c.cost.varied(t, c.rand)
 	}
-	took := c.stalls.stretch(now, c.pace.apply(t, now).Duration())
+	return t
+}
+
+// launchTime is the time that the host takes to launch the planned step at now.
+func (c *Core) launchTime(now time.Duration) time.Duration {
+	return c.pace.apply(c.cost.launch(&c.plan.Work).times(c.host.at(now)), now).Duration()
+}
+
+// tail is the device's time for the planned step after its launch.
+func (c *Core) tail() Seconds { return c.cost.TailToken.times(float64(c.plan.PrefillTokens)) }
+
+// show passes the planned step to the watcher.
+func (c *Core) show(took time.Duration) {
 	if c.watch != nil {
 		c.watch(Step{took, c.plan.Work})
 	}
-	return took, true
 }
 
 // look notes which arrivals the next step may admit: those that had come when the previous
@@ -295,7 +328,7 @@ func (c *Core) finish(s *Seq) {
 // verify draws the number of accepted draft tokens.
 func (c *Core) verify(drafted int32) int32 {
 	n := int32(0)
-	for n < drafted && c.rand.Float64() < c.accept {
+	for n < drafted && c.rand.Float64() < c.accept.at(int(n)) {
 		c.counters.AcceptedAt[n]++
 		n++
 	}

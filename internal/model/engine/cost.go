@@ -41,6 +41,23 @@ func (c *Costs) time(w *Work) Seconds {
 	return t
 }
 
+// launches reports whether launching a step takes time.
+func (c *Costs) launches() bool {
+	return c.Launch > 0 || c.LaunchSequence > 0 || c.LaunchPrefill > 0 || c.LaunchPrompt > 0 || c.LaunchPrefillToken > 0
+}
+
+// launch is the time in which the host launches a step with this work, at its factor 1.
+func (c *Costs) launch(w *Work) Seconds {
+	t := c.Launch + c.LaunchSequence.times(float64(w.Decodes))
+	if w.PrefillTokens > 0 {
+		if c.LaunchPrefill > 0 {
+			t = c.LaunchPrefill
+		}
+		t += c.LaunchPrompt.times(float64(w.Prefills)) + c.LaunchPrefillToken.times(float64(w.PrefillTokens))
+	}
+	return t
+}
+
 // A curve is linear between its points, constant before the first, and continues
 // the last segment beyond the last; without points it is 0.
 type curve []Point

@@ -141,6 +141,10 @@ func (d *Deployment) runAll(limit time.Duration, out []Emission, early bool) ([]
 	}
 }
 
+// Heads reports whether each job has an emission without tokens when the head of its response
+// leaves. Otherwise it leaves at once.
+func (d *Deployment) Heads() bool { return d.replicas[0].front.loop != nil }
+
 // Load sums up the replicas.
 func (d *Deployment) Load() Utilization {
 	var l Utilization

@@ -48,7 +48,8 @@
 //   - Elastic: pages are mapped as blocks need them, at a cost.
 //   - Frontend: work on requests and on output. Waiting output is merged, so
 //     a chunk may hold several tokens. A blocking frontend has one worker for
-//     both, so prompts slow down the streams of others.
+//     both, so prompts slow down the streams of others. One that is an event loop
+//     does all work in iterations, through which requests pass several times.
 //   - Images: an encoder budget cuts a chunk before an image.
 //   - Speculative: a step drafts tokens and verifies them. Those accepted in a row
 //     are emitted with the one that is certain. Each is a random draw.
@@ -59,7 +60,9 @@
 //   - Cold and Jitter: the first prompt is slow, and every step varies. Some, the
 //     SlowSteps, take much longer.
 //   - Async: a step is planned while the one before it runs, without the requests
-//     that come meanwhile.
+//     that come meanwhile. With costs of launching, the host also launches it before
+//     it hands out the tokens of the one before.
+//   - Host: launches take longer by a factor that jumps between levels.
 //   - Pace: a factor on all steps, of which a part is drawn at the start and a part
 //     changes with time.
 //   - Stalls: times in which no step proceeds.
@@ -77,8 +80,8 @@
 //
 // There are no operators, kernels or parallelism: the coefficients include their
 // cost. There is no time between steps: the constant includes it. Only prompts are
-// cached, not answers. With Async only admission lags: a step that is planned ahead
-// knows which sequences have finished.
+// cached, not answers. With Async only admission and output lag: a step that is planned
+// ahead knows which sequences have finished.
 // Link and cores never fail; requests have no timeout. The caller must refuse a job
 // longer than [Config.Context].
 package engine

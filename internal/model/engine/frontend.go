@@ -17,7 +17,7 @@ import (
 //
 // Waiting output is merged: if the last token of a sequence has not left when the
 // next one comes, both leave as one chunk. With Blocking both boxes are one worker,
-// which alternates: one request, then all waiting output.
+// which alternates: one request, then all waiting output; or it is an eventLoop.
 type frontend struct {
 	Frontend
 	chunk, delay time.Duration
@@ -33,12 +33,22 @@ type frontend struct {
 	leaving []Emission      // chunks being sent, in order
 	sent    int             // of leaving
 	ended   int             // jobs with their last chunk sent
+	loop    *eventLoop      // nil: none
 }
 
-func newFrontend(f Frontend) *frontend {
-	return &frontend{
+func newFrontend(f Frontend, host *processor) *frontend {
+	made := &frontend{
 		Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1)),
 	}
+	if f.loops() {
+		made.loop, made.Blocking = &eventLoop{host: host}, true
+	}
+	return made
+}
+
+// loops reports whether the frontend is an event loop.
+func (f *Frontend) loops() bool {
+	return f.Flush > 0 || f.Token > 0 || f.Finish > 0 || f.Head > 0 || f.Passes > 0 || f.Tokenize > 0
 }
 
 // work is the time to process s on its way in.
@@ -69,15 +79,23 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 func (f *frontend) instant() bool { return f.chunk == 0 && !f.Blocking }
 
 // put accepts output of the engine. It is appended to out if it leaves at once.
-func (f *frontend) put(e Emission, out []Emission) []Emission {
+func (f *frontend) put(e Emission, out []Emission) []Emission { return f.take([]Emission{e}, out) }
+
+// take accepts the output of a step, like put.
+func (f *frontend) take(outputs, out []Emission) []Emission {
 	if !f.instant() {
-		f.merge([]Emission{e})
+		if f.loop != nil && len(outputs) > 0 {
+			f.loop.flushes++
+		}
+		f.merge(outputs)
 		return out
 	}
-	if e.Done {
-		f.ended++
+	for i := range outputs {
+		if outputs[i].Done {
+			f.ended++
+		}
 	}
-	return append(out, e)
+	return append(out, outputs...)
 }
 
 // merge adds outputs to those of the same sequences in the outbox. Both are mostly in the
@@ -104,6 +122,10 @@ func (f *frontend) merge(outputs []Emission) {
 // next gives the worker its next work at now, if it is free.
 func (f *frontend) next(now time.Duration) {
 	if f.busy {
+		return
+	}
+	if f.loop != nil {
+		f.iterate(now)
 		return
 	}
 	for f.inbox.len() > 0 && f.inbox.at(0).status == gone {
@@ -154,7 +176,7 @@ func (f *frontend) done(now time.Duration) {
 // rest ends the worker's current work at now if that is all that happens: there is nothing
 // else to work on.
 func (f *frontend) rest(now time.Duration) bool {
-	if !f.busy || f.free != now || f.request != nil || len(f.outbox) > 0 || f.inbox.len() > 0 {
+	if !f.busy || f.free != now || f.loop != nil || f.request != nil || len(f.outbox) > 0 || f.inbox.len() > 0 {
 		return false
 	}
 	f.busy = false
@@ -184,6 +206,9 @@ func (f *frontend) forget(s *Seq) {
 	f.outbox = slices.DeleteFunc(f.outbox, mine)
 	others := slices.DeleteFunc(f.leaving[f.sent:], mine)
 	f.leaving = f.leaving[:f.sent+len(others)]
+	if f.loop != nil {
+		f.loop.writes = slices.DeleteFunc(f.loop.writes, mine)
+	}
 }
 
 // arrivals are sequences with a later arrival, the earliest first; equal instants

@@ -56,7 +56,7 @@ type Emission struct {
 	ID     uint64
 	Start  time.Duration // when work on the job began
 	At     time.Duration // when the tokens were due
-	Tokens int32         // at least 1
+	Tokens int32         // 0: the head of the response, before any token; see Deployment.Heads
 	Cached int32         // prompt tokens found in a prefix cache
 	Done   bool          // the last emission of this job
 }

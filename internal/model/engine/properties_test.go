@@ -21,7 +21,7 @@ func drawConfig(t *rapid.T) Config {
 	if rapid.Bool().Draw(t, "speculative") {
 		c.Speculative = &Speculative{
 			Drafts:     rapid.IntRange(1, 4).Draw(t, "drafts"),
-			Acceptance: rapid.SampledFrom([]float64{0, 0.6, 1}).Draw(t, "acceptance"),
+			Acceptance: rapid.SampledFrom([]Acceptance{nil, {0.6}, {1}, {0.9, 0.3}}).Draw(t, "acceptance"),
 		}
 	}
 	if rapid.Bool().Draw(t, "lora") {
@@ -116,6 +116,15 @@ func drawCosts(t *rapid.T) Costs {
 		c.Step, c.Sequence, c.Prefill, c.PrefillToken = drawTime(t, "step"), drawTime(t, "sequence"), drawTime(t, "prefill"),
 			drawTime(t, "token")
 	}
+	if rapid.Bool().Draw(t, "launches") {
+		c.Launch, c.LaunchSequence = drawTime(t, "launch"), drawTime(t, "launch sequence")/10
+		c.LaunchPrefill, c.LaunchPrompt = drawTime(t, "launch prefill"), drawTime(t, "launch prompt")
+		c.LaunchPrefillToken, c.TailToken = drawTime(t, "launch token")/10, drawTime(t, "tail")/10
+		c.LaunchShare = rapid.SampledFrom([]float64{0, 0, 0.5, 1}).Draw(t, "launch share")
+	}
+	if rapid.IntRange(0, 2).Draw(t, "host") == 0 {
+		c.Host = &Host{Factors: []float64{0.5, 1, 3}, Hold: 5e-3, Run: 0.1}
+	}
 	return c
 }
 
@@ -126,6 +135,11 @@ func drawFrontend(t *rapid.T) Frontend {
 	}
 	if f.Blocking = rapid.Bool().Draw(t, "blocking"); !f.Blocking {
 		f.Workers = rapid.IntRange(0, 2).Draw(t, "workers")
+	}
+	if f.Workers < 2 && rapid.Bool().Draw(t, "loop") {
+		f.Flush, f.Token, f.Finish = drawTime(t, "flush"), drawTime(t, "out")/10, drawTime(t, "finish")
+		f.Head, f.Tokenize, f.Passes = drawTime(t, "head"), drawTime(t, "tokenize")/10, rapid.IntRange(1, 4).Draw(t, "passes")
+		f.Host = rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "exponent")
 	}
 	return f
 }
@@ -381,7 +395,7 @@ func TestDeploymentKeepsEveryToken(t *testing.T) {
 			}
 		}
 		all = d.Step(forever-1, all)
-		checkTokens(t, moves, all, played)
+		checkTokens(t, moves, all, played, d.Heads())
 		checkEmpty(t, d)
 		if load := d.Load(); !cancels {
 			checkWork(t, moves, all, watches, load)
@@ -390,13 +404,15 @@ func TestDeploymentKeepsEveryToken(t *testing.T) {
 }
 
 // checkTokens checks that every job emits all its tokens in order and is then done,
-// unless it was cancelled, and emits nothing after that.
-func checkTokens(t *rapid.T, moves []move, all []Emission, cancelled map[uint64]int) {
-	got, done := map[uint64]int{}, map[uint64]bool{}
+// unless it was cancelled, and emits nothing after that. With heads, that of a response comes first.
+func checkTokens(t *rapid.T, moves []move, all []Emission, cancelled map[uint64]int, heads bool) {
+	got, done, begun := map[uint64]int{}, map[uint64]bool{}, map[uint64]bool{}
 	for i, e := range all {
-		if i > 0 && e.At < all[i-1].At || e.At < e.Start || e.Tokens < 1 || done[e.ID] {
+		head := heads && !begun[e.ID]
+		if i > 0 && e.At < all[i-1].At || e.At < e.Start || head != (e.Tokens == 0) || e.Tokens < 0 || done[e.ID] {
 			t.Fatalf("emission %d: %+v after %+v", i, e, all[max(i-1, 0)])
 		}
+		begun[e.ID] = true
 		if at, ok := cancelled[e.ID]; ok && i >= at {
 			t.Fatalf("emission %d of a cancelled job: %+v", i, e)
 		}
@@ -422,10 +438,14 @@ func checkEmpty(t *rapid.T, d *Deployment) {
 	for _, r := range d.replicas {
 		f := r.front
 		if r.load != 0 || f.inbox.len()+len(f.outbox)+len(f.leaving)-f.sent+f.coming.Len() > 0 ||
-			r.link != nil && r.link.coming.Len() > 0 {
+			r.link != nil && r.link.coming.Len() > 0 ||
+			f.loop != nil && len(f.loop.writes)+len(f.loop.passing)+f.loop.tokenizing.Len() > 0 {
 			t.Fatalf("load %d, frontend %+v", r.load, f)
 		}
 		for _, s := range r.servers {
+			if s.clocks != nil && s.clocks.n > 0 {
+				t.Fatalf("%d steps in flight", s.clocks.n)
+			}
 			if held, _ := s.kv.Blocks(); held != 0 || len(s.running)+s.waiting.len() > 0 || s.work != 0 && s != r.decode ||
 				len(s.adapters.users) > 0 {
 				t.Fatalf("%d blocks held, %d running, %d waiting, work %d, adapters %v", held, len(s.running), s.waiting.len(),

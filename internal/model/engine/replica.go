@@ -29,15 +29,26 @@ type replica struct {
 // A server is a core with the end of its current step.
 type server struct {
 	*Core
-	end  time.Duration // forever when idle
-	work int           // of a prefill server: prompt tokens of its jobs
+	end    time.Duration // forever when idle; with clocks, of what its host does
+	work   int           // of a prefill server: prompt tokens of its jobs
+	clocks *clocks       // nil: a step begins when the one before it has ended
 }
 
-func newServer(c coreConfig) *server { return &server{Core: newCore(c), end: forever} }
+func newServer(c coreConfig) *server {
+	s := &server{Core: newCore(c), end: forever}
+	if c.scheduler.Async && c.cost.launches() {
+		s.clocks = new(clocks)
+	}
+	return s
+}
 
 // kick begins a step if the core is idle and has work.
 func (s *server) kick(now time.Duration) {
 	if s.end < forever {
+		return
+	}
+	if s.clocks != nil {
+		s.proceed(now)
 		return
 	}
 	if len(s.running) == 0 && s.waiting.len() == 0 {
@@ -51,21 +62,22 @@ func (s *server) kick(now time.Duration) {
 
 // newReplica returns replica number n of c, which has its defaults filled in.
 func newReplica(c Config, n int) *replica {
-	dice := func(core int) coreConfig {
+	dice := func(core int, cost Costs) coreConfig {
+		number := uint64(n)<<16 | uint64(core)
 		return coreConfig{
-			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1,
-			dice: arrival.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
+			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, cost: cost,
+			dice: arrival.Dice(c.Seed, "steps", number), host: newProcessor(cost.Host, arrival.Dice(c.Seed, "host", number)),
 			pace: c.newPace(c.Seed), stalls: newStandstill(c.Stalls, c.Seed),
 		}
 	}
-	d := dice(0)
-	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost
-	r := &replica{front: newFrontend(c.Frontend), decode: newServer(d)}
+	d := dice(0, c.Cost)
+	d.scheduler, d.kv = c.Scheduler, c.KV
+	r := &replica{front: newFrontend(c.Frontend, d.host), decode: newServer(d)}
 	if p := c.Disaggregation; p != nil {
 		r.link = newLink(p.Link)
 		for i := range p.PrefillServers {
-			d := dice(1 + i)
-			d.scheduler, d.kv, d.cost, d.speculative = p.Scheduler, p.KV, p.Cost, nil
+			d := dice(1+i, p.Cost)
+			d.scheduler, d.kv, d.speculative = p.Scheduler, p.KV, nil
 			r.prefill = append(r.prefill, newServer(d))
 		}
 	}
@@ -86,6 +98,9 @@ func (r *replica) nextEvent() time.Duration {
 	t := min(r.front.coming.next(), r.decode.end)
 	if r.front.busy {
 		t = min(t, r.front.free)
+	}
+	if l := r.front.loop; l != nil {
+		t = min(t, l.tokenizing.next())
 	}
 	if r.link != nil {
 		t = min(t, r.link.coming.next())
@@ -129,6 +144,9 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 	for r.link != nil && r.link.coming.next() == t {
 		out = r.transferred(t, r.link.coming.Pop(), out)
 	}
+	for l := r.front.loop; l != nil && l.tokenizing.next() == t; {
+		r.front.pass(l.tokenizing.Pop())
+	}
 	if r.front.busy && r.front.free == t {
 		r.front.done(t)
 	}
@@ -147,27 +165,33 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
 	switch f := r.front; {
+	case s.clocks != nil:
+		if l := s.handOut(t); l != nil && s != r.decode {
+			return r.prefilled(t, s, l.outputs, l.ended, out)
+		} else if l != nil {
+			return f.take(l.outputs, out)
+		}
 	case s != r.decode:
 		r.outputs = s.End(t, r.outputs[:0])
-		return r.prefilled(t, s, out)
+		return r.prefilled(t, s, r.outputs, s.ended, out)
 	case f.instant():
 		out = s.End(t, out)
 		f.ended += len(s.ended)
-	case len(f.outbox) == 0:
+	case len(f.outbox) == 0 && f.loop == nil:
 		f.outbox = s.End(t, f.outbox)
 	default:
 		r.outputs = s.End(t, r.outputs[:0])
-		f.merge(r.outputs)
+		f.take(r.outputs, nil)
 	}
 	return out
 }
 
 // prefilled passes on the outputs of a prefill server, each of which is its last for a sequence.
-func (r *replica) prefilled(t time.Duration, s *server, out []Emission) []Emission {
-	for i, q := range s.ended {
+func (r *replica) prefilled(t time.Duration, s *server, outputs []Emission, ended []*Seq, out []Emission) []Emission {
+	for i, q := range ended {
 		s.work -= q.PromptTokens
 		if q.done {
-			out = r.front.put(r.outputs[i], out)
+			out = r.front.put(outputs[i], out)
 			continue
 		}
 		r.link.send(t, q)
@@ -214,8 +238,11 @@ func (r *replica) submit(s *Seq) {
 // cancel removes s, wherever it is. The current step goes on, and an idle core has
 // no waiting sequence, so no step begins.
 func (r *replica) cancel(s *Seq) {
-	if p := s.server; p != nil && p.Cancel(s) {
-		p.work -= s.PromptTokens
+	if p := s.server; p != nil {
+		ended := p.clocks != nil && p.clocks.forget(s)
+		if p.Cancel(s) || ended {
+			p.work -= s.PromptTokens
+		}
 	}
 	s.status = gone
 	r.front.forget(s)

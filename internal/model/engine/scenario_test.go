@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // TestScenarios runs testdata/scenarios. A scenario is a Config and events in order
@@ -102,7 +102,11 @@ func readScenario(t *testing.T, data string) *scenario {
 			s.actions = append(s.actions, action{s.at(words[1]), words[0], words[2:]})
 		}
 	}
-	if err := yaml.UnmarshalWithOptions([]byte(config), &s.config, yaml.Strict()); err != nil {
+	doc, err := plan.Parse("engine.yaml", []byte(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Explain(plan.Decode(doc.Root, &s.config)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -165,6 +169,10 @@ func (s *scenario) stepTo(now time.Duration) {
 }
 
 func (s *scenario) emitted(e Emission) {
+	if e.Tokens == 0 {
+		s.emissions = append(s.emissions, fmt.Sprintf("%v %d head", e.At, e.ID))
+		return
+	}
 	line := fmt.Sprintf("%v %d %d token", e.At, e.ID, e.Tokens)
 	if e.Tokens > 1 {
 		line += "s"

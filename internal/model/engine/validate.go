@@ -24,10 +24,7 @@ func (c Config) Validate() plan.Problems {
 	v.kv("kv", c.KV)
 	v.costs("cost", c.Cost)
 	v.frontend(c.Frontend)
-	if s := c.Speculative; s != nil {
-		v.IntegerIn("speculative.drafts", s.Drafts, 1, MaxDrafts)
-		v.Share("speculative.acceptance", s.Acceptance)
-	}
+	v.speculative(c.Speculative)
 	if c.LoRA != nil {
 		v.IntegerIn("lora.slots", c.LoRA.Slots, 1, math.MaxInt32)
 	}
@@ -119,6 +116,8 @@ func (v *checker) costs(path string, c Costs) {
 		"replaces step and sequence: leave them out")
 	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil,
 		"replaces prefill and prefill_token: leave them out")
+	v.Share(path+".launch_share", c.LaunchShare)
+	v.host(path+".host", c.Host)
 }
 
 func (v *checker) table(path string, points []Point) {
@@ -136,6 +135,12 @@ func (v *checker) frontend(f Frontend) {
 	v.times("frontend", f)
 	v.IntegerIn("frontend.workers", f.Workers, 0, 4096)
 	v.If(f.Blocking && f.Workers > 1, "frontend.workers", nil, "a blocking frontend has only one worker")
+	v.If(!f.Blocking && f.loops() && f.Workers > 1, "frontend.workers", nil,
+		"a frontend with flush, token, finish, head, passes or tokenize has only one worker")
+	v.IntegerIn("frontend.passes", f.Passes, 0, 1000)
+	v.If(!(f.Host >= 0 && f.Host <= 4), "frontend.host", f.Host, "must be from 0 to 4")
+	v.If(f.Host > 0 && f.Host <= 4 && !f.loops(), "frontend.host", nil,
+		"only applies to a frontend with flush, token, finish, head, passes or tokenize")
 }
 
 func (v *checker) disaggregation(d Disaggregation) {

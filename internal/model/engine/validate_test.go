@@ -81,6 +81,42 @@ var invalidConfigs = map[string]struct {
 		Config{Scheduler: Scheduler{WholePrompts: true, PrefillBudget: 99}, MaxModelLen: 100},
 		[]string{"scheduler.prefill_budget"},
 	},
+	"launches": {
+		Config{Cost: Costs{
+			Launch: -1, LaunchSequence: -1, LaunchPrefill: -1, LaunchPrompt: -1, LaunchPrefillToken: -1, LaunchShare: 2, TailToken: -1,
+		}},
+		[]string{
+			"cost.launch", "cost.launch_sequence", "cost.launch_prefill", "cost.launch_prompt", "cost.launch_prefill_token",
+			"cost.tail_token", "cost.launch_share",
+		},
+	},
+	"host": {
+		Config{Cost: Costs{Host: &Host{Factors: []float64{0, 1}, Run: 2}}},
+		[]string{"cost.host.factors[0]", "cost.host.hold", "cost.host.run"},
+	},
+	"host of one level": {
+		Config{Cost: Costs{Host: &Host{Factors: []float64{1}, Hold: 1e-6}}}, []string{"cost.host.factors", "cost.host.hold"},
+	},
+	"host of a run": {Config{Cost: Costs{Host: &Host{Run: 0.1}}}, nil},
+	"loop": {
+		Config{Frontend: Frontend{Flush: -1, Passes: -1, Host: 5}},
+		[]string{"frontend.flush", "frontend.passes", "frontend.host"},
+	},
+	"no loop":           {Config{Frontend: Frontend{Host: 1}}, []string{"frontend.host"}},
+	"workers of a loop": {Config{Frontend: Frontend{Flush: 1, Workers: 2}}, []string{"frontend.workers"}},
+	"workers of one worker": {
+		Config{Frontend: Frontend{Flush: 1, Blocking: true, Workers: 2}}, []string{"frontend.workers"},
+	},
+	"speculative": {
+		Config{Speculative: &Speculative{Drafts: 2, Acceptance: Acceptance{0.5, 2, -1}}},
+		[]string{"speculative.acceptance[1]", "speculative.acceptance[2]"},
+	},
+	"speculative alike": {
+		Config{Speculative: &Speculative{Acceptance: Acceptance{2}}}, []string{"speculative.drafts", "speculative.acceptance"},
+	},
+	"too far ahead": {
+		Config{Speculative: &Speculative{Drafts: 1, Acceptance: make(Acceptance, 17)}}, []string{"speculative.acceptance"},
+	},
 	"link": {
 		Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},
 		[]string{"disaggregation.scheduler.policy", "disaggregation.link.token_size"},

@@ -275,6 +275,10 @@ func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
 		n := r.turns.position(e.ID)
+		if e.Tokens == 0 {
+			r.records[n].FirstByte = trace.Instant(e.At)
+			continue
+		}
 		list := &r.open[n]
 		if len(*list) == 0 {
 			r.records[n].Usage.Cached = int(e.Cached)

@@ -373,3 +373,18 @@ func BenchmarkLatencyModel(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(tokens), "ns/token")
 }
+
+// The head of a response is the first byte, before any token.
+func TestHeadsAreFirstBytes(t *testing.T) {
+	model, err := engine.New(engine.Config{
+		Frontend: engine.Frontend{Head: 3e-3, Delay: 1e-3}, Cost: engine.Costs{Step: 10e-3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Run(model, SimulationPlan{Requests: answers(2), Schedule: everyTenth(10), Stream: true})
+	r := o.Records[0]
+	if r.FirstByte != 3*ms || len(r.Chunks) != 2 || r.Chunks[0].At != 14*ms || r.OutputTokens != 2 {
+		t.Errorf("first byte at %v, %d chunks %+v", r.FirstByte, len(r.Chunks), r.Chunks)
+	}
+}
