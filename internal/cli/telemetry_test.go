@@ -49,7 +49,7 @@ func TestDevicesBesideARun(t *testing.T) {
 		},
 		"npu-smi": {`^devices +2 devices · busy 75 % · 300 W · at most 45 °C( · memory at most [0-9.]+ GiB \(\d+ %\))?$`, `^energy +unknown, the run took less than 30 s$`},
 	} {
-		sess, stdout, stderr := process(t, nil, strings.Fields("bench -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
+		sess, stdout, stderr := process(t, nil, strings.Fields("bench --all -q --tokenizer none -n 15 --rate 10 --collect-every 100ms --url "+url+" --collect "+program)...)
 		if code := Run(sess); code != exitOK {
 			t.Fatal(code, stderr)
 		}
@@ -126,7 +126,7 @@ func TestMetricsThatAreNoGood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				v := newVirtual(t, "bench", "-q", "--url", "http://engine", "-n", "100", "--rate", "10", "--arrival", "constant", "--output-len", "8")
+				v := newVirtual(t, "bench", "--all", "-q", "--url", "http://engine", "-n", "100", "--rate", "10", "--arrival", "constant", "--output-len", "8")
 				var scrapes atomic.Int64
 				stop := metricsOf(t, v, func(w http.ResponseWriter, r *http.Request) {
 					if x.page == nil {

@@ -42,7 +42,14 @@ func (r *report) failures(q metrics.Requests) doc.List {
 
 // notes are what a reader of the figures has to know. Without any a blank line ends the report.
 func (r *report) notes(s metrics.Summary) doc.List {
-	r.footnotes = doc.List{""}
+	l := doc.List{""}
+	for _, m := range r.footnotes(s) {
+		l = append(l, r.Word("report.note", "note", m))
+	}
+	return l
+}
+
+func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
 	ended := measured && s.Run.Status != trace.Complete
 	r.noteIf(missing > 0 && ended, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
@@ -79,7 +86,7 @@ func (r *report) notes(s metrics.Summary) doc.List {
 		r.noteIf(illustrative, "report.illustrative", "profile", p.Name)
 		r.noteIf(!illustrative, "report.profile-error", "profile", p.Name, "error", p.Error)
 	}
-	return r.footnotes
+	return r.noted
 }
 
 // lengths are the notes on prompts and answers that are longer or shorter than asked for.
@@ -125,9 +132,7 @@ func (r *report) noteIf(cond bool, code plan.Code, args ...any) {
 	}
 }
 
-func (r *report) note(m plan.Message) {
-	r.footnotes = append(r.footnotes, r.Word("report.note", "note", m))
-}
+func (r *report) note(m plan.Message) { r.noted = append(r.noted, m) }
 
 // mark is an asterisk for a percentile that its sample cannot carry, else a blank.
 func (r *report) mark(p metrics.Percentile) string {
