@@ -109,8 +109,8 @@ func (b *briefly) trouble() {
 		b.field(b.Word("report.server"), b.counters(c)...)
 	}
 	b.cache(b.s)
-	if used := b.s.Resources; used != nil && used.Devices != nil && doc.Join("", b.throttled(used.Devices.Throttled)...) != "" {
-		b.field(b.Word("report.device"), b.devices(used.Devices)...)
+	if used := b.s.Resources; used != nil && used.Devices != nil && len(used.Devices.Throttled) > 0 {
+		b.deviceRows(used.Devices, b.s.Run.Env.Serving)
 	}
 	if q := b.s.Requests; q.Failed > 0 {
 		var classes []string
