@@ -173,6 +173,7 @@ func (b *Before) check() (p Problems) {
 	p.Count(at+"warm_up.requests", b.WarmUp.Requests, 0)
 	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
 	p.If(b.WarmUp.Steady && b.WarmUp.From == WarmMeasured, at+"warm_up.steady", nil, "a warm-up until steady has prompts of its own, and the measured ones are asked for")
+	p.If(b.WarmUp.Brief && !b.WarmUp.Steady, at+"warm_up.brief", nil, "only applies to a warm-up until steady")
 	p.Span(at+"settle", b.Settle)
 	for i, w := range b.Profiler.Workers {
 		p = append(p, CheckURL(Join(Item(at+"profiler.workers", i), "url"), w.URL)...)

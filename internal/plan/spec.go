@@ -243,6 +243,9 @@ type WarmUp struct {
 	// Steady sends waves of as many requests as the gate lets through until two successive
 	// ones agree. It stands in place of all the settings above.
 	Steady bool `json:"steady,omitempty"`
+	// Brief bounds these waves to a part of the requests of the run, with short answers, which
+	// must agree less closely. It is the default for a server, and no proof that it is at rest.
+	Brief bool `json:"brief,omitempty" role:"client"`
 }
 
 // Where the requests of a WarmUp come from.
