@@ -54,8 +54,8 @@ const (
 type ReportedFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // seconds, tokens, requests, or those per second
-	// Step is the value of the last printed digit, in the same unit; 0 for a number
-	// in full precision.
+	// Step is the value of the last printed digit, in the same unit, or twice the error of a sampled energy; 0 for a
+	// number in full precision.
 	Step float64 `json:"step,omitempty"`
 }
 

@@ -109,8 +109,8 @@ func (b *briefly) trouble() {
 		b.field(b.Word("report.server"), b.counters(c)...)
 	}
 	b.cache(b.s)
-	if used := b.s.Resources; used != nil && used.Devices != nil && doc.Join("", b.throttled(used.Devices.Throttled)...) != "" {
-		b.field(b.Word("report.device"), b.devices(used.Devices)...)
+	if used := b.s.Resources; used != nil && used.Devices != nil && len(used.Devices.Throttled) > 0 {
+		b.deviceRows(used.Devices, b.s.Run.Env.Serving)
 	}
 	if q := b.s.Requests; q.Failed > 0 {
 		var classes []string
@@ -158,7 +158,7 @@ func (b *briefly) table() doc.Grid {
 // minor are notes that explain a figure without changing what it means, or that the first lines have.
 var minor = []plan.Code{
 	"report.few-values", "report.chunk-tokens", "report.chunks-merged", "report.chunks-bundled", "report.bounded", "report.no-schedule",
-	"report.illustrative", "report.profile-error",
+	"report.illustrative", "report.profile-error", "report.no-interval",
 }
 
 // notes are those that change what the figures mean, as many as there is room for, and how many are left out.
