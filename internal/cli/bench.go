@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -174,7 +175,7 @@ func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.R
 		one := *c
 		one.Spec = specs[i]
 		if len(specs) > 1 {
-			b.view.Printf("run %d of %d, seed %d", i+1, len(specs), one.Spec.Seed)
+			b.view.Print(sess.Word("stage.run-seed", "run", i+1, "of", len(specs), "seed", strconv.FormatUint(one.Spec.Seed, 10)))
 		}
 		err = b.make(&one)
 	}
@@ -211,7 +212,7 @@ func (b *batch) make(c *compiled) error {
 	}
 	judged := compare.JudgeRun(b.limits, result.Trace.Run, result.Summary.Figures())
 	for _, g := range judged {
-		fmt.Fprintln(sess.Stderr, comparison.GateLine(g, english))
+		fmt.Fprintln(sess.Stderr, comparison.GateLine(g, sess.Words()))
 	}
 	b.judged = append(b.judged, judged...)
 	if b.invalid == nil {

@@ -52,11 +52,11 @@ func (c calibrateCmd) Run(sess *session.Session) (err error) {
 	case err != nil:
 		return session.Usage(err)
 	}
-	if err := report.Calibrated(sess.Stdout, found); err != nil {
+	if err := report.Calibrated(sess.Stdout, found, sess.Words()); err != nil {
 		return err
 	}
 	if c.Output == "" {
-		fmt.Fprintln(sess.Stderr, "pitot: -o FILE keeps it as a profile")
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("calibrated.keep"))
 		return nil
 	}
 	page := found.Profile(cmp.Or(c.Title, traces[0].Run.Plan.Model, "a calibrated engine"))

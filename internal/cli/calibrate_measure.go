@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -83,7 +82,7 @@ func (c calibrateCmd) measure(sess *session.Session) (traces []*trace.Trace, err
 	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
-		fmt.Fprintf(sess.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))
+		fmt.Fprintln(sess.Stderr, sess.Word("stage.run", "run", i+1, "of", len(loads), "what", strings.Join(pitot.Words(loads[i](d, bears)...), " ")))
 		l, err := c.load(sess, d, i, bears, name)
 		if err != nil {
 			return nil, err
@@ -118,7 +117,7 @@ func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*tra
 		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{session.English.Say(plan.Msg("experiment.leg-invalid", "reasons", v.Reasons))}
+		return nil, invalidError{sess.Word("experiment.leg-invalid", "reasons", v.Reasons)}
 	}
 	return r.Trace, r.Unanswered()
 }

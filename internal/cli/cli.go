@@ -155,6 +155,7 @@ type grammar struct {
 	KeepLog    trimLogCmd             `cmd:"" name:"keep-log" hidden:""`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
+	Lang         session.Language `placeholder:"LANG" help:"Language of output: ${languages}. Default: by PITOT_LANG, LC_ALL, LC_MESSAGES or LANG, else en."`
 }
 
 // Run runs one command line and returns its exit code.
@@ -162,7 +163,7 @@ func Run(sess *session.Session) int {
 	sess = sess.Guarded()
 	sess.Version, sess.Compile, sess.Parse = Version(), compileLoad, parseDraft
 	var g grammar
-	if err := withoutLaunchers(sess); err != nil {
+	if err := errors.Join(takeLanguage(sess), withoutLaunchers(sess)); err != nil {
 		return fail(sess, err)
 	}
 	args := flags.Asked(sess.Args)
@@ -178,10 +179,32 @@ func Run(sess *session.Session) int {
 	if err != nil {
 		return fail(sess, err)
 	}
+	if lang := flags.FlagOf(k.Model.Node, "--lang").Target.Interface().(session.Language); lang != "" {
+		sess.Speak(lang)
+	}
 	for _, line := range hints {
 		fmt.Fprintf(sess.Stderr, "note: %s\n", line)
 	}
 	return fail(sess, k.Run(sess))
+}
+
+// takeLanguage sets the language of output: by the environment, or by --lang ahead of the command, which it takes off
+// the arguments, as those of another tool go on behind it.
+func takeLanguage(sess *session.Session) error {
+	sess.Speak("")
+	for len(sess.Args) > 0 && (sess.Args[0] == "--lang" && len(sess.Args) > 1 || strings.HasPrefix(sess.Args[0], "--lang=")) {
+		_, value, joined := strings.Cut(sess.Args[0], "=")
+		sess.Args = sess.Args[1:]
+		if !joined {
+			value, sess.Args = sess.Args[0], sess.Args[1:]
+		}
+		lang := session.Language(value)
+		if err := lang.Validate(); err != nil {
+			return usagef("--lang: %w", err)
+		}
+		sess.Speak(lang)
+	}
+	return nil
 }
 
 // onlyCommand is the part of the grammar that a command line needs: its command alone, since to read all of them
@@ -197,7 +220,8 @@ func onlyCommand(g *grammar, args []string) any {
 		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
 		if command && !completes && slices.Contains(names, args[0]) {
 			version, _ := all.FieldByName("PrintVersion")
-			return reflect.New(reflect.StructOf([]reflect.StructField{f, version})).Interface()
+			lang, _ := all.FieldByName("Lang")
+			return reflect.New(reflect.StructOf([]reflect.StructField{f, version, lang})).Interface()
 		}
 	}
 	return g
@@ -210,7 +234,7 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
-		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ",")},
+		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), " or ")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),

@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
-	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // compareCmd is `pitot compare`.
@@ -21,7 +20,6 @@ type compareCmd struct {
 	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
-	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	outputFiles
 	variants
 
@@ -66,22 +64,22 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 		return err
 	}
 	if why := result.WhyNothingCompared(); !why.IsZero() {
-		return usage(errors.New(words.In(c.Lang).Say(why)))
+		return usage(errors.New(sess.Words().Say(why)))
 	}
 	if result.SameVariants() {
-		c.advice = c.adviceOn(sess, result, words.In(c.Lang))
+		c.advice = c.adviceOn(sess, result, sess.Words())
 	}
 	if c.Output == "" {
 		err = c.write(map[bool]io.Writer{true: sess.Stdout, false: sess.RawStdout}[c.Format == "text" || c.Format == "json"], result, sess)
 	} else {
 		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, c.Write(result, c.Lang), verdictOf(result.Gates))
+	return errors.Join(err, c.Write(result, sess.Words()), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; sess has the terminal that it is for, nil if it is for a file.
 func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.Session) error {
-	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
+	o := comparison.Options{All: c.All, Lang: sess.Words(), Advice: c.advice}
 	switch c.Format {
 	case "json":
 		enc := json.NewEncoder(w)

@@ -22,7 +22,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/live"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -41,7 +40,7 @@ type experimentRunner struct {
 
 // carryOut makes the legs that a journal lacks, and reports the outcome.
 func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
-	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true})
 	x := &experimentRunner{experimentFlags: c, sess: sess, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
@@ -49,7 +48,7 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	}
 	defer ui.ServePage(sess, c.UI, c.Store)()
 	ctx, stop, release := watchTwice(sess, func() {
-		view.Printf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
+		view.Print(sess.Word("stage.interrupted-server"))
 	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
 	release() // there is no server any more
@@ -91,7 +90,7 @@ func watchTwice(sess *session.Session, say func()) (context.Context, <-chan stru
 }
 
 func (x *experimentRunner) deps() experiment.Deps {
-	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: words.In(x.Lang)}
+	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: x.sess.Words()}
 	return experiment.Deps{
 		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
@@ -189,14 +188,13 @@ func (x *experimentRunner) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
-	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag(), x.fleetFlags())
-	x.view.Printf("%s", again)
+	x.view.Print(x.sess.Word("experiment.kept", "name", x.journal.Name, "command", "pitot experiment resume "+shell.Quote(x.journal.Name)+x.storeFlag()+x.fleetFlags()))
 	var lost *experiment.LostError
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return errInterrupted
 	case errors.As(err, &lost):
-		return fmt.Errorf("%w, the last of %s: %s", err, lost.Leg.Variant, words.In(x.Lang).Say(lost.Leg.Why))
+		return fmt.Errorf("%w, the last of %s: %s", err, lost.Leg.Variant, x.sess.Words().Say(lost.Leg.Why))
 	}
 	return err
 }
@@ -224,12 +222,12 @@ func (c *experimentFlags) join(sess *session.Session, made *experiment.CheckedEx
 
 // report writes the outcome of the experiment, and the lab note.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
-	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), words.In(x.Lang))}
+	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), x.sess.Words())}
 	note := noteCmd{
-		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
+		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
-	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.Lang))
+	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.sess.Words()))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 

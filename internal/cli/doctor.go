@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"io"
-	"text/tabwriter"
 
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // doctorCmd is `pitot doctor`.
@@ -43,7 +45,7 @@ func (c doctorCmd) Run(sess *session.Session) error {
 	}
 	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
 	d.Verdict = doctor.Worst(d.Findings)
-	if err := d.print(sess.Stdout, c.JSON); err != nil {
+	if err := d.print(sess.Stdout, c.JSON, sess.Words()); err != nil {
 		return err
 	}
 	if d.Verdict == doctor.Bad {
@@ -52,21 +54,26 @@ func (c doctorCmd) Run(sess *session.Session) error {
 	return nil
 }
 
-func (d diagnosis) print(to io.Writer, asJSON bool) error {
+func (d diagnosis) print(to io.Writer, asJSON bool, l *words.Language) error {
 	if asJSON {
 		enc := json.NewEncoder(to)
 		enc.SetIndent("", "  ")
 		return enc.Encode(d)
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ITEM\tVALUE\tVERDICT")
-	for _, f := range d.Findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", session.English.Word(f.Item), session.English.Say(f.Value), f.Verdict)
+	verdict := func(f doctor.Finding) string {
+		if f.Verdict == doctor.Unknown {
+			return string(f.Verdict)
+		}
+		return l.Word(plan.Code("fitness." + f.Verdict))
 	}
-	err := w.Flush()
+	rows := [][]string{{l.Word("doctor.title-item"), l.Word("doctor.title-value"), l.Word("doctor.title-verdict")}}
+	for _, f := range d.Findings {
+		rows = append(rows, []string{l.Word(f.Item), l.Say(f.Value), verdict(f)})
+	}
+	err := doc.Columns(to, rows)
 	for _, f := range d.Findings {
 		if !f.Advice.IsZero() {
-			_, err = fmt.Fprintf(to, "\n%s: %s\n  %s\n", session.English.Word(f.Item), f.Verdict, session.English.Say(f.Advice))
+			_, err = fmt.Fprintf(to, "\n%s\n  %s\n", l.Word("doctor.finding", "item", l.Word(f.Item), "verdict", verdict(f)), l.Say(f.Advice))
 		}
 	}
 	return err

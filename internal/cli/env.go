@@ -36,7 +36,7 @@ func (c envCmd) Run(sess *session.Session) error {
 		return context.Cause(ctx)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(sess.Stderr, "pitot: "+session.English.Say(n))
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Say(n))
 	}
 	if e == nil {
 		return fmt.Errorf("nothing is known of the environment at %s", strings.TrimSpace(c.Site+" "+c.URL))

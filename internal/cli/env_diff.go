@@ -45,5 +45,5 @@ func (c envDiffCmd) Run(sess *session.Session) error {
 	if c.Format == "json" {
 		return runs.DifferencesJSON(sess.Stdout, pair, found)
 	}
-	return runs.Differences(sess.Stdout, pair, found, c.All, session.English)
+	return runs.Differences(sess.Stdout, pair, found, c.All, sess.Words())
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
@@ -35,7 +34,6 @@ type experimentCmd struct {
 // experimentFlags are the flags of commands that carry out an experiment.
 type experimentFlags struct {
 	Folder string `placeholder:"DIR" help:"Folder for the experiment's file, the logs of servers and the lab note. Default: the name of the experiment."`
-	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
 	flags.ProgressFlag
@@ -256,7 +254,6 @@ func rowOf(s *store.Store, name string) (store.Experiment, error) {
 type experimentStatusCmd struct {
 	Name string `arg:"" optional:"" help:"Name of the experiment. Default: all."`
 	JSON bool   `name:"json" help:"Print the journal as JSON."`
-	Lang string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	flags.StoreFlag
 }
 
@@ -291,7 +288,7 @@ func (c *experimentStatusCmd) Run(sess *session.Session) error {
 }
 
 func (c *experimentStatusCmd) show(sess *session.Session, all []*experiment.Journal) error {
-	lang := words.In(c.Lang)
+	lang := sess.Words()
 	switch {
 	case c.JSON:
 		enc := json.NewEncoder(sess.Stdout)

@@ -14,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
-	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -24,7 +23,6 @@ type noteCmd struct {
 	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"File of the note; its plots go into a folder of the same name (${default})."`
 	Force  bool   `help:"Overwrite an existing note."`
 	Title  string `placeholder:"TEXT" help:"Title of the note. Default: the names of the variants."`
-	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Tool whose result tables to show for Pitot's own runs: vllm, sglang or pitot (${default}). Imported runs keep their own."`
 	variants
 }
@@ -46,7 +44,7 @@ func (c noteCmd) Run(sess *session.Session) error {
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n, err := c.note(sess, o, c.Table, words.In(c.Lang))
+	n, err := c.note(sess, o, c.Table, sess.Words())
 	if err != nil {
 		return err
 	}
@@ -62,12 +60,9 @@ func (c noteCmd) Run(sess *session.Session) error {
 	if err := savePage(c.Output, page); err != nil {
 		return err
 	}
-	fmt.Fprintf(sess.Stdout, "wrote %s", plain.Line(c.Output))
-	if len(page.Plots) > 0 {
-		fmt.Fprintf(sess.Stdout, " and %s in %s", session.Plural(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
-	}
-	fmt.Fprintln(sess.Stdout)
-	return nil
+	where := filepath.Join(filepath.Dir(c.Output), folder)
+	_, err = fmt.Fprintln(sess.Stdout, sess.Word("note.wrote", "file", c.Output, "plots", len(page.Plots), "folder", where))
+	return err
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.

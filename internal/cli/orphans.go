@@ -77,7 +77,7 @@ func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j 
 	gone := false
 	for _, l := range orphanServers(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
-		text := words.In(c.Lang).Say(what)
+		text := sess.Words().Say(what)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", plain.Line(j.Name), err))
@@ -203,7 +203,7 @@ func (c *experimentFlags) dropLostLegs(sess *session.Session, s *store.Store, j 
 		return err == nil, err
 	})
 	for _, l := range gone {
-		again := words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why)
+		again := sess.Words().Word("experiment.leg-again", "leg", l.Position, "why", l.Why)
 		fmt.Fprintln(sess.Stderr, "pitot:", again)
 	}
 	return err

@@ -36,8 +36,8 @@ func (o outputFiles) Check() error {
 }
 
 // Write writes the requested files: the XML replaces its file, the summary is appended.
-func (o outputFiles) Write(c compare.Comparison, lang string) error {
-	shown := comparison.Options{Lang: words.In(lang)}
+func (o outputFiles) Write(c compare.Comparison, lang *words.Language) error {
+	shown := comparison.Options{Lang: lang}
 	var errs []error
 	if o.JUnit != "" {
 		errs = append(errs, session.WriteFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))

@@ -34,7 +34,7 @@ func planExperiment(sess *session.Session, e *design.Experiment, explain func(pl
 	if err != nil {
 		return err
 	}
-	return comparing.Plan(sess.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), english)
+	return comparing.Plan(sess.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), sess.Words())
 }
 
 // forecasts looks into the workloads of the baseline, without a server.

@@ -20,7 +20,7 @@ type listCmd struct{}
 
 // Run lists.
 func (listCmd) Run(sess *session.Session) error {
-	rows := [][]string{{"PROFILE", "WHAT IT IS", "ERROR"}}
+	rows := [][]string{{sess.Word("profiles.name"), sess.Word("profiles.title"), sess.Word("profiles.error")}}
 	for _, name := range profile.Names() {
 		q, err := profile.Load(name)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
@@ -42,7 +43,7 @@ func (c checkCmd) Run(sess *session.Session) error {
 			fmt.Fprintln(sess.Stdout)
 		}
 		fmt.Fprintf(sess.Stdout, "%s: %s\n", q.Name, q.Title)
-		if err := c.check(ctx, sess.Stdout, q); err != nil {
+		if err := c.check(ctx, sess.Stdout, q, sess.Words()); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (c checkCmd) Run(sess *session.Session) error {
 }
 
 // check writes how each run of a profile compares, as soon as it is known.
-func (c checkCmd) check(ctx context.Context, w io.Writer, q *profile.Profile) error {
+func (c checkCmd) check(ctx context.Context, w io.Writer, q *profile.Profile, l *words.Language) error {
 	for i := range q.Evidence {
 		one := *q
 		one.Evidence = q.Evidence[i : i+1]
@@ -60,7 +61,7 @@ func (c checkCmd) check(ctx context.Context, w io.Writer, q *profile.Profile) er
 		}
 		for _, r := range comparisons {
 			fmt.Fprintln(w)
-			if err := report.Evidence(w, r); err != nil {
+			if err := report.Evidence(w, r, l); err != nil {
 				return err
 			}
 		}
@@ -94,7 +95,7 @@ func (c fitCmd) Run(sess *session.Session) error {
 	plan := calibrate.FitPlan{Rules: known.Rules(), Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
 		if loss < 0.98*lastReported {
 			lastReported = loss
-			fmt.Fprintf(sess.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
+			fmt.Fprintln(sess.Stderr, sess.Word("calibrated.step", "step", step, "error", loss))
 		}
 	}}
 	if err := plan.Validate(q); err != nil {
@@ -104,11 +105,10 @@ func (c fitCmd) Run(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Fitted(sess.Stdout, out); err != nil {
+	if err := report.Fitted(sess.Stdout, out, sess.Words()); err != nil {
 		return err
 	}
-	fmt.Fprintln(sess.Stderr,
-		"write them into the profile, and see `pitot profiles check` for its error on other draws")
+	fmt.Fprintln(sess.Stderr, sess.Word("calibrated.write"))
 	return context.Cause(ctx)
 }
 

@@ -35,7 +35,7 @@ func reportExperiment(sess *session.Session, j *experiment.Journal, dialect stri
 	if cmp.Or(dialect, "pitot") != "pitot" {
 		return usagef("%s is an experiment; --dialect %s reports a run, such as %s", j.Name, dialect, "`pitot runs list '"+j.Name+"*'`")
 	}
-	if err := comparing.Status(sess.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
+	if err := comparing.Status(sess.Stdout, j, sess.Words()); err != nil || len(j.With(experiment.Done)) == 0 {
 		return err
 	}
 	fmt.Fprintln(sess.Stdout)
@@ -52,5 +52,5 @@ func reportExperiment(sess *session.Session, j *experiment.Journal, dialect stri
 	if err != nil {
 		return err
 	}
-	return printOutcome(sess, j, out, e.Same(), english)
+	return printOutcome(sess, j, out, e.Same(), sess.Words())
 }

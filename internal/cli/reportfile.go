@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,6 @@ import (
 type reportFile struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write a file instead: .html is an interactive page in one file, .png and .svg are a plot."`
 	Plot   string `placeholder:"NAME" help:"Plot of --output: changes, meanwhile-1, ttft, itl, output or timeline-1. Default: the first of these that there is."`
-	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of --output: ${enum} (${default})."`
 }
 
 // The kinds of files, by how their names end.
@@ -37,16 +37,12 @@ func (f reportFile) Check() error {
 	switch {
 	case f.Output == "" && f.Plot != "":
 		return session.Usagef("--plot: only applies to --output with a name that ends in .png or .svg")
-	case f.Output == "" && f.Lang != words.Default:
-		return session.Usagef("--lang %s: only applies to --output; the text report is in English", f.Lang)
 	case f.Output == "":
 		return nil
 	case !slices.Contains([]string{html, png, svg}, kind):
 		return session.Usagef("--output %s: must end in .html, .png or .svg; the text report goes to standard output", f.Output)
 	case f.Plot != "" && kind == html:
 		return session.Usagef("--plot %s: only applies to .png and .svg; a page has all plots", f.Plot)
-	case f.Lang != words.Default && kind == png:
-		return session.Usagef("--lang %s: the fonts of PNG only have Latin, Greek and Cyrillic letters; write .svg or .html", f.Lang)
 	case kind == html && !web.Built():
 		return session.Usagef("--output %s: %w", f.Output, web.ErrNotBuilt)
 	}
@@ -55,6 +51,15 @@ func (f reportFile) Check() error {
 
 // Page reports whether the file is to be a page, and not a plot.
 func (f reportFile) Page() bool { return strings.ToLower(filepath.Ext(f.Output)) == html }
+
+// words are the language of the file: the fonts of PNG only have Latin, Greek and Cyrillic letters.
+func (f reportFile) words(sess *session.Session) *words.Language {
+	if strings.ToLower(filepath.Ext(f.Output)) == png && sess.Words() != english {
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("plot.png-english"))
+		return english
+	}
+	return sess.Words()
+}
 
 // WritePlot writes one of the plots of a note.
 func (f reportFile) WritePlot(n comparison.Note) error {
@@ -90,7 +95,7 @@ func (f reportFile) WritePage(sess *session.Session, file, ref string) error {
 		if err != nil {
 			return err
 		}
-		r.Language = f.Lang
+		r.Language = sess.Words().Name
 		ctx, release := sess.UntilInterrupt(context.Background())
 		defer release()
 		err = session.WriteFile("--output", f.Output, func(w io.Writer) error { return s.WriteReport(ctx, w, r) })

@@ -69,16 +69,16 @@ func printReports(sess *session.Session, t *trace.Trace, s metrics.Summary, name
 func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name, form string, all bool) error {
 	switch {
 	case name == "pitot" && all:
-		return report.Text(sess.Stdout, s, english)
+		return report.Text(sess.Stdout, s, sess.Words())
 	case name == "pitot":
-		return report.Brief(sess.Stdout, s, english)
+		return report.Brief(sess.Stdout, s, sess.Words())
 	case name == "json":
 		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
 	}
 	if t.Run.Kind == trace.Simulated { // their tables have no place for it
-		fmt.Fprintf(sess.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("report.run-simulated", "run", t.Run.ID))
 	}
 	r, err := toolNamed(name).Report(t, form)
 	if err != nil {
@@ -86,7 +86,7 @@ func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name,
 	}
 	err = r.WriteTable(sess.Stdout)
 	for _, n := range slices.Concat(t.Run.Notes, r.Notes()) {
-		fmt.Fprintln(sess.Stderr, "note: "+english.Say(n))
+		fmt.Fprintln(sess.Stderr, sess.Word("report.note", "note", n))
 	}
 	return err
 }
@@ -96,17 +96,17 @@ func printHealth(sess *session.Session, h metrics.Health) {
 	e := metrics.Explain(h.Verdict)
 	switch h.Verdict.Validity {
 	case trace.Invalid:
-		fmt.Fprintln(sess.Stderr, "pitot: INVALID run: "+english.SayAll("stop", e.Causes))
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("report.run-invalid", "causes", e.Causes))
 	case trace.Doubtful:
-		fmt.Fprintln(sess.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", e.Causes))
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("report.run-doubtful", "causes", e.Causes))
 	default:
 		return
 	}
 	if len(e.Remedies) > 0 {
-		fmt.Fprintln(sess.Stderr, "pitot: "+english.Word("report.remedy", "remedies", e.Remedies))
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("report.remedy", "remedies", e.Remedies))
 	}
 	if len(e.Effects) > 0 {
-		fmt.Fprintln(sess.Stderr, "pitot: "+english.Word("report.effects", "effects", e.Effects))
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("report.effects", "effects", e.Effects))
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/runs"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -98,10 +97,10 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	case c.JSON:
 		return runs.Summary(sess.Stdout, all, runs.JSON, english)
 	case total == 0 && c.Match == "" && !c.Selects():
-		_, err := fmt.Fprintln(sess.Stdout, "no runs yet: pitot bench makes one")
+		_, err := fmt.Fprintln(sess.Stdout, sess.Word("runs.none"))
 		return err
 	}
-	return runs.List(sess.Stdout, all, c.Figure, total, english)
+	return runs.List(sess.Stdout, all, c.Figure, total, sess.Words())
 }
 
 // withFigures adds the figures of runs, which are computed once. Damaged runs have none.
@@ -147,7 +146,7 @@ func (c runsShowCmd) Run(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
-	return report.Trace(sess.Stdout, t, c.N, english)
+	return report.Trace(sess.Stdout, t, c.N, sess.Words())
 }
 
 type runsReportCmd struct {
@@ -214,7 +213,7 @@ func (c runsReportCmd) file(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
-	n, err := v.note(sess, o, "", words.In(c.Lang))
+	n, err := v.note(sess, o, "", c.words(sess))
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (l *sglangLine) report(result *run.Result) error {
 	l.print("")
 	err = r.WriteTable(l.sess.Stdout)
 	for _, n := range r.Notes() {
-		fmt.Fprintln(l.sess.Stderr, "note: "+english.Say(n))
+		fmt.Fprintln(l.sess.Stderr, l.sess.Word("report.note", "note", n))
 	}
 	if saved := files.Append(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
 		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // Names that commands of this package use often.
 var (
-	english        = session.English
+	english        = words.In(words.Default) // for programs
 	errInterrupted = session.ErrInterrupted
 	usage          = session.Usage
 	usagef         = session.Usagef

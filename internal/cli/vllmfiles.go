@@ -107,15 +107,15 @@ func (f *vllmFiles) plots(base string, r *vllm.Report) {
 		if _, err := io.WriteString(w, "<!doctype html><meta charset=\"utf-8\"><title>Timeline</title>\n"); err != nil {
 			return err
 		}
-		return plot.Gaps(w, session.English, served, limits)
+		return plot.Gaps(w, english, served, limits)
 	})
 	draw(f.PlotDatasetStats, "Dataset statistics", base+".dataset_stats.png", func(w io.Writer) error {
-		return plot.Tokens(plot.PNG{Writer: w}, session.English, served)
+		return plot.Tokens(plot.PNG{Writer: w}, english, served)
 	})
 }
 
 func (f *vllmFiles) note(m plan.Message) {
-	fmt.Fprintln(f.sess.Stderr, "note: "+session.English.Say(m))
+	fmt.Fprintln(f.sess.Stderr, f.sess.Word("report.note", "note", m))
 }
 
 // save writes the result file, or adds a line to it.

@@ -76,7 +76,7 @@ func (r *running) stop(ctx context.Context) {
 func (r *running) died() error {
 	select {
 	case <-r.server.Done():
-		return fmt.Errorf("the server ended: %s", session.English.Say(r.server.Ended().Message()))
+		return fmt.Errorf("the server ended: %s", r.sess.Say(r.server.Ended().Message()))
 	default:
 		return nil
 	}

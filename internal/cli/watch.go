@@ -18,7 +18,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
@@ -31,7 +30,6 @@ type watchCmd struct {
 	For     time.Duration `placeholder:"TIME" help:"End after this time. Default: at q or an interrupt."`
 	Number  int           `name:"number" short:"n" placeholder:"N" help:"End after this many lines."`
 	Format  string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text, which is a screen on a terminal and lines elsewhere, or json: the newest values in a line per period (${default})."`
-	Lang    string        `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 
 	flags.Connection
 }
@@ -109,7 +107,7 @@ func (c watchCmd) watching(sess *session.Session, spec plan.Spec) *watching {
 	}
 	return &watching{
 		every: spec.Telemetry.Every.Std(), limit: c.For, most: c.Number, target: sess.Secrets.Hide(target),
-		secrets: sess.Secrets, begun: time.Now(), lang: words.In(c.Lang),
+		secrets: sess.Secrets, begun: time.Now(), lang: sess.Words(),
 	}
 }
 
@@ -119,7 +117,7 @@ func (c watchCmd) shown(sess *session.Session, w *watching) (s shower, restore f
 	nothing := func() {}
 	switch {
 	case c.Format == "json":
-		return &lines{sess.Stdout, jsonOf(w.lang)}, nothing, nil
+		return &lines{sess.Stdout, jsonOf(english)}, nothing, nil
 	case sess.Terminal == nil || sess.Dumb():
 		return &lines{sess.Stdout, lineOf(w.lang)}, nothing, nil
 	}

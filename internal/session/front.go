@@ -6,6 +6,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 )
 
@@ -17,7 +18,7 @@ func InWords(front plan.Front, err error) error {
 	var missing *hub.Missing
 	if errors.As(err, &gone) { // nothing else is in it
 		wait := errors.As(err, &remedy)
-		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, English.Word(gone.Class.Code()), gone.Err)
+		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, words.In(words.Default).Word(gone.Class.Code()), gone.Err)
 		if wait {
 			err = &run.RemedyError{Err: err, Ways: remedy.Ways}
 		}

@@ -71,14 +71,14 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	if errors.Is(err, run.ErrStopped) || result == nil && errors.Is(err, context.Canceled) { // one interrupt, or two
 		return Made{}, ErrInterrupted
 	}
-	return made(keep, result, InWords(l.Front, err))
+	return s.made(keep, result, InWords(l.Front, err))
 }
 
-func made(keep *storeSink, result *run.Result, err error) (Made, error) {
+func (s *Session) made(keep *storeSink, result *run.Result, err error) (Made, error) {
 	if result == nil {
 		return Made{}, err
 	}
-	return Made{result, keep.hint(result.Trace.Run.ID, err)}, err
+	return Made{result, keep.hint(result.Trace.Run.ID, err, s.Words())}, err
 }
 
 // execute prepares a run and executes it, until its ends.
@@ -162,7 +162,7 @@ func (s *Session) Collect(begun trace.Run, o Options, collect func(context.Conte
 	if cause := context.Cause(signals.Preparing); result == nil && cause != nil {
 		return Made{}, cause
 	}
-	return made(keep, result, err)
+	return s.made(keep, result, err)
 }
 
 // DepsOfShare is the world around runs of which this process sends a share; folder has room for prompts.

@@ -181,7 +181,7 @@ func (s *Session) ReportDamage(err error) bool {
 // ReportSkipped says on stderr which records of a run were left out.
 func (s *Session) ReportSkipped(t *trace.Trace) *trace.Trace {
 	for _, n := range store.LeftOut(t) {
-		fmt.Fprintln(s.Stderr, "pitot: "+English.Say(n))
+		fmt.Fprintln(s.Stderr, "pitot: "+s.Say(n))
 	}
 	return t
 }

@@ -42,8 +42,9 @@ type Session struct {
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen  func(network, address string) (net.Listener, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	Secrets *secret.Set // known ones
-	Version string      // of the program
+	Secrets *secret.Set     // known ones
+	Version string          // of the program
+	Lang    *words.Language // of output; nil: English
 	// Compile makes a load of a command line.
 	Compile func(*Session, []string) (experiment.VariantLoad, error)
 	// Parse makes a draft of a command line of bench or sim.
@@ -60,9 +61,6 @@ type Terminal interface {
 	// are keys too. Where nobody types, there are no keys.
 	Keys() (keys <-chan byte, restore func(), err error)
 }
-
-// English is the language of output without a flag for another one.
-var English = words.In(words.Default)
 
 // Getenv is the value of a variable, empty when it is not set.
 func (s *Session) Getenv(name string) string {

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
@@ -102,7 +102,7 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 }
 
 // hint says how to see a run that is stored, or to take one back that could not be stored.
-func (k *storeSink) hint(id string, err error) string {
+func (k *storeSink) hint(id string, err error, l *words.Language) string {
 	where := ""
 	if k.file != "" {
 		where = " --store " + shell.Quote(k.file)
@@ -110,9 +110,9 @@ func (k *storeSink) hint(id string, err error) string {
 	var rescued *store.RescuedError
 	switch {
 	case errors.As(err, &rescued):
-		return fmt.Sprintf("to store run %s: pitot import %s%s", id, shell.Quote(rescued.File), where)
+		return l.Word("stage.to-store", "run", id, "command", "pitot import "+shell.Quote(rescued.File)+where)
 	case err != nil:
 		return ""
 	}
-	return fmt.Sprintf("run %s is kept: pitot runs report %s%s", id, id, where)
+	return l.Word("stage.kept", "run", id, "command", "pitot runs report "+id+where)
 }

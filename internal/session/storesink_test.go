@@ -51,7 +51,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), file+" was removed; all of it is in "+rescued) {
 		t.Errorf("error %v", err)
 	}
-	if got, want := k.hint(made.ID, err), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
+	if got, want := k.hint(made.ID, err, words.In("en")), "to store run "+made.ID+": pitot import '"+rescued+"' --store '"+file+"'"; got != strings.ReplaceAll(want, "'"+rescued+"'", shell.Quote(rescued)) {
 		t.Errorf("%s", got)
 	}
 	k.close()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -29,12 +28,12 @@ type ViewOptions struct {
 	// Brief is for one run of an experiment: it prints each note once and nothing about success. The experiment
 	// reports interrupts.
 	Brief bool
-	Lang  *words.Language // nil: English
+	Lang  *words.Language // nil: that of the session
 }
 
 // NewView makes a View that draws on the session's screen.
 func (s *Session) NewView(o ViewOptions) *View {
-	o.Progress, o.Lang = cmp.Or(o.Progress, live.Auto), cmp.Or(o.Lang, English)
+	o.Progress, o.Lang = cmp.Or(o.Progress, live.Auto), cmp.Or(o.Lang, s.Words())
 	var t *live.Terminal
 	if s.Screen != nil && !s.Dumb() {
 		t = &live.Terminal{Screen: s.Screen, Colors: s.Getenv("NO_COLOR") == "", ASCII: s.ASCII(), Rewraps: s.rewraps()}
@@ -69,9 +68,9 @@ func (v *View) Print(line string) {
 
 // Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
-	text, mark := English.Say(plan.Msg("store.saved")), ""
+	text, mark := v.Lang.Word("store.saved"), ""
 	if err != nil {
-		text, mark = English.Say(plan.Msg("store.failing", "why", err)), English.Word("store.not-saved")
+		text, mark = v.Lang.Word("store.failing", "why", err), v.Lang.Word("store.not-saved")
 	}
 	v.Console.Warn("pitot: "+text, mark)
 }
@@ -80,31 +79,27 @@ func (v *View) Unsaved(err error) {
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
-		if note := English.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
-			v.Printf("note: %s", note)
+		if note := v.Lang.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
+			v.Print(v.Lang.Word("report.note", "note", note))
 		}
 	case run.Waiting:
-		what := ""
-		if e.Answer {
-			what = " to answer"
-		}
-		v.Printf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
+		v.Print(v.Lang.Word("stage.waiting", "limit", e.Limit, "url", e.URL, "answer", e.Answer, "why", e.Err))
 	case run.WarmingUp:
 		switch {
 		case v.Brief:
 		case e.Brief:
-			v.Printf("warming up with waves of %d short requests", e.Requests)
+			v.Print(v.Lang.Word("stage.warming-short", "requests", e.Requests))
 		case e.Steady:
-			v.Printf("warming up with waves of %d requests until two agree", e.Requests)
+			v.Print(v.Lang.Word("stage.warming-steady", "requests", e.Requests))
 		case e.Requests > 0:
-			v.Printf("warming up with %d requests", e.Requests)
+			v.Print(v.Lang.Word("stage.warming", "requests", e.Requests))
 		}
 	case run.WaveDone:
 		if !v.Brief {
-			v.Printf("%s", wave(e))
+			v.Print(v.Lang.Word("stage.wave", "number", e.Number, "most", e.Most, "ttft", e.Wave.TTFT, "tpot", e.Wave.TPOT, "e2el", e.Wave.E2EL, "streamed", e.Wave.TTFT != 0))
 		}
 	case run.Priming:
-		v.Printf("sending %d prompts ahead, into the server's cache", e.Requests)
+		v.Print(v.Lang.Word("stage.priming", "requests", e.Requests))
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && v.Progress != live.Off {
 			v.display = live.Start(v.Console, live.Subject{
@@ -124,7 +119,7 @@ func (v *View) Handle(e run.Event) error {
 			v.display.Ending()
 		}
 		if !v.Brief {
-			v.Printf("interrupted: waiting for what is in flight; interrupt again to end that too")
+			v.Print(v.Lang.Word("stage.interrupted"))
 		}
 	case run.Ended:
 		v.End()
@@ -151,13 +146,4 @@ func (v *View) first(note string) bool {
 	old := v.printed[note]
 	v.printed[note] = true
 	return !old
-}
-
-// wave reports the outcome of a wave.
-func wave(e run.WaveDone) string {
-	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
-	if w.TTFT == 0 {
-		return fmt.Sprintf("%s median E2EL %.4g ms", head, 1e3*w.E2EL)
-	}
-	return fmt.Sprintf("%s median TTFT %.4g ms, median TPOT %.4g ms", head, 1e3*w.TTFT, 1e3*w.TPOT)
 }

@@ -108,7 +108,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	defer end()
 	defer ui.ServePage(sess, c.UI, c.Store)()
 	if !c.Quiet {
-		fmt.Fprintf(sess.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
+		fmt.Fprintln(sess.Stderr, sess.Word("capacity.looking", "objectives", names(s.Objectives), "name", legs.name))
 	}
 	a, err := legs.search(s, k.Args)
 	if err != nil {
@@ -118,11 +118,11 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if c.Format == "json" {
 		write = writeJSON
 	}
-	if err := write(sess.Stdout, a); err != nil || a.Known() {
+	if err := write(sess.Stdout, a, sess.Words()); err != nil || a.Known() {
 		return err
 	}
 	if a.End == search.Client {
-		fmt.Fprintf(sess.Stderr, "pitot: send from a machine on which nothing else runs, see `pitot doctor`; to go on, give the same flags and --resume %s\n", legs.name)
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("capacity.elsewhere", "name", legs.name))
 	}
 	return session.GateError{Inconclusive: 1, Why: "the capacity is not known"}
 }

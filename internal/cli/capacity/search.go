@@ -39,7 +39,7 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	r, err := search.RunCapacity(context.Background(), s, g.measure, func(l search.MeasuredLeg) {
 		g.finished = append(g.finished, search.NewAnswerLeg(l, g.limited, s.Objectives))
 		if !g.Quiet {
-			fmt.Fprintln(g.sess.Stderr, line(l, s))
+			fmt.Fprintln(g.sess.Stderr, line(l, s, g.sess.Words()))
 		}
 	})
 	if err != nil {

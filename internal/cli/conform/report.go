@@ -67,9 +67,9 @@ func checkOutputs(files []string) error {
 
 // write prints the table and writes the files.
 func write(sess *session.Session, files []string, reports []conform.Report) error {
-	errs := []error{conformity.Text(sess.Stdout, reports, session.English)}
+	errs := []error{conformity.Text(sess.Stdout, reports, sess.Words())}
 	for _, name := range files {
-		errs = append(errs, session.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, session.English) }))
+		errs = append(errs, session.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, sess.Words()) }))
 	}
 	return errors.Join(errs...)
 }

@@ -227,7 +227,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			if f, ok := formatOf(result); ok && r.Format == "" {
 				r.Format, r.Definitions = f.Tool, conform.Definitions(f)
 			}
-			fmt.Fprintf(t.sess.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, session.English))
+			fmt.Fprintf(t.sess.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, t.sess.Words()))
 		}
 	}
 	return r, nil

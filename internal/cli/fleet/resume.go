@@ -71,7 +71,7 @@ func (c ResumeCmd) Run(sess *session.Session) error {
 	if made.Result == nil {
 		return err
 	}
-	printed := report.Text(sess.Stdout, made.Summary, session.English)
+	printed := report.Text(sess.Stdout, made.Summary, sess.Words())
 	if made.StoredHint != "" {
 		fmt.Fprintln(sess.Stderr, made.StoredHint)
 	}

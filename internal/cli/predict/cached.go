@@ -2,7 +2,6 @@ package predict
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -41,7 +40,7 @@ func (d drawn) cached(ctx context.Context, p *profile.Profile) (string, error) {
 	load.Stop = func() bool { return ctx.Err() != nil }
 	l := sim.Run(model, load).Load
 	if share := float64(l.PrefixHit) / float64(max(1, l.PrefixQueried)); share > leastShared {
-		return fmt.Sprintf("%.0f %% of the prompt tokens repeat earlier prompts; all are computed, as the profile has no kv.prefix_cache: the runs of its calibration found nothing in one", 100*share), nil
+		return d.sess.Word("predicted.repeats", "share", share), nil
 	}
 	return "", nil
 }
@@ -52,5 +51,5 @@ func (r replay) cached(_ context.Context, p *profile.Profile) (string, error) {
 	if reported || !p.Engine.KV.PrefixCache {
 		return "", nil
 	}
-	return "the run does not say that any tokens of its prompts were in the cache that the profile has; all are computed", nil
+	return r.sess.Word("predicted.cache-unknown"), nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -51,6 +52,10 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Format == "json" { // which has words too
+		own := *sess
+		own.Lang, sess = words.In(words.Default), &own
+	}
 	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
 	w, err := c.workload(sess, k)
@@ -72,7 +77,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
-	return report.Predicted(sess.Stdout, r)
+	return report.Predicted(sess.Stdout, r, sess.Words())
 }
 
 // refusal is the error of a load beyond the calibration, with a hint.

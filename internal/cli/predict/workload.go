@@ -72,9 +72,9 @@ func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, word
 	}
 	count := ""
 	if c.Run.Plan.Requests > 0 { // else time decides, and draws differ
-		count = session.Plural(requests, "request")
+		count = d.sess.Word("predicted.requests", "requests", requests)
 	}
-	return c, doc.Join(", ", count, report.Load(c.Run.Plan, session.English)), nil
+	return c, doc.Join(d.sess.Word("list.comma"), count, report.Load(c.Run.Plan, d.sess.Words())), nil
 }
 
 // mostMeasured limits the stored runs that a prediction is compared with.
@@ -103,7 +103,10 @@ func identity(s plan.Spec) []byte {
 }
 
 // A replay is a workload of the requests of a run.
-type replay struct{ of *trace.Trace }
+type replay struct {
+	of   *trace.Trace
+	sess *session.Session
+}
 
 // replay is the run that --replay names.
 func (c *Cmd) replay(sess *session.Session, k *kong.Context) (workload, error) {
@@ -119,7 +122,7 @@ func (c *Cmd) replay(sess *session.Session, k *kong.Context) (workload, error) {
 	case len(traces) != 1:
 		return nil, session.Usagef("--replay %s: names %d runs; name one", c.Replay, len(traces))
 	}
-	r := replay{of: traces[0]}
+	r := replay{traces[0], sess}
 	if why := r.unfit(); why != "" {
 		return nil, session.Usagef("--replay %s: %s", c.Replay, why)
 	}
@@ -152,7 +155,7 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 	if len(load.Requests) > session.MostCached {
 		c.AtOnce = 1
 	}
-	return c, doc.Join(", ", session.Plural(len(load.Requests), "request"), report.Load(r.of.Run.Plan, session.English)), nil
+	return c, doc.Join(r.sess.Word("list.comma"), r.sess.Word("predicted.requests", "requests", len(load.Requests)), report.Load(r.of.Run.Plan, r.sess.Words())), nil
 }
 
 func (r replay) measured(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }

@@ -30,6 +30,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -90,7 +91,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 		return err
 	}
 	if simulated(p) && !c.Quiet {
-		fmt.Fprintln(sess.Stderr, "no --url: simulating an engine in virtual time, without a server")
+		fmt.Fprintln(sess.Stderr, sess.Word("sweep.simulating"))
 	}
 	stored, err := c.resumeState(sess, p)
 	if err != nil {
@@ -203,10 +204,12 @@ func (c *Cmd) deps(ctx context.Context, sess *session.Session, p *search.PointLo
 	}
 	return search.Deps{
 		Make: make, AtOnce: atOnce,
-		Begins: func(n int, t search.PointRun) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
+		Begins: func(n int, t search.PointRun) {
+			sayf("%s", sess.Word("stage.run", "run", n, "of", all, "what", p.Points[t.Point].String()))
+		},
 		Ended: func(t search.PointRun, o curve.Observation) {
 			if !o.Failed.IsZero() {
-				sayf("pitot: %s: %s", p.Points[t.Point], session.English.Say(o.Failed))
+				sayf("pitot: %s: %s", p.Points[t.Point], sess.Say(o.Failed))
 			}
 		},
 	}
@@ -230,7 +233,7 @@ func (c *Cmd) unfinished(sess *session.Session, k *kong.Context, p *search.Point
 	if c.Resume == "" {
 		args = append(args, "--resume", p.Name)
 	}
-	fmt.Fprintf(sess.Stderr, "pitot: what was measured is kept: pitot %s\n", sess.Secrets.Hide(shell.Join(args)))
+	fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("stage.kept-all", "command", "pitot "+sess.Secrets.Hide(shell.Join(args))))
 	if errors.Is(err, search.ErrInterrupted) {
 		return session.ErrInterrupted
 	}
@@ -254,9 +257,9 @@ func (c *Cmd) tryFolder() error {
 // show prints the sweep, and writes its files.
 func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 	forms := map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return sweeps.Text(w, s, session.English) },
+		"text": func(w io.Writer) error { return sweeps.Text(w, s, sess.Words()) },
 		"csv":  func(w io.Writer) error { return sweeps.CSV(w, s) },
-		"json": func(w io.Writer) error { return sweeps.JSON(w, s, session.English) },
+		"json": func(w io.Writer) error { return sweeps.JSON(w, s, words.In(words.Default)) },
 	}
 	errs := []error{forms[c.Format](sess.Stdout)}
 	if c.Folder == "" {

@@ -34,7 +34,7 @@ func ServePage(sess *session.Session, asked bool, file string) (release func()) 
 		fmt.Fprintf(sess.Stderr, "pitot: --ui: %v\n", err)
 		return func() {}
 	}
-	fmt.Fprintf(sess.Stderr, "the page is at %s (`pitot ui` shows it at any time)\n", url)
+	fmt.Fprintln(sess.Stderr, sess.Word("ui.page-at", "url", url))
 	return page.Release
 }
 

@@ -46,11 +46,11 @@ func (c Cmd) Run(sess *session.Session) error {
 	}
 	defer s.close()
 	if !web.Built() {
-		fmt.Fprintln(sess.Stderr, "pitot: this binary was built without the page; run make build with Node installed")
+		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("ui.not-built"))
 	}
-	fmt.Fprintf(sess.Stderr, "showing %s at %s\n", s.web.File, s.url())
+	fmt.Fprintln(sess.Stderr, sess.Word("ui.showing", "file", s.web.File, "url", s.url()))
 	if s.fresh {
-		fmt.Fprintln(sess.Stderr, "the store is new: the page shows runs as soon as there are some")
+		fmt.Fprintln(sess.Stderr, sess.Word("ui.new-store"))
 	}
 	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()

@@ -156,7 +156,7 @@ func (a describer) answer() []plan.Message {
 	if a.Result.Twin {
 		basis = plan.Msg("capacity.by-model")
 	}
-	binding := a.Objectives[a.Binds].String()
+	binding := strings.Replace(a.Objectives[a.Binds].String(), "=", "≤", 1)
 	switch {
 	case a.End == "" && a.Load+a.Passes+a.Fails == 0:
 		return []plan.Message{plan.Msg("capacity.none-judged")}

@@ -9,93 +9,100 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Calibrated shows an engine that was found from runs: its costs, its limits, unobserved steps,
 // simulations of those runs, and the loads for which it can be trusted.
-func Calibrated(w io.Writer, c *calibrate.Calibration) error {
-	return doc.Text(w, doc.Document{Sections: []doc.Section{
-		{Title: "costs of a step", Items: []doc.Item{costs(c)}},
-		{Items: []doc.Item{limits(c)}},
-		{Title: "the same requests, simulated (misfit, not prediction)", Items: []doc.Item{refits(c.Runs)}},
-		{Items: []doc.Item{doc.Prose(trust(c))}},
+func Calibrated(w io.Writer, of *calibrate.Calibration, l *words.Language) error {
+	c := &calibrated{of, l}
+	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{
+		{Title: l.Word("calibrated.costs"), Items: []doc.Item{c.costs()}},
+		{Items: []doc.Item{c.limits()}},
+		{Title: l.Word("calibrated.refits"), Items: []doc.Item{refits(c.Runs, l)}},
+		{Items: []doc.Item{doc.Prose(c.trust())}},
 	}}, 0, false)
 }
 
+// A calibrated is an engine that was found, in the words of a language.
+type calibrated struct {
+	*calibrate.Calibration
+	*words.Language
+}
+
 // costs are those of a step, with what each depends on.
-func costs(c *calibrate.Calibration) doc.Grid {
+func (c *calibrated) costs() doc.Grid {
 	g := doc.Grid{Align: "lrl", Widths: []int{16, 10, 11, 0}}
 	row := func(name string, cells ...string) { g.Rows = append(g.Rows, append([]string{"  " + name}, cells...)) }
 	for _, t := range c.Tables() {
 		for _, point := range t.Points {
-			row(t.Name, shortly(point.Time), "", fmt.Sprintf("with %g %s", point.At, t.Of))
+			row(t.Name, shortly(point.Time), "", c.Word("calibrated.with", "n", point.At, "of", c.driver(t.Of)))
 		}
 	}
 	for _, k := range c.Linear() {
-		row(k.Name, shortly(k.Value), "± "+shortly(k.Spread), k.Of)
+		row(k.Name, shortly(k.Value), "± "+shortly(k.Spread), c.driver(k.Of))
 	}
-	jitter := fmt.Sprintf("%9.1f %%", 100*c.Jitter)
-	if c.Cost.JitterQuantiles != nil {
-		jitter += ", not lognormal"
-	}
-	row("jitter", jitter)
+	row("jitter", c.Word("calibrated.jitter", "share", fmt.Sprintf("%9.1f", 100*c.Jitter), "other", c.Cost.JitterQuantiles != nil))
 	if slow := c.Cost.SlowSteps; slow != nil {
 		longer := shortly(slow.Extra[len(slow.Extra)/2])
-		row("slow_steps", fmt.Sprintf("%9.1f %%   %s longer in the median", 100*float64(slow.Share), longer))
+		row("slow_steps", c.Word("calibrated.slow", "share", fmt.Sprintf("%9.1f", 100*float64(slow.Share)), "longer", longer))
 	}
 	return g
 }
 
 // limits are what the engine does with requests, up to what, and how well it was seen.
-func limits(c *calibrate.Calibration) (l doc.List) {
-	line := func(name, format string, a ...any) { l = append(l, doc.PadRight(name, 17)+fmt.Sprintf(format, a...)) }
-	limit := func(name string, reached bool, n int, otherwise string, most int) {
+func (c *calibrated) limits() (l doc.List) {
+	line := func(name, text string) { l = append(l, doc.PadRight(name, 17)+text) }
+	limit := func(name string, reached bool, n int, otherwise string) {
 		if reached {
-			otherwise, most = "%d", n
+			otherwise = fmt.Sprint(n)
 		}
-		line(name, otherwise, most)
+		line(name, otherwise)
 	}
-	line("frontend", "%s", frontendOf(c))
-	line("policy", "%s", policyOf(c))
-	limit(budgetOf(c), c.BudgetSeen, c.Budget, "not reached: the longest step had %d tokens of prompts", c.Longest)
-	even := map[bool]string{true: ", which share its budget evenly"}[c.Even]
+	line("frontend", c.frontend())
+	line("policy", c.policy())
+	limit(c.budget(), c.BudgetSeen, c.Budget, c.Word("calibrated.budget-unknown", "tokens", c.Longest))
 	if c.MaxPrompts > 0 {
-		line("max_prompts", "%d in a step%s", c.MaxPrompts, even)
+		line("max_prompts", c.Word("calibrated.prompts", "n", c.MaxPrompts, "even", c.Even))
 	}
-	limit("max_sequences", c.MaxSequences > 0, c.MaxSequences, "not reached: %d ran at once", c.MostRunning)
-	limit("kv.tokens", c.Memory > 0, c.Memory, "not reached: %d were held", c.MostContext)
-	line("seen", "%d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart",
-		c.Steps, c.Rows, c.Prefills, 100*c.Miss)
-	line("unexplained", "steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; "+
-		"the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget; "+
-		"%.1f %% of first tokens came at another time than the schedule has them",
-		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over, 100*(c.Early+c.Late))
-	lasting := map[bool]string{true: " from which nothing is evicted, as its size is not known"}[c.Memory == 0]
+	limit("max_sequences", c.MaxSequences > 0, c.MaxSequences, c.Word("calibrated.sequences-unknown", "n", c.MostRunning))
+	limit("kv.tokens", c.Memory > 0, c.Memory, c.Word("calibrated.memory-unknown", "n", c.MostContext))
+	line(c.Word("calibrated.seen"), c.Word("calibrated.steps", "steps", c.Steps, "timed", c.Rows, "prompts", c.Prefills, "miss", c.Miss))
+	line(c.Word("calibrated.unexplained"), c.Word("calibrated.residue", "off", c.Off, "prompts", c.OffPrefill, "drift", c.Drift,
+		"over", c.Over, "astray", c.Early+c.Late))
 	if c.Block > 0 {
-		line("prefix cache", "%.1f %% of the prompt tokens were found in it, in blocks of %d; "+
-			"other loads have such a cache%s", 100*c.Cached, c.Block, lasting)
+		line(c.Word("calibrated.prefix-cache"), c.Word("calibrated.cached", "share", c.Cached, "block", c.Block, "endless", c.Memory == 0))
 	}
 	return l
 }
 
+// driver is what a cost depends on; the names of measures have words.
+func (c *calibrated) driver(of string) string {
+	if code := plan.Code("driver." + strings.ReplaceAll(of, " ", "-")); c.Knows(code) {
+		return c.Word(code)
+	}
+	return of
+}
+
 // refits are the figures of runs, measured and simulated.
-func refits(runs []calibrate.Refit) doc.Grid {
+func refits(runs []calibrate.Refit, l *words.Language) doc.Grid {
 	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8}}
 	for _, r := range runs {
 		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + r.Load})
 		for _, f := range r.Figures {
-			g.Rows = append(g.Rows, refit(f))
+			g.Rows = append(g.Rows, refit(f, l))
 		}
-		mean := fmt.Sprintf("    mean error of %d", len(r.Figures))
+		mean := "    " + l.Word("calibrated.mean-error", "n", len(r.Figures))
 		g.Rows = append(g.Rows, []string{mean, fmt.Sprintf("%28.1f%%", 100*r.Error())})
 	}
 	return g
 }
 
 // refit is a figure: its name, measured, simulated, and the error of that.
-func refit(f calibrate.ComparedFigure) []string {
-	name, scale := figureName(f.Name)
+func refit(f calibrate.ComparedFigure, l *words.Language) []string {
+	name, scale := figureName(f.Name, l)
 	off := fmt.Sprintf("%+.1f%%", 100*f.Error())
 	return []string{"    " + name, digits(f.Measured * scale), digits(f.Median * scale), off}
 }
@@ -103,40 +110,30 @@ func refit(f calibrate.ComparedFigure) []string {
 // shortly has four digits.
 func shortly(s engine.Seconds) string { return calibrate.Rounded(s, 4).String() }
 
-// policyOf says how prompts and sequences that decode share the engine.
-func policyOf(c *calibrate.Calibration) string {
-	text := "prompts are computed beside sequences that decode, as vLLM does"
+// policy says how prompts and sequences that decode share the engine.
+func (c *calibrated) policy() string {
+	text := c.Word("calibrated.beside")
 	switch {
 	case c.PrefillFirst:
-		text = "prompts stop sequences that decode, as SGLang does"
+		text = c.Word("calibrated.prefill-first")
 	case c.PromptBudget:
-		text = "prompts are computed beside sequences that decode, by a budget of their own"
+		text = c.Word("calibrated.prompt-budget")
 	}
-	if c.Async {
-		text += "; a step is planned while the one before it runs"
-	}
-	return text
+	return c.Word("calibrated.policy", "policy", text, "async", c.Async)
 }
 
-// frontendOf says what a request and its output cost before and behind the engine.
-func frontendOf(c *calibrate.Calibration) string {
-	f := c.Engine.Frontend
-	text := shortly(f.Request+f.Delay) + " before the engine knows a request"
+// frontend says what a request and its output cost before and behind the engine.
+func (c *calibrated) frontend() string {
+	f, serial := c.Engine.Frontend, ""
 	if f.Request > 0 {
-		text += ", " + shortly(f.Request) + " of it one after the other"
+		serial = shortly(f.Request)
 	}
-	if !c.DelaySeen {
-		text += " (a guess: no request came to an idle engine)"
-	}
-	text += ", " + shortly(f.Chunk) + " of each token sent"
-	if f.Blocking {
-		text += "; one worker does both"
-	}
-	return text
+	return c.Word("calibrated.frontend", "delay", shortly(f.Request+f.Delay), "serial", serial, "guess", !c.DelaySeen,
+		"chunk", shortly(f.Chunk), "blocking", f.Blocking)
 }
 
-// budgetOf is what the budget of a step is called.
-func budgetOf(c *calibrate.Calibration) string {
+// budget is what the budget of a step is called.
+func (c *calibrated) budget() string {
 	switch {
 	case c.PrefillFirst:
 		return "chunk"
@@ -147,100 +144,94 @@ func budgetOf(c *calibrate.Calibration) string {
 }
 
 // trust says in a sentence what the engine is good for.
-func trust(c *calibrate.Calibration) string {
-	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once "+
-		"and %d tokens of context; not beyond", c.Lo, c.Hi, c.MostRunning, c.MostContext)
+func (c *calibrated) trust() string {
+	text := c.Word("calibrated.trust", "low", c.Lo, "high", c.Hi, "requests", c.MostRunning, "tokens", c.MostContext)
 	if why := c.Doubts(); why != nil {
-		s = "do not trust it: " + strings.Join(why, "; ")
+		text = c.Word("calibrated.distrust", "why", c.Join("stop", why...))
 	}
-	if len(c.Runs) == 1 {
-		s += "; it is one load only: costs that go up and down together in it are not told apart"
-	}
-	return s
+	return c.Word("calibrated.trusted", "text", text, "single", len(c.Runs) == 1)
 }
 
 // Evidence shows how a profile compares with what was measured in one run.
-func Evidence(w io.Writer, c calibrate.Comparison) error {
-	e, how := c.Evidence, "not fitted to it"
-	if e.Fitted {
-		how = "in sample: fitted to it, on other draws"
-	}
+func Evidence(w io.Writer, c calibrate.Comparison, l *words.Language) error {
+	e := c.Evidence
 	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8, 10}, Rows: [][]string{
-		{"  " + doc.Join(" · ", e.Name, describeEvidence(e), how)},
+		{"  " + doc.Join(" · ", e.Name, describeEvidence(e, l), l.Word("evidence.fitted", "fitted", e.Fitted))},
 		{"  " + e.Log},
-		{"", "measured", "simulated", "error", "draws vary"},
+		{"", l.Word("evidence.measured"), l.Word("evidence.simulated"), l.Word("evidence.error"), l.Word("evidence.vary")},
 	}}
 	for _, f := range c.Figures {
-		g.Rows = append(g.Rows, append(refit(f), fmt.Sprintf("%.1f%%", 100*f.Spread)))
+		g.Rows = append(g.Rows, append(refit(f, l), fmt.Sprintf("%.1f%%", 100*f.Spread)))
 	}
-	title := fmt.Sprintf("    mean error of %d", len(c.Figures))
-	mean := fmt.Sprintf("%30.1f%%   ±%.1f%% over other sets of %d draws", 100*c.Error, 100*c.Within, c.Draws)
-	single := fmt.Sprintf("%30.1f%%   %.1f to %.1f%% in nine of ten; %.1f%% of it by chance alone",
-		100*c.Single, 100*c.Low, 100*c.High, 100*c.Floor)
-	g.Rows = append(g.Rows, []string{title, mean}, []string{"    of a single draw", single})
+	title := "    " + l.Word("calibrated.mean-error", "n", len(c.Figures))
+	mean := l.Word("evidence.mean", "error", fmt.Sprintf("%30.1f", 100*c.Error), "within", c.Within, "draws", c.Draws)
+	single := l.Word("evidence.single", "error", fmt.Sprintf("%30.1f", 100*c.Single), "low", c.Low, "high", c.High, "floor", c.Floor)
+	g.Rows = append(g.Rows, []string{title, mean}, []string{"    " + l.Word("evidence.of-single"), single})
 	return write(w, g)
 }
 
 // Fitted shows what a fit found, and which numbers the evidence does not determine.
-func Fitted(w io.Writer, f calibrate.Fitted) error {
+func Fitted(w io.Writer, f calibrate.Fitted, l *words.Language) error {
 	g := doc.Grid{Align: "lrrl", Widths: []int{36, 12, 12, 0}}
-	g.Rows = append(g.Rows, []string{"", "before", "after", " lies in, 95 % sure"})
+	g.Rows = append(g.Rows, []string{"", l.Word("fitted.before"), l.Word("fitted.after"), " " + l.Word("fitted.interval")})
 	for _, field := range f.Fields {
-		g.Rows = append(g.Rows, []string{field.Path, field.Before, field.After, " " + howSure(field)})
+		g.Rows = append(g.Rows, []string{field.Path, field.Before, field.After, " " + howSure(field, l)})
 	}
 	if !math.IsInf(f.Before, 1) {
 		before, after := fmt.Sprintf("%.1f%%", 100*f.Before), fmt.Sprintf("%.1f%%", 100*f.After)
-		g.Rows = append(g.Rows, []string{"mean error", before, after, ""})
+		g.Rows = append(g.Rows, []string{l.Word("fitted.error"), before, after, ""})
 	}
 	return write(w, g)
 }
 
 // howSure describes the interval of a fitted number.
-func howSure(f calibrate.FittedField) string {
+func howSure(f calibrate.FittedField, l *words.Language) string {
 	i := f.Interval
 	switch {
 	case f.Idle:
-		return "(the evidence does not depend on it)"
+		return l.Word("fitted.idle")
 	case i.Share == 0:
 		return ""
 	case !i.Determined():
-		return fmt.Sprintf("%s to %s: not determined by these data", i.Low, i.High)
+		return l.Word("fitted.open", "low", i.Low, "high", i.High)
 	}
-	return i.Low + " to " + i.High
+	return l.Word("predicted.between", "low", i.Low, "high", i.High)
 }
 
-func describeEvidence(e *profile.Evidence) string {
-	load := fmt.Sprintf("%d requests", e.Requests)
+func describeEvidence(e *profile.Evidence, l *words.Language) string {
+	when := l.Word("arrival.at-once")
 	switch {
 	case e.Rate > 0:
-		load += fmt.Sprintf(", Poisson %g req/s", e.Rate)
+		when = l.Word("arrival.poisson", "rate", e.Rate)
 	case e.Concurrency > 0:
-		load += fmt.Sprintf(", closed loop of %d", e.Concurrency)
-	default:
-		load += ", all at once"
+		when = l.Word("evidence.closed", "requests", e.Concurrency)
 	}
-	return load
+	return l.Join("comma", l.Word("load.requests", "value", e.Requests), when)
 }
 
 // figureName is a figure in words with its unit, and what to multiply it with.
-func figureName(name string) (words string, scale float64) {
+func figureName(name string, l *words.Language) (text string, scale float64) {
 	switch name {
 	case "duration":
-		return "duration (s)", 1
+		return l.Word("plain.duration"), 1
 	case "throughput.output":
-		return "output (tok/s)", 1
+		return l.Word("plain.throughput-output"), 1
 	case "throughput.total":
-		return "total (tok/s)", 1
+		return l.Word("plain.throughput-total"), 1
 	case "concurrency":
-		return "requests in flight", 1
+		return l.Word("plain.concurrency"), 1
 	case "peak.output":
-		return "peak output (tok/s)", 1
+		return l.Word("plain.peak-output"), 1
 	case "throughput.requests":
-		return "requests (req/s)", 1
+		return l.Word("plain.throughput-requests"), 1
 	case "peak.concurrency":
-		return "peak concurrency", 1
+		return l.Word("plain.peak-concurrency"), 1
 	}
 	metric, statistic, _ := strings.Cut(name, ".")
+	switch statistic {
+	case "mean", "median", "max":
+		statistic = l.Word(plan.Code("report." + statistic))
+	}
 	return fmt.Sprintf("%s %s (ms)", strings.ToUpper(metric), statistic), 1000
 }
 

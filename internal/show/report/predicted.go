@@ -11,76 +11,80 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Predicted shows predictions: of one case all figures, with what their intervals are made
 // of; of several values of a field a row each.
-func Predicted(w io.Writer, r *predict.Report) error {
-	head := doc.List{doc.Field("profile", r.Profile, r.Title, calibrated(r)), doc.Field("load", r.Load)}
+func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
+	r := &predicted{of, l}
+	head := doc.List{doc.Field(r.Word("predicted.profile"), r.Profile, r.Title, r.calibrated()), doc.Field(r.Word("report.load"), r.Load)}
 	if len(r.WhatIf) > 0 {
-		head = append(head, doc.Field("what if", strings.Join(r.WhatIf, ", "), "not validated: nobody measured it"))
+		head = append(head, doc.Field(r.Word("predicted.what-if"), strings.Join(r.WhatIf, ", "), r.Word("predicted.not-validated")))
 	}
 	if r.Cache != "" {
-		head = append(head, doc.Field("cache", r.Cache))
+		head = append(head, doc.Field(r.Word("report.cache"), r.Cache))
 	}
 	for _, doubt := range r.Doubts {
-		head = append(head, doc.Field("doubt", "do not trust this profile: "+doubt))
+		head = append(head, doc.Field(r.Word("predicted.doubt"), r.Word("predicted.distrust", "why", doubt)))
 	}
-	table, foot := several(r)
+	table, foot := r.several()
 	if r.Field == "" {
 		if far := r.Rows[0].Extrapolated; far != "" {
-			head = append(head, doc.Field("beyond", far, "extrapolated: the error there is not known"))
+			head = append(head, doc.Field(r.Word("predicted.beyond"), far, r.Word("predicted.extrapolated")))
 		}
-		table, foot = one(r, r.Rows[0].Prediction)
+		table, foot = r.one(r.Rows[0].Prediction)
 	}
 	return write(w, head, table, foot)
 }
 
-func calibrated(r *predict.Report) string {
+// A predicted is a report in the words of a language.
+type predicted struct {
+	*predict.Report
+	*words.Language
+}
+
+func (r *predicted) calibrated() string {
 	if !r.Calibrated {
-		return "not calibrated"
+		return r.Word("predicted.uncalibrated")
 	}
-	return fmt.Sprintf("calibrated from %d steps of %d runs", r.Steps, r.Runs)
+	return r.Word("predicted.calibrated", "steps", r.Steps, "runs", r.Runs)
 }
 
 // uncertain says what intervals leave out.
-func uncertain(r *predict.Report) doc.List {
+func (r *predicted) uncertain() doc.List {
 	if r.Calibrated {
 		return nil
 	}
-	return doc.List{"The error of this profile is not known: intervals hold for jitter and other requests alone."}
+	return doc.List{r.Word("predicted.error-unknown")}
 }
 
 // one is a single case.
-func one(r *predict.Report, p *predict.Prediction) (doc.Grid, doc.List) {
-	requests := "with new requests"
-	if p.Known {
-		requests = "of the same requests"
-	}
-	foot := doc.List{"Intervals hold one new run, " + requests + "; percentages are standard deviations, by source."}
-	foot = slices.Concat(foot, uncertain(r), failures(p), measuredLines(r, p))
+func (r *predicted) one(p *predict.Prediction) (doc.Grid, doc.List) {
+	foot := doc.List{r.Word("predicted.intervals", "same", p.Known)}
+	foot = slices.Concat(foot, r.uncertain(), r.failures(p), r.measuredLines(p))
 	for _, g := range p.Goals {
-		foot = append(foot, fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), g.Verdict()))
+		foot = append(foot, r.Word("predicted.goal", "objective", g.Objective.String(), "reached", r.goal(g), "goal", r.goalOf(g), "verdict", Met(string(g.Verdict()), r.Language)))
 	}
-	return table(r, p), append(foot, unsettled(r)...)
+	return r.table(p), append(foot, r.unsettled()...)
 }
 
 // unsettled says of which rows the load does not show what its rate does, and why.
-func unsettled(r *predict.Report) (lines doc.List) {
+func (r *predicted) unsettled() (lines doc.List) {
 	var all doc.Groups
 	for _, row := range r.Rows {
 		if row.Prediction != nil && !row.Unsettled.IsZero() && !missed(row.Prediction) {
-			all.Add(words.In(words.Default).Say(row.Unsettled), field(r, row.Value))
+			all.Add(r.Say(row.Unsettled), r.field(row.Value))
 		}
 	}
 	for _, g := range all {
-		of := strings.Join(g.Names, ", ") + ": "
 		if r.Field == "" {
-			of = ""
+			lines = append(lines, g.Text)
+			continue
 		}
-		lines = append(lines, of+g.Text)
+		lines = append(lines, r.Word("predicted.of", "names", g.Names, "what", g.Text))
 	}
 	return lines
 }
@@ -91,32 +95,26 @@ func missed(p *predict.Prediction) bool {
 	return !metrics.QueueGrows(p.Unsettled) && len(p.Goals) > 0 && p.Verdict() == predict.NotMet
 }
 
-func field(r *predict.Report, value string) string { return r.Field + "=" + value }
+func (r *predicted) field(value string) string { return r.Field + "=" + value }
 
 // table has the figures of a case, without columns for values that the profile does not have.
-func table(r *predict.Report, p *predict.Prediction) doc.Grid {
-	head := []string{"", "predicted", fmt.Sprintf("%g %% interval", 100*p.Level), "requests"}
-	if len(r.WhatIf) > 0 {
-		head[1] = "what-if"
-	}
-	if p.Known {
-		head[3] = "jitter"
-	}
+func (r *predicted) table(p *predict.Prediction) doc.Grid {
+	head := []string{"", r.Word("predicted.predicted", "whatif", len(r.WhatIf) > 0), r.Word("predicted.interval", "level", p.Level), r.Word("predicted.by-requests", "jitter", p.Known)}
 	if r.Calibrated {
-		head = append(head, "parameters", "drift", "misfit")
+		head = append(head, r.Word("predicted.parameters"), r.Word("predicted.drift"), r.Word("predicted.misfit"))
 	}
 	if len(r.Others) > 0 {
-		head = append(head, string(r.Kind), "inside")
+		head = append(head, r.Word(plan.Code("kind."+string(r.Kind))), r.Word("predicted.inside"))
 	}
 	rows := [][]string{head}
 	for _, f := range p.Figures {
-		name, scale := figureName(f.Name)
-		cells := []string{name, digits(f.Point * scale), between(f.Low, f.High, scale), percent(f.Sources.Requests)}
+		name, scale := figureName(f.Name, r.Language)
+		cells := []string{name, digits(f.Point * scale), r.between(f.Low, f.High, scale), percent(f.Sources.Requests)}
 		if r.Calibrated {
 			cells = append(cells, percent(f.Sources.Parameters), percent(f.Sources.Drift), percent(f.Sources.Misfit))
 		}
 		if len(r.Others) > 0 {
-			cells = append(cells, measuredCells(f, scale)...)
+			cells = append(cells, r.measuredCells(f, scale)...)
 		}
 		rows = append(rows, cells)
 	}
@@ -124,63 +122,62 @@ func table(r *predict.Report, p *predict.Prediction) doc.Grid {
 }
 
 // measuredCells are the measured median of a figure and whether the interval holds it.
-func measuredCells(f predict.PredictedFigure, scale float64) []string {
+func (r *predicted) measuredCells(f predict.PredictedFigure, scale float64) []string {
 	if len(f.Measured) == 0 {
 		return []string{"", ""}
 	}
-	inside := fmt.Sprintf("%d of %d", f.Inside(), len(f.Measured))
+	inside := r.Word("predicted.held", "n", f.Inside(), "of", len(f.Measured))
 	if len(f.Measured) == 1 {
-		inside = map[int]string{0: "no", 1: "yes"}[f.Inside()]
+		inside = r.Word("predicted.is-inside", "yes", f.Inside() == 1)
 	}
 	return []string{digits(stats.Sort(f.Measured).Median() * scale), inside}
 }
 
 // measuredLines names the measured runs of the same load.
-func measuredLines(r *predict.Report, p *predict.Prediction) (lines doc.List) {
+func (r *predicted) measuredLines(p *predict.Prediction) (lines doc.List) {
 	switch n := len(r.Others); {
 	case n == 0:
 	case p.Known:
-		lines = doc.List{fmt.Sprintf("Beside it is run %s, which had these requests.", r.Others[0])}
+		lines = doc.List{r.Word("predicted.beside-same", "run", r.Others[0])}
 	case n == 1:
-		lines = doc.List{fmt.Sprintf("Beside it is run %s, the one in the store with this load.", r.Others[0])}
+		lines = doc.List{r.Word("predicted.beside-one", "run", r.Others[0])}
 	default:
-		lines = doc.List{fmt.Sprintf("Beside it are medians of the %d runs in the store with this load.", n)}
+		lines = doc.List{r.Word("predicted.beside-more", "runs", n)}
 	}
 	if r.Invalid {
-		lines = append(lines, "That run is INVALID: its client was in the way of what it measured.")
+		lines = append(lines, r.Word("predicted.beside-invalid"))
 	}
 	return lines
 }
 
-func failures(p *predict.Prediction) doc.List {
+func (r *predicted) failures(p *predict.Prediction) doc.List {
 	if p.Failed == 0 {
 		return nil
 	}
-	return doc.List{fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed),
-		doc.Cut(doc.Clean(p.Example), 160))}
+	return doc.List{r.Word("predicted.failures", "share", share(p.Failed), "why", doc.Cut(doc.Clean(p.Example), 160))}
 }
 
 // several is a row for each value of a field.
-func several(r *predict.Report) (doc.Grid, doc.List) {
-	rows := [][]string{append([]string{r.Field}, columnsOf(r)...)}
-	foot := uncertain(r)
+func (r *predicted) several() (doc.Grid, doc.List) {
+	rows := [][]string{append([]string{r.Field}, r.columns()...)}
+	foot := r.uncertain()
 	for _, row := range r.Rows {
 		cells := []string{row.Value}
 		if p := row.Prediction; p != nil {
-			cells = append(cells, cellsOf(p)...)
+			cells = append(cells, r.cells(p)...)
 		} else {
-			cells = append(cells, "not predicted: "+row.Refused)
+			cells = append(cells, r.Word("predicted.refused", "why", row.Refused))
 		}
 		if row.Extrapolated != "" {
-			cells = append(cells, "extrapolated: "+row.Extrapolated)
+			cells = append(cells, r.Word("predicted.row-extrapolated", "why", row.Extrapolated))
 		}
 		rows = append(rows, cells)
 	}
 	failed := func(row predict.Row) bool { return row.Prediction != nil && row.Failed > 0 }
 	if i := slices.IndexFunc(r.Rows, failed); i >= 0 {
-		foot = append(foot, failures(r.Rows[i].Prediction)...)
+		foot = append(foot, r.failures(r.Rows[i].Prediction)...)
 	}
-	return doc.Grid{Rows: rows}, append(append(foot, unsettled(r)...), smallest(r))
+	return doc.Grid{Rows: rows}, append(append(foot, r.unsettled()...), r.smallest())
 }
 
 // inRows are the figures of a row where there are no objectives.
@@ -188,22 +185,22 @@ var inRows = []string{
 	figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean(),
 }
 
-func columnsOf(r *predict.Report) (names []string) {
+func (r *predicted) columns() (names []string) {
 	for _, row := range r.Rows {
 		p := row.Prediction
 		if p == nil {
 			continue
 		}
-		name, _ := figureName(inRows[0])
+		name, _ := figureName(inRows[0], r.Language)
 		names = []string{name}
 		for _, g := range p.Goals {
-			names = append(names, fmt.Sprintf("%s (%s)", g.Objective, goalOf(g)))
+			names = append(names, fmt.Sprintf("%s (%s)", g.Objective, r.goalOf(g)))
 		}
 		if len(p.Goals) > 0 {
-			return append(names, "meets")
+			return append(names, r.Word("predicted.meets"))
 		}
 		for _, name := range inRows[1:] {
-			name, _ = figureName(name)
+			name, _ = figureName(name, r.Language)
 			names = append(names, name)
 		}
 		return names
@@ -211,7 +208,7 @@ func columnsOf(r *predict.Report) (names []string) {
 	return names
 }
 
-func cellsOf(p *predict.Prediction) (cells []string) {
+func (r *predicted) cells(p *predict.Prediction) (cells []string) {
 	figures := map[string]predict.PredictedFigure{}
 	for _, f := range p.Figures {
 		figures[f.Name] = f
@@ -221,15 +218,15 @@ func cellsOf(p *predict.Prediction) (cells []string) {
 		if !ok {
 			return "–"
 		}
-		_, scale := figureName(name)
-		return fmt.Sprintf("%s (%s)", digits(f.Point*scale), between(f.Low, f.High, scale))
+		_, scale := figureName(name, r.Language)
+		return fmt.Sprintf("%s (%s)", digits(f.Point*scale), r.between(f.Low, f.High, scale))
 	}
 	cells = []string{cell(inRows[0])}
 	if len(p.Goals) > 0 {
 		for _, g := range p.Goals {
-			cells = append(cells, goal(g))
+			cells = append(cells, r.goal(g))
 		}
-		return append(cells, string(p.Verdict())+mark(p))
+		return append(cells, doc.Join(r.Word("list.comma"), Met(string(p.Verdict()), r.Language), r.mark(p)))
 	}
 	for _, name := range inRows[1:] {
 		cells = append(cells, cell(name))
@@ -238,21 +235,19 @@ func cellsOf(p *predict.Prediction) (cells []string) {
 }
 
 // mark says in a cell that a load does not show what its rate does.
-func mark(p *predict.Prediction) string {
+func (r *predicted) mark(p *predict.Prediction) string {
 	switch {
 	case p.Unsettled.IsZero(), missed(p):
 		return ""
-	case metrics.QueueGrows(p.Unsettled):
-		return ", queue grows"
 	}
-	return ", too short"
+	return r.Word("sweep.is-unsettled", "grows", metrics.QueueGrows(p.Unsettled))
 }
 
 // smallest names the first value that meets all objectives, and those before it of which that is
 // open.
-func smallest(r *predict.Report) string {
-	goals, open := 0, ""
-	var values []string
+func (r *predicted) smallest() string {
+	goals := 0
+	var open []string
 	for _, row := range r.Rows {
 		if row.Prediction == nil {
 			continue
@@ -261,47 +256,48 @@ func smallest(r *predict.Report) string {
 			break
 		}
 		if row.Verdict() == predict.Open {
-			values = append(values, field(r, row.Value))
-			open = " Open: " + strings.Join(values, ", ") + "."
+			open = append(open, r.field(row.Value))
 		}
 	}
 	switch {
 	case goals == 0:
-		return "Intervals hold one new run."
-	case r.Likely == "" && open != "":
-		return "No value is known to meet all objectives." + open
+		return r.Word("predicted.one-run")
 	case r.Likely == "":
-		return "No value meets all objectives."
+		return r.Word("predicted.none-meets", "unsure", len(open) > 0, "open", open)
 	case r.Certain == "":
-		return field(r, r.Likely) + " is the first that meets all objectives, and none does with its whole interval." + open
+		return r.Word("predicted.likely-meets", "first", r.field(r.Likely), "open", open)
 	case r.Certain == r.Likely:
-		return field(r, r.Certain) + " is the first that meets all objectives, with its whole interval." + open
+		return r.Word("predicted.meets-wholly", "first", r.field(r.Certain), "open", open)
 	}
-	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.%s",
-		field(r, r.Certain), field(r, r.Likely), open)
+	return r.Word("predicted.meets-later", "first", r.field(r.Certain), "likely", r.field(r.Likely), "open", open)
+}
+
+// Met is a verdict on objectives: met, likely met, not met, open or void.
+func Met(verdict string, l *words.Language) string {
+	return l.Word(plan.Code("objective." + strings.ReplaceAll(verdict, " ", "-")))
 }
 
 // goal is how far an objective is met: a share, or a mean in ms.
-func goal(g predict.Goal) string {
+func (r *predicted) goal(g predict.Goal) string {
 	if g.Objective.P > 0 {
-		return fmt.Sprintf("%s (%s to %s)", share(g.Share), share(g.Low), share(g.High))
+		return r.Word("predicted.goal-share", "share", share(g.Share), "low", share(g.Low), "high", share(g.High))
 	}
 	if g.Figure.Name == "" {
 		return "–"
 	}
-	return fmt.Sprintf("%s ms (%s)", digits(1000*g.Figure.Point), between(g.Figure.Low, g.Figure.High, 1000))
+	return fmt.Sprintf("%s ms (%s)", digits(1000*g.Figure.Point), r.between(g.Figure.Low, g.Figure.High, 1000))
 }
 
 // goalOf is the required share of requests, or "the mean".
-func goalOf(g predict.Goal) string {
+func (r *predicted) goalOf(g predict.Goal) string {
 	if g.Objective.P > 0 {
 		return share(g.Objective.Goal())
 	}
-	return "the mean"
+	return r.Word("predicted.the-mean")
 }
 
-func between(low, high, scale float64) string {
-	return digits(low*scale) + " to " + digits(high*scale)
+func (r *predicted) between(low, high, scale float64) string {
+	return r.Word("predicted.between", "low", digits(low*scale), "high", digits(high*scale))
 }
 
 // percent is a standard deviation.

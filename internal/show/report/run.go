@@ -179,7 +179,7 @@ func Load(p trace.Load, l *words.Language) string {
 	if p.Concurrency > 0 {
 		limit = l.Word("load.at-most", "value", p.Concurrency)
 	}
-	return doc.Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
+	return doc.Join(l.Word("list.comma"), l.Say(p.Workload), l.Say(p.Arrival), limit)
 }
 
 // Place is a line of a file, 0 for the file.
