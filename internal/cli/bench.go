@@ -159,7 +159,7 @@ func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.R
 	if err != nil {
 		return usage(err)
 	}
-	b.view.Print(line)
+	b.view.Print(sess.Say(line))
 	end, err := sess.JoinFleet(c.fleet, c.Spec.Target.Simulated)
 	if err != nil {
 		return err

@@ -72,13 +72,13 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 	if c.Output == "" {
 		err = c.write(map[bool]io.Writer{true: sess.Stdout, false: sess.RawStdout}[c.Format == "text" || c.Format == "json"], result, sess)
 	} else {
-		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
+		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, sess, true) })
 	}
 	return errors.Join(err, c.Write(result, sess.Words()), verdictOf(result.Gates))
 }
 
-// write gives the comparison its form; sess has the terminal that it is for, nil if it is for a file.
-func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.Session) error {
+// write gives the comparison its form, for the terminal of a session or for a file.
+func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.Session, file bool) error {
 	o := comparison.Options{All: c.All, Lang: sess.Words(), Advice: c.advice}
 	switch c.Format {
 	case "json":
@@ -94,7 +94,7 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.
 	case "markdown":
 		return comparison.Markdown(w, result, o)
 	}
-	if sess != nil && sess.Columns != nil {
+	if !file && sess.Columns != nil {
 		o.Width, o.Color = sess.Columns(), sess.Colors()
 	}
 	return comparison.Text(w, result, o)

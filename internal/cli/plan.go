@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -62,7 +63,7 @@ func (c *planCmd) Run(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
-	writeForecast(sess.Stdout, f)
+	writeForecast(sess.Stdout, f, sess.Words())
 	_, err = sess.Stdout.Write(text)
 	return err
 }
@@ -178,50 +179,40 @@ func parseMeasuring(sess *session.Session, args []string) (*kong.Context, error)
 }
 
 // writeForecast describes the requests, in comments.
-func writeForecast(w io.Writer, f *run.Forecast) {
-	line := func(name, format string, a ...any) { fmt.Fprintf(w, "# %-9s %s\n", name, fmt.Sprintf(format, a...)) }
-	say := words.In(words.Default).Say
-	line("target", "%s", targetOf(&f.Spec))
+func writeForecast(w io.Writer, f *run.Forecast, l *words.Language) {
+	line := func(name, text string) { fmt.Fprintf(w, "# %s %s\n", doc.PadRight(name, 9), text) }
+	line(l.Word("shown.target"), targetOf(&f.Spec, l))
 	if !f.Workload.IsZero() {
-		line("load", "%s", say(f.Workload))
-		line("arrivals", "%s", say(f.Arrival))
-		requests := fmt.Sprint(f.Requests)
-		if f.Conversations > 0 {
-			requests += fmt.Sprintf(", of %d conversations and single ones", f.Conversations)
+		line(l.Word("shown.load"), l.Say(f.Workload))
+		line(l.Word("forecast.arrivals"), l.Say(f.Arrival))
+		line(l.Word("forecast.requests"), l.Word("forecast.count", "requests", f.Requests, "conversations", f.Conversations, "most", f.Spec.Duration > 0 && f.Spec.Gate.Concurrency > 0))
+		answers := l.Word("forecast.out", "tokens", f.Output, "most", !f.Spec.Request.IgnoreEOS)
+		if f.Open > 0 {
+			answers = l.Word("forecast.open", "answers", f.Open)
 		}
-		if f.Spec.Duration > 0 && f.Spec.Gate.Concurrency > 0 {
-			requests = "at most " + requests
-		}
-		line("requests", "%s", requests)
-		answers := fmt.Sprintf("at most %d out", f.Output)
-		if f.Spec.Request.IgnoreEOS && f.Open == 0 {
-			answers = fmt.Sprintf("%d out", f.Output)
-		} else if f.Open > 0 {
-			answers = fmt.Sprintf("%d answers as long as the model makes them", f.Open)
-		}
-		line("tokens", "%d in, %s", f.Input, answers)
+		line(l.Word("forecast.tokens"), l.Word("forecast.in", "tokens", f.Input, "answers", answers))
 		if d := f.Spec.Duration; d > 0 {
-			line("sending", "for at most %v", d)
+			line(l.Word("forecast.sending"), l.Word("forecast.sent-for", "time", d.Std()))
 		}
-		line("duration", "at least %v, until the last request is due", f.Duration.Round(time.Millisecond))
+		line(l.Word("forecast.duration"), l.Word("forecast.least", "time", f.Duration.Round(time.Millisecond)))
 	}
 	for _, name := range f.Files {
-		line("file", "%s", plain.Line(name))
+		line(l.Word("forecast.file"), plain.Line(name))
 	}
 	for _, n := range f.Notes {
-		line("note", "%s", say(n))
+		line(l.Word("shown.note"), l.Say(n))
 	}
 	for _, u := range f.Unknown {
-		line("unknown", "%s", say(u))
+		line(l.Word("forecast.unknown"), l.Say(u))
 	}
 }
 
-func targetOf(s *plan.Spec) string {
+func targetOf(s *plan.Spec, l *words.Language) string {
 	switch {
 	case s.Target.Simulated:
-		return "the simulated engine, in virtual time"
+		return l.Word("forecast.simulated")
 	case s.Target.URL == "":
-		return "the embedded engine"
+		return l.Word("forecast.embedded")
 	}
 	return s.Target.URL + cmp.Or(s.Target.Route, "")
 }

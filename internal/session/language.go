@@ -1,15 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
-
-// languageVariables have a locale, such as zh_CN.UTF-8: the first that is not empty names the language of output.
-var languageVariables = []string{"PITOT_LANG", "LC_ALL", "LC_MESSAGES", "LANG"}
 
 // A Language is the value of --lang: the name of a catalogue, or a locale that begins with one.
 type Language string
@@ -32,23 +30,21 @@ func inLocale(locale string) *words.Language {
 	return nil
 }
 
-// Speak sets the language of output: that of --lang or else of the environment, English for any other.
+// Speak sets the language of output: that of --lang, else of PITOT_LANG, else of the locale, and English for any other.
+// Lang stays nil where nobody asked for a language: English as a locale is what machines come with.
 func (s *Session) Speak(flag Language) {
-	locale := string(flag)
-	for i := 0; i < len(languageVariables) && locale == ""; i++ {
-		locale = s.Getenv(languageVariables[i])
-	}
-	if s.Lang = inLocale(locale); s.Lang == nil {
-		s.Lang = words.In(words.Default)
+	english := words.In(words.Default)
+	s.Lang = nil
+	if asked := cmp.Or(string(flag), s.Getenv("PITOT_LANG")); asked != "" {
+		s.Lang = cmp.Or(inLocale(asked), english)
+	} else if l := inLocale(cmp.Or(s.Getenv("LC_ALL"), s.Getenv("LC_MESSAGES"), s.Getenv("LANG"))); l != english {
+		s.Lang = l
 	}
 }
 
 // Words is the language of output.
 func (s *Session) Words() *words.Language {
-	if s.Lang == nil {
-		return words.In(words.Default)
-	}
-	return s.Lang
+	return cmp.Or(s.Lang, words.In(words.Default))
 }
 
 // Word says what a code and arguments are in the language of output.

@@ -44,7 +44,7 @@ type Session struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Secrets *secret.Set     // known ones
 	Version string          // of the program
-	Lang    *words.Language // of output; nil: English
+	Lang    *words.Language // of output; nil: English, and nobody asked for it
 	// Compile makes a load of a command line.
 	Compile func(*Session, []string) (experiment.VariantLoad, error)
 	// Parse makes a draft of a command line of bench or sim.

@@ -49,7 +49,11 @@ func start(sess *session.Session, file string) (page *proc.Sidecar, url string, 
 		return nil, "", err
 	}
 	const ready = 20 * time.Second
-	page, line, err := proc.StartSidecar([]string{program, "ui", "--beside", "--store", path}, []string{"GOMAXPROCS=1"}, ready)
+	args := []string{program, "ui", "--beside", "--store", path}
+	if sess.Lang != nil {
+		args = append(args, "--lang", sess.Lang.Name)
+	}
+	page, line, err := proc.StartSidecar(args, []string{"GOMAXPROCS=1"}, ready)
 	if err != nil {
 		return nil, "", err
 	}

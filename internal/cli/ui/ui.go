@@ -95,6 +95,9 @@ func (c Cmd) serving(sess *session.Session) (_ *serving, err error) {
 	}
 	s.web = Server(runs, file, c.Store, sess.Version)
 	s.web.Write, s.web.Conformity = c.Write, reports
+	if sess.Lang != nil {
+		s.web.Language = sess.Lang.Name
+	}
 	if s.l, err = sess.Listen("tcp", c.Listen); err != nil {
 		return nil, errors.Join(fmt.Errorf("--listen: %w", err), runs.Close())
 	}

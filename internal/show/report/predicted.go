@@ -109,9 +109,9 @@ func (r *predicted) table(p *predict.Prediction) doc.Grid {
 	rows := [][]string{head}
 	for _, f := range p.Figures {
 		name, scale := figureName(f.Name, r.Language)
-		cells := []string{name, digits(f.Point * scale), r.between(f.Low, f.High, scale), percent(f.Sources.Requests)}
+		cells := []string{name, digits(f.Point * scale), r.between(f.Low, f.High, scale), r.percent(f.Sources.Requests)}
 		if r.Calibrated {
-			cells = append(cells, percent(f.Sources.Parameters), percent(f.Sources.Drift), percent(f.Sources.Misfit))
+			cells = append(cells, r.percent(f.Sources.Parameters), r.percent(f.Sources.Drift), r.percent(f.Sources.Misfit))
 		}
 		if len(r.Others) > 0 {
 			cells = append(cells, r.measuredCells(f, scale)...)
@@ -154,7 +154,7 @@ func (r *predicted) failures(p *predict.Prediction) doc.List {
 	if p.Failed == 0 {
 		return nil
 	}
-	return doc.List{r.Word("predicted.failures", "share", share(p.Failed), "why", doc.Cut(doc.Clean(p.Example), 160))}
+	return doc.List{r.Word("predicted.failures", "share", r.share(p.Failed), "why", doc.Cut(doc.Clean(p.Example), 160))}
 }
 
 // several is a row for each value of a field.
@@ -280,7 +280,7 @@ func Met(verdict string, l *words.Language) string {
 // goal is how far an objective is met: a share, or a mean in ms.
 func (r *predicted) goal(g predict.Goal) string {
 	if g.Objective.P > 0 {
-		return r.Word("predicted.goal-share", "share", share(g.Share), "low", share(g.Low), "high", share(g.High))
+		return r.Word("predicted.goal-share", "share", r.share(g.Share), "low", r.share(g.Low), "high", r.share(g.High))
 	}
 	if g.Figure.Name == "" {
 		return "–"
@@ -291,7 +291,7 @@ func (r *predicted) goal(g predict.Goal) string {
 // goalOf is the required share of requests, or "the mean".
 func (r *predicted) goalOf(g predict.Goal) string {
 	if g.Objective.P > 0 {
-		return share(g.Objective.Goal())
+		return r.share(g.Objective.Goal())
 	}
 	return r.Word("predicted.the-mean")
 }
@@ -301,21 +301,22 @@ func (r *predicted) between(low, high, scale float64) string {
 }
 
 // percent is a standard deviation.
-func percent(x float64) string {
+func (r *predicted) percent(x float64) string {
+	places := 1
 	if x >= 0.995 {
-		return fmt.Sprintf("%.0f %%", 100*x)
+		places = 0
 	}
-	return fmt.Sprintf("%.1f %%", 100*x)
+	return r.Word("percent", "number", fmt.Sprintf("%.*f", places, 100*x))
 }
 
 // share is one of requests: all of them only where it is all.
-func share(x float64) string {
+func (r *predicted) share(x float64) string {
 	for _, places := range []int{0, 1, 2} {
 		unit := math.Pow(10, float64(2+places))
 		rounded := math.Round(x*unit) / unit
 		if rounded == x || places > 0 && rounded < 1 && rounded > 0 {
-			return fmt.Sprintf("%.*f %%", places, 100*rounded)
+			return r.Word("percent", "number", fmt.Sprintf("%.*f", places, 100*rounded))
 		}
 	}
-	return fmt.Sprintf("%.3f %%", 100*x)
+	return r.Word("percent", "number", fmt.Sprintf("%.3f", 100*x))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
@@ -20,8 +21,10 @@ import (
 
 // Trace shows a run: its plan, its environment, and up to most records, 0 for all.
 func Trace(to io.Writer, t *trace.Trace, most int, l *words.Language) error {
+	if err := doc.Columns(to, runRows(t, l)); err != nil {
+		return err
+	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	showRun(w, t, l)
 	fmt.Fprintln(w)
 	if t.Run.Origin != nil {
 		showFigures(w, t.Run.Origin.Figures)
@@ -32,51 +35,60 @@ func Trace(to io.Writer, t *trace.Trace, most int, l *words.Language) error {
 	return w.Flush()
 }
 
-func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
+// Judged is how far a run can be trusted, in lower case; a dash where nobody judged.
+func Judged(v trace.Validity, l *words.Language) string {
+	if v == "" {
+		return "–"
+	}
+	return l.Word(plan.Code("judged." + string(v)))
+}
+
+func runRows(t *trace.Trace, l *words.Language) (rows [][]string) {
 	run := t.Run
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, plain.Line(value))
+			rows = append(rows, []string{name, value})
 		}
 	}
-	line("run", run.ID)
-	line("name", run.Name)
-	line("kind", string(run.Kind))
-	line("status", string(run.Status))
+	line(l.Word("shown.run"), run.ID)
+	line(l.Word("shown.name"), run.Name)
+	line(l.Word("shown.kind"), l.Word(plan.Code("kind."+string(run.Kind))))
+	line(l.Word("shown.status"), l.Word(plan.Code("status."+string(run.Status))))
 	if !run.Started.IsZero() {
-		line("started", run.Started.Local().Format(time.RFC3339))
+		line(l.Word("shown.started"), run.Started.Local().Format(time.RFC3339))
 	}
-	line("target", strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
-	line("load", Load(run.Plan, l))
+	line(l.Word("shown.target"), strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
+	line(l.Word("shown.load"), Load(run.Plan, l))
 	if run.Labels != nil {
-		line("tags", strings.Join(run.Labels.Tags, ", "))
-		line("remark", run.Labels.Remark)
+		line(l.Word("shown.tags"), strings.Join(run.Labels.Tags, ", "))
+		line(l.Word("shown.remark"), run.Labels.Remark)
 	}
-	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
-	line("server", run.Env.Server)
-	line("tokenizer", l.Say(run.Env.Tokenizer))
+	line(l.Word("shown.records"), l.Word("shown.records-of", "n", len(t.Records), "of", run.Plan.Requests))
+	line(l.Word("shown.server"), run.Env.Server)
+	line(l.Word("shown.tokenizer"), l.Say(run.Env.Tokenizer))
 	line("", l.Say(run.Env.TokenizerWhy))
 	if o := run.Origin; o != nil {
-		showOrigin(line, o)
+		showOrigin(line, o, l)
 	} else {
-		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
+		line(l.Word("shown.client"), l.Join("comma", "pitot "+run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, l.Word("shown.processors", "n", run.Env.CPUs), l.Word("shown.files", "n", run.Env.FileLimit)))
 		if run.Fleet != nil {
-			line("fleet", doc.Join(" · ", FleetSummary(run, l), ClockOffset(run.Fleet, l)))
+			line(l.Word("shown.fleet"), doc.Join(" · ", FleetSummary(run, l), ClockOffset(run.Fleet, l)))
 		}
-		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
+		line(l.Word("shown.command"), "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
 	showServers(line, run)
 	if v := run.Verdict; v == nil {
-		line("verdict", "–")
+		line(l.Word("shown.verdict"), "–")
 	} else {
-		line("verdict", string(v.Validity))
+		line(l.Word("shown.verdict"), Judged(v.Validity, l))
 		for _, r := range v.Reasons {
 			line("", l.Say(r))
 		}
 	}
 	for _, n := range run.Notes {
-		line("note", l.Say(n))
+		line(l.Word("shown.note"), l.Say(n))
 	}
+	return rows
 }
 
 // showServers tells the environments of the processes that served: all that may explain a difference.
@@ -107,19 +119,19 @@ var details = map[trace.Detail]string{
 }
 
 // showOrigin tells where an imported run came from, and what stood there.
-func showOrigin(line func(name, value string), o *trace.Origin) {
-	line("from", fmt.Sprintf("%s, %s of %s", Place(o.File, o.Line), Detail(o.Detail), strings.TrimSpace(o.Tool+" "+o.Form)))
+func showOrigin(line func(name, value string), o *trace.Origin, l *words.Language) {
+	line(l.Word("shown.from"), fmt.Sprintf("%s, %s of %s", Place(o.File, o.Line), Detail(o.Detail), strings.TrimSpace(o.Tool+" "+o.Form)))
 	if o.Detail == trace.Table {
-		line("headings", strings.Join(o.Path, " / "))
+		line(l.Word("shown.headings"), strings.Join(o.Path, " / "))
 	}
 	for _, c := range o.Claims {
-		line("claim", fmt.Sprintf("%s (line %d)", c.Text, c.Line))
+		line(l.Word("shown.claim"), fmt.Sprintf("%s (line %d)", c.Text, c.Line))
 	}
 	for _, a := range o.Around {
-		line("beside it", a)
+		line(l.Word("shown.beside"), a)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
-		line("setting", name+" = "+o.Setup[name])
+		line(l.Word("shown.setting"), name+" = "+o.Setup[name])
 	}
 }
 

@@ -28,17 +28,17 @@ import (
 // List writes runs for people, of how many there are in all, with some figures of each.
 func List(w io.Writer, all []Run, figures []string, total int, l *words.Language) error {
 	if total == 0 {
-		_, err := fmt.Fprintln(w, "no run matches")
+		_, err := fmt.Fprintln(w, l.Word("listed.none"))
 		return err
 	}
-	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
+	titles := []string{l.Word("listed.run"), l.Word("listed.name"), l.Word("listed.kind"), l.Word("listed.status"), l.Word("listed.verdict"), l.Word("listed.requests"), l.Word("listed.failed")}
 	for _, name := range figures {
 		titles = append(titles, report.FigureTitle(name))
 	}
-	titles = append(titles, "MODEL", "LOAD")
+	titles = append(titles, l.Word("listed.model"), l.Word("listed.load"))
 	tagged := slices.ContainsFunc(all, func(r Run) bool { return len(r.Tags) > 0 })
 	if tagged {
-		titles = append(titles, "TAGS")
+		titles = append(titles, l.Word("listed.tags"))
 	}
 	rows := [][]string{titles}
 	for _, r := range all {
@@ -49,7 +49,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 		rows = append(rows, line)
 	}
 	if more := total - len(all); more > 0 {
-		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
+		rows = append(rows, []string{l.Word("listed.more", "n", more)})
 	}
 	return doc.Columns(w, rows)
 }
@@ -57,7 +57,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 // line is the row of a run.
 func (r Run) line(figures []string, l *words.Language) []string {
 	records, failed := r.counts()
-	row := []string{r.ID, r.Name, string(r.Kind), string(r.Status), cmp.Or(string(r.Validity), "–"), cmp.Or(cell(records), "–"), cmp.Or(cell(failed), "–")}
+	row := []string{r.ID, r.Name, l.Word(plan.Code("kind." + string(r.Kind))), l.Word(plan.Code("status." + string(r.Status))), report.Judged(r.Validity, l), cmp.Or(cell(records), "–"), cmp.Or(cell(failed), "–")}
 	for _, name := range figures {
 		shown := "–"
 		if i := slices.IndexFunc(r.Figures, func(f trace.ReportedFigure) bool { return f.Name == name }); i >= 0 {

@@ -11,6 +11,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"errors"
@@ -46,6 +47,8 @@ type Server struct {
 	Write   bool // tags and remarks may be written
 	// StoreFlag is the store as a command line has to name it; empty: the default one.
 	StoreFlag string
+	// Language is that of the page until its reader chooses one; empty: the browser's.
+	Language string
 	// Figures computes those of a run that has none stored; nil: they are not computed.
 	Figures func(*trace.Trace) []trace.ReportedFigure
 	// Judged answers questions about several runs.
@@ -181,8 +184,9 @@ func (s *Server) hello(q asked) (any, error) {
 	if _, err := s.Runs.Refresh(); err != nil {
 		return nil, err
 	}
+	lang := words.In(cmp.Or(q.values().Get("lang"), s.Language, q.values().Get("browser")))
 	return view.Hello{
 		Version: s.Version, Store: filepath.Base(s.File), Write: s.Write,
-		Language: q.lang.Name, Languages: words.Names(), Words: q.lang.Under("page."),
+		Language: lang.Name, Languages: words.Names(), Words: lang.Under("page."),
 	}, nil
 }

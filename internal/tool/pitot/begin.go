@@ -1,8 +1,8 @@
 package pitot
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -10,17 +10,17 @@ import (
 // Begin sets the values of a Spec that are decided when runs are made of it, and returns a line
 // about them; empty for a simulation. Without a server the embedded engine is measured. Since a
 // server may have the prompts of an earlier run in its cache, the seed is random unless given.
-func (c *Compiled) Begin(spec *plan.Spec) (line string, err error) {
+func (c *Compiled) Begin(spec *plan.Spec) (line plan.Message, err error) {
 	_, seeded := c.names["seed"]
 	switch {
 	case spec.Target.Simulated:
 	case spec.Target.URL == "":
-		return "no --url: measuring the embedded engine, which simulates a server in this process", c.Explain(c.ofServer())
+		return plan.Msg("stage.embedded"), c.Explain(c.ofServer())
 	case !seeded && c.spec == nil:
 		spec.Seed = uint64(rand.Uint32())
-		return fmt.Sprintf("seed %d, as none is given", spec.Seed), nil
+		return plan.Msg("stage.seed", "seed", strconv.FormatUint(spec.Seed, 10)), nil
 	}
-	return "", nil
+	return plan.Message{}, nil
 }
 
 // ofServer are the settings that were given and only servers have. An engine that is described may have models, too.

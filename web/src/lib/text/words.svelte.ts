@@ -6,10 +6,10 @@ import type { Hello } from '../net/types.ts'
 
 export const hello: { value: Hello | null } = $state({ value: null })
 
-/** Ask for the words in a language; without one, in the language chosen before or the browser's. */
+/** Ask for the words in a language; without one, in the language chosen before, that of the server, or the browser's. */
 export async function learn(language = ''): Promise<void> {
-  const wanted = language || (report ? '' : remembered('language')) || navigator.language.slice(0, 2)
-  hello.value = await ask<Hello>('hello', { lang: wanted })
+  const wanted = language || (report ? '' : remembered('language'))
+  hello.value = await ask<Hello>('hello', { lang: wanted, browser: navigator.language.slice(0, 2) })
   document.documentElement.lang = hello.value.language
   if (language && !report) remember('language', language)
 }
