@@ -182,7 +182,7 @@ func (b *briefly) notes(room int) doc.List {
 	}
 	more := b.wordIf(len(all) > len(shown) || len(b.s.Tenants)+len(b.s.Turns) > 0, "brief.more",
 		"notes", len(all)-len(shown), "turns", len(b.s.Turns) > 0, "tenants", len(b.s.Tenants) > 0)
-	if last := doc.Join(" · ", short, more); last != "" {
+	if last := doc.Join(" · ", short, b.wordIf(b.invalid || b.void, "brief.unbelievable"), more); last != "" {
 		l = append(l, last)
 	}
 	return l
