@@ -64,13 +64,13 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 		return err
 	}
 	if why := result.WhyNothingCompared(); !why.IsZero() {
-		return usage(errors.New(sess.Words().Say(why)))
+		return usage(errors.New(sess.Say(why)))
 	}
 	if result.SameVariants() {
 		c.advice = c.adviceOn(sess, result, sess.Words())
 	}
 	if c.Output == "" {
-		err = c.write(map[bool]io.Writer{true: sess.Stdout, false: sess.RawStdout}[c.Format == "text" || c.Format == "json"], result, sess)
+		err = c.write(map[bool]io.Writer{true: sess.Stdout, false: sess.RawStdout}[c.Format == "text" || c.Format == "json"], result, sess, false)
 	} else {
 		err = session.WriteFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, sess, true) })
 	}

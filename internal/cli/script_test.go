@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TZ", "UTC")
+			env.Setenv("LANG", "C")
 			env.Setenv("GORACE", noRest)
 			notes, err := filepath.Abs("../tool/ingest/testdata/notes")
 			env.Setenv("NOTES", notes)

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/live"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // The file of the store is removed while a run goes on: that is said, the run is whole in a
@@ -21,7 +22,7 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a store.db")
 	p := &Session{Stderr: io.Discard, Env: func(string) (string, bool) { return "", false }}
 	output := new(bytes.Buffer)
-	l := &View{Console: live.NewConsole(output, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true}}
+	l := &View{Console: live.NewConsole(output, nil, func(s string) string { return s }), ViewOptions: ViewOptions{Quiet: true, Lang: words.In("en")}}
 	k, err := p.newStoreSink(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,22 @@ func fetch(h http.Handler, path string) *httptest.ResponseRecorder {
 	return w
 }
 
+// The page begins in the language that its reader chose, else that of the server, else that of the browser.
+func TestFirstLanguageOfThePage(t *testing.T) {
+	s := &Server{Runs: openStore(t)}
+	t.Cleanup(s.Close)
+	for _, tt := range []struct{ server, query, want string }{
+		{"", "", "en"}, {"", "?lang=&browser=zh", "zh"}, {"", "?lang=&browser=fr", "en"}, {"", "?lang=en&browser=zh", "en"},
+		{"zh", "?lang=&browser=en", "zh"}, {"zh", "?lang=en&browser=en", "en"}, {"en", "?lang=&browser=zh", "en"},
+	} {
+		s.Language = tt.server
+		var hello view.Hello
+		if err := json.Unmarshal(fetch(s.Handler(), "/api/hello"+tt.query).Body.Bytes(), &hello); err != nil || hello.Language != tt.want {
+			t.Errorf("%+v: %s %v", tt, hello.Language, err)
+		}
+	}
+}
+
 func TestQuestionsForComparisons(t *testing.T) {
 	var got view.Asked
 	var in string

@@ -39,7 +39,7 @@ func stored(t *testing.T) *world {
 		if folder, shared.err = os.MkdirTemp("", "pitot-e2e"); shared.err != nil {
 			return
 		}
-		shared.world = world{folder: folder, imported: map[string]string{}, env: append(os.Environ(), "PITOT_STORE="+filepath.Join(folder, "runs.db"))}
+		shared.world = world{folder: folder, imported: map[string]string{}, env: append(os.Environ(), "PITOT_LANG=", "LC_ALL=C.UTF-8", "PITOT_STORE="+filepath.Join(folder, "runs.db"))}
 		if shared.binary, shared.err = program.Build(folder); shared.err != nil {
 			return
 		}
