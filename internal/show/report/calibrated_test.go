@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
@@ -56,7 +57,7 @@ func tabulated() *calibrate.Calibration {
 func TestCalibrated(t *testing.T) {
 	for name, c := range map[string]*calibrate.Calibration{"linear": linear(), "tabulated": tabulated()} {
 		var b strings.Builder
-		if err := Calibrated(&b, c); err != nil {
+		if err := Calibrated(&b, c, words.In("en")); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/calibrated-"+name+".txt", b.String())
@@ -71,7 +72,7 @@ func TestEvidence(t *testing.T) {
 	} {
 		c := calibrate.Comparison{Evidence: &e, Draws: 4, Figures: measuredFigures(), Error: .0132, Within: .008}
 		c.Single, c.Floor, c.Low, c.High = .0161, .012, .013, .024
-		if err := Evidence(&b, c); err != nil {
+		if err := Evidence(&b, c, words.In("en")); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("\n")
@@ -88,7 +89,7 @@ func TestFitted(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, before := range []float64{.0213, math.Inf(1)} {
-		if err := Fitted(&b, calibrate.Fitted{Before: before, After: .011, Fields: fields}); err != nil {
+		if err := Fitted(&b, calibrate.Fitted{Before: before, After: .011, Fields: fields}, words.In("en")); err != nil {
 			t.Fatal(err)
 		}
 	}
