@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"io"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/session"

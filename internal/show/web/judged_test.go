@@ -40,8 +40,13 @@ func TestFirstLanguageOfThePage(t *testing.T) {
 	s := &Server{Runs: openStore(t)}
 	t.Cleanup(s.Close)
 	for _, tt := range []struct{ server, query, want string }{
-		{"", "", "en"}, {"", "?lang=&browser=zh", "zh"}, {"", "?lang=&browser=fr", "en"}, {"", "?lang=en&browser=zh", "en"},
-		{"zh", "?lang=&browser=en", "zh"}, {"zh", "?lang=en&browser=en", "en"}, {"en", "?lang=&browser=zh", "en"},
+		{"", "", "en"},
+		{"", "?lang=&browser=zh", "zh"},
+		{"", "?lang=&browser=fr", "en"},
+		{"", "?lang=en&browser=zh", "en"},
+		{"zh", "?lang=&browser=en", "zh"},
+		{"zh", "?lang=en&browser=en", "en"},
+		{"en", "?lang=&browser=zh", "en"},
 	} {
 		s.Language = tt.server
 		var hello view.Hello
