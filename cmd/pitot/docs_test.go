@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,71 @@ func TestDocs(t *testing.T) {
 	}
 	if total < 10 {
 		t.Errorf("only %d commands in the docs", total)
+	}
+}
+
+// fenced are the blocks of a page between fences.
+func fenced(t *testing.T, name string) []string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile("(?ms)^```.*?^```$").FindAllString(string(b), -1)
+}
+
+// The README in Chinese has the commands of the English one, in its order, with the same output.
+func TestReadmesHaveTheSameCommands(t *testing.T) {
+	english, chinese := fenced(t, "../../README.md"), fenced(t, "../../README.zh-CN.md")
+	if len(english) < 5 || len(english) != len(chinese) {
+		t.Fatalf("%d blocks in README.md, %d in README.zh-CN.md", len(english), len(chinese))
+	}
+	for i := range english {
+		if english[i] != chinese[i] {
+			t.Errorf("README.md has\n%s\nand README.zh-CN.md\n%s", english[i], chinese[i])
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mark    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchor is the name of a heading in links, as GitHub makes it.
+func anchor(heading string) string {
+	return strings.ReplaceAll(mark.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+}
+
+// Links within the docs lead to files and headings that are there.
+func TestDocsLinks(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	more, _ := filepath.Glob("../../*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatal(err, pages)
+	}
+	for _, page := range append(pages, more...) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllSubmatch(b, -1) {
+			target, fragment, _ := strings.Cut(string(m[1]), "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			there := b
+			if target != "" {
+				if there, err = os.ReadFile(filepath.Join(filepath.Dir(page), target)); err != nil {
+					t.Errorf("%s: %s: %v", page, m[1], err)
+					continue
+				}
+			}
+			if fragment != "" && !slices.ContainsFunc(heading.FindAllSubmatch(there, -1), func(h [][]byte) bool { return anchor(string(h[1])) == fragment }) {
+				t.Errorf("%s: %s: no such heading", page, m[1])
+			}
+		}
 	}
 }
 

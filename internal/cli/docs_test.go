@@ -22,55 +22,67 @@ type shellLine struct {
 }
 
 var (
-	variable = regexp.MustCompile(`\$(\w+|\{\w+\}|\([^)]*\))`)
-	redirect = regexp.MustCompile(`\s>\s.*`)
+	ours     = regexp.MustCompile(`(^|\s)pitot\s`)
+	template = regexp.MustCompile(`<[a-z ]*flags`)
+	variable = regexp.MustCompile(`\$\w+`)
+	redirect = regexp.MustCompile(`\s>\s([\w.]+)(\s|$)`)
+	written  = regexp.MustCompile(`(?:-o|>|--summary|--store)\s([\w.]+)`)
+	file     = regexp.MustCompile(`^[\w./-]+\.(csv|jsonl?|ya?ml|txt)$`)
 )
 
-// shellLines finds the command lines of Pitot's in the blocks marked sh, also behind another command, such as docker exec.
-func shellLines(t *testing.T, file string) (out []shellLine) {
+// shellLines finds the command lines of Pitot's in the blocks of a page that are marked sh, also behind another
+// command, such as docker exec.
+func shellLines(t *testing.T, name string, page []byte) (out []shellLine) {
 	t.Helper()
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	block, open, number := "", false, 0
 	for lines := bufio.NewScanner(bytes.NewReader(bytes.ReplaceAll(page, []byte("\\\n"), nil))); lines.Scan(); {
 		number++
-		line, where := lines.Text(), filepath.Base(file)+":"+strconv.Itoa(number)
+		line, where := lines.Text(), name+":"+strconv.Itoa(number)
 		if fence, ok := strings.CutPrefix(line, "```"); ok {
 			block, open = fence, !open
 			continue
 		}
-		command := strings.HasPrefix(strings.TrimSpace(line), "pitot ")
+		if !ours.MatchString(line) || strings.HasPrefix(line, "#") || template.MatchString(line) {
+			continue
+		}
 		switch {
 		case open && block == "sh":
-			words, err := shell.Split(redirect.ReplaceAllString(variable.ReplaceAllString(line, "1"), ""))
-			i := slices.Index(words, "pitot")
-			if err != nil || i < 0 && command {
+			line, _, _ = strings.Cut(line, " && ")
+			words, err := shell.Split(redirect.ReplaceAllString(variable.ReplaceAllString(line, "1"), " "))
+			if err != nil {
 				t.Errorf("%s: %v: %s", where, err, line)
-			} else if i >= 0 {
+			} else if i := slices.Index(words, "pitot"); i >= 0 {
 				out = append(out, shellLine{where, words[i+1:]})
 			}
-		case command && (open && block == "" || strings.HasPrefix(line, "    ")):
-			t.Errorf("%s: a block with commands is marked sh: %s", where, line)
+		case strings.HasPrefix(strings.TrimSpace(line), "pitot ") && (open && block == "" || strings.HasPrefix(line, "    ")):
+			t.Errorf("%s: a block of shell is marked sh: %s", where, line)
 		}
 	}
 	return out
 }
 
-// Every command line of Pitot's in a block of shell in the docs is one that Pitot takes. They are parsed, and their loads
-// compiled, but not carried out, since they name servers and machines.
+// Every command line of Pitot's in a block of shell in the docs is one that Pitot takes, and names files that are there,
+// or that a line of the page writes. The lines are parsed and their loads compiled, and not carried out: they name
+// servers and machines.
 func TestDocsShell(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
+	t.Chdir("../..")
+	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) < 5 {
 		t.Fatal(err, pages)
 	}
-	t.Chdir("../..")
 	total := 0
-	for _, page := range append(pages, "../../README.md", "../../README.zh-CN.md") {
-		for _, line := range shellLines(t, strings.TrimPrefix(page, "../../")) {
+	for _, name := range append(pages, "README.md", "README.zh-CN.md") {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := map[string]bool{}
+		for _, m := range written.FindAllStringSubmatch(string(page), -1) {
+			made[strings.TrimPrefix(m[1], "./")] = true
+		}
+		for _, line := range shellLines(t, name, page) {
 			total++
-			if err := takes(line.args); err != nil {
+			if err := takes(line.args, made); err != nil {
 				t.Errorf("%s: pitot %s: %v", line.where, strings.Join(line.args, " "), err)
 			}
 		}
@@ -80,13 +92,11 @@ func TestDocsShell(t *testing.T) {
 	}
 }
 
-// takes reports what is wrong with a command line, and with the load behind its --.
-func takes(args []string) error {
-	var stdout, stderr bytes.Buffer
-	sess := &session.Session{
-		Args: args, Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr,
-		Compile: compileLoad, Parse: parseDraft,
-	}
+// takes reports what is wrong with a command line: with its flags, its files but those that are made, or the load that it
+// is or has behind its --.
+func takes(args []string, made map[string]bool) error {
+	var out bytes.Buffer
+	sess := &session.Session{Args: args, Env: func(string) (string, bool) { return "", false }, Stdout: &out, Stderr: &out}
 	parser, _, err := newParser(sess, &grammar{})
 	if err != nil {
 		return err
@@ -94,21 +104,26 @@ func takes(args []string) error {
 	if _, _, err := parse(parser, args); err != nil {
 		return err
 	}
-	load := args
-	if i := slices.Index(args, "--"); i >= 0 {
-		load = args[i+1:]
+	own, load, divided := args, args, slices.Contains(args, "--")
+	if divided {
+		i := slices.Index(args, "--")
+		own, load = args[:i], args[i+1:]
 	}
-	switch args[0] {
-	case "capacity", "calibrate":
-		load = append([]string{"bench"}, load...)
-		if !slices.Contains(args, "--") {
-			return nil
+	reads := false // a file that is not there yet
+	for _, word := range own {
+		if file.MatchString(word) && made[strings.TrimPrefix(word, "./")] {
+			reads = true
+		} else if _, err := os.Stat(word); file.MatchString(word) && err != nil {
+			return err
 		}
-	case "ab", "plan", "bench", "sim", "vllm", "sglang", "python":
-	default:
+	}
+	if reads {
 		return nil
 	}
-	if !slices.Contains([]string{"bench", "sim", "vllm", "sglang", "python"}, load[0]) || slices.Contains(load, "sweep") {
+	if divided && (args[0] == "capacity" || args[0] == "calibrate") {
+		load = append([]string{"bench"}, load...)
+	}
+	if args[0] == "conform" || !slices.Contains([]string{"bench", "sim", "vllm", "sglang", "python"}, load[0]) || slices.Contains(load, "sweep") {
 		return nil
 	}
 	_, err = planOf(sess, load)
