@@ -160,6 +160,29 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
+// A page of the docs is a manual first: measurements, and the commands that repeat them, stand at its end. Pages of
+// nothing but proofs have no manual.
+func TestDocsHaveProofsAtTheEnd(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatal(err, pages)
+	}
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual, checks, _ := bytes.Cut(b, []byte("\n## How this was checked\n"))
+		proof := slices.Contains([]string{"accuracy.md", "experiment-rates.md", "reproduction.md"}, filepath.Base(page))
+		if m := regexp.MustCompile("go test [^`\n]*").Find(manual); m != nil && !proof {
+			t.Errorf("%s: %s: belongs under How this was checked", page, m)
+		}
+		if m := regexp.MustCompile(`(?m)^## .*`).Find(checks); m != nil {
+			t.Errorf("%s: %s comes after How this was checked", page, m)
+		}
+	}
+}
+
 func runBlocks(t *testing.T, pitot string, found []block) {
 	if len(found) == 0 {
 		return
