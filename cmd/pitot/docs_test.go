@@ -70,7 +70,7 @@ func arguments(command string) (out []string) {
 }
 
 // Every `$ pitot` command in the docs runs, in order, with a folder and a store for each
-// file. The folder has notes with result tables, traces of services, and example profiles. An engine takes
+// file. The folder has the notes, traces and profiles of examples/. An engine takes
 // the place of the server on port 8000. The lines shown must appear in the output, in their
 // order.
 func TestDocs(t *testing.T) {
@@ -190,9 +190,8 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 	url := serve(t, pitot, "--ttft", "3ms", "--itl", "2ms", "--fault", "comments=0.1")
 	port := url[strings.LastIndex(url, ":")+1:]
 	dir := t.TempDir()
-	const notes = "internal/tool/ingest/testdata/notes"
-	for name, from := range map[string]string{"notes": "../../" + notes, notes: "../../" + notes, "traces": "../../internal/load/traffic/testdata", "examples/profiles": "../../examples/profiles"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
+	for _, name := range []string{"examples/notes", "examples/traces", "examples/profiles"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../"+name)); err != nil {
 			t.Fatal(err)
 		}
 	}
