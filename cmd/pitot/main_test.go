@@ -85,7 +85,7 @@ func startServer(t *testing.T, pitot string, args ...string) (_ *os.Process, url
 func command(t *testing.T, store, pitot string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(pitot, args...)
-	cmd.Env = append(os.Environ(), "PITOT_STORE="+store)
+	cmd.Env = append(os.Environ(), "PITOT_LANG=", "LC_ALL=C", "PITOT_STORE="+store)
 	return cmd
 }
 
