@@ -74,6 +74,7 @@ type Row struct {
 	Runs    []string          `json:"runs"`             // ids of those that are evidence
 	Failed  []plan.Message    `json:"failed,omitempty"` // why others are not
 	Figures map[string]Spread `json:"figures"`
+	Cost    *metrics.Cost     `json:"cost,omitempty"` // nil without a price
 	Prediction
 }
 

@@ -19,9 +19,10 @@ func TestParseDist(t *testing.T) {
 		{"exponential(1.5ms)", "exponential(1.5ms)", ""},
 		{"gamma(20ms,1e-1)", "gamma(20ms,0.1)", ""},
 		{
-			"20", "",
-			`value "20" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`,
+			"20ns s", "",
+			`value "20ns s" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`,
 		},
+		{"20", "", `"20": needs a unit: 20ms, 20s`},
 		{"-20ms", "", `value "-20ms" is negative`},
 		{"", "", `value "" is not a duration`},
 		{"gama(20ms,0.5)", "", `unknown distribution "gama", did you mean "gamma"?; allowed: `},
@@ -48,6 +49,9 @@ func TestParseDist(t *testing.T) {
 		{"lognormal(128,0.5)", "lognormal(128,0.5)", ""},
 		{"0", "", "a count must be at least 1"},
 		{"1.5", "", `value "1.5" is not a whole number such as 128`},
+		{"1k", "", `"1k": must be a whole number; write 1000`},
+		{"uniform(1k,2k)", "", `low "1k" must be a whole number; write 1000`},
+		{"10,000", "", `"10,000": must be a whole number; write 10000`},
 	} {
 		c, err := ParseCount(test.in)
 		checkParse(t, test.in, c.String(), test.out, err, test.err)

@@ -45,7 +45,13 @@ type briefly struct {
 
 func (b *briefly) head() doc.List {
 	b.verdict()
+	for _, line := range b.judgements(b.s) {
+		b.field("", line, b.wordIf(b.s.Steady.Found(), "brief.of-all"))
+	}
 	b.field("", b.sixFigures()...)
+	if b.s.Cost != nil {
+		b.field(b.Word("report.cost"), Cost(b.s.Cost, b.Language))
+	}
 	b.place(b.s)
 	b.trouble()
 	return slices.DeleteFunc(b.fields, func(line string) bool { return line == "" })

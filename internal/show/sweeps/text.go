@@ -37,6 +37,8 @@ var columns = []column{
 	{"p99", figure.E2EL.P(99)},
 	{"tok/s/user", ""},
 	{"tok/s/device", ""},
+	{"cost/M out", ""},
+	{"cost/M", ""},
 }
 
 // Text writes the table, the knees and the front.
@@ -50,7 +52,8 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
+	foot := append(doc.List{terms(s, l)}, costs(s, l)...)
+	foot = append(foot, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
 		uncalibrated(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
@@ -61,6 +64,14 @@ func terms(s curve.Sweep, l *words.Language) string {
 	spread := len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows,
 		func(r curve.Row) bool { return r.Figures[figure.Goodput].N > 1 })
 	return l.Word("sweep.terms", "level", s.Level, "spread", spread || s.Level == 0)
+}
+
+// costs say what the columns of costs are.
+func costs(s curve.Sweep, l *words.Language) (lines []string) {
+	if len(s.Rows) > 0 && s.Rows[0].Cost != nil {
+		lines = append(lines, l.Word("sweep.cost", "price", float64(s.Rows[0].Cost.Price), "devices", s.Devices))
+	}
+	return lines
 }
 
 // settings are the names that the points have values for.
@@ -78,6 +89,9 @@ func table(s curve.Sweep, l *words.Language) doc.Grid {
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
 		if s.Level > 0 && strings.HasPrefix(c.figure, "itl.") { // intervals need the room
 			return true
+		}
+		if strings.HasPrefix(c.title, "cost") {
+			return len(s.Rows) == 0 || s.Rows[0].Cost == nil
 		}
 		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool {
 			_, ok := r.Figures[c.figure]
@@ -111,6 +125,10 @@ func cell(s curve.Sweep, row int, c column) string {
 		return digits(s.PerUser(row))
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
+	case "cost/M out":
+		return price(s.Rows[row].Cost.Output)
+	case "cost/M":
+		return price(s.Rows[row].Cost.All)
 	}
 	scale := figure.Lookup(c.figure).Show().Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
@@ -130,6 +148,14 @@ func cell(s curve.Sweep, row int, c column) string {
 
 // digits are four significant ones.
 func digits(v float64) string { return significant(v, 4) }
+
+// price is a cost, which is not known where it is 0.
+func price(v float64) string {
+	if v == 0 {
+		return "–"
+	}
+	return digits(v)
+}
 
 func significant(v float64, n int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
