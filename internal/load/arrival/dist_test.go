@@ -32,7 +32,7 @@ func TestParseDist(t *testing.T) {
 		{"gamma(20ms,5ms)", "", `cv "5ms" is not a number such as 0.5`},
 		{"gamma(20ms,-1)", "", `cv "-1" is negative`},
 		{"gamma(20ms,NaN)", "", `cv "NaN" is not a number`},
-		{"normal(20ms,0.1)", "", `sd "0.1" is not a duration`},
+		{"normal(20ms,0.1)", "", `sd "0.1" needs a unit: 0.1ms, 0.1s`},
 		{"24h", "24h0m0s", ""},
 		{"25h", "", `value "25h" is above 24h0m0s`},
 		{"uniform(1h,2562047h)", "", `high "2562047h" is above 24h0m0s`},

@@ -45,8 +45,8 @@ type briefly struct {
 
 func (b *briefly) head() doc.List {
 	b.verdict()
-	for _, line := range b.judgements(b.s) {
-		b.field("", line, b.wordIf(b.s.Steady.Found(), "brief.of-all"))
+	if lines := b.judgements(b.s); len(lines) > 0 {
+		b.field("", append(lines, b.wordIf(b.s.Steady.Found(), "brief.of-all"))...)
 	}
 	b.field("", b.sixFigures()...)
 	if b.s.Cost != nil {

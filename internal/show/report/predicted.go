@@ -35,11 +35,11 @@ func Predicted(w io.Writer, r *predict.Report) error {
 		}
 		table, foot = one(r, r.Rows[0].Prediction)
 	}
-	return write(w, head, table, slices.Concat(foot, costs(r)))
+	return write(w, head, table, append(foot, predictedCosts(r)...))
 }
 
-// costs are lines on what tokens cost, by row.
-func costs(r *predict.Report) (lines doc.List) {
+// predictedCosts are lines on what tokens cost, by row.
+func predictedCosts(r *predict.Report) (lines doc.List) {
 	for _, row := range r.Rows {
 		if row.Cost == nil {
 			continue
