@@ -35,6 +35,7 @@ func commands(parser *kong.Kong) (all []*kong.Node) {
 
 var (
 	flagName    = regexp.MustCompile(`(?:^|[^-\w])(--[a-z][a-z0-9-]*[a-z0-9])`)
+	redirection = regexp.MustCompile(` > [a-z.]+$`)
 	otherDetail = regexp.MustCompile(`pitot ([a-z]+)`)
 )
 
@@ -80,7 +81,7 @@ func TestExamples(t *testing.T) {
 		}
 		for _, line := range lines {
 			text, _, _ := strings.Cut(strings.TrimSpace(line), "   ")
-			text, _, _ = strings.Cut(text, " > ")
+			text = redirection.ReplaceAllString(text, "")
 			if len(line) > 80 || strings.HasPrefix(text, "kubectl") {
 				if len(line) > 80 {
 					t.Errorf("%s: has %d columns", text, len(line))

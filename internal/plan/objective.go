@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,15 +82,12 @@ func ParseObjective(text string) (o Objective, err error) {
 	if o.Statistic, err = statisticOf(statistic); err != nil {
 		return o, fmt.Errorf("%s.%s: %w, as in %s.p99<=%s", metric, statistic, err, metric, limit)
 	}
-	v, err := ParseTime(limit)
-	if hint := Units(limit, "ms", "s"); hint != "" {
-		err = errors.New(hint)
+	v, err := time.ParseDuration(limit)
+	if err != nil {
+		return o, fmt.Errorf("the limit %s", cmp.Or(Units(limit, "ms", "s"), "must be a time such as 200ms"))
 	}
 	o.Metric, o.Limit = metric, Duration(v)
-	if err != nil {
-		err = fmt.Errorf("the limit %w", err)
-	}
-	return o, err
+	return o, nil
 }
 
 // limitless is the error for an objective without a limit, such as the ttft:200 of vLLM's --goodput.

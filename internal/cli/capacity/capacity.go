@@ -162,7 +162,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if c.Format == "json" {
 		write = writeJSON
 	}
-	a.Cost = legs.cost(a)
+	a.CostLoad, a.Cost = legs.cost(a)
 	if err := write(sess.Stdout, a); err != nil || a.Known() {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -228,22 +229,16 @@ func (g *legs) keep(t *trace.Trace, l search.Leg, o search.Outcome) {
 	}
 }
 
-// cost is that of tokens at the load that passes, the mean over its runs; nil without a price or such a load.
-func (g *legs) cost(a *search.Answer) *metrics.Cost {
-	var sum *metrics.Cost
-	n := 0.0
+// cost is that of tokens in the leg that passed nearest to the load of the answer, and the load of that leg; nil
+// without a price, or such a leg.
+func (g *legs) cost(a *search.Answer) (load float64, cost *metrics.Cost) {
+	away := math.Inf(1)
 	for i, l := range g.finished {
-		if i >= len(g.costs) || g.costs[i] == nil || !a.Below.Met || l.Load != a.Below.Load || l.By != a.By {
-			continue
+		if d := math.Abs(l.Load - a.Below.Load); i < len(g.costs) && l.By == a.By && l.Verdict == search.Met && a.Below.Met && d < away {
+			load, cost, away = l.Load, g.costs[i], d
 		}
-		n++
-		one := *g.costs[i]
-		if sum != nil {
-			one.Output, one.All = sum.Output+(one.Output-sum.Output)/n, sum.All+(one.All-sum.All)/n
-		}
-		sum = &one
 	}
-	return sum
+	return load, cost
 }
 
 func loadName(l search.Leg) string {

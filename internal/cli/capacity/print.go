@@ -48,7 +48,7 @@ func writeText(w io.Writer, a *search.Answer) error {
 		}
 	}
 	if a.Cost != nil {
-		fmt.Fprintln(w, session.English.Word("capacity.cost", "load", search.LoadWords(a.By, a.Below.Load), "cost", report.Cost(a.Cost, session.English)))
+		fmt.Fprintln(w, session.English.Word("capacity.cost", "load", search.LoadWords(a.By, a.CostLoad), "cost", report.Cost(a.Cost, session.English)))
 	}
 	_, err := fmt.Fprintf(w, "\n%d runs, %v of measuring; they are kept: pitot runs list '%s/*'\n", len(a.Runs), a.Spent.Round(time.Second), a.Search)
 	return err
