@@ -42,6 +42,11 @@ func PerRequest(all []Objective) []Objective {
 	return slices.DeleteFunc(slices.Clone(all), Objective.OfRun)
 }
 
+// OfRun are those of the run.
+func OfRun(all []Objective) []Objective {
+	return slices.DeleteFunc(slices.Clone(all), func(o Objective) bool { return !o.OfRun() })
+}
+
 // MarshalText writes it.
 func (o Objective) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 

@@ -129,7 +129,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 // design describes the sweep before its runs.
 func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
-		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Price: c.PerHour(), Simulated: simulated(p), Lasting: p.Lasting,
+		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Price: c.PerHour(), Objectives: p.Loads[0].Spec.Objectives, Simulated: simulated(p), Lasting: p.Lasting,
 		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
 	}
 	if d.Load, d.Moves = c.load(axes); d.Predicted != nil {

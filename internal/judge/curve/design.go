@@ -15,6 +15,8 @@ type Design struct {
 	Points  []Point `json:"points"`
 	Repeats int     `json:"repeats"` // runs of each point
 	Devices int     `json:"devices"`
+	// Objectives are those of the load; the points are held to those of the run.
+	Objectives []plan.Objective `json:"objectives,omitempty"`
 	// Price is what a device costs an hour; 0: not known.
 	Price     metrics.Price `json:"price,omitempty"`
 	Simulated bool          `json:"simulated"`
@@ -39,7 +41,7 @@ func (d Design) Sweep(name string, seen []Observation) Sweep {
 		s.Rows[i].Unsettled = d.Unsettled[i]
 	}
 	s = s.settled()
-	s.Simulated, s.Uncalibrated, s.WhatIf = d.Simulated, d.Uncalibrated, d.WhatIf
+	s.Simulated, s.Uncalibrated, s.WhatIf, s.Objectives = d.Simulated, d.Uncalibrated, d.WhatIf, d.Objectives
 	if d.Predicted != nil {
 		s = s.Predict(d.Level, d.Predicted)
 	}

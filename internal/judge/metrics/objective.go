@@ -72,10 +72,7 @@ type Judgement struct {
 // judgements hold a run to its objectives, by service times. The percentiles of the objectives are among those of s.
 func judgements(t *trace.Trace, objectives []plan.Objective, s *Summary) (all []Judgement) {
 	of := map[string]*Distribution{"ttft": &s.Service.TTFT, "tpot": &s.Service.TPOT, "itl": &s.Service.ITL, "e2el": &s.Service.E2EL}
-	for _, o := range objectives {
-		if !o.OfRun() {
-			continue
-		}
+	for _, o := range plan.OfRun(objectives) {
 		goal, d := ObjectiveOf(o), of[o.Metric]
 		j := Judgement{Objective: o, Attainment: goal.Evaluate(t), Value: d.Mean, Known: d.N > 0 && !d.Void && !(d.Invalid && goal.P > 0)}
 		if i := slices.IndexFunc(d.Percentiles, func(q Percentile) bool { return q.P == goal.P }); goal.P > 0 && i >= 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -52,7 +53,7 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, costs(s, l)...)
+	foot := append(doc.List{terms(s, l)}, slices.Concat(costs(s, l), objectives(s, l))...)
 	foot = append(foot, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
 		uncalibrated(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
@@ -70,6 +71,32 @@ func terms(s curve.Sweep, l *words.Language) string {
 func costs(s curve.Sweep, l *words.Language) (lines []string) {
 	if len(s.Rows) > 0 && s.Rows[0].Cost != nil {
 		lines = append(lines, l.Word("sweep.cost", "price", float64(s.Rows[0].Cost.Price), "devices", s.Devices))
+	}
+	return lines
+}
+
+// objectives are lines on which points meet those of the run.
+func objectives(s curve.Sweep, l *words.Language) (lines []string) {
+	states := []plan.Code{"sweep.met-at", "sweep.missed-at", "sweep.unknown-at"}
+	for _, o := range plan.OfRun(s.Objectives) {
+		points := map[plan.Code][]string{}
+		for _, r := range s.Rows {
+			state := states[2]
+			switch met, known := r.Meets(o); {
+			case known && met:
+				state = states[0]
+			case known:
+				state = states[1]
+			}
+			points[state] = append(points[state], name(r.Point, l))
+		}
+		var parts []string
+		for _, state := range states {
+			if points[state] != nil {
+				parts = append(parts, l.Word(state, "points", points[state]))
+			}
+		}
+		lines = append(lines, l.Word("sweep.objective", "objective", report.Objective(o, l), "parts", l.Join("stop", parts...)))
 	}
 	return lines
 }
