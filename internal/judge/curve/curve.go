@@ -90,10 +90,11 @@ func (r Row) Mean(name string) float64 {
 }
 
 // Meets reports whether the figure of a row meets an objective of the run: not where too many requests failed, or a
-// queue grows. It is not known where no run has the figure, or the load was too short.
+// queue grows. It is not known where no run has the figure, or one that is met in a load that was too short.
 func (r Row) Meets(o plan.Objective) (met, known bool) {
 	v := r.Mean(o.Name())
-	return v <= o.Limit.Std().Seconds() && !r.Fails() && !r.QueueGrows(), v > 0 && !r.TooShort()
+	met = v <= o.Limit.Std().Seconds() && !r.Fails() && !r.QueueGrows()
+	return met, v > 0 && !(met && r.TooShort())
 }
 
 // Fails reports whether too many requests failed for the others to stand for all: a server that
