@@ -150,3 +150,25 @@ func TestMeant(t *testing.T) {
 		}
 	}
 }
+
+// A mistake is answered by one line, with what to write, before anything else is printed.
+func TestMistakesAreAnswered(t *testing.T) {
+	for args, want := range map[string]string{
+		"measure":                     "there is no command measure; write pitot bench --url http://HOST:PORT\n",
+		"bench --dataset-name random": "unknown flag --dataset-name; write --workload\n",
+		"bench --duration 10":         "pitot: --duration: \"10\": needs a unit: 10s, 10m\n",
+		"bench -n 10k":                "pitot: --requests: \"10k\": must be a whole number; write 10000\n",
+		"bench --output-len 1k":       "pitot: --output-len: \"1k\": must be a whole number; write 1000\n",
+		"bench --url 127.0.0.1:8000":  "pitot: --url \"127.0.0.1:8000\": must begin with http:// or https://; write http://127.0.0.1:8000\n",
+		"bench --workload multi-turn": "pitot: --workload \"multi-turn\": unknown kind; write chat\n",
+		"--url http://127.0.0.1:8000": "the command comes first: pitot bench --url\n",
+		"bench --slo ttft:200":        "write ttft=200ms\n",
+		"bench --cost 2.5":            "--cost: \"2.5\": needs a unit: 2.5/h\n",
+	} {
+		sess, stdout, stderr := process(t, nil, strings.Fields(args)...)
+		code := Run(sess)
+		if got := stderr.String(); code != exitUsage || strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, want) || stdout.String() != "" {
+			t.Errorf("%s: exit code %d, said %q, want %q", args, code, got, want)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 			return s, fmt.Errorf("--slo: %s: a search needs a percentile below 100: the share of requests within the limit is what it follows, as in %s.p99=%v", o.Name(), o.Metric, o.Limit)
 		}
 	}
-	if err := c.Prices.Check(); err != nil {
+	if err := c.Check(); err != nil {
 		return s, err
 	}
 	if c.Budget < shortest || c.Budget > 24*time.Hour {

@@ -94,7 +94,7 @@ func (r Row) Mean(name string) float64 {
 func (r Row) Meets(o plan.Objective) (met, known bool) {
 	v := r.Mean(o.Name())
 	met = v <= o.Limit.Std().Seconds() && !r.Fails() && !r.QueueGrows()
-	return met, v > 0 && !(met && r.TooShort())
+	return met, v > 0 && (!met || !r.TooShort())
 }
 
 // Fails reports whether too many requests failed for the others to stand for all: a server that
