@@ -10,12 +10,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/live"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -140,4 +142,12 @@ func (s *Session) Offline() *Session {
 	home := *s
 	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
 	return &home
+}
+
+// SayTaken says that objectives of each request, as they were given, are taken as those of 99 % of them.
+func (s *Session) SayTaken(objectives []string) {
+	for _, o := range objectives {
+		name, limit, _ := strings.Cut(o, "=")
+		fmt.Fprintln(s.Stderr, s.Word("report.note", "note", plan.Msg("stage.slo-taken", "given", o, "taken", name+".p99="+limit)))
+	}
 }

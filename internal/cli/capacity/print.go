@@ -51,6 +51,9 @@ func writeText(w io.Writer, a *search.Answer, lang *words.Language) error {
 			return err
 		}
 	}
+	if a.Cost != nil {
+		fmt.Fprintln(w, lang.Word("capacity.cost", "load", search.LoadWords(a.By, a.CostLoad), "cost", report.Cost(a.Cost, lang)))
+	}
 	_, err := fmt.Fprintf(w, "\n%s\n", lang.Word("capacity.kept", "runs", len(a.Runs), "spent", a.Spent.Round(time.Second), "command", fmt.Sprintf("pitot runs list '%s/*'", a.Search)))
 	return err
 }

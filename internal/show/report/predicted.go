@@ -37,7 +37,26 @@ func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
 		}
 		table, foot = r.one(r.Rows[0].Prediction)
 	}
-	return write(w, head, table, foot)
+	return write(w, head, table, append(foot, r.costs()...))
+}
+
+// costs are lines on what tokens cost, by row.
+func (r *predicted) costs() (lines doc.List) {
+	for _, row := range r.Rows {
+		if row.Cost == nil {
+			continue
+		}
+		low, high := "", ""
+		if row.Cost.Low > 0 {
+			low, high = sig(row.Cost.Low), sig(row.Cost.High)
+		}
+		text := r.Word("predicted.cost", "cost", Cost(&row.Cost.Cost, r.Language), "low", low, "high", high)
+		if r.Field != "" {
+			text = r.Word("predicted.of", "names", []string{r.field(row.Value)}, "what", text)
+		}
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // A predicted is a report in the words of a language.
