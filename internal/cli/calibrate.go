@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
@@ -32,8 +33,15 @@ func (c calibrateCmd) Run(sess *session.Session) (err error) {
 		}
 	}
 	var traces []*trace.Trace
+	name := "calibrate-" + time.Now().Format("20060102-150405")
 	if c.URL != "" {
-		traces, err = c.measure(sess)
+		if traces, err = c.measure(sess, name); err == nil {
+			defer func() {
+				if err != nil { // the runs are worth more than what could be made of them
+					err = errors.Join(err, resumeHint(name, len(traces)))
+				}
+			}()
+		}
 	} else if err = session.RequireArgs("run", "calibrate", c.Runs); err == nil {
 		traces, err = sess.Traces(c.Runs, c.Store)
 	}

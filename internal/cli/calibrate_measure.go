@@ -71,8 +71,8 @@ func (c calibrateCmd) check(sess *session.Session, d *pitot.Draft) error {
 	return nil
 }
 
-// measure makes the runs, one after the other.
-func (c calibrateCmd) measure(sess *session.Session) (traces []*trace.Trace, err error) {
+// measure makes the runs, one after the other, under names that begin with name.
+func (c calibrateCmd) measure(sess *session.Session, name string) (traces []*trace.Trace, err error) {
 	d, err := c.draft(sess)
 	if err == nil {
 		err = c.check(sess, d)
@@ -80,7 +80,6 @@ func (c calibrateCmd) measure(sess *session.Session) (traces []*trace.Trace, err
 	if err != nil {
 		return nil, err
 	}
-	name := "calibrate-" + time.Now().Format("20060102-150405")
 	bears := 0.0
 	for i := range loads {
 		fmt.Fprintf(sess.Stderr, "run %d of %d: %s\n", i+1, len(loads), strings.Join(pitot.Words(loads[i](d, bears)...), " "))

@@ -13,13 +13,13 @@ const ManyLater = 16
 // Requests that are sent within this time of each other reach the engine in any order.
 const sentTogether = 20 * time.Millisecond
 
-// inOrder are the streams of a leg in the order in which they were sent.
+// inOrder are the streams of a leg in the order in which the engine may have known of them.
 func (l *steplog) inOrder() []int {
 	order := make([]int, len(l.Streams))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].known, l.Streams[b].known) })
 	return order
 }
 
@@ -32,7 +32,7 @@ func overtaken(logs []*steplog) float64 {
 		for i, one := range order {
 			later := 0
 			for _, other := range order[i+1:] {
-				if l.first[other] < l.first[one] && l.Streams[other].Sent >= l.Streams[one].Sent+sentTogether {
+				if l.first[other] < l.first[one] && l.Streams[other].known >= l.Streams[one].known+sentTogether {
 					later++
 				}
 			}
@@ -61,7 +61,7 @@ func shortFirst(logs []*steplog) float64 {
 		for i, one := range order {
 			for _, other := range order[i+1:] {
 				a, b := &l.Streams[one], &l.Streams[other]
-				if b.Sent >= a.Sent+sentTogether {
+				if b.known >= a.known+sentTogether {
 					break
 				}
 				gap, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached

@@ -10,7 +10,7 @@ import (
 func served(apart time.Duration, rank func(i int) int) *steplog {
 	l := &steplog{}
 	for i := range 100 {
-		l.Streams = append(l.Streams, Stream{Sent: time.Duration(i) * apart, Prompt: 100 + 800*(i%2)})
+		l.Streams = append(l.Streams, Stream{known: time.Duration(i) * apart, Prompt: 100 + 800*(i%2)})
 		l.first = append(l.first, rank(i))
 	}
 	return l

@@ -12,6 +12,7 @@ type stepsSchedule struct {
 	first        bool          // prompts stop those that decode, as SGLang's do
 	promptBudget bool          // the budget is for prompts alone; decoding sequences do not count
 	async        bool          // a step is planned while the one before it runs
+	ahead        bool          // it is launched before the tokens of that one are sent: what launching costs is in that one
 	budget       int           // tokens of a step
 	prompts      int           // in a step at most; 0: any number
 	even         bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
@@ -99,12 +100,12 @@ func (l *steplog) replay(s stepsSchedule, most float64) *replayed {
 	return out
 }
 
-// arrive finds when the engine knows of each stream, in the order in which they were sent.
+// arrive finds when the engine knows of each stream, in their order.
 func (r *replayer) arrive(order []int) {
 	r.at = make([]time.Duration, len(order))
 	var free time.Duration
 	for _, i := range order {
-		free = max(free, r.Streams[i].Sent) + r.work
+		free = max(free, r.Streams[i].known) + r.work
 		r.at[i] = free + r.delay
 	}
 }

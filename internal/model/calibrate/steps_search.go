@@ -164,7 +164,9 @@ func schedules(like stepsSchedule) []stepsSchedule {
 		for _, async := range []bool{false, true} {
 			w := like
 			w.promptBudget, w.async = beside, async
-			all = append(all, w)
+			if async || !like.ahead {
+				all = append(all, w)
+			}
 		}
 	}
 	return all

@@ -9,9 +9,14 @@ import (
 // A Stream is what a client saw of one answered request. Times are since the start of its leg.
 type Stream struct {
 	Sent   time.Duration
+	Head   time.Duration   // of the response; 0: not known
 	Prompt int             // its tokens, at least one
 	Cached int             // of them found in a prefix cache, at most all but one
-	At     []time.Duration // arrivals of its tokens, ascending, at least one
+	Output int             // tokens of its answer, 0: as many as chunks
+	At     []time.Duration // arrivals of its chunks, ascending, at least one
+	Tokens []int           // of each chunk; nil: not known
+
+	known time.Duration // when the engine may have known of it at the earliest: at its head, or as it was sent
 }
 
 // A Leg is a run of one load.
@@ -164,7 +169,7 @@ func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *stepl
 		l.order[i] = i
 	}
 	slices.SortStableFunc(l.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
+		return cmp.Or(cmp.Compare(l.Streams[a].known, l.Streams[b].known), cmp.Compare(l.first[a], l.first[b]))
 	})
 	l.count(last)
 	l.judge()

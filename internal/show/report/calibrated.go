@@ -18,7 +18,7 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	return doc.Text(w, doc.Document{Sections: []doc.Section{
 		{Title: "costs of a step", Items: []doc.Item{costs(c)}},
 		{Items: []doc.Item{limits(c)}},
-		{Title: "the same requests, simulated (misfit, not prediction)", Items: []doc.Item{refits(c.Runs)}},
+		{Title: "the same requests, simulated (misfit, not prediction)", Items: []doc.Item{refits(c)}},
 		{Items: []doc.Item{doc.Prose(trust(c))}},
 	}}, 0, false)
 }
@@ -40,6 +40,11 @@ func costs(c *calibrate.Calibration) doc.Grid {
 		jitter += ", not lognormal"
 	}
 	row("jitter", jitter)
+	if h := c.Cost.Host; h != nil {
+		n := len(h.Factors) - 1
+		row("host", fmt.Sprintf("launches take %.2f to %.2f times that in nine of ten, %.0f %% more or less from run to run",
+			h.Factors[n/20], h.Factors[n-n/20], 100*float64(h.Run)))
+	}
 	if slow := c.Cost.SlowSteps; slow != nil {
 		longer := shortly(slow.Extra[len(slow.Extra)/2])
 		row("slow_steps", fmt.Sprintf("%9.1f %%   %s longer in the median", 100*float64(slow.Share), longer))
@@ -79,10 +84,13 @@ func limits(c *calibrate.Calibration) (l doc.List) {
 	return l
 }
 
-// refits are the figures of runs, measured and simulated.
-func refits(runs []calibrate.Refit) doc.Grid {
+// refits are the figures of runs, measured and simulated, behind the runs that were left out.
+func refits(c *calibrate.Calibration) doc.Grid {
 	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8}}
-	for _, r := range runs {
+	for _, l := range c.Left {
+		g.Rows = append(g.Rows, []string{"  " + l.Name + ": left out, since it " + l.Why})
+	}
+	for _, r := range c.Runs {
 		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + r.Load})
 		for _, f := range r.Figures {
 			g.Rows = append(g.Rows, refit(f))
@@ -112,7 +120,10 @@ func policyOf(c *calibrate.Calibration) string {
 	case c.PromptBudget:
 		text = "prompts are computed beside sequences that decode, by a budget of their own"
 	}
-	if c.Async {
+	switch {
+	case c.Launches():
+		text += "; the host launches a step before the tokens of the one before are sent"
+	case c.Async:
 		text += "; a step is planned while the one before it runs"
 	}
 	return text
@@ -121,6 +132,10 @@ func policyOf(c *calibrate.Calibration) string {
 // frontendOf says what a request and its output cost before and behind the engine.
 func frontendOf(c *calibrate.Calibration) string {
 	f := c.Engine.Frontend
+	if c.Launches() {
+		return fmt.Sprintf("one event loop: %s on each request and %s at its head, behind %d iterations; %s on the output of a step and %s on each chunk; then %s until the engine knows the request",
+			shortly(f.Request), shortly(f.Head), f.Passes, shortly(f.Flush), shortly(f.Chunk), shortly(f.Delay))
+	}
 	text := shortly(f.Request+f.Delay) + " before the engine knows a request"
 	if f.Request > 0 {
 		text += ", " + shortly(f.Request) + " of it one after the other"

@@ -1,0 +1,186 @@
+package calibrate
+
+import (
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// The work of a frontend that is one event loop cannot be seen by itself. It is found by simulating the runs: one
+// number after the other is changed as long as that brings the runs nearer to themselves.
+
+// usualLoop is vLLM's API server where writing a chunk takes usualChunk: all of it is the work of one interpreter,
+// so that a faster one makes all of it shorter.
+var usualLoop = engine.Frontend{
+	Flush: 1.2e-3, Token: 14e-6, Request: 0.9e-3, Head: 0.6e-3, Finish: 170e-6, Passes: 8, Tokenize: 3.2e-6, Delay: 1.75e-3, Host: 0.5,
+}
+
+const usualChunk = 40e-6
+
+// loopHold is what it costs to change a number by a factor of e.
+const loopHold = 0.01
+
+// Factors are tried on each number, those of the second round closer.
+var loopFactors = [][]float64{{0.5, 0.7, 1.4, 2}, {0.85, 1.18}}
+
+// loopKnobs are the numbers to find.
+func loopKnobs(c *engine.Config) []func(factor float64) {
+	var all []func(float64)
+	for _, s := range []*engine.Seconds{&c.Frontend.Flush, &c.Frontend.Head, &c.Frontend.Request, &c.Frontend.Delay, &c.Frontend.Token, &c.Frontend.Chunk, &c.Cost.PrefillToken} {
+		all = append(all, func(f float64) { *s *= engine.Seconds(f) })
+	}
+	return append(all, func(f float64) { c.Frontend.Passes = max(1, int(math.Round(f*float64(c.Frontend.Passes)))) })
+}
+
+// loopOf finds the frontend of c as an event loop. Each run is simulated with the speed that its host had.
+func (c *Calibration) loopOf(with engine.Config, runs []*rerun) (engine.Config, error) {
+	chunk := max(with.Frontend.Chunk, 1e-6)
+	pace := chunk / usualChunk
+	f := usualLoop
+	f.Chunk = chunk
+	for _, s := range []*engine.Seconds{&f.Flush, &f.Token, &f.Request, &f.Head, &f.Finish} {
+		*s *= pace
+	}
+	with.Frontend = f
+	f.Tokenize = engine.Seconds(c.tokenize)
+	with.Frontend = f
+	start := loopKnobs(&with)
+	moved := make([]float64, len(start)) // ln of the factor on each
+	least, err := c.loopMisfit(with, runs)
+	if err != nil {
+		return with, err
+	}
+	for _, factors := range loopFactors {
+		for k := range loopKnobs(&with) {
+			best, by := with, 0.0
+			for _, factor := range factors {
+				tried := with
+				loopKnobs(&tried)[k](factor)
+				off, err := c.loopMisfit(tried, runs)
+				if err != nil {
+					return with, err
+				}
+				off += loopHold * (math.Pow(moved[k]+math.Log(factor), 2) - moved[k]*moved[k])
+				if off < 0.995*least {
+					best, least, by = tried, off, math.Log(factor)
+				}
+			}
+			with, moved[k] = best, moved[k]+by
+		}
+	}
+	return with, nil
+}
+
+// loopMisfit is the mean size of the errors of runs in what shows a frontend, in logarithms.
+func (c *Calibration) loopMisfit(with engine.Config, runs []*rerun) (float64, error) {
+	sum, n, before := 0.0, 0, math.NaN()
+	for i, r := range runs {
+		of := with
+		if h := with.Cost.Host; h != nil {
+			own := engine.Host{Factors: h.Factors, Hold: legHold}
+			if legs := c.clocks.legs; i < len(legs) && legs[i] != nil {
+				own.Factors = legs[i]
+			}
+			of.Cost.Host = &own
+		}
+		made, steps, err := r.made(of, 1)
+		if err != nil {
+			return 0, err
+		}
+		got := shapeOf(made, steps)
+		if math.IsNaN(before) { // time before the head that is no work of the loop, and in the delay behind it here
+			before = min(max(0, r.shape[shapeHead]-got[shapeHead]), float64(with.Frontend.Delay))
+		}
+		got[shapeHead] += before
+		for name, want := range r.shape {
+			if v := got[name]; v > 0 && want > 0 {
+				sum += math.Abs(math.Log(v / want))
+				n++
+			}
+		}
+	}
+	return sum / float64(max(1, n)), nil
+}
+
+// legHold is the time at a level of the host in a run that is simulated with the levels it had: short, so that it
+// has all of them.
+const legHold = 0.25
+
+// Shapes of a run beyond its figures.
+const (
+	shapeHead    = "head"
+	shapePrompts = "steps with prompts"
+	shapeChunks  = "tokens per chunk"
+)
+
+// shapeOf is what a run shows of a frontend. steps are those with prompts.
+func shapeOf(t *trace.Trace, steps int) map[string]float64 {
+	var heads, ttft, tpot []float64
+	tokens, chunks, end := 0, 0, trace.Instant(0)
+	for _, r := range t.Records {
+		s := stream(r)
+		if len(s.At) == 0 {
+			continue
+		}
+		tokens, chunks, end = tokens+max(s.Output, len(s.At)), chunks+len(s.At), max(end, r.Done)
+		heads = append(heads, (s.Head - s.Sent).Seconds())
+		ttft = append(ttft, (s.At[0] - s.Sent).Seconds())
+		if n := s.Output - 1; n > 0 {
+			tpot = append(tpot, (s.At[len(s.At)-1]-s.At[0]).Seconds()/float64(n))
+		}
+	}
+	return map[string]float64{
+		figure.OutputThroughput: float64(tokens) / max(1e-9, time.Duration(end).Seconds()), figure.TTFT.Mean(): mean(ttft), figure.TPOT.Mean(): mean(tpot),
+		figure.TTFT.Median(): median(ttft), figure.TPOT.Median(): median(tpot), shapeHead: median(heads), shapePrompts: float64(steps), shapeChunks: float64(tokens) / float64(max(1, chunks)),
+	}
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v / float64(len(x))
+	}
+	return sum
+}
+
+// made is the run on an engine, and how many steps had prompts.
+func (r *rerun) made(c engine.Config, seed uint64) (*trace.Trace, int, error) {
+	c.Seed = seed
+	model, err := engine.New(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	steps := 0
+	model.Watch(func(s engine.Step) {
+		if s.PrefillTokens > 0 {
+			steps++
+		}
+	})
+	p := r.plan
+	p.Chunks = &r.memory
+	r.memory.Reset()
+	made := sim.Run(model, p)
+	run := *r.run
+	run.Kind, run.End = trace.Simulated, made.End
+	return &trace.Trace{Run: run, Records: made.Records}, steps, nil
+}
+
+// tokenizing is the time for each prompt token before the head of a response, where few streams were under way.
+func tokenizing(logs []*steplog) float64 {
+	var x, y []float64
+	for _, l := range logs {
+		for i := range l.Streams {
+			if s := &l.Streams[i]; s.Head > 0 && l.steps[l.first[i]].active <= fewActive {
+				x, y = append(x, float64(s.Prompt)), append(y, (s.Head-s.Sent).Seconds())
+			}
+		}
+	}
+	_, slope := line(x, y)
+	return max(0, slope)
+}
+
+const fewActive = 4
