@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -25,10 +24,11 @@ type clocks struct {
 	prefill              float64     // s, the usual launch with prompts
 	factors              []float64   // quantiles of the host's speed around it, over time
 	run                  float64     // standard deviation of ln of its mean in a leg
+	speeds               []hostSpeed // by leg
 	legs                 [][]float64 // factors by leg; nil: not known
 	tail, token          float64     // s a prompt token on the device behind the launch, and beside it at most
 	prompt, promptToken  float64     // s that a launch is longer by for each more prompt, and token
-	hidden               float64     // prompt tokens of the largest step that a launch hid
+	sigma                float64     // relative standard deviation of steps without prompts
 }
 
 // A launch is one that shows the speed of the host.
@@ -39,8 +39,10 @@ type launch struct {
 }
 
 const (
-	longLaunch   = 3                      // launches are seen if the gap is so many times what decoding explains
+	longLaunch   = 0.25                   // launches are seen if the gap is longer by that share of what the device explains,
+	clearLaunch  = 6                      // and by so many standard deviations
 	nearLaunch   = 150 * time.Millisecond // the speed of the host is known so near to a launch
+	leastLevels  = 100                    // of them, at such intervals, show a distribution
 	levelEvery   = 10 * time.Millisecond
 	levelLength  = 2 * time.Second // that it stays at a level
 	decodeRounds = 12
@@ -79,18 +81,21 @@ func clocksOf(logs []*steplog, t *try) *clocks {
 	}
 	c := &clocks{form: form{decode: bends(decodeKnots[:], plain, func(r *row) (float64, bool) { return r.decodes, true })}}
 	c.device, _ = regress(plain, &c.form, nil, 12)
-	speeds, n := make([]hostSpeed, len(logs)), 0
-	for i, rows := range legs {
-		speeds[i] = c.launches(rows, t.budget)
-		n += len(speeds[i])
+	c.sigma = spreads(plain, offs(plain, &c.form, &c.device))[0]
+	c.token = math.Inf(1) // until it is known, launches show only where the device has no prompt meanwhile
+	if !c.hosts(legs, t.budget) {
+		return nil
 	}
-	if n < leastIsolated || !c.levels(speeds) {
+	c.tail = c.behind(legs)
+	c.prompts(legs)
+	c.bound(legs, t.budget)
+	if !c.hosts(legs, t.budget) {
 		return nil
 	}
 	base := leastPerChunk(logs)
 	for i, rows := range legs {
 		for k := range rows {
-			rows[k].pace = speeds[i].at(rows[k].end, c.prefill)
+			rows[k].pace = c.speeds[i].at(rows[k].end, c.prefill)
 		}
 		if logs[i].perChunk() > base+joinedMore {
 			c.rows = append(c.rows, logs[i].streamRows(rows)...)
@@ -106,19 +111,49 @@ func clocksOf(logs []*steplog, t *try) *clocks {
 		return nil
 	}
 	c.decoding(c.rows)
-	c.prompts(legs, t.budget)
-	c.work(speeds)
-	for i := range legs {
-		c.legs = append(c.legs, speeds[i].factors(c.prefill))
+	c.work()
+	for _, h := range c.speeds {
+		c.legs = append(c.legs, factors(h.over(), c.prefill))
 	}
 	return c
 }
 
-// launches are those of a leg that show the speed of the host.
+// hosts finds the launches of all legs, and what they say of the host; false if they are too few.
+func (c *clocks) hosts(legs [][]row, budget int) bool {
+	c.speeds = nil
+	n := 0
+	for _, rows := range legs {
+		h := c.launches(rows, budget)
+		c.speeds, n = append(c.speeds, h), n+len(h)
+	}
+	return n >= leastIsolated && c.levels()
+}
+
+// decodes is the time of a step on the device without its prompts.
+func (c *clocks) decodes(r *row) float64 {
+	return c.device.of(&c.form, &row{decodes: r.decodes, context: r.context})
+}
+
+// behind is by how much a step is longer for each token of its prompts, where none is launched meanwhile.
+func (c *clocks) behind(legs [][]row) float64 {
+	var each, weights []float64
+	for _, rows := range legs {
+		for i := range rows {
+			if r := &rows[i]; r.tokens >= tailTokens && r.next == 0 {
+				each, weights = append(each, (r.y-c.decodes(r))/r.tokens), append(weights, r.tokens)
+			}
+		}
+	}
+	return max(0, weightedMedian(each, weights))
+}
+
+// launches are those of a leg that show the speed of the host: of prompts with a first token, and longer than
+// decoding. Prompts on the device meanwhile must have taken much less.
 func (c *clocks) launches(rows []row, budget int) (all hostSpeed) {
+	clear := 1 + max(longLaunch, clearLaunch*c.sigma)
 	for i := range rows {
 		r := &rows[i]
-		if r.next > 0 && r.next < float64(budget)/2 && r.y > longLaunch*c.device.of(&c.form, &row{decodes: r.decodes, context: r.context}) {
+		if r.next > 0 && r.launched > 0 && r.next < float64(budget)/2 && r.y > clear*c.decodes(r) && (r.tokens == 0 || 2*c.decodes(r)+c.token*r.tokens < c.prefill/2) {
 			all = append(all, launch{r.end, r.y, r.next, r.launched})
 		}
 	}
@@ -126,11 +161,11 @@ func (c *clocks) launches(rows []row, budget int) (all hostSpeed) {
 }
 
 // work finds by how much a launch is longer for more prompts and tokens, against those of single prompts around it.
-func (c *clocks) work(legs []hostSpeed) {
+func (c *clocks) work() {
 	type other struct{ over, tokens, prompts float64 }
 	var several []other
 	var x, y []float64
-	for _, h := range legs {
+	for _, h := range c.speeds {
 		for i := range h {
 			var near, tokens []float64
 			for k := range h {
@@ -141,9 +176,9 @@ func (c *clocks) work(legs []hostSpeed) {
 			if len(near) < 2 {
 				continue
 			}
-			if over, more := h[i].took-median(near), h[i].tokens-median(tokens); h[i].prompts > 1 {
+			if over, more := h[i].took-median(near), h[i].tokens-median(tokens); h[i].prompts > 1 && h[i].tokens < smallLaunch {
 				several = append(several, other{over, more, h[i].prompts - 1})
-			} else {
+			} else if h[i].prompts == 1 {
 				x, y = append(x, more), append(y, over)
 			}
 		}
@@ -156,6 +191,9 @@ func (c *clocks) work(legs []hostSpeed) {
 	}
 	c.prompt = max(0, weightedMedian(each, weights))
 }
+
+// smallLaunch is the most prompt tokens of a step for which its launch does not wait for the device.
+const smallLaunch = 1024
 
 // line is the one with the least sum of the sizes of errors of y; 0 of less than two points.
 func line(x, y []float64) (at0, slope float64) {
@@ -194,13 +232,12 @@ func (h hostSpeed) over() (all []float64) {
 	return all
 }
 
-// factors are quantiles of the speed; nil if it is hardly known.
-func (h hostSpeed) factors(usual float64) (out []float64) {
-	all := h.over()
-	if len(h) < leastIsolated || len(all) == 0 {
+// factors are quantiles of the speed of the host, from launch times over time; nil if it is hardly known.
+func factors(over []float64, usual float64) (out []float64) {
+	if len(over) < leastLevels {
 		return nil
 	}
-	slices.Sort(all)
+	all := slices.Sorted(slices.Values(over))
 	for i := range levelCount {
 		out = append(out, math.Round(1e4*all[i*(len(all)-1)/(levelCount-1)]/usual)/1e4)
 	}
@@ -208,26 +245,32 @@ func (h hostSpeed) factors(usual float64) (out []float64) {
 }
 
 // levels finds the usual launch, and the distribution of the host's speed around it over time; false if it is
-// not known.
-func (c *clocks) levels(legs []hostSpeed) bool {
+// not known. What the means of legs differ by beyond what levels of levelLength make of it is from run to run.
+func (c *clocks) levels() bool {
 	var all, means []float64
-	for _, h := range legs {
+	expected := 0.0
+	for _, h := range c.speeds {
 		over := h.over()
-		all = append(all, over...)
-		if len(h) >= leastIsolated && len(over) > 0 {
-			means = append(means, math.Log(stats.Mean(over)))
+		if all = append(all, over...); len(over) < leastLevels {
+			continue
 		}
+		sum := 0.0
+		for _, v := range over {
+			sum += math.Log(v)
+		}
+		means = append(means, sum/float64(len(over)))
+		expected += 2 * levelLength.Seconds() / (h[len(h)-1].at - h[0].at).Seconds()
 	}
-	if len(all) == 0 {
+	if len(all) < leastLevels {
 		return false
 	}
 	c.prefill = median(all)
-	slices.Sort(all)
-	for i := range levelCount {
-		c.factors = append(c.factors, math.Round(1e4*all[i*(len(all)-1)/(levelCount-1)]/c.prefill)/1e4)
+	c.factors = factors(all, c.prefill)
+	for i := range all {
+		all[i] = math.Log(all[i])
 	}
 	if n := float64(len(means)); n > 1 {
-		c.run = math.Sqrt(variance(means) * n / (n - 1))
+		c.run = math.Sqrt(max(0, variance(means)*n/(n-1)-variance(all)*expected/n))
 	}
 	return true
 }
@@ -288,34 +331,63 @@ func (c *clocks) host(r *row) float64 {
 // of is the duration of a step without prompts.
 func (c *clocks) of(r *row) float64 { return max(c.device.of(&c.form, r), c.host(r)) }
 
-// prompts finds what prompts cost on the device: what their own step is longer by, behind its launch, and what
-// the largest steps leave room for at most.
-func (c *clocks) prompts(legs [][]row, budget int) {
-	var tails, weights []float64
+// prompts finds what prompts cost on the device, from steps before and after whose launch there is none: with l
+// the step before, which is the launch, and d what decoding takes the device in both,
+//
+//	y = max(d, 2d + token·W - l, tail·W)
+//
+// Of costs that explain as much the largest per token is taken: launches hide it up to there.
+func (c *clocks) prompts(legs [][]row) {
+	type pair struct{ y, before, d, w float64 }
+	var all []pair
 	for _, rows := range legs {
-		sum, tokens, n := 0.0, 0.0, 0 // the device works on the first of them already in the step before
-		for i := range rows {
-			r := &rows[i]
-			if r.tokens >= tailTokens && r.next == 0 && r.pace > 0 {
-				tails, weights = append(tails, (r.y-c.of(r))/r.tokens), append(weights, r.tokens)
-			}
-			if r.tokens < float64(budget)/4 { // large steps, one after the other
-				sum, tokens, n = r.y, 0, 0
-				continue
-			}
-			sum, tokens, n = sum+r.y, tokens+r.tokens, n+1
-			if most := sum / tokens; n >= 2 && (c.token == 0 || most < c.token) {
-				c.token = most
-			}
-		}
-		for i := range rows {
-			if r := &rows[i]; c.token == 0 && r.next > 0 && r.tokens > c.hidden {
-				c.hidden = r.tokens
+		for i := 1; i < len(rows); i++ {
+			a, b := &rows[i-1], &rows[i]
+			if a.next == b.tokens && b.tokens >= tailTokens && a.tokens == 0 && b.next == 0 {
+				all = append(all, pair{b.y, a.y, c.decodes(b), b.tokens})
 			}
 		}
 	}
-	if c.tail = max(0, weightedMedian(tails, weights)); c.token == 0 {
-		c.token = c.prefill / max(c.hidden, float64(budget)/4)
+	least, slope := math.Inf(1), c.tail
+	c.token, c.tail = 0, 0
+	for tail := range tailSteps {
+		for at := range tokenSteps {
+			tail, token := slope*2*float64(tail)/(tailSteps-1), leastToken*math.Exp(float64(at)*tokenStep)
+			lost := 0.0
+			for _, p := range all {
+				lost += math.Abs(p.y - max(p.d, 2*p.d+token*p.w-p.before, tail*p.w))
+			}
+			if lost < least || lost < sameLoss*least && token > c.token {
+				least, c.token, c.tail = min(lost, least), token, tail
+			}
+		}
+	}
+}
+
+// Costs of a token that are tried, in s; one is as good as another if it leaves no more than sameLoss of it.
+const (
+	leastToken = 0.3e-6
+	tokenStep  = 0.1
+	tokenSteps = 70
+	tailSteps  = 9
+	sameLoss   = 1.01
+)
+
+// bound is the most that a token can cost: large steps, one after the other, had no more time. The device works on
+// the first of them already in the step before.
+func (c *clocks) bound(legs [][]row, budget int) {
+	for _, rows := range legs {
+		sum, tokens, n := 0.0, 0.0, 0
+		for i := range rows {
+			r := &rows[i]
+			if r.tokens < float64(budget)/4 {
+				sum, tokens, n = r.y, 0, 0
+				continue
+			}
+			if sum, tokens, n = sum+r.y, tokens+r.tokens, n+1; n >= 2 {
+				c.token = min(c.token, sum/tokens)
+			}
+		}
 	}
 }
 

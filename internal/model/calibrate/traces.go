@@ -63,11 +63,11 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	if err := c.findFrontend(traces, reruns); err != nil {
 		return nil, err
 	}
-	for _, r := range reruns {
+	for i, r := range reruns {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		again, err := r.refit(c.Engine)
+		again, err := r.refit(c.hosted(c.Engine, i))
 		if err != nil {
 			return nil, err
 		}
