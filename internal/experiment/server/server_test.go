@@ -204,7 +204,8 @@ func TestAServerThatLeavesChildren(t *testing.T) {
 		t.Skip("this system has no setsid")
 	}
 	g := newStage(t)
-	g.s.Command = `setsid sh -c 'exec 3>"` + g.pipe + `"; trap "" HUP; sleep 600 & echo up >&3; wait' & exit 0`
+	// The shell ends when both processes that it leaves are there.
+	g.s.Command = `{ setsid sh -c 'exec 3>"` + g.pipe + `"; trap "" HUP; sleep 600 & echo up >&3; echo up; wait' & } | read -r up; exit 0`
 	r := g.start(t)
 	g.r = nil // its end is not that of what opens the pipe
 	out := g.up(t)

@@ -95,7 +95,7 @@ func metric(t *testing.T, text, name string) (v float64) {
 func TestADeploymentSpeculates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := deployment()
-		cfg.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 1}
+		cfg.Speculative = &engine.Speculative{Drafts: 3, Acceptance: engine.Acceptance{1}}
 		r := newRig(t, Config{Engine: cfg})
 		events, err := r.stream(generate,
 			`{"input_ids":[1,2,3],"sampling_params":{"max_new_tokens":13,"ignore_eos":true},"stream":true}`)
@@ -144,12 +144,14 @@ func TestDeploymentsSurviveTheirClients(t *testing.T) {
 				PrefillServers: 2, KV: c.KV, Cost: c.Cost, Link: engine.Link{Latency: 5 * msec},
 			}
 		}),
-		"no limits":   with(func(c *engine.Config) { c.KV = engine.KVCache{} }),
-		"speculative": with(func(c *engine.Config) { c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 0.6} }),
-		"elastic":     with(func(c *engine.Config) { c.KV.Elastic = &engine.Elastic{PageTokens: 64, SparePages: 1} }),
-		"adapters":    with(func(c *engine.Config) { c.LoRA = &engine.LoRA{Slots: 1} }),
-		"priority":    with(func(c *engine.Config) { c.Scheduler.Order = "priority" }),
-		"replicas":    with(func(c *engine.Config) { c.Replicas = engine.Replicas{Count: 3, Router: "prefix-aware"} }),
+		"no limits": with(func(c *engine.Config) { c.KV = engine.KVCache{} }),
+		"speculative": with(func(c *engine.Config) {
+			c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: engine.Acceptance{0.6}}
+		}),
+		"elastic":  with(func(c *engine.Config) { c.KV.Elastic = &engine.Elastic{PageTokens: 64, SparePages: 1} }),
+		"adapters": with(func(c *engine.Config) { c.LoRA = &engine.LoRA{Slots: 1} }),
+		"priority": with(func(c *engine.Config) { c.Scheduler.Order = "priority" }),
+		"replicas": with(func(c *engine.Config) { c.Replicas = engine.Replicas{Count: 3, Router: "prefix-aware"} }),
 		"frontend": with(func(c *engine.Config) {
 			c.Frontend = engine.Frontend{Request: 5 * msec, Delay: 20 * msec, Chunk: 3 * msec, Blocking: true}
 		}),

@@ -75,7 +75,7 @@ func TestPromFloat(t *testing.T) {
 // those that are drafted.
 func TestMetricsOfAnEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, m := newScripted(t, Config{Engine: &engine.Config{Speculative: &engine.Speculative{Drafts: 3, Acceptance: 0.5}}})
+		r, m := newScripted(t, Config{Engine: &engine.Config{Speculative: &engine.Speculative{Drafts: 3, Acceptance: engine.Acceptance{0.5}}}})
 		m.kv = 0.25
 		m.counters = engine.Counters{
 			Steps: 9, Prefilled: 3072, Decoded: 500, Preemptions: 2, PrefixQueried: 4096, PrefixHit: 1024,

@@ -196,8 +196,8 @@ type Frontend struct {
 // Speculative decoding drafts tokens and verifies them in one step: a sequence
 // emits 1 token plus the drafts accepted in a row.
 type Speculative struct {
-	Drafts     int     `yaml:"drafts"`     // tokens per draft, at most MaxDrafts
-	Acceptance float64 `yaml:"acceptance"` // acceptance probability of each, given those before it
+	Drafts     int        `yaml:"drafts"` // tokens per draft, at most MaxDrafts
+	Acceptance Acceptance `yaml:"acceptance"`
 }
 
 // LoRA limits the adapters in use at once.

@@ -20,7 +20,7 @@ type Core struct {
 	stalls  *standstill
 	host    *processor
 	drafts  int // draft tokens of a decoding sequence
-	accept  float64
+	accept  Acceptance
 	chunk   int  // maximum tokens of one prompt in a step, 0 = no limit
 	part    int  // the same in the step being planned, where prompts share it evenly
 	encoder int  // image tokens of a step
@@ -328,7 +328,7 @@ func (c *Core) finish(s *Seq) {
 // verify draws the number of accepted draft tokens.
 func (c *Core) verify(drafted int32) int32 {
 	n := int32(0)
-	for n < drafted && c.rand.Float64() < c.accept {
+	for n < drafted && c.rand.Float64() < c.accept.at(int(n)) {
 		c.counters.AcceptedAt[n]++
 		n++
 	}

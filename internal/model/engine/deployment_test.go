@@ -12,11 +12,16 @@ func BenchmarkDeployment(b *testing.B) {
 	text := Config{Cost: Costs{Step: 7e-3, Sequence: 30e-6, Prefill: 1.4e-3, PrefillToken: 17e-6}}
 	front := text
 	front.Frontend = Frontend{Request: 1e-3, Chunk: 50e-6, Blocking: true}
+	clocks := text
+	clocks.Scheduler.Async = true
+	clocks.Cost.Launch, clocks.Cost.LaunchPrefill = 2e-3, 20e-3
+	clocks.Cost.Host = &Host{Factors: []float64{0.8, 1, 1.3}, Hold: 1}
+	clocks.Frontend = Frontend{Request: 1e-3, Chunk: 40e-6, Flush: 1e-3, Token: 15e-6, Passes: 8, Host: 0.5}
 	for _, c := range []struct {
 		name   string
 		config Config
 		closed int
-	}{{"closed256", text, 256}, {"closed16", text, 16}, {"frontend16", front, 16}} {
+	}{{"closed256", text, 256}, {"closed16", text, 16}, {"frontend16", front, 16}, {"clocks16", clocks, 16}} {
 		b.Run(c.name, func(b *testing.B) {
 			type token struct {
 				at    time.Duration

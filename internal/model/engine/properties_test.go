@@ -21,7 +21,7 @@ func drawConfig(t *rapid.T) Config {
 	if rapid.Bool().Draw(t, "speculative") {
 		c.Speculative = &Speculative{
 			Drafts:     rapid.IntRange(1, 4).Draw(t, "drafts"),
-			Acceptance: rapid.SampledFrom([]float64{0, 0.6, 1}).Draw(t, "acceptance"),
+			Acceptance: rapid.SampledFrom([]Acceptance{nil, {0.6}, {1}, {0.9, 0.3}}).Draw(t, "acceptance"),
 		}
 	}
 	if rapid.Bool().Draw(t, "lora") {

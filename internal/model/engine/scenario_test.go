@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // TestScenarios runs testdata/scenarios. A scenario is a Config and events in order
@@ -102,7 +102,11 @@ func readScenario(t *testing.T, data string) *scenario {
 			s.actions = append(s.actions, action{s.at(words[1]), words[0], words[2:]})
 		}
 	}
-	if err := yaml.UnmarshalWithOptions([]byte(config), &s.config, yaml.Strict()); err != nil {
+	doc, err := plan.Parse("engine.yaml", []byte(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Explain(plan.Decode(doc.Root, &s.config)); err != nil {
 		t.Fatal(err)
 	}
 	return s

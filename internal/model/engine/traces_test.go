@@ -87,7 +87,9 @@ var variants = []struct {
 		c.KV.Tokens, c.MaxModelLen = 4096, 2000
 	}},
 	{"static", func(c *engine.Config) { c.Scheduler = engine.Scheduler{Policy: "static", MaxSequences: 12} }},
-	{"speculative", func(c *engine.Config) { c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 0.7} }},
+	{"speculative", func(c *engine.Config) {
+		c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: engine.Acceptance{0.7}}
+	}},
 	{"lora", func(c *engine.Config) { c.LoRA = &engine.LoRA{Slots: 1} }},
 	{"frontend", func(c *engine.Config) {
 		c.Frontend = engine.Frontend{Request: 1e-3, Delay: 2e-3, Chunk: 50e-6, Blocking: true}

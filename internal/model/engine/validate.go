@@ -24,10 +24,7 @@ func (c Config) Validate() plan.Problems {
 	v.kv("kv", c.KV)
 	v.costs("cost", c.Cost)
 	v.frontend(c.Frontend)
-	if s := c.Speculative; s != nil {
-		v.IntegerIn("speculative.drafts", s.Drafts, 1, MaxDrafts)
-		v.Share("speculative.acceptance", s.Acceptance)
-	}
+	v.speculative(c.Speculative)
 	if c.LoRA != nil {
 		v.IntegerIn("lora.slots", c.LoRA.Slots, 1, math.MaxInt32)
 	}

@@ -107,6 +107,16 @@ var invalidConfigs = map[string]struct {
 	"workers of one worker": {
 		Config{Frontend: Frontend{Flush: 1, Blocking: true, Workers: 2}}, []string{"frontend.workers"},
 	},
+	"speculative": {
+		Config{Speculative: &Speculative{Drafts: 2, Acceptance: Acceptance{0.5, 2, -1}}},
+		[]string{"speculative.acceptance[1]", "speculative.acceptance[2]"},
+	},
+	"speculative alike": {
+		Config{Speculative: &Speculative{Acceptance: Acceptance{2}}}, []string{"speculative.drafts", "speculative.acceptance"},
+	},
+	"too far ahead": {
+		Config{Speculative: &Speculative{Drafts: 1, Acceptance: make(Acceptance, 17)}}, []string{"speculative.acceptance"},
+	},
 	"link": {
 		Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},
 		[]string{"disaggregation.scheduler.policy", "disaggregation.link.token_size"},

@@ -93,7 +93,7 @@ func TestSlowStepsAfterJitter(t *testing.T) {
 
 // Slow steps that never come leave the draws of jitter and of drafts as they are.
 func TestVariationLeavesOtherDraws(t *testing.T) {
-	c := Config{Cost: Costs{Step: 1e-3, Jitter: 0.3}, Speculative: &Speculative{Drafts: 3, Acceptance: 0.5}}
+	c := Config{Cost: Costs{Step: 1e-3, Jitter: 0.3}, Speculative: &Speculative{Drafts: 3, Acceptance: Acceptance{0.5}}}
 	want := durations(t, c, 100)
 	c.Cost.SlowSteps = &SlowSteps{Extra: []Seconds{1, 1}}
 	if got := durations(t, c, 100); !slices.Equal(got, want) {

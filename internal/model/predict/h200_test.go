@@ -4,12 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // h200 is a profile of a real vLLM that launches prompts for 15 to 39 ms, with costs that a study
@@ -133,5 +136,66 @@ func TestEachMechanismMatters(t *testing.T) {
 		if without.least > 0 && got < without.least || without.least < 0 && got > without.least {
 			t.Errorf("without %s %s changes by %+.1f %%", without.name, without.figure, 100*got)
 		}
+	}
+}
+
+// seen is a calibration from up to 64 requests in flight.
+func seen(k profile.Calibration) *profile.Calibration {
+	k.Seen = profile.Seen{Sequences: 64, Context: 40_000, StepTokens: 8192, Prompt: 4000, Budget: true}
+	return &k
+}
+
+// More in flight than were seen are not predicted, though the frontend holds some of them back.
+func TestMoreInFlightThanSeen(t *testing.T) {
+	p := h200(t)
+	p.Calibration = seen(profile.Calibration{})
+	for limit, inside := range map[int]bool{48: true, 64: true, 80: false, 256: false} {
+		l := equal(6*limit, limit, 256, 128)
+		made := of(t, predict.Case{Profile: p, Load: predict.Fixed(l.same(1)...), Known: true})
+		if made.Hull.Inside() != inside {
+			t.Errorf("%d in flight: %q", limit, made.Hull)
+		}
+	}
+}
+
+// Levels of the host that hold for 2 s make intervals wide enough for runs of hosts that jump more
+// often, and start at other speeds; see docs/predict.md.
+func TestIntervalsHoldRunsOfOtherHosts(t *testing.T) {
+	race.Skip(t)
+	const runs = 8
+	p := h200(t)
+	p.Engine.Cost.Host.Hold = 2
+	p.Calibration = wide(profile.Calibration{Misfit: map[string]engine.Relative{"ttft.mean": 0.04}})
+	own := truth{Config: h200(t).Engine, dice: rand.New(rand.NewPCG(8, 9))}
+	held, all, width := map[string]int{}, 0, map[string]float64{}
+	for _, l := range studied {
+		l.prompt, l.output = 400, 120
+		made, err := predict.Simulate(t.Context(), predict.Case{
+			Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l.load), Level: 0.9, Percentiles: []float64{99},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range runs {
+			measured := figures(own.run(t, l.load))
+			for _, f := range made.Figures {
+				if !slices.Contains(covered, f.Name) {
+					continue
+				}
+				if all++; f.Low <= measured[f.Name] && measured[f.Name] <= f.High {
+					held[f.Name]++
+				}
+				width[f.Name] += f.Width() / float64(runs*len(studied))
+			}
+		}
+	}
+	sum := 0
+	for _, name := range covered {
+		t.Logf("%-18s %d of %d, ±%.1f %%", name, held[name], runs*len(studied), 100*width[name])
+		sum += held[name]
+	}
+	t.Logf("%d of %d", sum, all)
+	if all != runs*len(studied)*len(covered) || float64(sum) < 0.88*float64(all) {
+		t.Errorf("%d of %d are inside", sum, all)
 	}
 }

@@ -51,11 +51,14 @@ func (c *Case) run(ctx context.Context, load sim.SimulationPlan, i int, drawn bo
 	return out, nil
 }
 
-// vary gives an engine the costs of draw i, at a pace of its own.
+// vary gives an engine the costs of draw i, at a pace of its own. The speed of the host is drawn by
+// the engine.
 func (c *Case) vary(cfg *engine.Config, i int) {
 	k := c.Profile.Calibration
 	if n := len(k.Draws); n > 0 {
+		host := cfg.Cost.Host
 		cfg.Cost = k.Draws[i%n]
+		cfg.Cost.Host = host
 	}
 	factor := math.Exp(float64(k.Drift) * scores(paceScores)[i])
 	cfg.Slower = engine.Relative(min(max((1+float64(cfg.Slower))*factor-1, slowest), fastest))

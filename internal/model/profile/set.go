@@ -88,11 +88,11 @@ func namedProblem(p plan.Problem, sets []Set) plan.Problem {
 	return plan.Problem{Path: by.String(), Why: p.Error()}
 }
 
-// places are the paths that it sets: of a cost, that of each draw as well.
+// places are the paths that it sets: of a cost, that of each draw as well. A host is the same for all draws.
 func (s Set) places(root *plan.Node) []string {
 	all := []string{s.Field}
 	k := root.Member("calibration")
-	if k == nil || !strings.HasPrefix(s.Field, "cost.") {
+	if k == nil || !strings.HasPrefix(s.Field, "cost.") || strings.HasPrefix(s.Field, "cost.host") {
 		return all
 	}
 	for i := range k.Member("draws").All() {

@@ -1,9 +1,11 @@
 package profile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
@@ -37,17 +39,24 @@ func with(t *testing.T, sets ...string) (*profile.Profile, error) {
 
 func TestSet(t *testing.T) {
 	p, err := with(t, "kv.tokens=2x", "replicas.count = 4", "cost.step=0.5x", "cost.prefill_table[1].time=2x", "calibration.drift=1.5x",
-		"speculative.drafts=3", "speculative.acceptance=0.7", "scheduler.policy=sglang", "model.output_len=uniform(1,20)", "cost.jitter=0.05", "slower=3%")
+		"speculative.drafts=3", "speculative.acceptance=[0.7, 0.5]", "scheduler.policy=sglang", "model.output_len=uniform(1,20)", "cost.jitter=0.05", "slower=3%")
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, k := p.Engine, p.Calibration
 	if e.KV.Tokens != 96000 || e.Replicas.Count != 4 || e.Cost.Step.String() != "4ms" || e.Cost.PrefillTable[1].Time.String() != "9ms" || k.Drift.String() != "3%" ||
-		e.Speculative.Drafts != 3 || e.Speculative.Acceptance != 0.7 || e.Scheduler.Policy != "sglang" || p.Model.OutputLen.String() != "uniform(1,20)" || e.Slower != 0.03 {
+		e.Speculative.Drafts != 3 || !slices.Equal(e.Speculative.Acceptance, engine.Acceptance{0.7, 0.5}) || e.Scheduler.Policy != "sglang" || p.Model.OutputLen.String() != "uniform(1,20)" || e.Slower != 0.03 {
 		t.Errorf("%+v %+v", e, k)
 	}
 	if d := k.Draws; d[0].Step.String() != "4.05ms" || d[1].Step != 0 || d[0].Jitter != 0.05 || d[1].Jitter != 0.05 || d[1].Sequence.String() != "30us" {
 		t.Errorf("draws %+v", d)
+	}
+	host, err := with(t, "cost.host.factors=[1, 2]", "cost.host.hold=2s", "cost.launch=3ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := host.Calibration.Draws; host.Engine.Cost.Host.Factors[1] != 2 || d[0].Host != nil || d[1].Launch != 3e-3 {
+		t.Errorf("%+v", host.Calibration)
 	}
 	if again, err := with(t); err != nil || again.Engine.KV.Tokens != 48000 {
 		t.Errorf("the file itself was changed: %+v, %v", again, err)

@@ -82,7 +82,7 @@ func TestSimulatedEqualsDriven(t *testing.T) {
 			Cost: costs, Pace: engine.Pace{Slower: 0.03, StartSpread: 0.05, Drift: &engine.Drift{Change: 0.2, Over: 1}},
 			Disaggregation: &engine.Disaggregation{Cost: costs},
 		},
-		"speculative": {Cost: costs, Speculative: &engine.Speculative{Drafts: 3, Acceptance: 0.7}},
+		"speculative": {Cost: costs, Speculative: &engine.Speculative{Drafts: 3, Acceptance: engine.Acceptance{0.7}}},
 	} {
 		for _, concurrency := range []int{0, 1} {
 			t.Run(name, func(t *testing.T) {

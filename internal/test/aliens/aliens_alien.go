@@ -43,6 +43,8 @@ type habits struct {
 	window    int                 // tokens that a token attends to at most; 0: all before it
 	ahead     bool                // a step is planned while the one before it runs
 	caching   bool                // there is a prefix cache
+	drafts    int                 // tokens that are drafted for each that decodes
+	accept    float64             // probability that the first of them is accepted
 	noise     float64             // relative standard deviation of a step
 	stall     float64             // share of the steps that stall
 	drift     float64             // of the pace, up and down
@@ -59,6 +61,9 @@ type job struct {
 	done   int           // of the prompt, with those cached
 	part   int           // of the prompt in the present step
 	sent   int           // tokens of the answer
+
+	written int     // of Eager: tokens of the answer that have left
+	luck    float64 // of Drafting: how much likelier its drafts are accepted
 }
 
 func (j *job) decodes() bool { return j.done == j.PromptTokens }
@@ -166,11 +171,16 @@ func (a *Alien) finish() {
 		if j.part > 0 && a.caching {
 			a.cache.keep(j.Prompt)
 		}
+		n := 1
+		if j.part == 0 {
+			n += a.accepted(j)
+		}
 		j.part = 0
-		j.sent++
+		n = min(n, j.OutputTokens-j.sent)
+		j.sent += n
 		a.thread = max(a.thread, a.end) + a.token
 		over := j.sent == j.OutputTokens
-		a.out = append(a.out, engine.Emission{ID: j.ID, Start: j.start, At: a.thread, Tokens: 1, Cached: int32(j.cached), Done: over})
+		a.out = append(a.out, engine.Emission{ID: j.ID, Start: j.start, At: a.thread, Tokens: int32(n), Cached: int32(j.cached), Done: over})
 		if over {
 			a.leaving = append(a.leaving, j)
 		}

@@ -42,6 +42,18 @@ func Timed(seed uint64) *Alien {
 	}, seed)
 }
 
+// Drafting decodes with three draft tokens, of which the first is accepted with a probability; the
+// next with 0.94 of the probability of the one before. Some requests are easier than others: theirs is up
+// to 6 % higher or lower.
+func Drafting(accept float64) func(seed uint64) *Alien {
+	return func(seed uint64) *Alien {
+		return newAlien(habits{
+			law: draftingLaw, sequences: 100, chunk: 640, prompts: 3, drafts: 3, accept: accept, noise: 0.03, stall: 0.01, drift: 0.03,
+			request: 800 * time.Microsecond, token: 45 * time.Microsecond,
+		}, seed)
+	}
+}
+
 // Named are the aliens with their names, to be made with a seed.
 var Named = []struct {
 	Name string
@@ -84,6 +96,34 @@ func laggedLaw(b batch) float64 {
 	}
 	computing := 29e-6 * float64(tiled(b.prompt+b.decodes, 128))
 	return 1.5e-3 + max(memory, computing) + attention + 1.6e-9*b.pairs
+}
+
+// draftingLaw drafts with a small model, one token after the other, and verifies in tiles of 32.
+func draftingLaw(b batch) float64 {
+	drafting, attention := 0.0, 27e-9*float64(b.context)
+	if b.drafted > 0 {
+		drafting = 3 * (0.75e-3 + 3e-6*float64(b.decodes))
+	}
+	computing := 22e-6 * float64(tiled(b.prompt+b.decodes+b.drafted, 32))
+	return 0.8e-3 + drafting + math.Hypot(5.1e-3, computing) + attention + 1.2e-9*b.pairs
+}
+
+// falling is how much likelier a draft is accepted than the one after it; easier, how far requests
+// differ from one another.
+const falling, easier = 0.94, 0.06
+
+// accepted is how many drafts of a step are accepted.
+func (a *Alien) accepted(j *job) (n int) {
+	if a.drafts == 0 {
+		return 0
+	}
+	if j.luck == 0 {
+		j.luck = 1 + easier*(2*a.dice.Float64()-1)
+	}
+	for n < a.drafts && a.dice.Float64() < a.accept*j.luck*math.Pow(falling, float64(n)) {
+		n++
+	}
+	return n
 }
 
 // expertsLaw reads an expert if any token of the step needs it, with a chance of one in twelve

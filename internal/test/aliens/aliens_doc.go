@@ -1,4 +1,4 @@
-// Package aliens has four simulated engines that are unlike package engine, for tests of what
+// Package aliens has six simulated engines that are unlike package engine, for tests of what
 // claims to find an engine from the outside: calibration, prediction, the search for a capacity.
 // It shares nothing with package engine but the interface Model, and no command uses it.
 //
@@ -18,9 +18,15 @@
 //	scheduling  after each step        one step ahead          after each step          after each step
 //	capacity    about 50 requests/s    about 37                about 25                 about 36
 //
-// The capacity is that for prompts of 400 and answers of 120 tokens on average. All have one
+// The capacity is that for prompts of 400 and answers of 120 tokens on average. These four have one
 // thread that takes requests in and gives tokens out in turn, skewed noise of steps, stalls and a
-// pace that drifts by 3 % up and down in 40 s.
+// pace that drifts by 3 % up and down in 40 s. So has Drafting, which emits several tokens in a step: of
+// three drafts the first is accepted with a given probability, those behind it less often.
+//
+// Eager is an engine of its own. Its host launches a step before it hands out the tokens of the one
+// before, at a speed that jumps; steps with prompts are bound by that launch. Its frontend is a
+// queue of tasks, through which each request passes several times, and joins the tokens of streams when
+// it is full.
 //
 // A test that expects a calibration to be exact here expects too much: none of these laws is one
 // that package engine has.

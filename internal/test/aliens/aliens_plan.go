@@ -12,6 +12,7 @@ type batch struct {
 	context int     // tokens behind those, together
 	prompt  int     // tokens of prompts
 	pairs   float64 // of these with each token before them in its prompt
+	drafted int     // tokens that are verified beside those that decode
 }
 
 // plan admits what was known at an instant and makes the next step of it; ok is false if there
@@ -30,6 +31,7 @@ func (a *Alien) plan(known time.Duration) (b batch, ok bool) {
 			prompts = append(prompts, j)
 		}
 	}
+	b.drafted = a.drafts * b.decodes
 	budget := a.budget(b)
 	if budget > 0 {
 		prompts = append(prompts, a.admit(a.prompts-len(prompts))...)

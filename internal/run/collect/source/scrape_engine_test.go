@@ -93,7 +93,7 @@ func sampledEngine(t *testing.T) (*telemetry.Set, *logged) {
 	t.Helper()
 	s, err := apiserver.New(apiserver.Config{Seed: 19, Engine: &engine.Config{
 		Scheduler: engine.Scheduler{MaxSequences: 8, Chunk: 64}, KV: engine.KVCache{Tokens: 1024, Block: 16, PrefixCache: true},
-		Cost: engine.Costs{Step: 0.02}, Speculative: &engine.Speculative{Drafts: 2, Acceptance: 0.5},
+		Cost: engine.Costs{Step: 0.02}, Speculative: &engine.Speculative{Drafts: 2, Acceptance: engine.Acceptance{0.5}},
 	}})
 	if err != nil {
 		t.Fatal(err)
