@@ -19,7 +19,7 @@ import (
 // calibrateCmd is `pitot calibrate`.
 type calibrateCmd struct {
 	Runs   []string `arg:"" optional:"" help:"${picks} With --url: flags of bench for all loads, after --."`
-	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: six loads, about 70 s."`
+	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: twelve runs of seven loads, about 70 s."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write the profile to. Default: none."`
 	Title  string   `placeholder:"TEXT" help:"Title of the profile. Default: the model of the runs."`
 	flags.StoreFlag

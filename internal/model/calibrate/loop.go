@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -45,17 +45,15 @@ func (c *Calibration) loopOf(with engine.Config, runs []*rerun) (engine.Config, 
 	for _, s := range []*engine.Seconds{&f.Flush, &f.Token, &f.Request, &f.Head, &f.Finish} {
 		*s *= pace
 	}
-	with.Frontend = f
 	f.Tokenize = engine.Seconds(c.tokenize)
 	with.Frontend = f
-	start := loopKnobs(&with)
-	moved := make([]float64, len(start)) // ln of the factor on each
+	moved := make([]float64, len(loopKnobs(&with))) // ln of the factor on each
 	least, err := c.loopMisfit(with, runs)
 	if err != nil {
 		return with, err
 	}
 	for _, factors := range loopFactors {
-		for k := range loopKnobs(&with) {
+		for k := range moved {
 			best, by := with, 0.0
 			for _, factor := range factors {
 				tried := with
@@ -99,24 +97,29 @@ func (c *Calibration) launchShare(with engine.Config, least float64, runs []*rer
 func (c *Calibration) loopMisfit(with engine.Config, runs []*rerun) (float64, error) {
 	sum, n, before := 0.0, 0, math.NaN()
 	for i, r := range runs {
-		made, steps, err := r.made(c.hosted(with, i), 1)
-		if err != nil {
-			return 0, err
-		}
-		got := shapeOf(made, steps)
-		if math.IsNaN(before) { // time before the head that is no work of the loop, and in the delay behind it here
-			before = min(max(0, r.shape[shapeHead]-got[shapeHead]), float64(with.Frontend.Delay))
-		}
-		got[shapeHead] += before
-		for name, want := range r.shape {
-			if v := got[name]; v > 0 && want > 0 {
-				sum += math.Abs(math.Log(v / want))
-				n++
+		for seed := range uint64(loopDraws) {
+			made, steps, err := r.made(c.hosted(with, i), seed+1)
+			if err != nil {
+				return 0, err
+			}
+			got := shapeOf(made, steps)
+			if math.IsNaN(before) { // time before the head that is no work of the loop, and in the delay behind it here
+				before = min(max(0, r.shape[shapeHead]-got[shapeHead]), float64(with.Frontend.Delay))
+			}
+			got[shapeHead] += before
+			for k, want := range r.shape {
+				if got[k] > 0 && want > 0 {
+					sum += math.Abs(math.Log(got[k] / want))
+					n++
+				}
 			}
 		}
 	}
 	return sum / float64(max(1, n)), nil
 }
+
+// loopDraws is how often each run is simulated for that.
+const loopDraws = 2
 
 // hosted is an engine with the speed that the host had in run i, where that is known.
 func (c *Calibration) hosted(with engine.Config, i int) engine.Config {
@@ -134,15 +137,24 @@ func (c *Calibration) hosted(with engine.Config, i int) engine.Config {
 // has all of them.
 const legHold = 0.25
 
-// Shapes of a run beyond its figures.
+// A shape is what a run shows of a frontend.
+type shape [shapes]float64
+
 const (
-	shapeHead    = "head"
-	shapePrompts = "steps with prompts"
-	shapeChunks  = "tokens per chunk"
+	shapeThroughput = iota // output tokens/s
+	shapeTTFT              // mean, in s
+	shapeTTFTMedian
+	shapeTTFT90
+	shapeTPOT
+	shapeTPOTMedian
+	shapeHead    // median time from a request to the head of its response, in s
+	shapePrompts // steps with prompts
+	shapeChunks  // tokens per chunk
+	shapes
 )
 
-// shapeOf is what a run shows of a frontend. steps are those with prompts.
-func shapeOf(t *trace.Trace, steps int) map[string]float64 {
+// shapeOf is that of a run with so many steps with prompts.
+func shapeOf(t *trace.Trace, steps int) (out shape) {
 	var heads, ttft, tpot []float64
 	tokens, chunks, end := 0, 0, trace.Instant(0)
 	for _, r := range t.Records {
@@ -157,18 +169,15 @@ func shapeOf(t *trace.Trace, steps int) map[string]float64 {
 			tpot = append(tpot, (s.At[len(s.At)-1]-s.At[0]).Seconds()/float64(n))
 		}
 	}
-	return map[string]float64{
-		figure.OutputThroughput: float64(tokens) / max(1e-9, time.Duration(end).Seconds()), figure.TTFT.Mean(): mean(ttft), figure.TPOT.Mean(): mean(tpot),
-		figure.TTFT.Median(): median(ttft), figure.TPOT.Median(): median(tpot), shapeHead: median(heads), shapePrompts: float64(steps), shapeChunks: float64(tokens) / float64(max(1, chunks)),
+	if len(ttft) == 0 || len(tpot) == 0 || end <= 0 {
+		return out
 	}
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v / float64(len(x))
-	}
-	return sum
+	first, each := stats.Sort(ttft), stats.Sort(tpot)
+	out[shapeThroughput] = float64(tokens) / time.Duration(end).Seconds()
+	out[shapeTTFT], out[shapeTTFTMedian], out[shapeTTFT90] = stats.Mean(ttft), first.Median(), first.Percentile(90)
+	out[shapeTPOT], out[shapeTPOTMedian] = stats.Mean(tpot), each.Median()
+	out[shapeHead], out[shapePrompts], out[shapeChunks] = median(heads), float64(steps), float64(tokens)/float64(max(1, chunks))
+	return out
 }
 
 // made is the run on an engine, and how many steps had prompts.
@@ -204,8 +213,7 @@ func tokenizing(logs []*steplog) float64 {
 			}
 		}
 	}
-	_, slope := line(x, y)
-	return max(0, slope)
+	return max(0, line(x, y))
 }
 
 const fewActive = 4

@@ -144,7 +144,23 @@ func (p *page) scheduler(c *Calibration) {
 		p.line("  token_budget: %d%s", s.TokenBudget, assumed)
 	}
 	p.memory(c)
+	p.speculative(c)
 	p.line("")
+}
+
+func (p *page) speculative(c *Calibration) {
+	s := c.Engine.Speculative
+	if s == nil {
+		return
+	}
+	how := "by position, of this workload"
+	if !c.DraftsSeen {
+		how = fmt.Sprintf("drafts are assumed: chunks have no counts of their tokens; %.2f tokens a step, of this workload, is what is known", c.PerStep)
+	}
+	p.line("")
+	p.line("speculative: # %s", how)
+	p.line("  drafts: %d", s.Drafts)
+	p.line("  acceptance: %s", flow(reflect.ValueOf(s.Acceptance)))
 }
 
 func (p *page) memory(c *Calibration) {

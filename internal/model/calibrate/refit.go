@@ -41,7 +41,7 @@ type rerun struct {
 	run      *trace.Run
 	plan     sim.SimulationPlan
 	measured map[string]float64
-	shape    map[string]float64 // what it shows of a frontend
+	shape    shape
 	memory   trace.Arena
 }
 

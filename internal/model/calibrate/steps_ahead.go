@@ -20,25 +20,23 @@ const (
 )
 
 // launchesAhead reports whether steps with prompts are launched before the tokens of the step before are sent,
-// and take their time then. best is what explains most otherwise. The leg with most prompts that came by
-// themselves decides: in the step before them the time that decoding does not explain is far from 0, and a
-// regression with both explains more.
+// and take their time then. best is what explains most otherwise. In the steps before prompts that came by
+// themselves the time that decoding does not explain is far from 0, and a regression with both explains more.
 func (s *searcher) launchesAhead(best *try) bool {
 	if best.first {
 		return false
 	}
-	var most []float64
-	pace := 0.0
+	var before []float64
+	longest := 0.0
 	for _, l := range s.logs {
-		if next, usual := l.beforePrompts(best.budget); len(next) > len(most) {
-			most, pace = next, usual
-		}
+		next, pace := l.beforePrompts(best.budget)
+		before, longest = append(before, next...), max(longest, pace)
 	}
-	if len(most) < leastIsolated {
+	if len(before) < leastIsolated {
 		return false
 	}
-	sd := math.Sqrt(variance(most) / float64(len(most)))
-	if median(most) < max(1.25*aheadSigma*sd, aheadShare*pace) {
+	sd := math.Sqrt(variance(before) / float64(len(before)))
+	if median(before) < max(1.25*aheadSigma*sd, aheadShare*longest) {
 		return false
 	}
 	w := best.stepsSchedule

@@ -92,13 +92,12 @@ func clocksOf(logs []*steplog, t *try) *clocks {
 	if !c.hosts(legs, t.budget) {
 		return nil
 	}
-	base := leastPerChunk(logs)
 	for i, rows := range legs {
 		for k := range rows {
 			rows[k].pace = c.speeds[i].at(rows[k].end, c.prefill)
 		}
-		if logs[i].perChunk() > base+joinedMore {
-			c.rows = append(c.rows, logs[i].streamRows(rows)...)
+		if logs[i].joined > joinedMore {
+			c.rows = append(c.rows, logs[i].streamRows(rows, true)...)
 			continue
 		}
 		for _, r := range rows {
@@ -183,8 +182,7 @@ func (c *clocks) work() {
 			}
 		}
 	}
-	_, slope := line(x, y)
-	c.promptToken = max(0, slope)
+	c.promptToken = max(0, line(x, y))
 	var each, weights []float64
 	for _, o := range several {
 		each, weights = append(each, (o.over-c.promptToken*o.tokens)/o.prompts), append(weights, o.prompts)
@@ -195,8 +193,8 @@ func (c *clocks) work() {
 // smallLaunch is the most prompt tokens of a step for which its launch does not wait for the device.
 const smallLaunch = 1024
 
-// line is the one with the least sum of the sizes of errors of y; 0 of less than two points.
-func line(x, y []float64) (at0, slope float64) {
+// line is the slope of the one with the least sum of the sizes of errors of y; 0 of less than two points.
+func line(x, y []float64) (slope float64) {
 	weights := make([]float64, len(x))
 	for i := range weights {
 		weights[i] = 1
@@ -208,15 +206,15 @@ func line(x, y []float64) (at0, slope float64) {
 		}
 		d := n*sxx - sx*sx
 		if d <= 0 {
-			return 0, 0
+			return 0
 		}
 		slope = (n*sxy - sx*sy) / d
-		at0 = (sy - slope*sx) / n
+		at0 := (sy - slope*sx) / n
 		for i := range weights {
 			weights[i] = 1 / max(1e-5, math.Abs(y[i]-at0-slope*x[i]))
 		}
 	}
-	return at0, slope
+	return slope
 }
 
 // over are the launch times of a leg at even intervals, wherever they are known.

@@ -31,6 +31,10 @@ type Found struct {
 	MostRunning  int  // streams at once
 	MostContext  int  // tokens behind them, together
 
+	PerStep     float64             // tokens that a stream gets of a step
+	Speculative *engine.Speculative // nil: one
+	DraftsSeen  bool                // it is by position; else drafts are assumed, and PerStep is what is known
+
 	Delay time.Duration // of a request until the engine knows it
 	// DelaySeen says that requests came to an idle engine; else the delay is what explains arrivals.
 	DelaySeen bool
@@ -45,7 +49,7 @@ type Found struct {
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
 	Overtaken             float64 // share of requests with a first token after that of ManyLater that were sent later
-	ShortFirst            float64 // share of pairs sent together in which the shorter one's first token came first
+	Order                 order
 	Late, Early, Over     float64 // shares of first tokens and of prompt tokens that the schedule does not explain
 	Off, OffPrefill       float64 // median relative error of the duration of a step, without and with prompts
 }
@@ -87,6 +91,8 @@ func FitSteps(legs []Leg, tokens int) (*Found, error) {
 	if err := f.look(logs); err != nil {
 		return nil, err
 	}
+	f.PerStep = tokensPerStep(logs)
+	f.Speculative, f.DraftsSeen = drafted(logs, f.PerStep)
 	f.MaxSequences = sequences(logs, f.MostRunning)
 	best, seen, err := f.search(logs, tokens)
 	if err != nil {
@@ -104,6 +110,9 @@ func FitSteps(legs []Leg, tokens int) (*Found, error) {
 func (f *Found) search(logs []*steplog, tokens int) (best *try, budget bool, err error) {
 	search := newSearcher(logs)
 	like := stepsSchedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(tokens)}
+	if f.Speculative != nil {
+		like.drafts = f.Speculative.Drafts
+	}
 	if best, budget, err = search.find(like); err != nil {
 		return nil, false, err
 	}
@@ -182,7 +191,7 @@ func alone(logs []*steplog) bool {
 
 // look finds what can be seen without a schedule.
 func (f *Found) look(logs []*steplog) error {
-	f.Overtaken, f.ShortFirst = overtaken(logs), shortFirst(logs)
+	f.Overtaken, f.Order = overtaken(logs), orderOf(logs)
 	alone, unslowed := 0, 0
 	for _, l := range logs {
 		f.Steps += len(l.steps)

@@ -35,7 +35,7 @@ const (
 func noiseOf(rows []row, off []float64) (n noise) {
 	var sizes []float64
 	for i := range rows {
-		if !rows[i].prefills() && !rows[i].asked {
+		if !rows[i].prefills() && !rows[i].asked && !rows[i].mean {
 			sizes = append(sizes, math.Abs(off[i]))
 		}
 	}
@@ -45,7 +45,7 @@ func noiseOf(rows []row, off []float64) (n noise) {
 	blocks := map[int][]float64{}
 	for i := range rows {
 		r := &rows[i]
-		if r.prefills() || r.asked {
+		if r.prefills() || r.asked || r.mean {
 			last = math.NaN()
 			continue
 		}

@@ -14,6 +14,7 @@ type stepsSchedule struct {
 	async        bool          // a step is planned while the one before it runs
 	ahead        bool          // it is launched before the tokens of that one are sent: what launching costs is in that one
 	budget       int           // tokens of a step
+	drafts       int           // tokens of it for each sequence that decodes, beside the one
 	prompts      int           // in a step at most; 0: any number
 	even         bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
 	most         int           // streams that run at once at most; 0: any number
@@ -34,7 +35,7 @@ func (s *stepsSchedule) remaining(decodes int) int {
 	case s.promptBudget || s.first:
 		return s.budget
 	}
-	return s.budget - decodes
+	return s.budget - decodes*(1+s.drafts)
 }
 
 // A replayed log says what was computed of prompts in each step. What does not fit the

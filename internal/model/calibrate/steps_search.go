@@ -26,7 +26,11 @@ func attempt(logs []*steplog, s stepsSchedule, f form, near *coefficients, round
 	streams, tokens, block := 0, 0, 0
 	for _, l := range logs {
 		r := l.replay(s, math.Inf(1))
-		t.rows = append(t.rows, l.rows(s, r, block)...)
+		rows := l.rows(s, r, block)
+		if l.joined > manyJoined && !s.ahead {
+			rows = l.streamRows(rows, false)
+		}
+		t.rows = append(t.rows, rows...)
 		block += blocksOf(l)
 		streams += len(l.Streams)
 		t.late += float64(r.late)

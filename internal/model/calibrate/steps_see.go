@@ -19,6 +19,15 @@ type Stream struct {
 	known time.Duration // when the engine may have known of it at the earliest: at its head, or as it was sent
 }
 
+// behind is how many tokens are behind those of a chunk, if all but the first have as many.
+func (s *Stream) behind(chunk int) float64 {
+	each := 1.0
+	if n := len(s.At) - 1; n > 0 && s.Output > len(s.At) {
+		each = float64(s.Output-1) / float64(n)
+	}
+	return float64(s.Prompt) + 1 + each*float64(chunk-1)
+}
+
 // A Leg is a run of one load.
 type Leg struct {
 	Streams []Stream // in the order in which they were sent
@@ -49,9 +58,11 @@ type steplog struct {
 	first    []int // by stream: the step of its first token
 	order    []int // streams as they were sent; of those sent together the first one served came first
 	miss     float64
-	mixed    int // steps with first tokens, while more than two others were under way
-	alone    int // of those with no token of another one
-	unslowed int // of those: steps before and after which the others went on in their usual pace
+	tokens   float64 // that a stream gets of a step
+	joined   float64 // by how many more its chunks have, relative
+	mixed    int     // steps with first tokens, while more than two others were under way
+	alone    int     // of those with no token of another one
+	unslowed int     // of those: steps before and after which the others went on in their usual pace
 }
 
 // gaps are tried in turn: two tokens with a longer gap between them are of two steps.
@@ -162,7 +173,7 @@ func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *stepl
 			return
 		}
 		s.decodes++
-		s.context += float64(leg.Streams[t.stream].Prompt + int(t.ordinal))
+		s.context += leg.Streams[t.stream].behind(int(t.ordinal))
 	})
 	l.order = make([]int, len(leg.Streams))
 	for i := range l.order {

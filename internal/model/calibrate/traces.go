@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/engine"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -38,12 +38,12 @@ func (l LeftOut) String() string { return "run " + l.Name + " " + l.Why }
 // FromTraces finds the engine behind runs of the same server. Runs that cannot be used are left out; it is an
 // error if none is left. The errors of FitSteps concern the runs together.
 func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error) {
-	if err := alike(traces); err != nil {
-		return nil, err
-	}
 	c := &Calibration{}
 	if traces = c.usable(traces); len(traces) == 0 {
 		return nil, c.nothingLeft()
+	}
+	if err := alike(traces); err != nil {
+		return nil, err
 	}
 	var err error
 	if c.Found, err = FitSteps(legsOf(traces), reportedMemory(traces)); err != nil {
@@ -53,8 +53,9 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	c.prompts(traces)
 	c.Block = block(traces, c.PrefillFirst)
 	if c.Block == 0 {
-		c.Unplaced = counted(traces)
+		c.Unplaced = cachedByCounters(traces)
 	}
+	c.counted(traces)
 	c.Engine = c.engine()
 	reruns := make([]*rerun, len(traces))
 	for i, t := range traces {
@@ -74,6 +75,36 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 		c.Runs = append(c.Runs, again)
 	}
 	return c, nil
+}
+
+// counted takes drafts and their acceptance from the server's counters where chunks do not show them.
+func (c *Calibration) counted(traces []*trace.Trace) {
+	if c.Speculative == nil || c.DraftsSeen {
+		return
+	}
+	sum := map[string]float64{}
+	for _, t := range traces {
+		for name, v := range t.Run.ServerCounters {
+			sum[name] += v
+		}
+	}
+	s := metrics.NewSpecDecode(sum)
+	if s == nil || s.Drafts == 0 {
+		return
+	}
+	drafts := min(engine.MaxDrafts, int(math.Round(float64(s.DraftTokens)/float64(s.Drafts))))
+	if drafts < 1 || s.AcceptanceLength > float64(drafts)+1 {
+		return
+	}
+	c.Speculative, c.DraftsSeen = assumed(s.AcceptanceLength, drafts), true
+	if len(s.PerPosition) >= drafts {
+		c.Speculative.Acceptance = nil
+		before := 1.0
+		for _, share := range s.PerPosition[:drafts] {
+			c.Speculative.Acceptance = append(c.Speculative.Acceptance, math.Round(1e4*min(1, share/max(before, 1e-9)))/1e4)
+			before = share
+		}
+	}
 }
 
 // findFrontend takes the one with which the runs come out nearest to themselves.
@@ -175,7 +206,7 @@ func (c *Calibration) engine() engine.Config {
 	out := engine.Config{
 		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, MaxPrompts: f.MaxPrompts, EvenPrompts: f.Even, Async: f.Async},
 		KV:        engine.KVCache{Tokens: f.Memory},
-		Cost:      f.Cost,
+		Cost:      f.Cost, Speculative: f.Speculative,
 		Frontend: engine.Frontend{
 			Request: engine.Seconds(f.Work.Seconds()), Delay: engine.Seconds((f.Delay - f.Work).Seconds()), Chunk: engine.Seconds(f.Chunk.Seconds()),
 		},

@@ -68,6 +68,9 @@ func limits(c *calibrate.Calibration) (l doc.List) {
 	if c.MaxPrompts > 0 {
 		line("max_prompts", "%d in a step%s", c.MaxPrompts, even)
 	}
+	if c.Speculative != nil {
+		line("speculative", "%s", draftsOf(c))
+	}
 	limit("max_sequences", c.MaxSequences > 0, c.MaxSequences, "not reached: %d ran at once", c.MostRunning)
 	limit("kv.tokens", c.Memory > 0, c.Memory, "not reached: %d were held", c.MostContext)
 	line("seen", "%d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart",
@@ -127,6 +130,19 @@ func policyOf(c *calibrate.Calibration) string {
 		text += "; a step is planned while the one before it runs"
 	}
 	return text
+}
+
+// draftsOf says what speculative decoding gives.
+func draftsOf(c *calibrate.Calibration) string {
+	text := fmt.Sprintf("%.2f tokens a step and sequence with this workload", c.PerStep)
+	if !c.DraftsSeen {
+		return text + fmt.Sprintf("; how many are drafted is not known, and %d assumed: answers with counts in every chunk would show it", c.Speculative.Drafts)
+	}
+	var at []string
+	for _, a := range c.Speculative.Acceptance {
+		at = append(at, fmt.Sprintf("%.1f %%", 100*a))
+	}
+	return text + fmt.Sprintf("; %d drafted, accepted by position: %s", c.Speculative.Drafts, strings.Join(at, ", "))
 }
 
 // frontendOf says what a request and its output cost before and behind the engine.
